@@ -1,0 +1,305 @@
+"""The chat door's answers: streamed chunks, the JSON answer, and errors.
+
+What strict clients require of a stream (CONTRACTS section 1.6, tested against both official SDKs): the role in the
+first chunk, one id, dense call indices with id, type and name exactly once, one finish, usage last and only if asked
+for, then [DONE]; an error instead of [DONE] when the answer broke off.
+"""
+
+from __future__ import annotations
+
+from toolwire.framing.sse import encode_comment, encode_data
+from toolwire.model.errors import GatewayError, InternalError, RequestError
+from toolwire.model.events import (
+    Batch,
+    Finish,
+    OpaquePart,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    ResponseEnd,
+    ResponseStart,
+    StreamEvent,
+    StreamFailed,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    Usage,
+    UsageUpdate,
+)
+from toolwire.model.response import ChatResponse, ReasoningOutput, TextOutput, ToolCallOutput
+from toolwire.model.source import Members, raw_in
+from toolwire.wire.json import dump, members, write_array, write_object
+from toolwire.wire.openai_chat import DIALECT
+from toolwire.wire.openai_chat_extra import without_source
+
+_DONE = b"data: [DONE]\n\n"
+_CONTENT = (TextDelta, ReasoningDelta, ToolCallStart, ToolCallDelta)
+
+
+class ChatEncoder:
+    """One streamed answer.
+
+    The chunk with the finish is held until the upstream's end: whatever still comes (a late delta, usage, a second
+    finish that says the output limit was hit) is then in its place.
+    """
+
+    def __init__(self, include_usage: bool) -> None:
+        self._include_usage = include_usage
+        self._prefix = b""
+        self._suffix = b',"usage":null}' if include_usage else b"}"
+        self._calls: dict[int, int] = {}  # part index -> index among the calls
+        self._refusals: set[int] = set()
+        self._held: list[Batch] = []  # from the finish on
+        self._finish: Finish | None = None
+        self._usage: Usage | None = None
+        self._usage_chunk: bytes | None = None  # the upstream's own, where it is fit to be shown
+        self._usage_extra: Members = ()
+        self._delta_prefixes: dict[int, bytes] = {}
+
+    def encode(self, batch: Batch) -> bytes:
+        for event in batch.events:
+            self._note(event, batch)
+        if self._held or self._finish is not None:
+            return self._late(batch)
+        return self._write(batch)
+
+    def fail(self, error: GatewayError, request_id: str) -> bytes:
+        """An error event, and no [DONE]: the official SDKs raise from it."""
+        held, self._held = self._held, []
+        raw = error.source.raw if error.source is not None and error.source.dialect == DIALECT else None
+        shown = b"".join(self._write(_unfinished(batch)) for batch in held)
+        return shown + encode_data(raw or render_error(error, request_id))
+
+    def keep_alive(self) -> bytes:
+        return encode_comment(b"keep-alive")
+
+    def warn(self, codes: list[str]) -> bytes:
+        return encode_comment(b"toolwire-warnings: " + ",".join(codes).encode("ascii", "replace"))
+
+    # ------------------------------------------------------------ state
+
+    def _note(self, event: StreamEvent, batch: Batch) -> None:
+        match event:
+            case ResponseStart(id, model, created):
+                head = {"id": id, "object": "chat.completion.chunk", "created": created, "model": model}
+                self._prefix = dump(head)[:-1] + b',"choices":[{"index":0,"delta":'
+            case TextStart(index, True):
+                self._refusals.add(index)
+            case ToolCallStart(index):
+                self._calls[index] = len(self._calls)
+            case UsageUpdate(usage):
+                self._usage = usage
+                self._usage_chunk = raw_in(batch, DIALECT)
+                self._usage_extra = dict(batch.extra).get("", ())
+            case Finish():
+                self._finish = event
+            case _:
+                pass
+
+    # ------------------------------------------------------------ order
+
+    def _late(self, batch: Batch) -> bytes:
+        """From the finish on. Content that comes after it goes out before it."""
+        ends = bool(batch.events) and type(batch.events[-1]) is ResponseEnd
+        content = any(isinstance(event, _CONTENT) for event in batch.events)
+        brings_finish = any(type(event) is Finish for event in batch.events)
+        out = b""
+        if content and (ends or self._held or not brings_finish):
+            out = b"".join(self._write(_unfinished(earlier)) for earlier in (*self._held, batch))
+            self._held = []
+        elif not ends:
+            self._held.append(batch)
+        return out + self._end() if ends else out
+
+    def _end(self) -> bytes:
+        finish = self._finish or Finish("stop")
+        out = b"".join(self._write(batch) for batch in self._held)
+        if not any(isinstance(event, Finish) for batch in self._held for event in batch.events):
+            out += self._finish_chunk(finish, ())
+        self._held = []
+        if self._include_usage:
+            out += encode_data(self._usage_chunk) if self._usage_chunk else self._write_usage()
+        return out + _DONE
+
+    # ------------------------------------------------------------ bytes
+
+    def _write(self, batch: Batch) -> bytes:
+        has_usage = any(type(event) is UsageUpdate for event in batch.events)
+        raw = raw_in(batch, DIALECT)
+        if raw is not None:
+            return b"" if has_usage else encode_data(raw)
+        extra = dict(batch.extra)
+        top, choice = extra.get("", ()), extra.get("choice", ())
+        deltas = self._deltas(batch, extra.get("delta", ()))
+        finishes = any(type(event) is Finish for event in batch.events)
+        out = []
+        for number, delta in enumerate(deltas):
+            last = number == len(deltas) - 1 and not finishes
+            out.append(self._chunk(delta, choice if last else (), top if number == 0 else ()))
+        if finishes and self._finish is not None:
+            out.append(self._finish_chunk(self._finish, choice, () if deltas else top))
+        return b"".join(out)
+
+    def _deltas(self, batch: Batch, extra: Members) -> list[bytes]:
+        """The batch's content as delta objects; what the model does not name comes last."""
+        chunks: list[bytes] = []
+        for event in batch.events:
+            match event:
+                case TextDelta(index, text):
+                    field = b"refusal" if index in self._refusals else b"content"
+                    chunks.append(b'{"%s":%s}' % (field, dump(text)))
+                case ReasoningDelta(_, text):
+                    if not any(name == "reasoning" for name, _ in extra):  # the host's own word for it is kept
+                        chunks.append(b'{"reasoning_content":%s}' % dump(text))
+                case ToolCallDelta(index, fragment):
+                    chunks.append(self._fragment(index, fragment))
+                case ToolCallStart():
+                    chunks.append(self._opening(event))
+                case ResponseStart():
+                    chunks.append(b'{"role":"assistant","content":""}')
+                case (
+                    TextStart() | TextEnd() | ReasoningStart() | ReasoningEnd() | ToolCallEnd() | UsageUpdate()
+                    | Finish() | ResponseEnd() | StreamFailed() | OpaquePart()
+                ):  # fmt: skip
+                    pass
+        if extra:
+            chunks.append(write_object(extra))
+        return chunks
+
+    def _chunk(self, delta: bytes, choice_extra: Members = (), extra: Members = (), finish: bytes = b"null") -> bytes:
+        tail = b',"finish_reason":' + finish
+        tail += b"".join(b"," + dump(name) + b":" + value for name, value in choice_extra) + b"}]"
+        tail += b"".join(b"," + dump(name) + b":" + value for name, value in extra)
+        return b"data: " + self._prefix + delta + tail + self._suffix + b"\n\n"
+
+    def _finish_chunk(self, finish: Finish, choice_extra: Members, extra: Members = ()) -> bytes:
+        return self._chunk(b"{}", choice_extra, extra, dump(_word(finish)))
+
+    def _fragment(self, index: int, fragment: str) -> bytes:
+        prefix = self._delta_prefixes.get(index)
+        if prefix is None:
+            prefix = b'{"tool_calls":[{"index":%d,"function":{"arguments":' % self._calls[index]
+            self._delta_prefixes[index] = prefix
+        return prefix + dump(fragment) + b"}}]}"
+
+    def _opening(self, event: ToolCallStart) -> bytes:
+        call = _call(event.id or "", event.name, "", event.kind, event.extra)
+        if event.kind == "custom":
+            prefix = b'{"tool_calls":[{"index":%d,"custom":{"input":'
+            self._delta_prefixes[event.index] = prefix % self._calls[event.index]
+        return b'{"tool_calls":[{"index":%d,%s]}' % (self._calls[event.index], call[1:])
+
+    def _write_usage(self) -> bytes:
+        body = self._prefix.rpartition(b',"choices":')[0] + b',"choices":[],"usage":' + render_usage(self._usage)
+        named = members(body + b"}")
+        rest = b"".join(b"," + dump(name) + b":" + value for name, value in self._usage_extra if name not in named)
+        return b"data: " + body + rest + b"}\n\n"
+
+
+def _unfinished(batch: Batch) -> Batch:
+    """The batch without its finish."""
+    batch = without_source(batch)
+    return Batch(tuple(event for event in batch.events if type(event) is not Finish), batch.extra)
+
+
+def _word(finish: Finish) -> str:
+    """OpenAI's word for the reason. The deprecated function_call stays what it is: its call is a field of its own."""
+    return "function_call" if finish.raw == "function_call" else finish.reason
+
+
+def _call(id: str, name: str, text: str, kind: str, extra: Members) -> bytes:
+    inner = "input" if kind == "custom" else "arguments"
+    call = dump({"id": id, "type": kind, kind: {"name": name, inner: text}})
+    return call[:-1] + b"".join(b"," + dump(key) + b":" + value for key, value in extra) + b"}"
+
+
+def render_usage(usage: Usage | None) -> bytes:
+    """OpenAI's usage object: its own bytes where the upstream speaks it, else built; zeros, never omissions."""
+    usage = usage or Usage()
+    raw = raw_in(usage, DIALECT)
+    if raw is not None:
+        return raw
+    built = dump(
+        {
+            "prompt_tokens": usage.input_tokens,
+            "completion_tokens": usage.output_tokens,
+            "total_tokens": usage.total_tokens,
+            "prompt_tokens_details": {
+                "cached_tokens": usage.cache_read_tokens,
+                "cache_write_tokens": usage.cache_write_tokens,
+            },
+            "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+        }
+    )
+    return built[:-1] + b"".join(b"," + dump(name) + b":" + value for name, value in usage.extra) + b"}"
+
+
+def render_response(response: ChatResponse, batch: Batch) -> bytes:
+    """The JSON answer: the upstream's own bytes where they are fit to be shown, else built from the fold."""
+    raw = raw_in(batch, DIALECT)
+    if raw is not None:
+        return raw
+    extra = dict(response.extra)
+    choice = [
+        ("index", b"0"),
+        ("message", _message(response, extra.get("delta", ()))),
+        ("finish_reason", dump(_word(response.finish))),
+        *extra.get("choice", ()),
+    ]
+    return write_object(
+        [
+            ("id", dump(response.id)),
+            ("object", b'"chat.completion"'),
+            ("created", dump(response.created)),
+            ("model", dump(response.model)),
+            ("choices", write_array([write_object(choice)])),
+            *((("usage", render_usage(response.usage)),) if response.usage is not None else ()),
+            *extra.get("", ()),
+        ]
+    )
+
+
+def _message(response: ChatResponse, extra: Members) -> bytes:
+    texts = [part.text for part in response.parts if isinstance(part, TextOutput) and not part.refusal]
+    refusals = [part.text for part in response.parts if isinstance(part, TextOutput) and part.refusal]
+    reasoning = [part.text for part in response.parts if isinstance(part, ReasoningOutput)]
+    calls = [
+        _call(part.id, part.name, part.arguments, part.kind, part.extra)
+        for part in response.parts
+        if isinstance(part, ToolCallOutput)
+    ]
+    pairs = [
+        ("role", b'"assistant"'),
+        ("content", dump("".join(texts)) if texts or not calls else b"null"),
+        ("refusal", dump("".join(refusals)) if refusals else b"null"),
+    ]
+    if reasoning and not any(name == "reasoning" for name, _ in extra):
+        pairs.append(("reasoning_content", dump("".join(reasoning))))
+    if calls:
+        pairs.append(("tool_calls", write_array(calls)))
+    return write_object([*pairs, *extra])
+
+
+#: HTTP status -> OpenAI's error type.
+_TYPES = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    429: "rate_limit_error",
+}
+
+
+def render_error(error: GatewayError, request_id: str) -> bytes:
+    """`{"error": {message, type, param, code}}`, all four always there, and the request id beside it. An upstream's own
+    Chat error body is passed on as it came."""
+    if error.source is not None and error.source.dialect == DIALECT:
+        return error.source.raw
+    client = isinstance(error, RequestError) or error.status < 500
+    kind = _TYPES.get(error.status, "invalid_request_error" if client else "server_error")
+    if isinstance(error, InternalError):
+        kind = "server_error"
+    body = {"message": error.message, "type": kind, "param": error.param, "code": error.code}
+    return dump({"error": body, "request_id": request_id})

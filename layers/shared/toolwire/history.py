@@ -1,0 +1,110 @@
+"""The rules of a history: each result belongs to a call, each call has its result, each id is one the provider takes.
+
+Works on the neutral form, so the rules are the same for every door and provider.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+
+from toolwire.model.errors import RequestError
+from toolwire.model.request import ChatRequest, Message, Part, TextPart, ToolCallPart, ToolResultPart
+from toolwire.tool_call_ids import rewrite
+
+#: What stands in for a result the client lost, e.g. by trimming its history.
+NO_RESULT = "Error: no result was provided for this tool call."
+
+
+def check_results(request: ChatRequest) -> None:
+    """Raises RequestError (`unknown_tool_call_id`) for a result whose call is not in the history before it, and
+    (`duplicate_tool_result`) for a second result of one call."""
+    calls: Counter[str] = Counter()
+    results: Counter[str] = Counter()
+    for number, message in enumerate(request.messages):
+        for part in message.parts:
+            if type(part) is ToolCallPart:
+                calls[part.id] += 1
+            elif type(part) is ToolResultPart:
+                results[part.tool_call_id] += 1
+                if results[part.tool_call_id] <= calls[part.tool_call_id]:
+                    continue
+                known = calls[part.tool_call_id] > 0
+                wrong = "a call that already has its result" if known else "no call in the messages before it"
+                raise RequestError(
+                    f"the tool result for {part.tool_call_id!r} answers {wrong}; send one result after the assistant "
+                    "message whose tool_calls has this id",
+                    code="duplicate_tool_result" if known else "unknown_tool_call_id",
+                    param=f"messages[{number}].tool_call_id",
+                )
+
+
+def with_results(request: ChatRequest) -> tuple[ChatRequest, int]:
+    """The request with a synthetic error result for every call that has none, and how many were added.
+
+    The Chat API refuses an assistant message with tool calls that is not followed by a result for each; a call is
+    never dropped. A result may come in any message before the next assistant turn.
+    """
+    messages: list[Message] = []
+    open_calls: dict[str, ToolCallPart] = {}
+    added = 0
+
+    def close() -> None:
+        nonlocal added
+        added += len(open_calls)
+        messages.extend(
+            Message("tool", (ToolResultPart(call.id, (TextPart(NO_RESULT),), is_error=True, name=call.name),))
+            for call in open_calls.values()
+        )
+        open_calls.clear()
+
+    for message in request.messages:
+        if open_calls and message.role != "tool":
+            close()
+        messages.append(message)
+        for part in message.parts:
+            if type(part) is ToolCallPart:
+                open_calls[part.id] = part
+            elif type(part) is ToolResultPart:
+                open_calls.pop(part.tool_call_id, None)
+    close()
+    return (replace(request, messages=tuple(messages)), added) if added else (request, 0)
+
+
+def with_legal_ids(request: ChatRequest, pattern: str, length: int) -> ChatRequest:
+    """The request with every id the provider refuses, and every later use of an id already taken, rewritten on both
+    ends of its pair. Ids that are legal stay, so most requests come back as they are."""
+    legal = re.compile(pattern)
+    used: Counter[str] = Counter()  # how many calls have had this id
+    answered: Counter[str] = Counter()
+    messages = []
+    for message in request.messages:
+        parts: list[Part] = []
+        for part in message.parts:
+            if type(part) is ToolCallPart:
+                parts.append(_renamed_call(part, legal, used[part.id], length))
+                used[part.id] += 1
+            elif type(part) is ToolResultPart:
+                # Results come in the order of the calls that share an id: each turn answers its own before the next.
+                parts.append(_renamed_result(part, legal, answered[part.tool_call_id], length))
+                answered[part.tool_call_id] += 1
+            else:
+                parts.append(part)
+        changed = any(new is not old for new, old in zip(parts, message.parts, strict=True))
+        messages.append(replace(message, parts=tuple(parts)) if changed else message)
+    if all(new is old for new, old in zip(messages, request.messages, strict=True)):
+        return request
+    return replace(request, messages=tuple(messages))
+
+
+def _renamed_call(part: ToolCallPart, legal: re.Pattern[str], occurrence: int, length: int) -> ToolCallPart:
+    if occurrence == 0 and legal.fullmatch(part.id):
+        return part
+    return replace(part, id=rewrite(part.id, occurrence, length))
+
+
+def _renamed_result(part: ToolResultPart, legal: re.Pattern[str], occurrence: int, length: int) -> ToolResultPart:
+    if occurrence == 0 and legal.fullmatch(part.tool_call_id):
+        return part
+    return replace(part, tool_call_id=rewrite(part.tool_call_id, occurrence, length))

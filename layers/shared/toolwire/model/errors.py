@@ -1,0 +1,90 @@
+"""Every error of the gateway. The tree answers one question: who broke the rule?
+
+    GatewayError
+     +- RequestError         the client: its request cannot be served as it is      400 401 404 405 413 429 508
+     +- UpstreamError        the provider: it refused, broke off, or made no sense  its own 4xx/5xx, else 502 504
+     +- InternalError        us: a bug                                              500
+     +- ClientGone           nobody: the client hung up, there is no one to answer
+
+Each has a stable snake_case `code`, an HTTP `status`, a `message` that is safe to show (never a secret, never prompt
+content) and, where a request field is to blame, `param`: the JSON path of that field. A door renders an error in its
+own dialect: as an HTTP answer before the first byte, as an error event after it.
+
+`retry` is what `x-should-retry` tells the official SDKs: False for a final fault, None to leave the choice to the
+client. `retry_after` (seconds, as the upstream wrote it) is passed on.
+"""
+
+from __future__ import annotations
+
+from toolwire.model.source import Source
+
+
+class GatewayError(Exception):
+    """Root of the tree; never raised itself."""
+
+    status = 500
+    code = "internal_error"
+    retry: bool | None = None
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        status: int | None = None,
+        param: str | None = None,
+        retry: bool | None = None,
+        retry_after: str | None = None,
+        source: Source | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code or type(self).code
+        self.status = status or type(self).status
+        self.param = param
+        self.retry = type(self).retry if retry is None else retry
+        self.retry_after = retry_after
+        #: The upstream's own error body, for a client of the same dialect.
+        self.source = source
+
+
+class RequestError(GatewayError):
+    """The client's request cannot be served. Nothing was sent upstream."""
+
+    status = 400
+    code = "invalid_request"
+    retry = False
+
+
+class UpstreamError(GatewayError):
+    """The provider refused, failed, or broke its own protocol."""
+
+    status = 502
+    code = "upstream_error"
+
+
+class UpstreamTimeout(UpstreamError):
+    """The provider missed a deadline: to connect, to begin, to go on, or to finish."""
+
+    status = 504
+    code = "upstream_timeout"
+
+
+class UpstreamTruncated(UpstreamError):
+    """The provider's answer broke off."""
+
+    code = "upstream_truncated"
+
+
+class UpstreamProtocolError(UpstreamError):
+    """The provider sent what its protocol does not allow and no repair is safe."""
+
+    code = "upstream_protocol_error"
+
+
+class InternalError(GatewayError):
+    """A bug of ours: an encoder or decoder broke the event order."""
+
+
+class ClientGone(Exception):
+    """The client hung up. Stop the upstream; there is nobody to answer."""

@@ -1,0 +1,195 @@
+"""The neutral stream: what every provider's answer becomes and every door writes from.
+
+    ResponseStart
+      ( TextStart TextDelta* TextEnd
+      | ReasoningStart ReasoningDelta* ReasoningEnd
+      | ToolCallStart ToolCallDelta* ToolCallEnd
+      | OpaquePart )*            parts may overlap: OpenAI interleaves the deltas of parallel calls
+      UsageUpdate*  Finish
+    ResponseEnd  |  StreamFailed
+
+`index` numbers the parts of one response, dense from 0 in the order in which they start, whatever their kind. Tool-call
+arguments are raw JSON text from end to end. `stream/order.py` holds the legal order as a table. A JSON answer decodes
+to the same events; `stream/fold.py` folds them back into one response.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from toolwire.model.source import Members, Source
+
+#: Why the turn ended, for everybody: the provider's own word is kept beside it in `Finish.raw`.
+FinishReason = Literal["stop", "tool_calls", "length", "content_filter"]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one response. `input_tokens` includes the cached ones, `output_tokens` the reasoning; totals are
+    computed here and nowhere else. Counts a provider does not report are 0."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
+    #: Members of the provider's usage object that the model does not name, for its own dialect.
+    extra: Members = ()
+    source: Source | None = field(default=None, init=False, compare=False)
+
+    @property
+    def total_tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseStart:
+    """The provider has begun to answer. `id` is the provider's until the exchange has decided what the client sees;
+    `created` is in seconds since 1970."""
+
+    id: str | None
+    model: str | None
+    created: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextStart:
+    """A run of text begins; `refusal` marks OpenAI's refusal text."""
+
+    index: int
+    refusal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    index: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextEnd:
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningStart:
+    """Readable reasoning begins."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    index: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningEnd:
+    """`signature` is the provider's opaque proof for this reasoning, wanted back unchanged."""
+
+    index: int
+    signature: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallStart:
+    """A tool call begins. `id` is the provider's (None if it sent none) until the exchange keeps or mints one."""
+
+    index: int
+    id: str | None
+    name: str
+    kind: Literal["function", "custom"] = "function"
+    extra: Members = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallDelta:
+    """A fragment of the arguments' raw JSON text. Fragments may be cut anywhere, also inside an escape."""
+
+    index: int
+    fragment: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallEnd:
+    """The provider has ended the call (or its whole answer). Never inferred from arguments that happen to parse."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpaquePart:
+    """A part that only its own dialect understands (server tools, citations): `raw` as `dialect` writes it."""
+
+    index: int
+    kind: str
+    dialect: str
+    raw: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class UsageUpdate:
+    """The usage so far; a later update replaces it."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """Why the turn ended, sent as soon as it is read. `raw` is the provider's own word (None: it sent none)."""
+
+    reason: FinishReason
+    raw: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseEnd:
+    """The answer is complete."""
+
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StreamFailed:
+    """The answer broke off: never shown as a clean stop. `code` and `message` are safe to show; `status` is the HTTP
+    status the failure would have had before the first byte."""
+
+    code: str
+    message: str
+    status: int = 502
+
+
+StreamEvent = (
+    ResponseStart
+    | TextStart
+    | TextDelta
+    | TextEnd
+    | ReasoningStart
+    | ReasoningDelta
+    | ReasoningEnd
+    | ToolCallStart
+    | ToolCallDelta
+    | ToolCallEnd
+    | OpaquePart
+    | UsageUpdate
+    | Finish
+    | ResponseEnd
+    | StreamFailed
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The events of one upstream frame, in order.
+
+    `source` is the frame's payload if a client of the same dialect may see it as it is; a frame that needed repair
+    has none. A batch of no events with a source is a frame the neutral model has no word for. `extra` holds the raw
+    members the model does not name, by the path of their object within the frame ("", "choice", "delta"); while there
+    is a `source` they stand there, and `extra` is filled when the source is dropped.
+    """
+
+    events: tuple[StreamEvent, ...]
+    extra: tuple[tuple[str, Members], ...] = ()
+    source: Source | None = field(default=None, init=False, compare=False)

@@ -1,0 +1,37 @@
+"""HTTP as values: what the shell receives and sends, without a socket in sight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: Header fields in order; names in lower case.
+Headers = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """A client's request. Header names are lower case; a repeated header is joined with ", "."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Status and headers of an answer to the client. Once yielded it is committed."""
+
+    status: int
+    headers: Headers
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamRequest:
+    """One request to a provider. `url` is absolute; `headers` hold the credential and must never be logged."""
+
+    method: str
+    url: str
+    headers: Headers
+    body: bytes
+    stream: bool

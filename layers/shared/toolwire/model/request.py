@@ -1,0 +1,196 @@
+"""The neutral request: what every door parses into and every provider builds from.
+
+All classes are frozen. JSON that only travels (a schema, arguments) stays raw text: a parse and a re-serialisation
+would turn `1.10` into `1.1` and lose digits of large integers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from toolwire.model.source import Members, Source
+
+Role = Literal["system", "developer", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """Plain text."""
+
+    text: str
+    extra: Members = ()
+    source: Source | None = field(default=None, init=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalPart:
+    """An assistant's refusal, replayed in the history."""
+
+    text: str
+    extra: Members = ()
+    source: Source | None = field(default=None, init=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningPart:
+    """Reasoning text of an assistant turn, with the provider's signature if it came with one."""
+
+    text: str
+    signature: str | None = None
+    extra: Members = ()
+    source: Source | None = field(default=None, init=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ImagePart:
+    """An image: an https URL, or base64 `data` with its media type. Exactly one of `url` and `data` is set."""
+
+    url: str | None = None
+    data: str | None = None
+    media_type: str | None = None
+    detail: str | None = None
+    extra: Members = ()
+    source: Source | None = field(default=None, init=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class OpaquePart:
+    """Content that only its own dialect understands (audio, files, server-tool blocks). `kind` is the dialect's name
+    for it; `raw` is the whole part."""
+
+    kind: str
+    dialect: str
+    raw: bytes
+    extra: Members = ()
+    source: Source | None = field(default=None, init=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallPart:
+    """A call that the assistant made. `arguments` is raw JSON text and may be invalid: models produce that.
+    For `kind="custom"` (OpenAI's freeform tools) it is the tool's input text, no JSON."""
+
+    id: str
+    name: str
+    arguments: str
+    kind: Literal["function", "custom"] = "function"
+    extra: Members = ()
+    source: Source | None = field(default=None, init=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResultPart:
+    """What the client's tool answered to the call with this id."""
+
+    tool_call_id: str
+    content: tuple[TextPart | ImagePart | OpaquePart, ...]
+    is_error: bool = False
+    name: str | None = None
+    extra: Members = ()
+    source: Source | None = field(default=None, init=False, compare=False)
+
+
+Part = TextPart | RefusalPart | ReasoningPart | ImagePart | OpaquePart | ToolCallPart | ToolResultPart
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of the history. A message of role "tool" holds exactly one ToolResultPart."""
+
+    role: Role
+    parts: tuple[Part, ...]
+    name: str | None = None
+    extra: Members = ()
+    source: Source | None = field(default=None, init=False, compare=False)
+
+    @property
+    def tool_calls(self) -> tuple[ToolCallPart, ...]:
+        return tuple(part for part in self.parts if type(part) is ToolCallPart)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool the model may call. `parameters` is the raw JSON Schema, or None for a tool without parameters.
+    `kind="opaque"`: a tool only its own dialect understands (web search, ...); `name` is then the dialect's type."""
+
+    name: str
+    description: str | None = None
+    parameters: bytes | None = None
+    strict: bool | None = None
+    kind: Literal["function", "custom", "opaque"] = "function"
+    extra: Members = ()
+    source: Source | None = field(default=None, init=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChoice:
+    """How the model may use tools.
+
+    `mode`: "auto", "none" or "required". `names`: None for all tools, else only these. `named=True` marks the form
+    that forces one tool (`mode="required"` with one name); otherwise `names` is an allowed set.
+    """
+
+    mode: Literal["auto", "none", "required"]
+    names: tuple[str, ...] | None = None
+    named: bool = False
+    extra: Members = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseFormat:
+    """Structured output: kind "text", "json_object" or "json_schema" (then with name and raw schema)."""
+
+    kind: Literal["text", "json_object", "json_schema"]
+    name: str | None = None
+    schema: bytes | None = None
+    strict: bool | None = None
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """Settings that change likelihoods, never content. None: the client said nothing."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    seed: int | None = None
+    frequency_penalty: float | None = None
+    presence_penalty: float | None = None
+    stop: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RequestFields:
+    """The client's request member by member, for a writer of the same dialect.
+
+    `members` are the raw top-level members in the client's order; `parsed` is the request as the door read it. A
+    member is still the client's own while the attribute made from it is the same object in the request at hand and in
+    `parsed`.
+    """
+
+    dialect: str
+    members: tuple[tuple[str, bytes], ...]
+    parsed: ChatRequest
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One request for one assistant turn."""
+
+    model: str
+    messages: tuple[Message, ...]
+    tools: tuple[Tool, ...] = ()
+    tool_choice: ToolChoice | None = None
+    parallel_tool_calls: bool | None = None
+    stream: bool = False
+    include_usage: bool = False
+    max_tokens: int | None = None
+    sampling: Sampling = Sampling()
+    response_format: ResponseFormat | None = None
+    reasoning_effort: str | None = None
+    #: Names of fields the client set that only its own dialect carries (logit_bias, audio, ...): other providers
+    #: report or refuse them.
+    dialect_fields: tuple[str, ...] = ()
+    fields: RequestFields | None = field(default=None, compare=False)

@@ -1,0 +1,348 @@
+"""Chat Completions answers, decoded into neutral events: the stream's chunks and the JSON answer.
+
+Lenient in what it reads, exact in what it says: a frame that a strict client could not read as it is (a missing index,
+an id that changes or repeats, a role or finish that is missing or comes twice, usage beside content) loses its
+`source`, so that the door writes it anew; all others keep it. Rules of the repair: CONTRACTS sections 1.6 and 6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+import msgspec
+
+from toolwire.framing.sse import Frame
+from toolwire.model.errors import UpstreamError, UpstreamProtocolError, UpstreamTruncated
+from toolwire.model.events import (
+    Batch,
+    Finish,
+    FinishReason,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    ResponseEnd,
+    ResponseStart,
+    StreamEvent,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    Usage,
+    UsageUpdate,
+)
+from toolwire.model.source import Members, Source, with_source
+from toolwire.providers.openai_errors import error_from_body
+from toolwire.stream.accumulator import Call, ToolCallAccumulator
+from toolwire.wire import openai_chat as wire
+from toolwire.wire.json import is_object, unnamed
+from toolwire.wire.openai_chat_extra import without_source
+
+_NOTHING = Batch(())
+_EMPTY = (b"", b"null", b'""', b"{}", b"false")
+
+#: The provider's word -> why the turn ended. An unknown word is a stop; the word itself is kept in `Finish.raw`.
+FINISH: dict[str, FinishReason] = {
+    "stop": "stop", "end_turn": "stop", "eos": "stop", "eos_token": "stop", "stop_sequence": "stop",
+    "completed": "stop",
+    "tool_calls": "tool_calls", "tool_use": "tool_calls", "function_call": "tool_calls",
+    "length": "length", "max_tokens": "length", "max_output_tokens": "length", "model_length": "length",
+    "model_context_window_exceeded": "length",
+    "content_filter": "content_filter", "safety": "content_filter", "refusal": "content_filter",
+}  # fmt: skip
+
+
+class ChatDecoder:
+    """One answer. `decode` takes the stream's frames and `end` its end; `decode_json` takes a whole JSON answer.
+
+    All raise UpstreamError (or a subclass) for an error the upstream reports and for answers that make no sense; `end`
+    raises UpstreamTruncated when the answer broke off.
+    """
+
+    def __init__(self) -> None:
+        self._id: str | None = None
+        self._started = False
+        self._role_seen = False
+        self._done = False  # [DONE] was read
+        self._ended = False
+        self._parts = 0
+        self._open_text: int | None = None
+        self._open_refusal: int | None = None
+        self._open_reasoning: int | None = None
+        self._calls = ToolCallAccumulator()
+        self._announced: list[Call] = []
+        self._finish: Finish | None = None
+        self._usage: Usage | None = None
+        self._stash: Members = ()  # members of a chunk that came before the answer began (Azure's prompt filter)
+
+    # ------------------------------------------------------------ stream
+
+    def decode(self, frame: Frame) -> Batch:
+        data = frame.data
+        if self._ended:
+            return _NOTHING
+        if data[:1] != b"{":
+            data = data.strip()
+            if data == b"[DONE]":
+                self._done = True
+                return Batch(tuple(self._close()))
+            if not data or data[:1] == b":":  # a proxy's keep-alive, wrapped in a data field
+                return _NOTHING
+        chunk, exact = _read(data)
+        if _is_set(chunk.error) or frame.event == "error":
+            raise error_from_body(data, 200)
+        if not self._started and not chunk.choices and not chunk.id:
+            self._stash = unnamed(data, wire.KNOWN_CHUNK)
+            return _NOTHING
+        return self._chunk(chunk, data, exact)
+
+    def end(self) -> Batch:
+        """The body is over, with or without [DONE]."""
+        if self._ended:
+            return _NOTHING
+        return Batch(tuple(self._close()))
+
+    def _chunk(self, chunk: wire.Chunk, data: bytes, exact: bool) -> Batch:
+        events: list[StreamEvent] = []
+        keep = exact and chunk.object == "chat.completion.chunk" and bool(chunk.model) and chunk.choices is not None
+        if not self._started:
+            self._started = True
+            self._id = chunk.id or None
+            events.append(ResponseStart(self._id, chunk.model or None, chunk.created))
+            keep = keep and not self._stash
+        if self._id is None or chunk.id != self._id:
+            keep = False
+        for choice in chunk.choices or ():
+            if choice.index:  # n > 1 is refused at the door
+                keep = False
+                continue
+            keep = self._choice(choice, events) and keep
+        if _is_set(chunk.usage):
+            self._usage = read_usage(chunk.usage)
+            events.append(UsageUpdate(self._usage))
+            keep = keep and not chunk.choices
+        batch = self._batch(events, data, keep)
+        if self._stash:
+            batch = replace(batch, extra=(("", self._stash + dict(batch.extra).get("", ())), *batch.extra[1:]))
+            self._stash = ()
+        return batch
+
+    def _choice(self, choice: wire.Choice, events: list[StreamEvent]) -> bool:
+        """The events of the one choice; whether a strict client may see it as it is."""
+        keep = choice.index == 0 and choice.delta is not None
+        delta = choice.delta or choice.message
+        if not self._role_seen:
+            self._role_seen = True
+            keep = keep and delta is not None and delta.role == "assistant"
+        before = len(events)
+        if delta is not None:
+            keep = self._delta(delta, events) and keep
+        if len(events) > before and self._finish is not None:
+            keep = False  # content after the finish
+        if choice.finish_reason:
+            keep = self._finished(choice.finish_reason, events) and keep
+        return keep
+
+    def _delta(self, delta: wire.Delta, events: list[StreamEvent]) -> bool:
+        reasoning = delta.reasoning_content or delta.reasoning
+        if reasoning:
+            if self._open_reasoning is None:
+                self._close_texts(events)
+                self._open_reasoning = self._next_part()
+                events.append(ReasoningStart(self._open_reasoning))
+            events.append(ReasoningDelta(self._open_reasoning, reasoning))
+        if delta.content:
+            if self._open_text is None:
+                self._close_texts(events)
+                self._open_text = self._next_part()
+                events.append(TextStart(self._open_text))
+            events.append(TextDelta(self._open_text, delta.content))
+        if delta.refusal:
+            if self._open_refusal is None:
+                self._close_texts(events)
+                self._open_refusal = self._next_part()
+                events.append(TextStart(self._open_refusal, refusal=True))
+            events.append(TextDelta(self._open_refusal, delta.refusal))
+        if delta.tool_calls is None:
+            return True
+        keep = bool(delta.tool_calls)
+        for entry in delta.tool_calls:
+            keep = self._call(entry, entry.index, events) and keep
+        return keep
+
+    def _call(self, entry: wire.ToolCallDelta, index: int | None, events: list[StreamEvent]) -> bool:
+        if entry.custom is not None:
+            name, fragment = entry.custom.name, entry.custom.input
+        else:
+            name, fragment = (entry.function.name, entry.function.arguments) if entry.function else (None, None)
+        kind: Literal["function", "custom"] = "custom" if entry.custom is not None else "function"
+        announced = len(self._announced)
+        touched: Call | None = None
+        for call, piece in self._calls.take(entry.id, index, name, fragment or "", kind):
+            keep = touched is None and (touched := call) is call
+            self._say(call, piece, events)
+        assert touched is not None
+        opened = len(self._announced) - announced
+        if not keep or touched.part is None or entry.index is None or fragment is None or opened > 1:
+            return False
+        if opened:
+            named = bool(entry.id and name) and entry.type == kind
+            return named and touched is self._announced[-1] and entry.index == announced
+        return not entry.id and not name and entry.index < announced and self._announced[entry.index] is touched
+
+    def _say(self, call: Call, piece: str, events: list[StreamEvent]) -> None:
+        """Announce a call once its name is known, with all that came before; later pieces as they come."""
+        if call.part is not None:
+            if piece:
+                events.append(ToolCallDelta(call.part, piece))
+        elif call.name:
+            self._close_texts(events)
+            call.part = self._next_part()
+            self._announced.append(call)
+            events.append(ToolCallStart(call.part, call.id, call.name, call.kind))
+            if call.arguments:
+                events.append(ToolCallDelta(call.part, call.text()))
+
+    # ------------------------------------------------------------ JSON
+
+    def decode_json(self, body: bytes) -> Batch:
+        """A whole answer as one batch of events."""
+        chunk, exact = _read(body)
+        if _is_set(chunk.error):
+            raise error_from_body(body, 200)
+        choice = next((choice for choice in chunk.choices or () if not choice.index), None)
+        message = (choice.message or choice.delta) if choice else None
+        if choice is None or message is None:
+            raise UpstreamProtocolError("the upstream's answer has no message")
+        keep = exact and chunk.object == "chat.completion" and bool(chunk.id and chunk.model)
+        keep = keep and len(chunk.choices or ()) == 1 and choice.index == 0 and message.role == "assistant"
+        events: list[StreamEvent] = [ResponseStart(chunk.id or None, chunk.model or None, chunk.created)]
+        self._started = self._done = True
+        calls, message.tool_calls = message.tool_calls, None
+        self._delta(message, events)
+        keep = keep and calls != []
+        for position, entry in enumerate(calls or ()):
+            self._call(entry, position, events)
+            whole = entry.type == "custom" if entry.custom is not None else bool(entry.type == "function")
+            keep = keep and bool(entry.id) and whole and len(self._announced) == position + 1
+            keep = keep and (entry.custom is not None or bool(entry.function and entry.function.arguments))
+        if choice.finish_reason:
+            keep = self._finished(choice.finish_reason, events) and keep
+        if _is_set(chunk.usage):
+            self._usage = read_usage(chunk.usage)
+            events.append(UsageUpdate(self._usage))
+        closing = self._close()
+        keep = keep and not any(isinstance(event, ToolCallDelta | Finish) for event in closing)
+        return self._batch(events + closing, body, keep)
+
+    # ------------------------------------------------------------ ends
+
+    def _finished(self, word: str, events: list[StreamEvent]) -> bool:
+        if word == "error":
+            raise UpstreamError("the upstream ended its answer with an error")
+        first = self._finish is None
+        reason = FINISH.get(word, "stop")
+        if self._finish is not None and (self._finish.reason == "length" or reason != "length"):
+            return False
+        finish = Finish(self._settle(reason, word), word)
+        self._finish = finish
+        events.append(finish)
+        return (first and finish.reason == word) or word == "function_call"
+
+    def _settle(self, reason: FinishReason, word: str | None) -> FinishReason:
+        """Calls make it tool_calls, whatever the provider's word; truncation and a filter win over calls."""
+        if reason in ("stop", "tool_calls") and word != "function_call":
+            return "tool_calls" if self._calls.calls else "stop"
+        return reason
+
+    def _close(self) -> list[StreamEvent]:
+        """Everything that ends with the upstream's end."""
+        self._ended = True
+        if not self._started:
+            raise UpstreamTruncated("the upstream's answer ended before it began")
+        events: list[StreamEvent] = []
+        if self._finish is None and not self._done:
+            raise UpstreamTruncated("the upstream's answer broke off: no finish reason and no end of stream")
+        given = self._finish or Finish("stop")
+        reason = self._settle(given.reason, given.raw)
+        if self._finish is None and not self._parts:
+            raise UpstreamProtocolError("the upstream's answer is empty: no content and no finish reason")
+        self._close_texts(events)
+        for call in self._calls.calls:
+            if call.part is None:
+                raise UpstreamProtocolError("the upstream sent a tool call without a name")
+            if self._finish is None and call.kind == "function" and call.arguments and not is_object(call.text()):
+                raise UpstreamTruncated("the upstream's answer ended inside a tool call's arguments")
+            if call.kind == "function" and not call.arguments.strip() and reason != "length":
+                events.append(ToolCallDelta(call.part, "{}"))  # a call without arguments: JSON.parse("") throws
+            events.append(ToolCallEnd(call.part))
+        if self._finish is None or self._finish.reason != reason:
+            events.append(Finish(reason, given.raw))
+        events.append(ResponseEnd(self._usage))
+        return events
+
+    def _close_texts(self, events: list[StreamEvent]) -> None:
+        if self._open_reasoning is not None:
+            events.append(ReasoningEnd(self._open_reasoning))
+        if self._open_text is not None:
+            events.append(TextEnd(self._open_text))
+        if self._open_refusal is not None:
+            events.append(TextEnd(self._open_refusal))
+        self._open_reasoning = self._open_text = self._open_refusal = None
+
+    def _next_part(self) -> int:
+        self._parts += 1
+        return self._parts - 1
+
+    def _batch(self, events: list[StreamEvent], raw: bytes, keep: bool) -> Batch:
+        batch = Batch(tuple(events))
+        with_source(batch, Source(wire.DIALECT, raw))
+        return batch if keep else without_source(batch)
+
+
+def _read(raw: bytes) -> tuple[wire.Chunk, bool]:
+    """The chunk, and whether every value has the type OpenAI gives it."""
+    try:
+        return wire.chunk_decoder.decode(raw), True
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        from toolwire.wire import openai_chat_lenient  # rare, and not needed at a cold start
+
+        try:
+            return openai_chat_lenient.read(raw), False
+        except (ValueError, TypeError) as error:
+            raise UpstreamProtocolError("the upstream sent something that is no JSON object") from error
+
+
+def _is_set(raw: msgspec.Raw) -> bool:
+    """Whether a raw member says anything: hosts send null, "" and {} for nothing."""
+    return bytes(raw) not in _EMPTY
+
+
+def read_usage(raw: msgspec.Raw) -> Usage:
+    """Chat usage to neutral: prompt_tokens includes cached, completion_tokens includes reasoning. xAI leaves the
+    reasoning out of completion_tokens and adds it to the total: there it is added back."""
+    data = bytes(raw)
+    try:
+        usage = wire.usage_decoder.decode(data)
+        total = msgspec.json.decode(data).get("total_tokens")
+    except (msgspec.DecodeError, AttributeError):
+        return Usage()
+    prompt = usage.prompt_tokens_details or wire.TokenDetails()
+    completion = usage.completion_tokens_details or wire.TokenDetails()
+    given, output = usage.prompt_tokens or 0, usage.completion_tokens or 0
+    reasoning = completion.reasoning_tokens or 0
+    if reasoning and total == given + output + reasoning:
+        output += reasoning
+    neutral = Usage(
+        input_tokens=given,
+        output_tokens=output,
+        cache_read_tokens=prompt.cached_tokens or usage.prompt_cache_hit_tokens or 0,
+        cache_write_tokens=prompt.cache_write_tokens or 0,
+        reasoning_tokens=reasoning,
+        extra=unnamed(data, wire.KNOWN_USAGE),
+    )
+    if None not in (usage.prompt_tokens, usage.completion_tokens, total):
+        with_source(neutral, Source(wire.DIALECT, data))
+    return neutral

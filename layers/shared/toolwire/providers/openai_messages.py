@@ -1,0 +1,144 @@
+"""Neutral messages, tools and tool_choice written as Chat Completions. A node that came unchanged from a client of the
+same dialect is its own bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from toolwire.model.errors import RequestError
+from toolwire.model.request import (
+    ImagePart,
+    Message,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    RefusalPart,
+    TextPart,
+    Tool,
+    ToolCallPart,
+    ToolChoice,
+    ToolResultPart,
+)
+from toolwire.model.source import Members, raw_in
+from toolwire.wire.json import dump, members, write_array, write_object
+from toolwire.wire.openai_chat import DIALECT
+
+
+def write_message(message: Message, reasoning_field: str | None) -> bytes:
+    raw = raw_in(message, DIALECT)
+    return raw if raw is not None else write_object(_message(message, reasoning_field))
+
+
+def _message(message: Message, reasoning_field: str | None) -> Iterator[tuple[str, bytes]]:
+    yield "role", dump(message.role)
+    first = message.parts[0] if message.parts else None
+    if type(first) is ToolResultPart:
+        yield from _tool_result(first)
+    else:
+        yield from _content(message, reasoning_field)
+        if message.name is not None:
+            yield "name", dump(message.name)
+    yield from message.extra
+
+
+def _tool_result(part: ToolResultPart) -> Iterator[tuple[str, bytes]]:
+    yield "tool_call_id", dump(part.tool_call_id)
+    content = part.content
+    if part.is_error and not (content and type(content[0]) is TextPart and content[0].text.startswith("Error")):
+        content = (TextPart("Error: "), *content)  # the Chat API has no error flag
+    yield "content", _content_value(content)
+    if part.name is not None:
+        yield "name", dump(part.name)
+
+
+def _content(message: Message, reasoning_field: str | None) -> Iterator[tuple[str, bytes]]:
+    calls: list[ToolCallPart] = []
+    shown: list[Part] = []
+    refusals: list[RefusalPart] = []
+    for part in message.parts:
+        if type(part) is ToolCallPart:
+            calls.append(part)
+        elif type(part) is ReasoningPart:
+            if reasoning_field is not None:
+                yield reasoning_field, dump(part.text)
+        elif type(part) is RefusalPart:
+            refusals.append(part)
+        else:
+            shown.append(part)
+    if shown or not (calls or refusals):
+        yield "content", _content_value(shown)
+    elif calls:
+        yield "content", b"null"
+    if refusals:
+        yield "refusal", dump("".join(part.text for part in refusals))
+    if calls:
+        yield "tool_calls", write_array(_tool_call(call) for call in calls)
+
+
+def _content_value(parts: Sequence[Part]) -> bytes:
+    """A plain string where there is only text: every host takes that."""
+    if all(type(part) is TextPart and part.source is None and not part.extra for part in parts):
+        return dump("".join(part.text for part in parts if type(part) is TextPart))
+    return write_array(_part(part) for part in parts)
+
+
+def _part(part: Part) -> bytes:
+    raw = raw_in(part, DIALECT)
+    if raw is not None:
+        return raw
+    if type(part) is TextPart:
+        return write_object([("type", b'"text"'), ("text", dump(part.text)), *part.extra])
+    if type(part) is ImagePart:
+        url = part.url or f"data:{part.media_type or 'image/png'};base64,{part.data}"
+        image = [("url", dump(url))] + ([("detail", dump(part.detail))] if part.detail is not None else [])
+        return write_object([("type", b'"image_url"'), ("image_url", write_object(image)), *part.extra])
+    kind = part.kind if type(part) is OpaquePart else type(part).__name__
+    raise RequestError(
+        f"this provider cannot take content of the kind {kind!r}; send it as text, or use a provider of the dialect it "
+        "comes from",
+        code="unsupported_content",
+    )
+
+
+def _tool_call(call: ToolCallPart) -> bytes:
+    raw = raw_in(call, DIALECT)
+    if raw is not None:
+        return raw
+    inner = {"name": call.name, "input" if call.kind == "custom" else "arguments": call.arguments}
+    return write_object([("id", dump(call.id)), ("type", dump(call.kind)), (call.kind, dump(inner)), *call.extra])
+
+
+def write_tool(tool: Tool) -> bytes:
+    raw = raw_in(tool, DIALECT)
+    if raw is not None:
+        return raw
+    if tool.kind == "opaque":
+        raise RequestError(
+            f"this provider does not know tools of the type {tool.name!r}; remove it from `tools`",
+            param="tools",
+            code="unsupported_tool",
+        )
+    if tool.kind == "custom":
+        return write_object([("type", b'"custom"'), ("custom", _custom(tool))])
+    inner = [("name", dump(tool.name))]
+    inner += [("description", dump(tool.description))] if tool.description is not None else []
+    inner += [("parameters", tool.parameters)] if tool.parameters is not None else []
+    inner += [("strict", dump(tool.strict))] if tool.strict is not None else []
+    inner += [(name.removeprefix("function."), value) for name, value in tool.extra if name.startswith("function.")]
+    outer: Members = tuple(pair for pair in tool.extra if not pair[0].startswith("function."))
+    return write_object([("type", b'"function"'), ("function", write_object(inner)), *outer])
+
+
+def _custom(tool: Tool) -> bytes:
+    """A custom tool under its (new) name, with its format as it came."""
+    given = members(dict(tool.extra).get("custom", b"{}"))
+    return write_object([*(given | {"name": dump(tool.name)}).items()])
+
+
+def write_tool_choice(choice: ToolChoice) -> bytes:
+    if choice.names is None:
+        return dump(choice.mode)
+    if choice.named:
+        return dump({"type": "function", "function": {"name": choice.names[0]}})
+    tools = [{"type": "function", "function": {"name": name}} for name in choice.names]
+    return dump({"type": "allowed_tools", "allowed_tools": {"mode": choice.mode, "tools": tools}})

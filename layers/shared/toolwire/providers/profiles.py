@@ -1,0 +1,84 @@
+"""Profiles: the quirks of one host or model family, as data.
+
+Three words for three things: a *wire* is a protocol, a *provider* is a configured upstream (URL and credential), a
+*profile* is what differs within one wire. A new compatible host is a row here and a row in `hosts.py`, no code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Differences from OpenAI's own Chat Completions. The defaults are what an unknown compatible host is assumed to
+    do: take the plain subset, and everything else as it comes."""
+
+    name: str
+    #: Call ids the host accepts, as a regular expression for the whole id. An id that does not match is rewritten
+    #: deterministically, on both ends of the pair. No bound on the alphabet: hosts send ids like "functions.f:0".
+    call_id: str = r"[\x21-\x7e]{1,64}"
+    #: Length of a rewritten id.
+    call_id_length: int = 40
+    #: Tools in one request, None for no known limit.
+    tools: int | None = None
+    #: Whether `tool_choice: {"type": "allowed_tools"}` is understood; else only the allowed tools are sent.
+    allowed_tools: bool = False
+    #: Whether `tool_choice` may force a call ("required", a named function).
+    forced_tool_choice: bool = True
+    #: Whether messages may have the role "developer"; else they are sent as "system", which means the same.
+    developer_role: bool = False
+    #: The member of an assistant message in which the host wants its reasoning text back, None if it refuses one.
+    reasoning_back: str | None = "reasoning_content"
+    #: Whether `stream_options.include_usage` is understood (Mistral sends usage unasked and refuses the member).
+    stream_usage: bool = True
+    #: Request members the host calls otherwise, and those it refuses: a knob is left out with a warning.
+    rename: tuple[tuple[str, str], ...] = ()
+    refuses: frozenset[str] = frozenset()
+    #: Whether answers carry state that documented Chat fields cannot hold (DESIGN section 4), so ids must be ours.
+    yields_state: bool = False
+
+
+_OPENAI_ONLY = frozenset({"store", "metadata", "service_tier", "prompt_cache_key", "safety_identifier", "verbosity"})
+
+PROFILES: dict[str, Profile] = {
+    row.name: row
+    for row in (
+        Profile(
+            "openai",
+            call_id=r"[A-Za-z0-9_-]{1,40}",
+            tools=128,
+            allowed_tools=True,
+            developer_role=True,
+            reasoning_back=None,
+        ),
+        Profile("azure", call_id=r"[A-Za-z0-9_-]{1,40}", tools=128, developer_role=True, reasoning_back=None),
+        Profile("compatible"),
+        Profile("deepseek", tools=128, rename=(("max_completion_tokens", "max_tokens"),), yields_state=True),
+        Profile(
+            # Ids of exactly nine alphanumerics; unknown members are refused with 422.
+            "mistral",
+            call_id=r"[A-Za-z0-9]{9}",
+            call_id_length=9,
+            rename=(("max_completion_tokens", "max_tokens"), ("seed", "random_seed")),
+            refuses=_OPENAI_ONLY | {"user", "logprobs", "top_logprobs", "logit_bias"},
+            reasoning_back=None,
+            stream_usage=False,
+        ),
+        Profile(
+            "groq",
+            tools=128,
+            refuses=frozenset({"logprobs", "top_logprobs", "logit_bias"}),
+            reasoning_back="reasoning",
+        ),
+        Profile("xai", tools=128),
+        Profile("openrouter", reasoning_back="reasoning", yields_state=True),
+        Profile("gemini-compat", reasoning_back=None, yields_state=True),
+        Profile("together"),
+        Profile("fireworks"),
+        Profile("cerebras", reasoning_back="reasoning"),
+        Profile("ollama", reasoning_back="reasoning"),
+        Profile("vllm", reasoning_back="reasoning_content"),
+        Profile("llamacpp"),
+    )
+}

@@ -1,0 +1,89 @@
+"""The fold: the events of one response, gathered into one `ChatResponse` for a JSON answer."""
+
+from __future__ import annotations
+
+from toolwire.model.events import (
+    Batch,
+    Finish,
+    OpaquePart,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    ResponseEnd,
+    ResponseStart,
+    StreamEvent,
+    TextDelta,
+    TextStart,
+    ToolCallDelta,
+    ToolCallStart,
+    Usage,
+    UsageUpdate,
+)
+from toolwire.model.response import ChatResponse, OutputPart, ReasoningOutput, TextOutput, ToolCallOutput
+from toolwire.model.source import Members
+from toolwire.wire.json import is_object
+
+
+class Fold:
+    """Takes every batch of a response; `response` is what they say together. Order is the order table's business."""
+
+    def __init__(self) -> None:
+        self._start = ResponseStart(None, None)
+        self._parts: list[TextStart | ReasoningStart | ToolCallStart | OpaquePart] = []
+        self._text: dict[int, list[str]] = {}
+        self._signatures: dict[int, str | None] = {}
+        self._finish: Finish | None = None
+        self._usage: Usage | None = None
+        self._extra: dict[str, Members] = {}
+
+    def take(self, batch: Batch) -> None:
+        self._extra.update(batch.extra)
+        for event in batch.events:
+            self._take(event)
+
+    def _take(self, event: StreamEvent) -> None:
+        match event:
+            case TextDelta(index, text) | ReasoningDelta(index, text) | ToolCallDelta(index, text):
+                self._text[index].append(text)
+            case TextStart() | ReasoningStart() | ToolCallStart() | OpaquePart():
+                self._parts.append(event)
+                self._text[event.index] = []
+            case ReasoningEnd(index, signature):
+                self._signatures[index] = signature
+            case ResponseStart():
+                self._start = event
+            case UsageUpdate(usage):
+                self._usage = usage
+            case Finish():
+                self._finish = event
+            case ResponseEnd(usage):
+                self._usage = usage or self._usage
+            case _:
+                pass
+
+    def response(self) -> ChatResponse:
+        """Only after ResponseEnd."""
+        finish = self._finish or Finish("stop")
+        parts = [self._part(part, finish) for part in self._parts]
+        return ChatResponse(
+            id=self._start.id or "",
+            model=self._start.model or "",
+            created=self._start.created or 0,
+            parts=tuple(parts),
+            finish=finish,
+            usage=self._usage,
+            extra=tuple(self._extra.items()),
+        )
+
+    def _part(self, part: TextStart | ReasoningStart | ToolCallStart | OpaquePart, finish: Finish) -> OutputPart:
+        text = "".join(self._text[part.index])
+        match part:
+            case TextStart():
+                return TextOutput(text, part.refusal)
+            case ReasoningStart():
+                return ReasoningOutput(text, self._signatures.get(part.index))
+            case ToolCallStart():
+                whole = part.kind == "custom" or finish.reason != "length" or is_object(text)
+                return ToolCallOutput(part.id or "", part.name, text, whole, part.kind, part.extra)
+            case OpaquePart():
+                return part

@@ -1,0 +1,102 @@
+"""The legal order of neutral events, as two printable tables.
+
+A missing entry is the error. Decoders are lenient and repair what providers get wrong; this judges only what decoders
+emit, so a failure here is a bug of ours (InternalError), never the provider's.
+"""
+
+from __future__ import annotations
+
+from toolwire.model.errors import InternalError
+from toolwire.model.events import (
+    Batch,
+    Finish,
+    OpaquePart,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    ResponseEnd,
+    ResponseStart,
+    StreamEvent,
+    StreamFailed,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    UsageUpdate,
+)
+
+_PARTS = (
+    TextStart, TextDelta, TextEnd,
+    ReasoningStart, ReasoningDelta, ReasoningEnd,
+    ToolCallStart, ToolCallDelta, ToolCallEnd,
+    OpaquePart,
+)  # fmt: skip
+
+#: state of the response -> event -> next state. Parts may go on after Finish: on the Chat wire the reason comes before
+#: the end of the parts. ResponseEnd wants every part ended (checked against the part table).
+RESPONSE: dict[str, dict[type, str]] = {
+    "new": {ResponseStart: "open", StreamFailed: "failed"},
+    "open": dict.fromkeys(_PARTS, "open") | {UsageUpdate: "open", Finish: "finished", StreamFailed: "failed"},
+    "finished": dict.fromkeys(_PARTS, "finished")
+    | {UsageUpdate: "finished", Finish: "finished", ResponseEnd: "ended", StreamFailed: "failed"},
+    "ended": {},
+    "failed": {},
+}
+
+#: state of one part (None: its index was not seen) -> event -> next state.
+PART: dict[str | None, dict[type, str]] = {
+    None: {TextStart: "text", ReasoningStart: "reasoning", ToolCallStart: "tool call", OpaquePart: "ended"},
+    "text": {TextDelta: "text", TextEnd: "ended"},
+    "reasoning": {ReasoningDelta: "reasoning", ReasoningEnd: "ended"},
+    "tool call": {ToolCallDelta: "tool call", ToolCallEnd: "ended"},
+    "ended": {},
+}
+
+
+class OrderCheck:
+    """Follows one response. `check` raises InternalError for a batch that breaks the tables."""
+
+    __slots__ = ("_open", "_parts", "state")
+
+    def __init__(self) -> None:
+        self.state = "new"
+        self._parts: list[str] = []
+        self._open = 0
+
+    def check(self, batch: Batch) -> None:
+        for event in batch.events:
+            self._take(event)
+
+    def _take(self, event: StreamEvent) -> None:
+        kind = type(event)
+        state = RESPONSE[self.state].get(kind)
+        if state is None or (kind is ResponseEnd and self._open):
+            raise InternalError(f"event {kind.__name__} in state {self.state!r} with {self._open} open parts")
+        self.state = state
+        index: int | None = getattr(event, "index", None)
+        if index is None:
+            return
+        parts = self._parts
+        known = parts[index] if index < len(parts) else None
+        part = PART[known].get(kind)
+        if part is None or index > len(parts):
+            raise InternalError(f"event {kind.__name__} for part {index} in state {known!r} of {len(parts)} parts")
+        if known is None:
+            parts.append(part)
+            self._open += part != "ended"
+        elif part != known:
+            parts[index] = part
+            self._open -= 1
+
+
+def table() -> str:
+    """The two tables as text, for the documentation."""
+    lines = []
+    for title, states in (("response", RESPONSE), ("part", PART)):
+        lines.append(f"{title}:")
+        for state, row in states.items():
+            for kind, after in row.items():
+                lines.append(f"  {state or 'unseen':10} --{kind.__name__}--> {after}")
+    return "\n".join(lines)

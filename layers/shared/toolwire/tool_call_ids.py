@@ -1,0 +1,86 @@
+"""Tool-call ids: pure rules for minting, keeping and rewriting them (DESIGN section 4).
+
+A minted id is `call_` + 32 characters of [A-Za-z0-9]: 10 of the conversation's token, 20 random (119 bits), 2 of a
+checksum, so that a foreign id is not taken for one of ours. With 37 characters it fits OpenAI Chat (40), Responses and
+Bedrock (64) and Anthropic's alphabet. Since the token is in every id, ids alone find the conversation of clients that
+never name one, which is nearly all of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+
+from toolwire.model.request import ChatRequest
+
+ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+TOKEN_CHARS = 10
+RANDOM_CHARS = 20
+
+_MINTED = re.compile(r"call_([0-9A-Za-z]{10})[0-9A-Za-z]{20}[0-9A-Za-z]{2}")
+_OURS = re.compile(r"conv_([0-9A-Za-z]{10})")
+
+#: Request headers that name a conversation, first present wins: ours, then those of known clients.
+CONVERSATION_HEADERS = ("x-conversation-id", "x-claude-code-session-id", "session-id", "x-session-id")
+
+
+def base62(data: bytes, length: int) -> str:
+    """The first `length` base62 digits of the data's SHA-256."""
+    number = int.from_bytes(hashlib.sha256(data).digest(), "big")
+    digits = []
+    for _ in range(length):
+        number, digit = divmod(number, 62)
+        digits.append(ALPHABET[digit])
+    return "".join(digits)
+
+
+def mint(token: str, random: str) -> str:
+    """A new id of the conversation with this token; `random` is 20 characters of ALPHABET."""
+    body = token + random
+    return f"call_{body}{base62(body.encode(), 2)}"
+
+
+def token_of(call_id: str) -> str | None:
+    """The conversation token inside an id of ours; None for a foreign id."""
+    match = _MINTED.fullmatch(call_id)
+    if match is None or base62(call_id[5:-2].encode(), 2) != call_id[-2:]:
+        return None
+    return match[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """The conversation a request belongs to: what the client calls it, and its token (10 base62 characters)."""
+
+    id: str
+    token: str
+
+
+def find_conversation(
+    request: ChatRequest, headers: dict[str, str], tenant: str, new_id: Callable[[int], str]
+) -> Conversation:
+    """What the client names it, else that of the newest minted id in the history, else a new one."""
+    for name in CONVERSATION_HEADERS:
+        if named := headers.get(name):
+            ours = _OURS.fullmatch(named)
+            return Conversation(named, ours[1] if ours else base62(f"{tenant}\n{named}".encode(), TOKEN_CHARS))
+    for message in reversed(request.messages):
+        for call in reversed(message.tool_calls):
+            if token := token_of(call.id):
+                return Conversation(f"conv_{token}", token)
+    token = new_id(TOKEN_CHARS)
+    return Conversation(f"conv_{token}", token)
+
+
+def keeps(call_id: str, pattern: str, used: Container[str]) -> bool:
+    """Whether a provider's id may be shown to the client as it is: it matches the door's rule and no earlier call of
+    this request or response has it."""
+    return re.fullmatch(pattern, call_id) is not None and call_id not in used
+
+
+def rewrite(call_id: str, occurrence: int, length: int) -> str:
+    """The deterministic stand-in for an id a provider refuses, or for a later call (`occurrence` > 0) that has an id
+    already used. The same on every turn, so a prompt cache still hits."""
+    return base62(f"{occurrence}\n{call_id}".encode("utf-8", "surrogatepass"), length)

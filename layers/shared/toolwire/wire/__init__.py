@@ -1,0 +1,1 @@
+"""The typed shapes of one protocol each, shared by its door and its provider."""

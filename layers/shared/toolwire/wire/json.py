@@ -1,0 +1,63 @@
+"""JSON as it travels: parts of a document are kept raw, and what is written is assembled from raw values.
+
+`members` splits an object without reading its values, so that a number, a key order or an escape that nobody looks at
+leaves as it came.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from toolwire.model.source import Members
+
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_array = msgspec.json.Decoder(list[msgspec.Raw])
+_encode = msgspec.json.Encoder().encode
+
+
+def members(raw: bytes | msgspec.Raw) -> dict[str, bytes]:
+    """The members of a JSON object, values raw. Raises msgspec.DecodeError / ValidationError if it is none."""
+    return {name: bytes(value) for name, value in _members.decode(raw).items()}
+
+
+def elements(raw: bytes | msgspec.Raw) -> list[bytes]:
+    """The elements of a JSON array, raw."""
+    return [bytes(value) for value in _array.decode(raw)]
+
+
+def is_object(raw: bytes | str) -> bool:
+    """Whether the text is one complete JSON object."""
+    try:
+        _members.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def unnamed(raw: bytes | msgspec.Raw, known: frozenset[str]) -> Members:
+    """The members of an object that the model does not name, in order."""
+    return tuple((name, value) for name, value in members(raw).items() if name not in known)
+
+
+def dump(value: Any) -> bytes:
+    """A value as compact JSON. A lone surrogate, which UTF-8 cannot hold, is escaped as it was in the source."""
+    try:
+        return _encode(value)
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":")).encode()
+
+
+def write_object(pairs: Iterable[tuple[str, bytes]]) -> bytes:
+    """An object of raw values, in the given order; of a repeated name the first wins."""
+    seen: dict[str, bytes] = {}
+    for name, value in pairs:
+        seen.setdefault(name, value)
+    return b"{" + b",".join(dump(name) + b":" + value for name, value in seen.items()) + b"}"
+
+
+def write_array(values: Iterable[bytes]) -> bytes:
+    return b"[" + b",".join(values) + b"]"

@@ -1,0 +1,217 @@
+"""OpenAI Chat Completions as typed shapes (CONTRACTS of OpenAI's API, openai-python 3.57 `types/chat`).
+
+The door reads requests with them, the provider reads answers. Everything is optional where a real client or a
+compatible host has been seen to leave it out; what must be there is checked by the reader, which can name the field.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Raw, Struct
+
+# A Raw member that is absent is empty; `Raw | None` would accept nothing but null.
+
+DIALECT = "openai_chat"
+
+#: Call ids that OpenAI takes back: 40 characters at most, and the alphabet of its own ids.
+CALL_ID = r"[A-Za-z0-9_-]{1,40}"
+
+# ---------------------------------------------------------------- requests
+
+
+class FunctionCall(Struct, forbid_unknown_fields=True):
+    name: str
+    arguments: str
+
+
+class CustomCall(Struct, forbid_unknown_fields=True):
+    name: str
+    input: str
+
+
+class ToolCall(Struct, forbid_unknown_fields=True):
+    id: str
+    type: str = "function"
+    function: FunctionCall | None = None
+    custom: CustomCall | None = None
+    index: int | None = None  # some clients replay the streamed index
+
+
+class Message(Struct, forbid_unknown_fields=True):
+    """A message of any role with the members the model names; one with others is read again by the lenient twin."""
+
+    role: str
+    content: str | list[Raw] | None = None
+    name: str | None = None
+    tool_calls: list[Raw] | None = None
+    tool_call_id: str | None = None
+    refusal: str | None = None
+    reasoning_content: str | None = None
+
+
+class LenientMessage(Struct):
+    role: str
+    content: str | list[Raw] | None = None
+    name: str | None = None
+    tool_calls: list[Raw] | None = None
+    tool_call_id: str | None = None
+    refusal: str | None = None
+    reasoning_content: str | None = None
+
+
+class LenientFunctionCall(Struct):
+    name: str
+    arguments: str
+
+
+class LenientCustomCall(Struct):
+    name: str
+    input: str
+
+
+class LenientToolCall(Struct):
+    id: str
+    type: str = "function"
+    function: LenientFunctionCall | None = None
+    custom: LenientCustomCall | None = None
+
+
+class ImageUrl(Struct):
+    url: str
+    detail: str | None = None
+
+
+class ContentPart(Struct):
+    type: str
+    text: str | None = None
+    refusal: str | None = None
+    image_url: ImageUrl | None = None
+
+
+class Function(Struct):
+    name: str
+    description: str | None = None
+    parameters: Raw = Raw()
+    strict: bool | None = None
+
+
+class CustomTool(Struct):
+    name: str
+    description: str | None = None
+    format: Raw = Raw()
+
+
+class Tool(Struct):
+    type: str
+    function: Function | None = None
+    custom: CustomTool | None = None
+
+
+class Named(Struct):
+    name: str
+
+
+class AllowedTools(Struct):
+    mode: str
+    tools: list[Tool]
+
+
+class ToolChoice(Struct):
+    type: str
+    function: Named | None = None
+    custom: Named | None = None
+    allowed_tools: AllowedTools | None = None
+
+
+class JsonSchema(Struct):
+    name: str
+    schema: Raw = Raw()
+    strict: bool | None = None
+    description: str | None = None
+
+
+class ResponseFormat(Struct):
+    type: str
+    json_schema: JsonSchema | None = None
+
+
+class StreamOptions(Struct):
+    include_usage: bool | None = None
+
+
+# ---------------------------------------------------------------- answers
+
+
+class TokenDetails(Struct):
+    cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+class Usage(Struct):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: TokenDetails | None = None
+    completion_tokens_details: TokenDetails | None = None
+    prompt_cache_hit_tokens: int | None = None  # DeepSeek
+
+
+class FunctionDelta(Struct):
+    name: str | None = None
+    arguments: str | None = None
+
+
+class CustomDelta(Struct):
+    name: str | None = None
+    input: str | None = None
+
+
+class ToolCallDelta(Struct):
+    index: int | None = None
+    id: str | None = None
+    type: str | None = None
+    function: FunctionDelta | None = None
+    custom: CustomDelta | None = None
+
+
+class Delta(Struct):
+    """`choices[0].delta` of a chunk, and `choices[0].message` of a whole answer."""
+
+    role: str | None = None
+    content: str | None = None
+    refusal: str | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    tool_calls: list[ToolCallDelta] | None = None
+
+
+class Choice(Struct):
+    index: int | None = None
+    delta: Delta | None = None
+    message: Delta | None = None
+    finish_reason: str | None = None
+
+
+class Chunk(Struct):
+    """A streamed chunk or a whole answer, as nearly everybody sends it: what the fast path decodes."""
+
+    id: str | None = None
+    object: str | None = None
+    created: int | None = None
+    model: str | None = None
+    choices: list[Choice] | None = None
+    usage: Raw = Raw()
+    error: Raw = Raw()
+
+
+#: Members that `Chunk` and its parts name: all others travel as `extra`.
+KNOWN_CHUNK = frozenset({"id", "object", "created", "model", "choices", "usage", "error"})
+KNOWN_CHOICE = frozenset({"index", "delta", "message", "finish_reason"})
+KNOWN_DELTA = frozenset({"role", "content", "refusal", "reasoning_content", "tool_calls"})
+KNOWN_CALL = frozenset({"index", "id", "type", "function", "custom"})
+KNOWN_USAGE = frozenset(
+    {"prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details", "completion_tokens_details"}
+)
+
+chunk_decoder = msgspec.json.Decoder(Chunk)
+usage_decoder = msgspec.json.Decoder(Usage)

@@ -1,0 +1,108 @@
+"""The slow path for Chat answers: chunks whose values have other types than OpenAI's.
+
+Seen: `content` as a list of parts (Mistral), `arguments` as an object (Mistral, Ollama), ids and indices as numbers or
+strings, numbers as floats, a surrogate pair cut in two by a chunk boundary. Whatever can be read is read; raw argument
+objects stay the text they were.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from toolwire.wire.json import elements, members
+from toolwire.wire.openai_chat import Choice, Chunk, CustomDelta, Delta, FunctionDelta, ToolCallDelta
+
+
+def read(raw: bytes) -> Chunk:
+    """The chunk or answer. Raises ValueError if it is no JSON object (msgspec's errors are ValueErrors)."""
+    top = members(raw)
+    choices = top.get("choices", b"null")
+    return Chunk(
+        id=_text(top.get("id")),
+        object=_text(top.get("object")),
+        created=_number(top.get("created")),
+        model=_text(top.get("model")),
+        choices=[_choice(choice) for choice in elements(choices)] if choices[:1] == b"[" else None,
+        usage=msgspec.Raw(top.get("usage", b"")),
+        error=msgspec.Raw(top.get("error", b"")),
+    )
+
+
+def _choice(raw: bytes) -> Choice:
+    choice = members(raw)
+    return Choice(
+        index=_number(choice.get("index")),
+        delta=_delta(choice.get("delta")),
+        message=_delta(choice.get("message")),
+        finish_reason=_text(choice.get("finish_reason")),
+    )
+
+
+def _delta(raw: bytes | None) -> Delta | None:
+    if raw is None or raw[:1] != b"{":
+        return None
+    delta = members(raw)
+    content, thinking = _content(delta.get("content"))
+    calls = delta.get("tool_calls", b"null")
+    return Delta(
+        role=_text(delta.get("role")),
+        content=content,
+        refusal=_text(delta.get("refusal")),
+        reasoning_content=_text(delta.get("reasoning_content")) or thinking,
+        reasoning=_text(delta.get("reasoning")),
+        tool_calls=[_call(call) for call in elements(calls)] if calls[:1] == b"[" else None,
+    )
+
+
+def _call(raw: bytes) -> ToolCallDelta:
+    call = members(raw)
+    function, custom = call.get("function", b"null"), call.get("custom", b"null")
+    delta = ToolCallDelta(index=_number(call.get("index")), id=_text(call.get("id")), type=_text(call.get("type")))
+    if function[:1] == b"{":
+        inner = members(function)
+        delta.function = FunctionDelta(_text(inner.get("name")), _text(inner.get("arguments")))
+    if custom[:1] == b"{":
+        inner = members(custom)
+        delta.custom = CustomDelta(_text(inner.get("name")), _text(inner.get("input")))
+    return delta
+
+
+def _content(raw: bytes | None) -> tuple[str | None, str | None]:
+    """(text, thinking) of a content that may be a list of parts, thinking parts among them (Mistral)."""
+    if raw is None or raw[:1] != b"[":
+        return _text(raw), None
+    text: list[str] = []
+    thinking: list[str] = []
+    for element in elements(raw):
+        if element[:1] == b'"':
+            text.append(_text(element) or "")
+            continue
+        part = members(element)
+        if "thinking" in part:
+            inner = part["thinking"]
+            thinking.append((_content(inner)[0] if inner[:1] == b"[" else _text(inner)) or "")
+        else:
+            text.append(_text(part.get("text")) or "")
+    return "".join(text), "".join(thinking) or None
+
+
+def _text(raw: bytes | None) -> str | None:
+    """A string; any other value but null as its own JSON text."""
+    if raw is None or raw == b"null":
+        return None
+    if raw[:1] != b'"':
+        return raw.decode("utf-8", "replace")
+    try:
+        return msgspec.json.decode(raw, type=str)
+    except msgspec.DecodeError:  # half a surrogate pair: the other half is in the next chunk
+        return str(json.loads(raw))
+
+
+def _number(raw: bytes | None) -> int | None:
+    value: Any = msgspec.json.decode(raw) if raw is not None else None
+    if isinstance(value, str) and value.isdecimal():
+        value = int(value)
+    return int(value) if isinstance(value, int | float) else None

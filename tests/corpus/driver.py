@@ -1,0 +1,79 @@
+"""Drives the sans-IO core in process: a request and a recorded upstream's answer in, the client's answer out."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from toolwire.doors import load_door
+from toolwire.exchange import Action, Exchange, Send
+from toolwire.model.errors import GatewayError
+from toolwire.model.http import Head
+from toolwire.model.settings import ProviderConfig, Target, Tenant
+from toolwire.policy import check_request
+from toolwire.tool_call_ids import ALPHABET
+
+TIME = 1_800_000_000
+
+
+def counting_ids() -> object:
+    """A deterministic `new_id`: the n-th id spells n in base 62."""
+    numbers = itertools.count(1)
+
+    def new_id(length: int) -> str:
+        number, digits = next(numbers), ""
+        while number:
+            number, digit = divmod(number, 62)
+            digits = ALPHABET[digit] + digits
+        return digits.rjust(length, "0")
+
+    return new_id
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+def open_exchange(
+    body: bytes, *, door: str = "chat", wire: str = "openai_chat", profile: str | None = "compatible", model: str = "m"
+) -> Exchange:
+    """An exchange for a request's body; raises GatewayError like the real path."""
+    loaded = load_door(door)
+    request = loaded.parse_request(body, {})
+    tenant = Tenant()
+    check_request(request, tenant.limits)
+    provider = ProviderConfig("upstream", wire, "http://127.0.0.1:1/v1", "none", profile)  # type: ignore[arg-type]
+    return Exchange(
+        loaded,
+        request,
+        Target(provider, model),
+        tenant,
+        headers={},
+        credential=None,
+        request_id="req-test",
+        now=lambda: TIME,
+        new_id=counting_ids(),  # type: ignore[arg-type]
+    )
+
+
+def answer(
+    exchange: Exchange,
+    pieces: Iterable[bytes],
+    *,
+    status: int = 200,
+    content_type: str = "text/event-stream",
+    error: GatewayError | None = None,
+) -> Answer:
+    """What the client gets when the upstream answers with these pieces."""
+    actions: list[Action] = exchange.receive_head(status, {"content-type": content_type})
+    for piece in pieces:
+        actions += exchange.receive_data(piece)
+    actions += exchange.receive_end(error)
+    heads = [action for action in actions if isinstance(action, Head)]
+    assert heads == actions[:1], "one head, and first"
+    body = b"".join(action.data for action in actions if isinstance(action, Send))
+    return Answer(heads[0].status, dict(heads[0].headers), body)
