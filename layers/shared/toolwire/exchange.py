@@ -174,12 +174,13 @@ class Exchange:
         return self._over
 
     def early_head(self) -> Head:
-        """The head to commit when the client must not wait longer; failures after it are error events."""
-        self._head_sent = True
+        """The head to commit when the client must not wait longer for the upstream."""
         return self._stream_head()
 
     def keep_alive(self) -> bytes:
-        """Bytes that show life and change nothing."""
+        """Bytes that show life and change nothing. Whoever asks has committed a head, this one or the early one:
+        what fails from now on is an error event."""
+        self._head_sent = True
         return self._encoder.keep_alive()
 
     # ------------------------------------------------------------ streams

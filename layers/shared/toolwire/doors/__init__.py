@@ -27,9 +27,6 @@ class StreamEncoder(Protocol):
     def keep_alive(self) -> bytes:
         """What may be sent at this moment to show that the connection lives, changing nothing."""
 
-    def warn(self, codes: list[str]) -> bytes:
-        """Warnings that became known after the head, as the door shows them."""
-
 
 class Door(Protocol):
     """One API we serve."""

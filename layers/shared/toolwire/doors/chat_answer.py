@@ -76,9 +76,6 @@ class ChatEncoder:
     def keep_alive(self) -> bytes:
         return encode_comment(b"keep-alive")
 
-    def warn(self, codes: list[str]) -> bytes:
-        return encode_comment(b"toolwire-warnings: " + ",".join(codes).encode("ascii", "replace"))
-
     # ------------------------------------------------------------ state
 
     def _note(self, event: StreamEvent, batch: Batch) -> None:
