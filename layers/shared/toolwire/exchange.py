@@ -188,24 +188,28 @@ class Exchange:
     def _frames(self, frames: list[Frame]) -> list[Action]:
         out: list[bytes] = []
         for frame in frames:
-            if self.observe is not None:
-                self.observe(frame)
             try:
-                out.append(self._pass(self._decoder.decode(frame)))
+                out.append(self._frame(frame))
             except GatewayError as error:
                 # What was understood before the failure reaches the client before the failure does.
                 return self._send(b"".join(out)) + self.fail(error)
         return self._send(b"".join(out))
 
+    def _frame(self, frame: Frame) -> bytes:
+        if self.observe is not None:
+            self.observe(frame)
+        return self._pass(self._decoder.decode(frame))
+
     def _end_stream(self, sse: SseDecoder, error: GatewayError | None) -> list[Action]:
+        """The body is over. What it left without a blank line counts if it can be read; else it was cut."""
+        sent: list[Action] = []
         try:
-            sent = self._frames(sse.end())
+            for frame in sse.end():
+                sent += self._send(self._frame(frame))
         except UpstreamProtocolError:
-            sent = []
-        if self._over:
-            if isinstance(self.summary.error, UpstreamProtocolError) and error is not None:
-                self.summary.error = error
-            return sent
+            return sent + self.fail(error or UpstreamTruncated("the upstream's answer broke off inside a frame"))
+        except GatewayError as failure:
+            return sent + self.fail(failure)
         try:
             return sent + self._send(self._pass(self._decoder.end()))
         except UpstreamTruncated as truncated:

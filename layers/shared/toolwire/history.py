@@ -44,32 +44,37 @@ def with_results(request: ChatRequest) -> tuple[ChatRequest, int]:
     """The request with a synthetic error result for every call that has none, and how many were added.
 
     The Chat API refuses an assistant message with tool calls that is not followed by a result for each; a call is
-    never dropped. A result may come in any message before the next assistant turn.
+    never dropped. The synthetic results stand behind the real ones of their turn.
     """
+    missing = _unanswered(request)
+    if not missing:
+        return request, 0
     messages: list[Message] = []
-    open_calls: dict[str, ToolCallPart] = {}
-    added = 0
-
-    def close() -> None:
-        nonlocal added
-        added += len(open_calls)
-        messages.extend(
-            Message("tool", (ToolResultPart(call.id, (TextPart(NO_RESULT),), is_error=True, name=call.name),))
-            for call in open_calls.values()
-        )
-        open_calls.clear()
-
-    for message in request.messages:
-        if open_calls and message.role != "tool":
-            close()
+    waiting: list[Message] = []
+    for number, message in enumerate(request.messages):
+        if message.role != "tool":
+            messages += waiting
+            waiting = []
         messages.append(message)
-        for part in message.parts:
+        waiting += [
+            Message("tool", (ToolResultPart(part.id, (TextPart(NO_RESULT),), is_error=True, name=part.name),))
+            for place, part in enumerate(message.parts)
+            if type(part) is ToolCallPart and (number, place) in missing
+        ]
+    return replace(request, messages=(*messages, *waiting)), len(missing)
+
+
+def _unanswered(request: ChatRequest) -> set[tuple[int, int]]:
+    """The calls without a result anywhere after them, as (message, part). Of calls that share an id, a result answers
+    the newest."""
+    open_calls: dict[str, list[tuple[int, int]]] = {}
+    for number, message in enumerate(request.messages):
+        for place, part in enumerate(message.parts):
             if type(part) is ToolCallPart:
-                open_calls[part.id] = part
-            elif type(part) is ToolResultPart:
-                open_calls.pop(part.tool_call_id, None)
-    close()
-    return (replace(request, messages=tuple(messages)), added) if added else (request, 0)
+                open_calls.setdefault(part.id, []).append((number, place))
+            elif type(part) is ToolResultPart and open_calls.get(part.tool_call_id):
+                open_calls[part.tool_call_id].pop()
+    return {place for places in open_calls.values() for place in places}
 
 
 def with_legal_ids(request: ChatRequest, pattern: str, length: int) -> ChatRequest:

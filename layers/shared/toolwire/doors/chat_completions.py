@@ -85,11 +85,22 @@ DOOR = ChatDoor()
 def parse_request(body: bytes) -> ChatRequest:
     """The neutral request, with the client's own bytes on every node."""
     try:
-        top = members(body)
+        return _request(_top(body))
+    except RecursionError:
+        raise RequestError("the body is not valid JSON: it is nested too deeply", code="invalid_json") from None
+
+
+def _top(body: bytes) -> dict[str, bytes]:
+    try:
+        body.decode()  # once for all: raw members are not looked at, and travel on
+        return members(body)
     except msgspec.ValidationError:
         raise RequestError("the body must be a JSON object", code="invalid_json") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RequestError(f"the body is not valid JSON: {error}", code="invalid_json") from None
+
+
+def _request(top: dict[str, bytes]) -> ChatRequest:
     model = _value(top, "model", str)
     if not model:
         raise RequestError(
@@ -113,7 +124,7 @@ def parse_request(body: bytes) -> ChatRequest:
         reasoning_effort=_reasoning_effort(top),
         dialect_fields=tuple(name for name in _DIALECT_FIELDS if top.get(name, b"null") != b"null"),
     )
-    if (_value(top, "n", int) or 1) != 1:
+    if _value(top, "n", int) not in (None, 1):
         raise RequestError(
             "`n` must be 1: send one request for each answer you want", param="n", code="unsupported_parameter"
         )
@@ -289,10 +300,10 @@ def _tool_choice(top: dict[str, bytes]) -> ToolChoice | None:
     if named is not None:
         return ToolChoice("required", (named.name,), named=True)
     allowed = shape.allowed_tools if shape.type == "allowed_tools" else None
-    if allowed is None or allowed.mode not in ("auto", "required"):
+    if allowed is None or allowed.mode not in ("auto", "required") or not allowed.tools:
         raise RequestError(
             '`tool_choice` must be {"type": "function", "function": {"name": ...}} or {"type": "allowed_tools", '
-            '"allowed_tools": {"mode": "auto" or "required", "tools": [...]}}',
+            '"allowed_tools": {"mode": "auto" or "required", "tools": [at least one]}}',
             param="tool_choice",
             code="invalid_value",
         )
@@ -320,7 +331,7 @@ def _message(raw: bytes, path: str) -> Message:
     shape: Any
     try:
         shape = msgspec.json.decode(raw, type=wire.Message)
-    except msgspec.ValidationError:
+    except msgspec.DecodeError:
         shape = _decode(raw, wire.LenientMessage, path)
         extra = unnamed(raw, _MESSAGE)
     if b"null" in raw and any(value == b"null" for name, value in members(raw).items() if name != "content"):
@@ -425,7 +436,7 @@ def _tool_call(raw: bytes, path: str) -> ToolCallPart:
     shape: Any
     try:
         shape = msgspec.json.decode(raw, type=wire.ToolCall)
-    except msgspec.ValidationError:
+    except msgspec.DecodeError:
         shape = _decode(raw, wire.LenientToolCall, path)
         extra = unnamed(raw, _CALL)
     inner = {"function": shape.function, "custom": shape.custom}.get(shape.type)

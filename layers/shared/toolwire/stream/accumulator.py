@@ -7,11 +7,13 @@ Identity of a delta, in this order:
   1. an id not seen before opens a call (unless it comes without a name on the index of an open call: hosts exist that
      invent an id per chunk);
   2. else the call with that id; else the call with that index;
-  3. else, without id and index, a name opens a call and anything else goes to the call opened last.
+  3. else, without id and index, a name opens a call and anything else goes to the call opened last. So does the
+     name of that very call while its object is unfinished: a host that repeats it.
 
 A call is complete only when the provider says so. A parsable prefix is no finished call, with one exception, since
-after a complete JSON object only another value can begin: a delta without id that starts a new object there opens a
-new call of the same name (section 13 of the design; seen where a host forgets the second call's identity).
+after a complete JSON object only another value can begin: a delta that starts a new object there opens a new call of
+the same name, unless it repeats the call's id (section 13 of the design; seen where a host forgets the second call's
+identity).
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ Kind = Literal["function", "custom"]
 _OUTSIDE = re.compile(rb'["{}\[\]]')
 _IN_STRING = re.compile(rb'["\\]')
 _BOUNDARY = re.compile(rb"\}\s*(?=\{)")
+_OBJECT = re.compile(rb"\s*\{")
 
 
 class Call:
@@ -51,27 +54,42 @@ class Call:
 
     def object_is_complete(self) -> bool:
         """Whether the arguments so far are one whole JSON object, by its brackets. Reads each byte once in all."""
-        self._scan(self.arguments)
         data = self.arguments
-        return self._level == 0 and not self._in_string and data.lstrip()[:1] == b"{" and data.rstrip()[-1:] == b"}"
+        self._scan(data, len(data))
+        if self._level or self._in_string or not _OBJECT.match(data):
+            return False
+        last = len(data) - 1
+        while data[last] in b" \t\r\n":
+            last -= 1
+        return data[last] == ord("}")
 
-    def end_of_object(self, fragment: str) -> int:
-        """Where in the coming fragment the object ends and another one begins, in characters; 0 if nowhere."""
-        self._scan(self.arguments)
+    def is_unfinished_object(self) -> bool:
+        """Whether the arguments so far are the beginning of a JSON object."""
+        return self.kind == "function" and bool(_OBJECT.match(self.arguments)) and not self.object_is_complete()
+
+    def objects(self, fragment: str) -> list[str]:
+        """The coming fragment, cut wherever an object ends and the next one begins."""
         data = fragment.encode("utf-8", "surrogatepass")
+        first = data if not self.arguments or self.arguments.isspace() else self.arguments
+        if not _BOUNDARY.search(data) or not _OBJECT.match(first):
+            return [fragment]
+        self._scan(self.arguments, len(self.arguments))
         ahead = Call(None, None, None, self.kind)
         ahead._level, ahead._in_string = self._level, self._in_string
         ahead._scanned = self._scanned - len(self.arguments)
+        pieces, start = [], 0
         for match in _BOUNDARY.finditer(data):
-            ahead._scan(data[: match.end()])
+            ahead._scan(data, match.end())
             if ahead._level == 0 and not ahead._in_string:
-                return len(data[: match.end()].decode("utf-8", "surrogatepass"))
-        return 0
+                pieces.append(data[start : match.end()].decode("utf-8", "surrogatepass"))
+                start = match.end()
+        pieces.append(data[start:].decode("utf-8", "surrogatepass"))
+        return pieces
 
-    def _scan(self, data: bytes | bytearray) -> None:
-        at, end = self._scanned, len(data)
+    def _scan(self, data: bytes | bytearray, end: int) -> None:
+        at = self._scanned
         while at < end:
-            match = (_IN_STRING if self._in_string else _OUTSIDE).search(data, at)
+            match = (_IN_STRING if self._in_string else _OUTSIDE).search(data, at, end)
             if match is None:
                 at = end
                 break
@@ -110,31 +128,33 @@ class ToolCallAccumulator:
         call = self._find(id, index, name)
         if call is None:
             call = self._open(id, index, name, kind)
-        elif not call.name and name:
-            call.name = name
-        elif fragment and not id and self._starts_next(call, fragment):
-            call = self._open(None, index, name or call.name, kind)
-        while "}" in fragment and call.kind == "function" and (cut := call.end_of_object(fragment)):
-            call.append(fragment[:cut])
-            yield call, fragment[:cut]
-            fragment = fragment[cut:]
-            call = self._open(None, index, call.name, kind)
-        if fragment:
-            call.append(fragment)
-        yield call, fragment
+        elif "{" in fragment and self._starts_next(call, id, name, fragment):
+            call = self._open_next(call, id, index, name)
+        elif id or name:
+            self._complete(call, id, name, kind)
+        pieces = call.objects(fragment) if "}" in fragment and call.kind == "function" else [fragment]
+        for number, piece in enumerate(pieces):
+            if number:
+                call = self._open_next(call, None, index, None)
+            call.append(piece)
+            yield call, piece
 
     def _find(self, id: str | None, index: int | None, name: str | None) -> Call | None:
+        there = self._by_index.get(index) if index is not None else None
         if id:
-            there = self._by_index.get(index) if index is not None else None
-            if there is not None and (there.id == id or not name):
-                return there
             known = self._by_id.get(id)
+            if there is not None and there.id == id:
+                return there
+            if known is None:
+                return there if there is not None and (not name or not (there.id or there.name)) else None
             # A host that gives one id to two calls tells them apart by a new index and a name.
-            return None if known is None or (index is not None and there is None and name) else known
+            return None if index is not None and there is None and name else known
         if index is not None:
-            known = self._by_index.get(index)
-            return None if known is not None and name and known.name and name != known.name else known
-        return None if name else self._last
+            return None if there is not None and name and there.name and name != there.name else there
+        last = self._last
+        if name and last is not None and not (last.name == name and last.is_unfinished_object()):
+            return None
+        return last
 
     def _open(self, id: str | None, index: int | None, name: str | None, kind: Kind) -> Call:
         call = Call(id or None, index, name or None, kind)
@@ -146,6 +166,25 @@ class ToolCallAccumulator:
         self._last = call
         return call
 
-    @staticmethod
-    def _starts_next(call: Call, fragment: str) -> bool:
-        return fragment.lstrip()[:1] == "{" and call.kind == "function" and call.object_is_complete()
+    def _open_next(self, call: Call, id: str | None, index: int | None, name: str | None) -> Call:
+        """The call whose object begins where that of `call` has ended: what names the one means the other now."""
+        new_id = None if id in self._by_id else id
+        after = self._open(new_id, call.index if index is None else index, name or call.name, call.kind)
+        if call.id:
+            self._by_id[call.id] = after
+        return after
+
+    def _complete(self, call: Call, id: str | None, name: str | None, kind: Kind) -> None:
+        """Set what the call did not have yet; what it has stays."""
+        if id and not call.id and id not in self._by_id:
+            call.id = id
+            self._by_id[id] = call
+        if name and not call.name:
+            call.name, call.kind = name, kind
+
+    def _starts_next(self, call: Call, id: str | None, name: str | None, fragment: str) -> bool:
+        """Whether the fragment is another call's, though by id and index it is this one's. An id that is known speaks
+        against it, unless the name has changed too."""
+        if call.kind != "function" or fragment.lstrip()[:1] != "{" or not call.object_is_complete():
+            return False
+        return id not in self._by_id or bool(name and call.name and name != call.name)

@@ -83,7 +83,8 @@ class Fold:
             case ReasoningStart():
                 return ReasoningOutput(text, self._signatures.get(part.index))
             case ToolCallStart():
-                whole = part.kind == "custom" or finish.reason != "length" or is_object(text)
-                return ToolCallOutput(part.id or "", part.name, text, whole, part.kind, part.extra)
+                # The limit cuts the part that came last. A custom call's text does not show whether it is whole.
+                cut = finish.reason == "length" and (part is self._parts[-1] if part.kind == "custom" else not is_object(text))
+                return ToolCallOutput(part.id or "", part.name, text, not cut, part.kind, part.extra)
             case OpaquePart():
                 return part

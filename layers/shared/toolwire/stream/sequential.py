@@ -11,6 +11,7 @@ from toolwire.model.events import (
     OpaquePart,
     ReasoningEnd,
     StreamEvent,
+    StreamFailed,
     TextEnd,
     ToolCallEnd,
     UsageUpdate,
@@ -24,6 +25,7 @@ class Sequential:
 
     def __init__(self) -> None:
         self._current = 0  # the part that may flow
+        self._started = 0  # parts begun
         self._ended: set[int] = set()
         self._held: dict[int, list[StreamEvent]] = {}
         self._after: list[StreamEvent] = []  # events of no part (Finish): they wait for the parts before them
@@ -31,10 +33,12 @@ class Sequential:
     def take(self, event: StreamEvent) -> list[StreamEvent]:
         index: int | None = getattr(event, "index", None)
         if index is None:
-            if type(event) is UsageUpdate or not self._held:
+            # Usage has no place in the order, and a failure ends everything: what is held is then never said.
+            if self._current == self._started or isinstance(event, UsageUpdate | StreamFailed):
                 return [event]
             self._after.append(event)
             return []
+        self._started = max(self._started, index + 1)
         if isinstance(event, _ENDS):
             self._ended.add(index)
         if index != self._current:
@@ -48,7 +52,7 @@ class Sequential:
         while self._current in self._ended:
             self._current += 1
             ready += self._held.pop(self._current, ())
-        if not self._held:
+        if self._current == self._started:
             ready += self._after
             self._after = []
         return ready

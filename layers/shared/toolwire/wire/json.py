@@ -20,8 +20,12 @@ _encode = msgspec.json.Encoder().encode
 
 
 def members(raw: bytes | msgspec.Raw) -> dict[str, bytes]:
-    """The members of a JSON object, values raw. Raises msgspec.DecodeError / ValidationError if it is none."""
-    return {name: bytes(value) for name, value in _members.decode(raw).items()}
+    """The members of a JSON object, values raw. Raises msgspec.DecodeError (ValidationError is one) or
+    UnicodeDecodeError if it is none, both ValueErrors."""
+    try:
+        return {name: bytes(value) for name, value in _members.decode(raw).items()}
+    except RecursionError as error:
+        raise msgspec.DecodeError("JSON is nested too deeply") from error
 
 
 def elements(raw: bytes | msgspec.Raw) -> list[bytes]:
@@ -30,12 +34,23 @@ def elements(raw: bytes | msgspec.Raw) -> list[bytes]:
 
 
 def is_object(raw: bytes | str) -> bool:
-    """Whether the text is one complete JSON object."""
+    """Whether the text is one complete JSON object. One nested deeper than a parser goes is none."""
     try:
         _members.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, UnicodeEncodeError):
+    except (msgspec.DecodeError, UnicodeError):
+        pass
+    except RecursionError:
         return False
-    return True
+    else:
+        return True
+    try:  # half a surrogate pair, which JSON allows and msgspec does not
+        return isinstance(json.loads(raw, parse_constant=_refuse), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
 
 
 def unnamed(raw: bytes | msgspec.Raw, known: frozenset[str]) -> Members:

@@ -1,0 +1,11 @@
+"""GET /models and GET /health."""
+
+from typing import Any
+
+from toolwire.shell.output import Answer
+from toolwire.shell.serve_catalog import serve_catalog
+
+
+def handler(event: dict[str, Any], context: Any) -> Answer:
+    """The answer as Head and bytes, in order."""
+    return serve_catalog(event, context)

@@ -1,0 +1,13 @@
+"""POST /chat/completions: the API of OpenAI's Chat Completions, translated for whichever provider serves the model."""
+
+from typing import Any
+
+from toolwire.shell.output import Answer
+from toolwire.shell.serve import prepare, serve
+
+prepare("chat", wires=("openai_chat",))
+
+
+def handler(event: dict[str, Any], context: Any) -> Answer:
+    """The answer as Head and bytes, in order: see `toolwire.shell.serve`."""
+    return serve("chat", event, context)

@@ -1,0 +1,12 @@
+"""The demo provider: an upstream without a key, scripted by the request, in true wire formats over a loopback socket.
+
+    server.py               the HTTP server and where it listens; the only file here that touches a socket
+    script.py               what a turn says: text, calls, or a fault on demand. Pure; knows no wire
+    subjects.py             what a user's sentence is about: the raw material of arguments
+    arguments.py            JSON Schema -> an instance of it
+    openai_chat_request.py  OpenAI Chat Completions: checks a request as the API would, reads what the script needs
+    openai_chat.py          OpenAI Chat Completions: the turn as JSON or as a stream, in two flavours
+
+It imports nothing else of toolwire, so that no mistake of ours is made on both sides of the wire. `docs/demo.md` says
+what to ask it.
+"""

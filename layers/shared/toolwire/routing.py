@@ -1,0 +1,88 @@
+"""Where a request goes: the model's name in the body to a configured provider and that provider's own model name.
+
+    provider/model     the first slash divides; what follows is the provider's own name, slashes and all
+    bare name          an alias, or the first pattern that matches: "claude-*" = "anthropic/claude-*"
+    demo/openai        the demo provider, in OpenAI's wire format
+
+Pure: settings in, target out.
+"""
+
+from __future__ import annotations
+
+from toolwire.model.errors import RequestError
+from toolwire.model.settings import ProviderConfig, Settings, Target
+
+#: The name that no configuration can take: the demo provider.
+DEMO = "demo"
+
+#: How many aliases may lead to one another.
+ALIAS_HOPS = 8
+
+#: The demo's models, each in the true format of one wire. The base URL is relative to wherever the demo server listens.
+DEMO_MODELS: dict[str, ProviderConfig] = {
+    "openai": ProviderConfig(name=DEMO, wire="openai_chat", base_url="/openai/v1", profile="openai"),
+    "compatible": ProviderConfig(name=DEMO, wire="openai_chat", base_url="/compatible/v1", profile="compatible"),
+}
+
+
+def route(model: str, settings: Settings) -> Target:
+    """The target of a model name.
+
+    Raises RequestError (404, `model_not_found`) with what is configured for a name that leads nowhere.
+    """
+    name = model
+    for _ in range(ALIAS_HOPS):
+        provider, slash, provider_model = name.partition("/")
+        if slash:
+            return _target(model, provider, provider_model, settings)
+        alias = _alias(name, settings.aliases)
+        if alias is None:
+            raise _not_found(f"The model {_shown(model)} is not configured here.", settings)
+        name = alias
+    raise _not_found(f"The alias {_shown(model)} does not end at a provider after {ALIAS_HOPS} steps.", settings)
+
+
+def _target(model: str, provider: str, provider_model: str, settings: Settings) -> Target:
+    """The target of `provider/provider_model`; `model` is what the client wrote."""
+    if not provider_model:
+        raise _not_found(f"The model {_shown(model)} names a provider but no model.", settings)
+    if provider == DEMO:
+        if not settings.enable_demo:
+            raise _not_found("The demo provider is switched off here (ENABLE_DEMO=0).", settings)
+        if provider_model not in DEMO_MODELS:
+            raise _not_found(f"The demo provider has no model {_shown(provider_model)}.", settings)
+        return Target(DEMO_MODELS[provider_model], provider_model)
+    config = settings.providers.get(provider)
+    if config is None:
+        problem = f"The model {_shown(model)} asks for provider {_shown(provider)}, which is not configured here."
+        raise _not_found(problem, settings)
+    return Target(config, provider_model)
+
+
+def _alias(name: str, aliases: dict[str, str]) -> str | None:
+    """What a bare name stands for: an exact alias, else the first pattern that matches."""
+    exact = aliases.get(name)
+    if exact is not None and "*" not in name:
+        return exact
+    for pattern, target in aliases.items():
+        before, star, after = pattern.partition("*")
+        long_enough = len(name) >= len(before) + len(after)
+        if star and long_enough and name.startswith(before) and name.endswith(after):
+            return target.replace("*", name[len(before) : len(name) - len(after)])
+    return None
+
+
+def _shown(name: str) -> str:
+    """A name from the request, quoted and cut to a length that an error message can bear."""
+    return repr(name if len(name) <= 100 else name[:100] + "...")
+
+
+def _not_found(problem: str, settings: Settings) -> RequestError:
+    """404 with what a client could ask for instead: names only, never an address or a credential."""
+    providers = sorted(settings.providers)
+    if settings.enable_demo:
+        providers = [f"{DEMO}/{name}" for name in DEMO_MODELS] + providers
+    message = f'{problem} Write "provider/model". Configured: {", ".join(providers) or "no provider"}'
+    if settings.aliases:
+        message += f"; aliases: {', '.join(settings.aliases)}"
+    return RequestError(message + ".", status=404, code="model_not_found", param="model")

@@ -1,0 +1,72 @@
+"""API Gateway's REST proxy event as a request, and the heads of answers that are the gateway's own."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import uuid
+from typing import Any
+
+from toolwire.model.errors import GatewayError, RequestError
+from toolwire.model.http import Head, HttpRequest
+from toolwire.model.limits import BODY_BYTES
+
+#: What can be a header's value and a log's key whoever made the event.
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+
+#: Busy upstreams: a client that is told not to come back would never be served.
+RETRYABLE = (429, 503, 529)
+
+#: The answer to an invocation that is nobody's request.
+IGNORED = (Head(200, (("content-type", "application/json"),)), b"{}")
+
+
+def is_proxy_event(event: Any) -> bool:
+    """Whether the invocation is a client's request. A function may also be invoked by hand, by a schedule, or (it is
+    said) by API Gateway once more after a stream."""
+    return isinstance(event, dict) and bool(event.get("httpMethod")) and isinstance(event.get("requestContext"), dict)
+
+
+def request_id(event: dict[str, Any], context: Any) -> str:
+    """The one id of this request: API Gateway's, else the invocation's, else a new one. Never the client's."""
+    for candidate in (event["requestContext"].get("requestId"), getattr(context, "aws_request_id", None)):
+        if isinstance(candidate, str) and _REQUEST_ID.fullmatch(candidate):
+            return candidate
+    return str(uuid.uuid4())
+
+
+def headers(event: dict[str, Any]) -> dict[str, str]:
+    """The request's headers, names in lower case, a repeated one joined with ", "."""
+    several: dict[str, list[str]] = event.get("multiValueHeaders") or {}
+    if several:
+        return {name.lower(): ", ".join(values) for name, values in several.items()}
+    single: dict[str, str] = event.get("headers") or {}
+    return {name.lower(): value for name, value in single.items()}
+
+
+def http_request(event: dict[str, Any]) -> HttpRequest:
+    """The request. Raises RequestError for a body that is too large (413) or not the base64 it claims to be (400)."""
+    text = event.get("body") or ""
+    if event.get("isBase64Encoded"):
+        try:
+            body = base64.b64decode(text, validate=True)
+        except (ValueError, binascii.Error) as error:
+            raise RequestError("The body is not valid base64.") from error
+    else:
+        # A lone surrogate is no UTF-8; it is kept so that the door's JSON parser, not this line, refuses it.
+        body = text.encode("utf-8", "surrogatepass")
+    if len(body) > BODY_BYTES:
+        message = f"The body has {len(body)} bytes; the limit is {BODY_BYTES}."
+        raise RequestError(message, status=413, code="request_too_large")
+    return HttpRequest(method=event["httpMethod"], path=event.get("path") or "/", headers=headers(event), body=body)
+
+
+def error_head(error: GatewayError, content_type: str, request_id: str) -> Head:
+    """The head of an error's answer, with what the official SDKs read to decide on a retry."""
+    fields = [("content-type", content_type), ("x-request-id", request_id)]
+    if error.retry_after is not None:
+        fields.append(("retry-after", error.retry_after))
+    if error.retry is not None and not (error.retry is False and error.status in RETRYABLE):
+        fields.append(("x-should-retry", "true" if error.retry else "false"))
+    return Head(error.status, tuple(fields))

@@ -1,0 +1,206 @@
+"""One client request from proxy event to answer: what a door's function runs.
+
+The order is the order of trust: the size, our own loop, the key, then what the body says. What can be refused is
+refused before anything is sent upstream; from then on the exchange decides what the client sees, and this module only
+carries bytes between it and the sockets. The generator that `serve` returns yields one Head and then bytes; once the
+Output has committed a head by itself (a keep-alive on a silent upstream) it yields none.
+"""
+
+from __future__ import annotations
+
+import functools
+import secrets
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+from toolwire.doors import Door, load_door
+from toolwire.exchange import Action, Exchange
+from toolwire.model.errors import ClientGone, GatewayError, RequestError, UpstreamError
+from toolwire.model.http import Head, HttpRequest
+from toolwire.model.settings import Settings, Target
+from toolwire.policy import check_request
+from toolwire.providers import WIRES
+from toolwire.routing import DEMO, route
+from toolwire.shell import observe
+from toolwire.shell.credentials import credential
+from toolwire.shell.keys import authenticate
+from toolwire.shell.output import Answer, current_output
+from toolwire.shell.proxy_event import IGNORED, error_head, http_request, is_proxy_event, request_id
+from toolwire.shell.settings import SettingsError, current_settings
+from toolwire.shell.upstream import Upstream
+from toolwire.tool_call_ids import ALPHABET
+
+#: Carried by every request that we send, so that one that comes back to us is recognised.
+HOP_HEADER = "x-toolwire-hop"
+
+#: Seconds of the invocation that are kept for telling the client that time is up.
+RESERVE_SECONDS = 5.0
+
+#: Seconds for an answer where nobody says how long the invocation may take.
+DEFAULT_SECONDS = 600.0
+
+
+def prepare(door_name: str, wires: Iterable[str]) -> None:
+    """Does, while a function starts, what its first request would otherwise wait for."""
+    load_door(door_name)
+    for wire in wires:
+        import_module(WIRES[wire])
+    _upstream()
+    observe.logger()
+    with suppress(SettingsError):  # the request that meets it is answered, and the log says what is wrong
+        current_settings()
+
+
+def serve(door_name: str, event: Any, context: Any) -> Answer:
+    """The answer to one proxy event. Closing the generator closes the upstream."""
+    if not is_proxy_event(event):
+        observe.logger().debug("ignored an invocation that is no client's request")
+        yield from IGNORED
+        return
+    record = observe.RequestRecord(request_id(event, context), door_name)
+    door = load_door(door_name)
+    try:
+        yield from _answer(door, event, context, record)
+    except (ClientGone, GeneratorExit):
+        record.outcome = "client_gone"
+        raise
+    except BaseException:
+        record.outcome = "internal_error"
+        raise
+    finally:
+        observe.finish(record)
+
+
+def _answer(door: Door, event: dict[str, Any], context: Any, record: observe.RequestRecord) -> Iterator[Head | bytes]:
+    """The exchange's answer, or the door's error where there is no exchange."""
+    try:
+        exchange = _open(door, http_request(event), record)
+    except Exception as failure:  # noqa: BLE001 - a request is answered, whatever happens
+        error = _as_gateway_error(failure, record)
+    else:
+        yield from _relay(exchange, time.monotonic() + _seconds(context), record)
+        return
+    record.failed(error)
+    record.status = error.status
+    yield error_head(error, "application/json", record.request_id)
+    record.byte_sent()
+    yield door.render_error(error, record.request_id)
+
+
+def _open(door: Door, request: HttpRequest, record: observe.RequestRecord) -> Exchange:
+    """Everything that is decided before the upstream is asked. Raises GatewayError."""
+    if HOP_HEADER in request.headers:
+        message = "This request comes from this gateway: a provider's base URL leads back to it."
+        raise RequestError(message, status=508, code="loop_detected")
+    settings = current_settings()
+    tenant = authenticate(request.headers, settings)
+    record.tenant = tenant.name
+    chat = door.parse_request(request.body, request.headers)
+    record.requested_model, record.tools = chat.model, len(chat.tools)
+    check_request(chat, tenant.limits)
+    target = _target(chat.model, settings)
+    record.target = target
+    exchange = Exchange(
+        door=door,
+        request=chat,
+        target=target,
+        tenant=tenant,
+        headers=request.headers,
+        credential=credential(target.provider),
+        request_id=record.request_id,
+        now=time.time,
+        new_id=_new_id,
+    )
+    record.summary = exchange.summary
+    exchange.observe = observe.call_lines(record.request_id)
+    return exchange
+
+
+def _target(model: str, settings: Settings) -> Target:
+    """The target of the model, with a wire that is built and, for the demo, the address it listens at."""
+    target = route(model, settings)
+    provider = target.provider
+    if provider.wire not in WIRES:
+        message = (
+            f"The provider {provider.name!r} speaks {provider.wire}, which this version does not serve yet; "
+            f"it serves: {', '.join(WIRES)}."
+        )
+        raise RequestError(message, code="unsupported_provider", param="model")
+    if provider.name != DEMO:
+        return target
+    from toolwire.demo.server import demo_base_url  # only who asks for the demo starts its server
+
+    return replace(target, provider=replace(provider, base_url=demo_base_url() + provider.base_url))
+
+
+def _relay(exchange: Exchange, expires: float, record: observe.RequestRecord) -> Iterator[Head | bytes]:
+    """Sends the exchange's request and carries the answer, until either side ends it."""
+    output = current_output.get()
+    if output is not None and exchange.summary.stream:
+        output.on_silence(exchange.early_head(), exchange.keep_alive)
+    request = exchange.upstream_request
+    request = replace(request, headers=(*request.headers, (HOP_HEADER, "1")))
+    try:
+        with _upstream().send(request, expires=expires) as answer:
+            yield from _sent(exchange.receive_head(answer.status, answer.headers), record)
+            for data in answer.chunks():
+                yield from _sent(exchange.receive_data(data), record)
+                if exchange.summary.error is not None:
+                    return  # what still comes would be paid for and thrown away
+            yield from _sent(exchange.receive_end(), record)
+        return
+    except ClientGone:
+        raise
+    except UpstreamError as broken:
+        ending = exchange.receive_end(broken)
+    except Exception as failure:
+        error = _as_gateway_error(failure, record)
+        record.failed(error)
+        ending = exchange.fail(error)
+        if not ending:
+            raise  # it has said its last word already: the runner must not make that look like a proper end
+    yield from _sent(ending, record)
+
+
+def _sent(actions: Iterable[Action], record: observe.RequestRecord) -> Iterator[Head | bytes]:
+    """The exchange's actions as what the runner takes. A head that is out already is not yielded again."""
+    for action in actions:
+        if isinstance(action, Head):
+            output = current_output.get()
+            if output is None or not output.head_sent:
+                record.status = action.status
+                yield action
+        else:
+            record.status = record.status or 200  # a keep-alive has committed it
+            record.byte_sent()
+            yield action.data
+
+
+def _as_gateway_error(failure: Exception, record: observe.RequestRecord) -> GatewayError:
+    """The error to show: the failure itself if it was meant to be shown, else one that tells nothing."""
+    return failure if isinstance(failure, GatewayError) else observe.unexpected(failure, record.request_id)
+
+
+def _seconds(context: Any) -> float:
+    """How long the answer may take."""
+    remaining = getattr(context, "get_remaining_time_in_millis", None)
+    return DEFAULT_SECONDS if remaining is None else float(remaining()) / 1000 - RESERVE_SECONDS
+
+
+@functools.cache
+def _upstream() -> Upstream:
+    """The process's connections to providers."""
+    return Upstream()
+
+
+def _new_id(length: int) -> str:
+    """Random characters for an id: the base62 digits of one number of the operating system's generator."""
+    number, digits = secrets.randbelow(62**length), []
+    for _ in range(length):
+        number, digit = divmod(number, 62)
+        digits.append(ALPHABET[digit])
+    return "".join(digits)

@@ -1,0 +1,99 @@
+"""A plain HTTP client that keeps what a check wants to know: when each piece of an answer came, and whether it ended.
+
+The standard library's, because `make run` installs no other, and because a check should not see through the gateway's
+own eyes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import time
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import SplitResult
+
+#: Seconds that one read may take: more than the longest silence a check asks for.
+_READ_SECONDS = 60.0
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer as it came: `pieces` with the seconds since the request was sent; `broken` when the connection ended
+    before the answer did."""
+
+    status: int
+    headers: dict[str, str]
+    pieces: tuple[tuple[float, bytes], ...]
+    broken: bool = False
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(piece for _, piece in self.pieces)
+
+    @property
+    def json(self) -> Any:
+        """The body as JSON; None if it is none."""
+        try:
+            return json.loads(self.body)
+        except ValueError:
+            return None
+
+    @property
+    def frames(self) -> list[str]:
+        """The data of an SSE body's frames, one line each on this API; comments have none."""
+        lines = self.body.decode("utf-8", "replace").split("\n")
+        return [line.removeprefix("data:").strip() for line in lines if line.startswith("data:")]
+
+    @property
+    def chunks(self) -> list[dict[str, Any]]:
+        """The frames that are JSON objects."""
+        return [json.loads(frame) for frame in self.frames if frame.startswith("{")]
+
+
+@dataclass(frozen=True, slots=True)
+class HttpGateway:
+    """A gateway behind a URL; a connection a request, so that no check depends on another."""
+
+    url: SplitResult
+    own_key: str | None = field(default=None, repr=False)
+
+    @property
+    def is_local(self) -> bool:
+        return self.url.hostname in _LOOPBACK
+
+    @property
+    def has_key(self) -> bool:
+        return self.own_key is not None
+
+    def send(self, method: str, path: str, body: bytes | None = None, *, key: str | None = "own") -> Reply:
+        headers = {"content-type": "application/json", "accept-encoding": "identity"}
+        presented = self.own_key if key == "own" else key
+        if presented is not None:
+            headers["authorization"] = f"Bearer {presented}"
+        secure = self.url.scheme == "https"
+        kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+        connection = kind(self.url.hostname or "", self.url.port, timeout=_READ_SECONDS)
+        started = time.monotonic()
+        try:
+            # A server may refuse a body before it has read all of it; its answer is there to be read.
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                connection.request(method, self.url.path.rstrip("/") + path, body, headers)
+            with connection.getresponse() as response:
+                return _read(response, started)
+        finally:
+            connection.close()
+
+
+def _read(response: http.client.HTTPResponse, started: float) -> Reply:
+    pieces: list[tuple[float, bytes]] = []
+    broken = False
+    try:
+        while piece := response.read1(65536):
+            pieces.append((time.monotonic() - started, piece))
+    except (OSError, http.client.HTTPException):
+        broken = True
+    headers = {name.lower(): value for name, value in response.getheaders()}
+    return Reply(response.status, headers, tuple(pieces), broken)

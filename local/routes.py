@@ -1,0 +1,69 @@
+"""Which function answers what: the table that `template.yaml` is to API Gateway."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from toolwire.shell.output import Answer
+
+#: A Lambda handler: a proxy event and a context in, a generator out.
+Handler = Callable[[dict[str, Any], Any], Answer]
+
+#: Path below the stage -> method -> folder in functions/.
+ROUTES: Mapping[str, Mapping[str, str]] = {
+    "/chat/completions": {"POST": "chat_completions"},
+    "/models": {"GET": "catalog"},
+    "/health": {"GET": "catalog"},
+}
+
+#: The stage's name, the first part of every deployed path.
+STAGE = "v1"
+
+#: Also served without the stage, for whoever watches over the process.
+_WITHOUT_STAGE = ("/health",)
+
+
+@dataclass(frozen=True, slots=True)
+class NoRoute:
+    """Nothing is served there; `allow` holds the methods that are, where the path is known."""
+
+    allow: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where a request goes: a path below the stage and a folder in functions/."""
+
+    resource: str
+    function: str
+
+
+def resolve(method: str, path: str) -> Route | NoRoute:
+    """The route of a request. HEAD is answered where GET is, as HTTP asks."""
+    resource = path.removeprefix(f"/{STAGE}") if path not in _WITHOUT_STAGE else path
+    methods = ROUTES.get(resource, {}) if resource != path or path in _WITHOUT_STAGE else {}
+    function = methods.get("GET" if method == "HEAD" else method)
+    if function is None:
+        return NoRoute((*methods, "HEAD") if "GET" in methods else tuple(methods))
+    return Route(resource, function)
+
+
+def load_handlers(functions: Path) -> dict[str, Handler]:
+    """Imports each function's `app.py` and returns its handler by folder. Raises what the import raises."""
+    folders = {folder for methods in ROUTES.values() for folder in methods.values()}
+    return {folder: _load(functions / folder / "app.py", folder) for folder in sorted(folders)}
+
+
+def _load(path: Path, folder: str) -> Handler:
+    # By path, and under a name of its own: on Lambda each of them is the only `app`.
+    spec = importlib.util.spec_from_file_location(f"functions.{folder}.app", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"cannot load {path}")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    handler: Handler = module.handler
+    return handler

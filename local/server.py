@@ -1,0 +1,254 @@
+"""The local server: HTTP on your machine in front of the handlers that run on Lambda.
+
+    python -m local.server [--host 127.0.0.1] [--port 8080] [--config toolwire.toml]
+
+The standard library's threading server, one thread a connection; each request becomes the event that API Gateway would
+make of it. It owns the client's socket, so a stream is flushed, kept alive and given up as `Output` says. What it
+answers itself (404, 405, 413, malformed HTTP) is what API Gateway answers when deployed, in the same shape.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import socket
+import socketserver
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from local.banner import banner
+from local.event import LocalContext, proxy_event
+from local.http import HttpAnswer, RefusedError, RequestHead, check_length, linger, read_body, read_head, set_up
+from local.routes import STAGE, Handler, NoRoute, Route, load_handlers, resolve
+from toolwire.model.errors import ClientGone
+from toolwire.model.http import Head
+from toolwire.model.limits import BODY_BYTES
+from toolwire.providers import WIRES
+from toolwire.shell.output import Output, deliver, stack_of
+from toolwire.shell.settings import SettingsError, current_settings
+
+#: Seconds an invocation may take: the template's default for StreamTimeoutSeconds.
+FUNCTION_SECONDS = 600.0
+#: Seconds a connection may be silent while a request is awaited or read.
+IDLE_SECONDS = 120.0
+#: Seconds that requests in progress get to end when the server is stopped.
+STOP_SECONDS = 5.0
+
+FUNCTIONS = Path(__file__).resolve().parent.parent / "functions"
+
+
+class LocalServer(socketserver.ThreadingTCPServer):
+    """Serves `handlers` (by folder in functions/) at `address`, once `serve_forever` is called."""
+
+    allow_reuse_address = True
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, address: tuple[str, int], handlers: Mapping[str, Handler]) -> None:
+        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+        super().__init__(address, socketserver.BaseRequestHandler)
+        self.handlers = handlers
+        self._connections: dict[socket.socket, bool] = {}
+        self._changed = threading.Condition()
+
+    @property
+    def url(self) -> str:
+        """The server's own address, with the port it got."""
+        host, port = str(self.server_address[0]), self.server_address[1]
+        name = f"[{host}]" if self.address_family == socket.AF_INET6 else host
+        return f"http://{name}:{port}"
+
+    def finish_request(self, request: socket.socket | tuple[bytes, socket.socket], client_address: object) -> None:
+        """Serves one connection, in its own thread."""
+        assert isinstance(request, socket.socket)
+        assert isinstance(client_address, tuple)
+        self.mark(request, busy=False)
+        try:
+            Connection(self, request, str(client_address[0])).serve()
+        finally:
+            with self._changed:
+                del self._connections[request]
+                self._changed.notify()
+
+    def handle_error(self, request: object, client_address: object) -> None:  # noqa: ARG002 - socketserver's signature
+        """Reports what ended a connection's thread: a bug."""
+        if (failure := sys.exc_info()[1]) is not None:
+            _report(failure, "of a connection")
+
+    def mark(self, connection: socket.socket, *, busy: bool) -> None:
+        """Notes whether a connection is in the middle of a request."""
+        with self._changed:
+            self._connections[connection] = busy
+            self._changed.notify()
+
+    def drain(self, seconds: float = STOP_SECONDS) -> None:
+        """After the end of `serve_forever`: closes idle connections and gives requests in progress time to end."""
+        self.server_close()
+        with self._changed:
+            for connection, busy in self._connections.items():
+                if not busy:
+                    _hang_up(connection)
+            self._changed.wait_for(lambda: not any(self._connections.values()), seconds)
+
+
+class Connection:
+    """One client's connection: request after request."""
+
+    def __init__(self, server: LocalServer, connection: socket.socket, client: str) -> None:
+        self._server = server
+        self._socket = connection
+        self._client = client
+
+    def serve(self) -> None:
+        """Answers requests until either side ends the connection."""
+        try:
+            set_up(self._socket, IDLE_SECONDS)
+            self._reader = self._socket.makefile("rb")
+            with self._reader:
+                while self._serve_one():
+                    self._server.mark(self._socket, busy=False)
+        except (OSError, ClientGone):
+            pass  # the client hung up; there is nobody to tell
+
+    def _serve_one(self) -> bool:
+        """One request and its answer. Returns whether another one may follow."""
+        head = None
+        try:
+            head = read_head(self._reader)
+            if head is None:
+                return False
+            self._server.mark(self._socket, busy=True)
+            route = resolve(head.method, head.target.partition("?")[0])
+            body = self._read_body(head, route)
+        except RefusedError as refused:
+            return self._refuse(head, refused, last=True)  # what is left of the request cannot be told from the next
+        if isinstance(route, NoRoute):
+            return self._refuse(head, _refusal(head, route))
+        return self._invoke(head, route, body)
+
+    def _read_body(self, head: RequestHead, route: Route | NoRoute) -> bytes:
+        if head.awaits_continue:
+            if isinstance(route, NoRoute):
+                raise _refusal(head, route)
+            check_length(head, BODY_BYTES)
+            self._socket.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+        return read_body(self._reader, head, BODY_BYTES)
+
+    def _invoke(self, head: RequestHead, route: Route, body: bytes) -> bool:
+        request_id = str(uuid.uuid4())
+        event = proxy_event(head, route, body, request_id=request_id, client=self._client)
+        context = LocalContext(route.function, request_id, FUNCTION_SECONDS)
+        answer = HttpAnswer(self._socket, head)
+        output = Output(answer)
+        try:
+            deliver(self._server.handlers[route.function](event, context), output)
+            if not output.head_sent:
+                raise RuntimeError("the handler gave no answer")
+            output.finish()
+        except ClientGone:
+            return False
+        except Exception as failure:  # noqa: BLE001 - whatever it is, the client must not take it for an answer
+            _report(failure, request_id)
+            if not output.begun:
+                refused = RefusedError("The gateway failed. Its log says where.", 500, "internal_error")
+                return self._refuse(head, refused, request_id=request_id)
+            output.finish(failure)
+        return answer.keeps_open
+
+    def _refuse(
+        self, head: RequestHead | None, refused: RefusedError, *, last: bool = False, request_id: str | None = None
+    ) -> bool:
+        """Sends an error of the server's own. `last`: the request was not read to its end, so the connection ends."""
+        request_id = request_id or str(uuid.uuid4())
+        answer = HttpAnswer(self._socket, head, last=last)
+        output = Output(answer)
+        headers = (("content-type", "application/json"), ("x-request-id", request_id), *refused.headers)
+        output.start(Head(refused.status, headers))
+        output.write(error_body(refused, request_id))
+        output.finish()
+        if last:
+            linger(self._socket)
+        return answer.keeps_open
+
+
+def _refusal(head: RequestHead, route: NoRoute) -> RefusedError:
+    path = head.target.partition("?")[0]
+    if not route.allow:
+        return RefusedError(
+            f"There is nothing at {head.method} {path}. The base URL ends in /{STAGE}.", 404, "not_found"
+        )
+    message = f"{path} does not take {head.method}, but {' and '.join(route.allow)}."
+    return RefusedError(message, 405, "method_not_allowed", (("allow", ", ".join(route.allow)),))
+
+
+def error_body(refused: RefusedError, request_id: str) -> bytes:
+    """An error that OpenAI's and Anthropic's SDKs both read: what the template's GatewayResponses answer."""
+    kind = "api_error" if refused.status >= 500 else "invalid_request_error"
+    error = {"type": kind, "code": refused.code, "message": refused.message, "param": None}
+    return json.dumps({"type": "error", "error": error, "request_id": request_id}).encode()
+
+
+def _report(failure: BaseException, request_id: str) -> None:
+    """Says on stderr where a handler failed, without the error's message: it may quote the request."""
+    lines = [f"request {request_id}: the handler failed with {type(failure).__name__}", *stack_of(failure)]
+    print("\n  ".join(lines), file=sys.stderr, flush=True)
+
+
+def _hang_up(connection: socket.socket) -> None:
+    with suppress(OSError):  # it may have ended by itself
+        connection.shutdown(socket.SHUT_RDWR)
+
+
+def _arguments(argv: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m local.server", description="toolwire over HTTP on this machine.")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=8080, help="port, 0 for any free one (default: %(default)s)")
+    parser.add_argument("--config", help="configuration document (TOML); default: what TOOLWIRE_CONFIG names")
+    return parser.parse_args(argv)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Serves until Ctrl-C or SIGTERM. Returns the exit status."""
+    arguments = _arguments(argv)
+    if arguments.config:
+        os.environ["TOOLWIRE_CONFIG"] = arguments.config
+    # From the first moment on: whoever started us may stop us before we listen.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        return _serve(arguments.host, arguments.port)
+    except KeyboardInterrupt:
+        return 0
+
+
+def _serve(host: str, port: int) -> int:
+    try:
+        server = LocalServer((host, port), {})
+    except OSError as error:
+        print(f"toolwire: cannot listen at {host}:{port}: {error.strerror}", file=sys.stderr)
+        return 1
+    os.environ["TOOLWIRE_OWN_URLS"] = server.url  # read by the settings, which handlers load when they are imported
+    try:
+        settings = current_settings()
+    except SettingsError as error:
+        print(f"toolwire: {error}", file=sys.stderr)
+        return 1
+    server.handlers = load_handlers(FUNCTIONS)
+    print(banner(server.url, settings, WIRES, os.environ), flush=True)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        started = time.monotonic()
+        server.drain()
+        print(f"toolwire: stopped after {time.monotonic() - started:.1f} s", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,44 @@
+"""What holds for every test: no network but loopback, no environment of the machine, properties that repeat exactly."""
+
+from __future__ import annotations
+
+import os
+
+import hypothesis
+import pytest
+import pytest_socket
+
+#: Variables that would change what the gateway, boto3 or an SDK does. Removed before any test module is imported.
+_ENVIRONMENT = ("AWS_", "TOOLWIRE_", "OPENAI_", "POWERTOOLS_")
+_ENVIRONMENT_SUFFIXES = ("_API_KEY", "_BASE_URL", "_PROXY", "_proxy")
+_ENVIRONMENT_NAMES = ("KEY_SHA256", "REQUIRE_KEY", "ENABLE_DEMO", "LOG_LEVEL")
+
+#: Where a test marked `enable_socket` may connect to.
+_LOOPBACK = ["127.0.0.1", "::1", "localhost"]
+
+
+def _clean_environment() -> None:
+    for name in list(os.environ):
+        if name.startswith(_ENVIRONMENT) or name.endswith(_ENVIRONMENT_SUFFIXES) or name in _ENVIRONMENT_NAMES:
+            del os.environ[name]
+
+
+_clean_environment()
+
+# Derandomised: a run repeats exactly, and a failure is not a matter of luck. `make integration` looks further.
+hypothesis.settings.register_profile("quick", derandomize=True, deadline=None, database=None, max_examples=50)
+hypothesis.settings.register_profile("thorough", parent=hypothesis.settings.get_profile("quick"), max_examples=1000)
+hypothesis.settings.load_profile("quick")
+
+
+@pytest.fixture(scope="session")
+def _loopback_addresses() -> dict[str, set[str]]:
+    """The resolved names of `_LOOPBACK`, so that they are resolved once."""
+    return {}
+
+
+@pytest.fixture(autouse=True)
+def _only_loopback(request: pytest.FixtureRequest, _loopback_addresses: dict[str, set[str]]) -> None:
+    """`enable_socket` opens the loopback interface, not the internet; without the mark no socket opens at all."""
+    if request.node.get_closest_marker("enable_socket"):
+        pytest_socket.socket_allow_hosts(_LOOPBACK, allow_unix_socket=True, resolution_cache=_loopback_addresses)

@@ -1,0 +1,52 @@
+"""The start banner: what is there, what is missing, and no secret."""
+
+from __future__ import annotations
+
+from local.banner import banner
+from toolwire.model.settings import ProviderConfig, Settings
+
+PROVIDERS = {
+    name: ProviderConfig(name, "openai_chat", f"https://{name}.example/v1", credential)
+    for name, credential in {
+        "openai": "env:OPENAI_API_KEY",
+        "groq": "env:GROQ_API_KEY",
+        "ollama": "none",
+        "vault": "secret:toolwire/x",
+    }.items()
+}
+OTHER_WIRE = ProviderConfig("google", "gemini", "https://google.example/v1beta", "env:GEMINI_API_KEY")
+ENV = {"OPENAI_API_KEY": "sk-secret", "GROQ_API_KEY": " "}
+
+
+def rows(settings: Settings) -> dict[str, str]:
+    text = banner("http://127.0.0.1:8080", settings, ["openai_chat"], ENV)
+    assert text.startswith("toolwire listens at http://127.0.0.1:8080/v1\n")
+    assert "secret" not in text
+    return {line[2:17].strip(): line[17:].strip() for line in text.splitlines()[1:-1]}
+
+
+def test_providers_by_what_they_need() -> None:
+    assert rows(Settings({**PROVIDERS, "google": OTHER_WIRE})) == {
+        "demo models": "demo/openai, demo/compatible",
+        "with key": "openai, vault",
+        "need no key": "ollama",
+        "key missing": "groq (GROQ_API_KEY)",
+        "clients": "need no key",
+        "id store": "in memory, ends with this process",
+    }
+
+
+def test_switches_are_shown() -> None:
+    shown = rows(Settings({}, require_key=True, enable_demo=False))
+
+    assert shown["demo models"] == "switched off"
+    assert shown["clients"] == "must show a key"
+
+
+def test_long_rows_are_broken_between_names() -> None:
+    names = [f"some-host-{number}" for number in range(30)]
+    many = {name: ProviderConfig(name, "openai_chat", "https://x.example", f"env:{name}") for name in names}
+    lines = banner("http://x", Settings(many), ["openai_chat"], {}).splitlines()
+
+    assert max(map(len, lines)) <= 100
+    assert all(any(f"{name} ({name})" in line for line in lines) for name in names)

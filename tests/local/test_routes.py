@@ -1,0 +1,58 @@
+"""The local routing table says what the template says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from local.routes import ROUTES, NoRoute, Route, load_handlers, resolve
+from tests.template.cloudformation import ROOT, load
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "expected"),
+    [
+        ("POST", "/v1/chat/completions", Route("/chat/completions", "chat_completions")),
+        ("GET", "/v1/models", Route("/models", "catalog")),
+        ("HEAD", "/v1/models", Route("/models", "catalog")),
+        ("GET", "/health", Route("/health", "catalog")),
+        ("GET", "/v1/health", Route("/health", "catalog")),
+        ("GET", "/models", NoRoute()),
+        ("GET", "/v1models", NoRoute()),
+        ("GET", "/v1/models/", NoRoute()),
+        ("PUT", "/v1/models", NoRoute(("GET", "HEAD"))),
+        ("GET", "/v1/chat/completions", NoRoute(("POST",))),
+    ],
+)
+def test_resolve(method: str, path: str, expected: Route | NoRoute) -> None:
+    assert resolve(method, path) == expected
+
+
+def test_the_template_routes_the_same() -> None:
+    deployed: dict[str, dict[str, str]] = {}
+    for resource in load()["Resources"].values():
+        if resource["Type"] == "AWS::Serverless::Function":
+            for event in resource["Properties"]["Events"].values():
+                route = event["Properties"]
+                folder = Path(resource["Properties"]["CodeUri"]).name
+                deployed.setdefault(route["Path"], {})[route["Method"].upper()] = folder
+
+    assert deployed == ROUTES
+
+
+def test_every_function_has_a_folder() -> None:
+    folders = {folder for methods in ROUTES.values() for folder in methods.values()}
+
+    assert folders == {path.parent.name for path in (ROOT / "functions").glob("*/app.py")}
+
+
+def test_handlers_are_loaded_side_by_side(tmp_path: Path) -> None:
+    for folder in ("catalog", "chat_completions"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "app.py").write_text(f"def handler(event, context):\n    return '{folder}'\n")
+    handlers = load_handlers(tmp_path)
+
+    answers: dict[str, object] = {name: handler({}, None) for name, handler in handlers.items()}
+
+    assert answers == {"catalog": "catalog", "chat_completions": "chat_completions"}

@@ -1,0 +1,238 @@
+"""The checks of a running gateway: a good one passes all, and each defect is found by the check that is for it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from local.client import HttpGateway, Reply
+from local.verify import CHECKS, SLOW_CHECKS, main, verify
+from toolwire.demo.openai_chat import answer
+from toolwire.demo.server import DemoServer
+
+KEY = "the-key"
+ID = "request-1"
+
+
+class GoodGateway:
+    """What a gateway without a defect answers, in the demo's own words; no socket, no waiting."""
+
+    is_local = False
+    has_key = True
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+
+    def send(self, method: str, path: str, body: bytes | None = None, *, key: str | None = "own") -> Reply:
+        if path == "/health":
+            return self._json(200, {"status": "ok", "version": "1"})
+        if key != "own":
+            return self._error(401, "invalid_api_key")
+        if path == "/models":
+            return self._json(200, {"data": [{"id": "demo/openai"}]})
+        if path != "/chat/completions":
+            return self._error(404, "not_found")
+        if len(body or b"") > 4_500_000:
+            return self._error(413, "request_too_large")
+        try:
+            request = json.loads(body or b"")
+        except ValueError:
+            return self._error(400, "invalid_json")
+        if not request["model"].startswith("demo/"):
+            return self._error(404, "model_not_found")
+        return self._chat(request | {"model": "openai"})
+
+    def _chat(self, request: dict[str, Any]) -> Reply:
+        said = answer(json.dumps(request).encode(), "openai", now=0, new_hex=lambda: f"{next(self._numbers):032x}")
+        headers = {**dict(said.headers), "x-request-id": ID}
+        if said.cut is not None and not said.stream:
+            return self._error(502, "upstream_truncated")
+        pace = 0.02 if said.pace is None else said.pace
+        pieces = [(position * pace + 0.01, piece) for position, piece in enumerate(said.pieces)]
+        if said.cut is not None:
+            error = {"error": {"message": "broke off", "type": "server_error"}, "request_id": ID}
+            pieces = [*pieces[: said.cut], (9.0, b"data: " + json.dumps(error).encode() + b"\n\n")]
+        if said.stall:
+            pieces = [
+                pieces[0],
+                (10.0, b": keep-alive\n\n"),
+                *((moment + said.stall, piece) for moment, piece in pieces[1:]),
+            ]
+        return Reply(said.status, headers, tuple(pieces))
+
+    def _error(self, status: int, code: str) -> Reply:
+        error = {"message": "no", "type": "invalid_request_error", "code": code, "param": None}
+        return self._json(status, {"error": error, "request_id": ID})
+
+    def _json(self, status: int, body: Any) -> Reply:
+        headers = {"content-type": "application/json", "x-request-id": ID}
+        return Reply(status, headers, ((0.0, json.dumps(body).encode()),))
+
+
+Change = Callable[[Reply], Reply]
+
+
+class FlawedGateway(GoodGateway):
+    """A good gateway with one defect, in the answers that `applies` to."""
+
+    def __init__(self, applies: Callable[[str, bytes, str | None], bool], change: Change) -> None:
+        super().__init__()
+        self._applies = applies
+        self._change = change
+
+    def send(self, method: str, path: str, body: bytes | None = None, *, key: str | None = "own") -> Reply:
+        reply = super().send(method, path, body, key=key)
+        return self._change(reply) if self._applies(path, body or b"", key) else reply
+
+
+def lines(gateway: GoodGateway, *, slow: bool = False) -> tuple[bool, list[str]]:
+    written: list[str] = []
+    return verify(gateway, CHECKS + SLOW_CHECKS if slow else CHECKS, written.append), written
+
+
+def edit(old: bytes, new: bytes) -> Change:
+    return lambda reply: replace(reply, pieces=tuple((at, piece.replace(old, new)) for at, piece in reply.pieces))
+
+
+def without(header: str) -> Change:
+    return lambda reply: replace(reply, headers={k: v for k, v in reply.headers.items() if k != header})
+
+
+def at_once(reply: Reply) -> Reply:
+    return replace(reply, pieces=((1.0, reply.body),))
+
+
+def status(number: int) -> Change:
+    return lambda reply: replace(reply, status=number)
+
+
+def saying(*words: bytes) -> Callable[[str, bytes, str | None], bool]:
+    return lambda path, body, key: path == "/chat/completions" and all(word in body for word in words)
+
+
+def test_a_good_gateway_passes_every_check() -> None:
+    passed, written = lines(GoodGateway(), slow=True)
+
+    assert passed
+    assert [line[:4] for line in written] == ["pass"] * len(CHECKS + SLOW_CHECKS)
+
+
+DEFECTS: list[tuple[str, Callable[[str, bytes, str | None], bool], Change, str]] = [
+    ("buffered", saying(b"demo slow"), at_once, "stream arrives in pieces"),
+    ("no content type", saying(b"demo slow"), without("content-type"), "stream arrives in pieces"),
+    ("broken", saying(b"demo slow"), lambda reply: replace(reply, broken=True), "stream arrives in pieces"),
+    ("merged calls", saying(b"include_usage"), edit(b'"index":1', b'"index":0'), "parallel calls"),
+    ("lost fragment", saying(b"include_usage"), edit(b'"arguments":"Paris"', b'"arguments":""'), "parallel calls"),
+    ("wrong finish", saying(b"include_usage"), edit(b'"tool_calls"}]', b'"stop"}]'), "parallel calls"),
+    ("no DONE", saying(b"include_usage"), edit(b"data: [DONE]", b""), "parallel calls"),
+    ("no usage", saying(b"include_usage"), edit(b'"usage":{', b'"use":{'), "parallel calls"),
+    ("lost result", saying(b"tool_call_id"), edit(b"12 degrees", b""), "tool loop"),
+    ("refused result", saying(b"tool_call_id"), status(400), "tool loop"),
+    (
+        "clean end after a cut",
+        saying(b"demo cut", b"stream"),
+        lambda reply: replace(reply, pieces=(*reply.pieces, (9.1, b"data: [DONE]\n\n"))),
+        "broken upstream",
+    ),
+    ("no error event", saying(b"demo cut", b"stream"), edit(b'"error"', b'"x"'), "broken upstream"),
+    ("cut stream is 500", saying(b"demo cut", b"stream"), status(500), "broken upstream"),
+    ("cut answer is 200", saying(b"demo cut"), status(200), "broken upstream"),
+    ("no Retry-After", saying(b"demo error"), without("retry-after"), "refused upstream"),
+    ("unreadable 429", saying(b"demo error"), edit(b'"error"', b'"x"'), "refused upstream"),
+    ("404 code", saying(b"no-such-model"), edit(b"model_not_found", b"other"), "unknown model"),
+    ("404 without id", saying(b"no-such-model"), without("x-request-id"), "unknown model"),
+    ("404 with another id", saying(b"no-such-model"), edit(ID.encode(), b"other"), "unknown model"),
+    ("403 for a path", lambda path, body, key: path.startswith("/no/"), status(403), "unknown path"),
+    ("500", lambda path, body, key: body.endswith(b","), status(500), "malformed json"),
+    ("accepted 5 MB", lambda path, body, key: 4_500_000 < len(body) < 6_000_000, status(200), "body too large"),
+    ("502 for 7 MB", lambda path, body, key: len(body) > 6_000_000, status(502), "body far too large"),
+    ("no keep-alive", saying(b"demo stall"), lambda r: replace(r, pieces=(r.pieces[0], *r.pieces[2:])), "keep alive"),
+    ("no demo", lambda path, body, key: path == "/models" and key == "own", edit(b"demo/", b"x/"), "models"),
+    ("key refused", lambda path, body, key: path == "/models" and key == "own", status(401), "models"),
+    ("open", lambda path, body, key: key is None, status(200), "key is asked for"),
+    ("any key", lambda path, body, key: bool(key and key.startswith("wrong")), status(200), "key is asked for"),
+    ("ill", lambda path, body, key: path == "/health", edit(b'"ok"', b'"ill"'), "health"),
+    ("no stage", lambda path, body, key: path == "/health", status(404), "health"),
+    ("html", lambda path, body, key: path == "/models" and key == "own", edit(b"{", b"<"), "models"),
+]
+
+
+@pytest.mark.parametrize(("applies", "change", "check"), [row[1:] for row in DEFECTS], ids=[row[0] for row in DEFECTS])
+def test_a_defect_fails_the_check_that_is_for_it(
+    applies: Callable[[str, bytes, str | None], bool], change: Change, check: str
+) -> None:
+    slow = check in {name.__name__.replace("_", " ") for name in SLOW_CHECKS}
+    passed, written = lines(FlawedGateway(applies, change), slow=slow)
+
+    assert not passed
+    assert [line[6:30].strip() for line in written if line.startswith("FAIL")] == [check]
+
+
+@pytest.mark.parametrize("change", [status(401), edit(b"demo/", b"x/")], ids=["key refused", "no demo"])
+def test_checks_that_can_only_fail_are_left_out(change: Change) -> None:
+    passed, written = lines(FlawedGateway(lambda path, body, key: path == "/models" and key == "own", change))
+
+    assert not passed
+    assert written[-1].startswith("FAIL  models")
+
+
+def test_a_local_gateway_may_be_open() -> None:
+    gateway = FlawedGateway(lambda path, body, key: key is None, status(200))
+    gateway.is_local, gateway.has_key = True, False
+
+    passed, written = lines(gateway)
+
+    assert passed
+    assert any(line.startswith("skip  key is asked for") for line in written)
+
+
+def test_a_connection_that_fails_is_a_failed_check() -> None:
+    def fail(reply: Reply) -> Reply:
+        raise ConnectionResetError
+
+    passed, written = lines(FlawedGateway(lambda path, body, key: path == "/models", fail))
+
+    assert not passed
+    assert "ConnectionResetError" in "\n".join(written)
+
+
+@pytest.fixture
+def demo() -> Iterator[DemoServer]:
+    server = DemoServer(pace=0.0)
+    yield server
+    server.close()
+
+
+@pytest.mark.enable_socket
+def test_the_client_times_the_pieces_and_notes_a_break(demo: DemoServer) -> None:
+    gateway = HttpGateway(urlsplit(f"{demo.base_url}/openai/v1/"), KEY)
+
+    def ask(text: str) -> Reply:
+        body = {"model": "openai", "stream": True, "max_tokens": 3, "messages": [{"role": "user", "content": text}]}
+        return gateway.send("POST", "/chat/completions", json.dumps(body).encode())
+
+    whole, cut = ask("hi [demo slow 20]"), ask("hi [demo cut]")
+
+    assert (whole.status, whole.broken, whole.frames[-1]) == (200, False, "[DONE]")
+    assert len(whole.pieces) > 3
+    assert whole.pieces[-1][0] - whole.pieces[0][0] > 0.06
+    assert cut.broken
+    assert KEY not in repr(gateway)
+
+
+@pytest.mark.enable_socket
+@pytest.mark.parametrize("url", ["ftp://127.0.0.1/v1", "http://127.0.0.1:1/v1"])
+def test_an_address_that_cannot_be_checked_is_status_2(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        code: Any = main([url, "--key", KEY])
+    except SystemExit as exit_:
+        code = exit_.code
+
+    assert code == 2
+    assert KEY not in "".join(capsys.readouterr())

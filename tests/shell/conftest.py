@@ -1,0 +1,33 @@
+"""A misbehaving upstream and a client for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+import pytest
+
+from tests.shell.misbehaving_upstream import MisbehavingUpstream
+from tests.shell.upstream_client import WatchedOutput, client
+from toolwire.shell.output import Output, current_output
+from toolwire.shell.upstream import Upstream
+
+
+@pytest.fixture
+def server() -> Iterator[MisbehavingUpstream]:
+    with MisbehavingUpstream() as started:
+        yield started
+
+
+@pytest.fixture
+def upstream() -> Iterator[Upstream]:
+    with client() as started:
+        yield started
+
+
+@pytest.fixture
+def output() -> Iterator[WatchedOutput]:
+    watched = WatchedOutput()
+    token = current_output.set(cast(Output, watched))
+    yield watched
+    current_output.reset(token)

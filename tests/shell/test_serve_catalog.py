@@ -1,0 +1,82 @@
+"""GET /models and GET /health as their function answers them."""
+
+import hashlib
+import json
+from typing import Any
+
+import pytest
+
+import toolwire
+from toolwire.model.http import Head
+from toolwire.model.settings import ProviderConfig, Settings
+from toolwire.shell import serve_catalog as module
+from toolwire.shell.serve_catalog import serve_catalog
+from toolwire.shell.settings import SettingsError
+
+LOCKED = Settings(
+    providers={"acme": ProviderConfig("acme", "openai_chat", "https://acme.example/v1")},
+    aliases={"fast": "acme/m"},
+    key_sha256=hashlib.sha256(b"tw-key").hexdigest(),
+)
+
+
+def ask(path: str, headers: dict[str, str] | None = None) -> tuple[Head, Any]:
+    """Head and decoded body of a GET."""
+    event = {"httpMethod": "GET", "path": path, "headers": headers, "requestContext": {"requestId": "req-1"}}
+    head, body = serve_catalog(event, None)
+    assert isinstance(head, Head)
+    assert isinstance(body, bytes)
+    assert dict(head.headers)["x-request-id"] == "req-1"
+    assert dict(head.headers)["content-type"] == "application/json"
+    return head, json.loads(body)
+
+
+@pytest.fixture(autouse=True)
+def locked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gateway that asks for a key."""
+    monkeypatch.setattr(module, "current_settings", lambda: LOCKED)
+
+
+def test_models_need_the_key() -> None:
+    head, body = ask("/models", {"X-Api-Key": "tw-key"})
+
+    assert head.status == 200
+    assert [model["id"] for model in body["data"]] == ["demo/openai", "demo/compatible", "fast"]
+
+
+def test_a_refusal_is_one_that_every_sdk_reads() -> None:
+    head, body = ask("/models")
+
+    assert head.status == 401
+    assert (body["type"], body["request_id"]) == ("error", "req-1")
+    assert (body["error"]["type"], body["error"]["code"]) == ("authentication_error", "invalid_api_key")
+    assert {"message", "param"} <= body["error"].keys()
+
+
+def test_health_needs_none() -> None:
+    head, body = ask("/health")
+
+    assert (head.status, body["status"], body["version"]) == (200, "ok", toolwire.__version__)
+
+
+def test_nothing_else_is_there() -> None:
+    head, body = ask("/elsewhere", {"Authorization": "Bearer tw-key"})
+
+    assert (head.status, body["error"]["code"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize("path", ["/models", "/health"])
+def test_a_wrong_configuration_is_no_good_health(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong() -> Settings:
+        raise SettingsError("providers.acme.wire: 'x' is not known")
+
+    monkeypatch.setattr(module, "current_settings", wrong)
+
+    head, body = ask(path)
+
+    assert (head.status, body["error"]["code"]) == (500, "configuration_error")
+    assert "acme" not in json.dumps(body)
+
+
+def test_an_invocation_that_is_no_request_does_nothing() -> None:
+    assert list(serve_catalog({"ping": 1}, None))[1:] == [b"{}"]

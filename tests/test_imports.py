@@ -1,0 +1,64 @@
+"""What is imported when: the core stays pure, and a cold start loads only what the first request needs.
+
+The import rules themselves are import-linter's (`pyproject.toml`); here is what it cannot see.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+LAYER = ROOT / "layers" / "shared"
+APPS = sorted((ROOT / "functions").glob("*/app.py"))
+
+#: Outside the pure core: the shell does the IO, and the demo is a server.
+_IO = {"demo", "shell"}
+
+#: Each costs 70 to 400 ms of a cold start. Whoever needs one imports it in the function that does.
+_SLOW = {
+    "asyncio",
+    "aws_lambda_powertools.event_handler",
+    "aws_lambda_powertools.utilities.parameters",
+    "aws_xray_sdk",
+    "boto3",
+    "botocore.session",
+    "http.server",
+    "httpx",
+    "jsonschema",
+    "openai",
+    "pydantic",
+    "requests",
+    "toolwire.demo",
+    "toolwire.shell.replay",
+    "urllib3",
+}
+
+
+def test_the_rule_against_io_names_the_whole_core() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (pure,) = (contract for contract in contracts if contract["name"] == "the core does no IO")
+    package = LAYER / "toolwire"
+    parts = {path.stem for path in package.glob("*.py")} | {path.parent.name for path in package.glob("*/__init__.py")}
+    assert set(pure["source_modules"]) == {f"toolwire.{part}" for part in parts - _IO - {"__init__"}}
+
+
+@pytest.mark.parametrize("app", APPS, ids=lambda app: app.parent.name)
+def test_cold_start_imports_nothing_slow(app: Path) -> None:
+    """As on Lambda: the runtime first, then the function's module."""
+    code = (
+        "import sys, toolwire.shell.runtime, app; assert callable(app.handler);print(*sorted(sys.modules), sep='\\n')"
+    )
+    command = [sys.executable, "-c", code]
+    environment = {"PYTHONPATH": f"{app.parent}:{LAYER}", "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=app.parent)
+    assert done.returncode == 0, done.stderr
+    assert _SLOW.intersection(done.stdout.split()) == set()
+
+
+def test_there_are_functions_to_check() -> None:
+    assert APPS
