@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from toolwire.doors import Door
 from toolwire.framing.sse import Frame, SseDecoder
 from toolwire.history import check_results
-from toolwire.model.errors import GatewayError, InternalError, UpstreamError, UpstreamProtocolError, UpstreamTruncated
+from toolwire.model.errors import GatewayError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import (
     Batch,
     Finish,
@@ -164,7 +164,7 @@ class Exchange:
         if not self._head_sent:
             self._head_sent = True
             body = self._door.render_error(error, self._request_id)
-            return [Head(error.status, self._headers("application/json", *_retry_headers(error))), Send(body)]
+            return [Head(error.status, self._headers("application/json", *error.retry_headers())), Send(body)]
         self._see(Batch((StreamFailed(error.code, error.message, error.status),)))
         return [Send(self._encoder.fail(error, self._request_id))]
 
@@ -334,13 +334,3 @@ def _shown(event: StreamEvent) -> tuple[object, ...]:
     if type(event) is ResponseStart:
         return (event.id, event.model)
     return (event,)
-
-
-def _retry_headers(error: GatewayError) -> Headers:
-    """`Retry-After` is passed on; a final fault says so, an overload never does (DESIGN section 8)."""
-    headers: list[tuple[str, str]] = []
-    if error.retry_after is not None and isinstance(error, UpstreamError | InternalError):
-        headers.append(("retry-after", error.retry_after))
-    if error.retry is False and error.status not in (429, 503, 529):
-        headers.append(("x-should-retry", "false"))
-    return tuple(headers)

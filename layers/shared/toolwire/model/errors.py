@@ -16,6 +16,7 @@ client. `retry_after` (seconds, as the upstream wrote it) is passed on.
 
 from __future__ import annotations
 
+from toolwire.model.http import Headers
 from toolwire.model.source import Source
 
 
@@ -46,6 +47,16 @@ class GatewayError(Exception):
         self.retry_after = retry_after
         #: The upstream's own error body, for a client of the same dialect.
         self.source = source
+
+
+    def retry_headers(self) -> Headers:
+        """What the official SDKs read to decide on a retry. A busy upstream's clients are never told to stay away."""
+        headers: Headers = ()
+        if self.retry_after is not None:
+            headers += (("retry-after", self.retry_after),)
+        if self.retry is not None and (self.retry or self.status not in (429, 503, 529)):
+            headers += (("x-should-retry", "true" if self.retry else "false"),)
+        return headers
 
 
 class RequestError(GatewayError):

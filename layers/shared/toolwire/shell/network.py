@@ -89,6 +89,10 @@ class Attempt:
             self._by = self.expires if endless else self._now() + getattr(self._timeouts, phase)
         return min(self._by, self.expires)
 
+    def hurry(self, seconds: float) -> None:
+        """Bring the end of the whole attempt forward."""
+        self.expires = min(self.expires, self._now() + seconds)
+
     def share(self, deadline: float, sharers: int) -> float:
         """Seconds that the next of `sharers` may take; TimeoutError when there are none left."""
         if (left := deadline - self._now()) <= 0:

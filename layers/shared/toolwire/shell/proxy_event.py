@@ -15,9 +15,6 @@ from toolwire.model.limits import BODY_BYTES
 #: What can be a header's value and a log's key whoever made the event.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
-#: Busy upstreams: a client that is told not to come back would never be served.
-RETRYABLE = (429, 503, 529)
-
 #: The answer to an invocation that is nobody's request.
 IGNORED = (Head(200, (("content-type", "application/json"),)), b"{}")
 
@@ -64,9 +61,5 @@ def http_request(event: dict[str, Any]) -> HttpRequest:
 
 def error_head(error: GatewayError, content_type: str, request_id: str) -> Head:
     """The head of an error's answer, with what the official SDKs read to decide on a retry."""
-    fields = [("content-type", content_type), ("x-request-id", request_id)]
-    if error.retry_after is not None:
-        fields.append(("retry-after", error.retry_after))
-    if error.retry is not None and not (error.retry is False and error.status in RETRYABLE):
-        fields.append(("x-should-retry", "true" if error.retry else "false"))
-    return Head(error.status, tuple(fields))
+    fields = (("content-type", content_type), ("x-request-id", request_id))
+    return Head(error.status, fields + error.retry_headers())

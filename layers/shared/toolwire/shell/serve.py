@@ -40,6 +40,9 @@ HOP_HEADER = "x-toolwire-hop"
 #: Seconds of the invocation that are kept for telling the client that time is up.
 RESERVE_SECONDS = 5.0
 
+#: Seconds that a host may take to end its body after its last word, so that its connection can be used again.
+LINGER_SECONDS = 1.0
+
 #: Seconds for an answer where nobody says how long the invocation may take.
 DEFAULT_SECONDS = 600.0
 
@@ -151,6 +154,8 @@ def _relay(exchange: Exchange, expires: float, record: observe.RequestRecord) ->
                 yield from _sent(exchange.receive_data(data), record)
                 if exchange.summary.error is not None:
                     return  # what still comes would be paid for and thrown away
+                if exchange.over:
+                    answer.expire_within(LINGER_SECONDS)
             yield from _sent(exchange.receive_end(), record)
         return
     except ClientGone:

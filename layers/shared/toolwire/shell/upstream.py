@@ -147,6 +147,11 @@ class UpstreamResponse:
             parts.append(part)
         return b"".join(parts)
 
+    def expire_within(self, seconds: float) -> None:
+        """Wait no longer than this for the rest: everything has been said, only the body's end is missing. A host that
+        never ends its body costs this long, not its idle time."""
+        self._attempt.hurry(seconds)
+
     def close(self) -> None:
         """Give the connection back, or close it if the body was not read to its end. May be repeated."""
         self._response.close()
