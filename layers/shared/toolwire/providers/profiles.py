@@ -24,8 +24,6 @@ class Profile:
     tools: int | None = None
     #: Whether `tool_choice: {"type": "allowed_tools"}` is understood; else only the allowed tools are sent.
     allowed_tools: bool = False
-    #: Whether `tool_choice` may force a call ("required", a named function).
-    forced_tool_choice: bool = True
     #: Whether messages may have the role "developer"; else they are sent as "system", which means the same.
     developer_role: bool = False
     #: The member of an assistant message in which the host wants its reasoning text back, None if it refuses one.
@@ -74,11 +72,7 @@ PROFILES: dict[str, Profile] = {
         Profile("xai", tools=128),
         Profile("openrouter", reasoning_back="reasoning", yields_state=True),
         Profile("gemini-compat", reasoning_back=None, yields_state=True),
-        Profile("together"),
-        Profile("fireworks"),
         Profile("cerebras", reasoning_back="reasoning"),
         Profile("ollama", reasoning_back="reasoning"),
-        Profile("vllm", reasoning_back="reasoning_content"),
-        Profile("llamacpp"),
     )
 }
