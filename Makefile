@@ -1,0 +1,110 @@
+# `make run` and `make test` do all the set-up themselves; `make help` lists the rest.
+# Once installed, nothing here needs a network: each environment has a stamp file that is newer than its lock.
+
+PYTHON3 ?= python3
+PORT    ?= 8080
+# From here on only the command line counts: a PYTHON or ARCH of the environment would mean something else.
+CONFIG  =
+# What `make build` and `make deploy` build for: Lambda's Python and processor (arm64 or x86_64).
+PYTHON  = 3.13
+ARCH    = arm64
+STACK   = toolwire
+# More template parameters for `make deploy`: PARAMS="KeySha256=... LogRetentionDays=30"
+PARAMS  =
+BUILD_DIR = .aws-sam/build
+
+BIN     := .venv/bin
+SAM_BIN := .venv-sam/bin
+RUN     := PYTHONPATH=layers/shared $(BIN)/python
+SAM     := SAM_CLI_TELEMETRY=0 $(SAM_BIN)/sam
+PIP     := python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --no-compile
+PYTEST  := $(RUN) -m pytest -n auto
+# The operator's configuration goes into the layer, as /opt/toolwire.toml.
+PACKED  := $(abspath $(wildcard toolwire.toml))
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help run test integration check format build deploy verify replay bench lock clean python3
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z0-9]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
+		printf '  make %-12s %s\n' "$$name" "$$text"; done
+
+run: .venv/run.stamp  ## serve the gateway on 127.0.0.1 (PORT=8080 CONFIG=toolwire.toml)
+	@$(RUN) -m local.server --port $(PORT) $(if $(CONFIG),--config $(CONFIG))
+
+test: check  ## lint, types, import rules and every fast test; offline once installed
+	$(PYTEST) -m "not integration" --dist worksteal
+
+integration: .venv/dev.stamp .venv-sam/stamp  ## the slow tests: builds, the Lambda emulator, every recording
+	$(PYTEST) -m integration --dist loadfile --hypothesis-profile=thorough
+
+check: .venv/dev.stamp  ## lint, types and import rules only
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	PYTHONPATH=layers/shared $(BIN)/lint-imports --no-logo
+
+format: .venv/dev.stamp  ## let ruff format and repair what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# The layer's own Makefile runs in a copy of layers/shared, so what it needs from here is handed over in its environment.
+# Functions are one file each and are packed as they are: bytecode left there by local runs would change their hash.
+build: .venv-sam/stamp  ## build for Lambda (PYTHON=3.13 ARCH=arm64), with ./toolwire.toml if there is one
+	rm -rf functions/*/__pycache__
+	LAYER_PYTHON=$(PYTHON) LAYER_ARCH=$(ARCH) LAYER_CONFIG=$(PACKED) LAYER_PIP=$(abspath $(SAM_BIN)/python) \
+		$(SAM) build --build-dir $(BUILD_DIR) --parameter-overrides Runtime=python$(PYTHON) Architecture=$(ARCH)
+
+deploy: build  ## deploy what `make build` makes (STACK=toolwire PARAMS="KeySha256=...")
+	@$(SAM) deploy --template-file $(BUILD_DIR)/template.yaml --stack-name $(STACK) --resolve-s3 \
+		--capabilities CAPABILITY_IAM --no-fail-on-empty-changeset --parameter-overrides \
+		Runtime=python$(PYTHON) Architecture=$(ARCH) $(if $(PACKED),ConfigSource=/opt/toolwire.toml) $(PARAMS)
+
+verify: .venv/run.stamp  ## check a deployment, or the local server (URL=http://127.0.0.1:8080/v1 KEY=...)
+	@$(if $(URL),,$(error verify needs URL=, e.g. URL=http://127.0.0.1:$(PORT)/v1))$(if $(KEY),TOOLWIRE_KEY='$(KEY)' )$(RUN) -m local.verify $(URL)
+
+replay: .venv/run.stamp  ## replay a recorded exchange, side by side (EVENT=events/<name>)
+	@$(if $(EVENT),,$(error replay needs EVENT=, one of: $(patsubst %/event.json,%,$(wildcard events/*/event.json))))$(RUN) -m local.replay $(EVENT)
+
+bench: .venv/dev.stamp  ## measure against a direct connection
+	$(RUN) -m bench
+
+# Everything is locked together first, so that what is tested is what runs and what is deployed.
+lock: .venv/dev.stamp  ## bring the locks up to date with pyproject.toml
+	$(BIN)/python -m pip install --quiet 'uv==0.13.9'
+	$(LOCK) pyproject.toml --group lambda --group local --group dev --output-file requirements/dev.txt
+	$(LOCK) pyproject.toml --group local --constraints requirements/dev.txt --output-file requirements/run.txt
+	$(LOCK) pyproject.toml --group lambda --constraints requirements/dev.txt --output-file layers/shared/requirements.txt
+	$(LOCK) --group sam --output-file requirements/sam.txt
+LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate \
+	--no-emit-index-url --custom-compile-command 'make lock'
+
+clean:  ## remove environments, caches and builds
+	rm -rf .venv .venv-sam .aws-sam .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Environments -------------------------------------------------------------------------------------------------------
+
+python3:
+	@command -v $(PYTHON3) >/dev/null || { echo "toolwire needs Python 3.11 or newer. On Debian: apt-get install python3 python3-venv" >&2; exit 1; }
+	@$(PYTHON3) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "toolwire needs Python 3.11 or newer; $(PYTHON3) is $$($(PYTHON3) -V). Name another: make PYTHON3=python3.13 ..." >&2; exit 1; }
+	@$(PYTHON3) -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "$(PYTHON3) has no venv module. On Debian: apt-get install python3-venv" >&2; exit 1; }
+
+.venv/bin/python .venv-sam/bin/python: | python3
+	$(PYTHON3) -m venv $(@D:/bin=)
+
+.venv/run.stamp: requirements/run.txt | .venv/bin/python
+	$(BIN)/$(PIP) -r $<
+	@touch $@
+
+# The development lock holds the other one.
+.venv/dev.stamp: requirements/dev.txt | .venv/bin/python
+	$(BIN)/$(PIP) -r $<
+	@touch .venv/run.stamp $@
+
+.venv-sam/stamp: requirements/sam.txt | .venv-sam/bin/python
+	$(SAM_BIN)/$(PIP) -r $<
+	@touch $@

@@ -1,0 +1,54 @@
+"""Reads template.yaml as CloudFormation does: its short tags written out, and the SAM transform applied."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import boto3
+import yaml
+from samtranslator.parser.parser import Parser
+from samtranslator.translator.translator import Translator
+
+ROOT = Path(__file__).parents[2]
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML with CloudFormation's tags."""
+
+
+def _intrinsic(loader: yaml.SafeLoader, suffix: str, node: yaml.Node) -> dict[str, Any]:
+    """`!Sub text` is short for `{"Fn::Sub": text}`; `!Ref` alone has no prefix, and `!GetAtt a.b` is a list."""
+    value: Any
+    if isinstance(node, yaml.ScalarNode):
+        value = loader.construct_scalar(node)
+    elif isinstance(node, yaml.SequenceNode):
+        value = loader.construct_sequence(node, deep=True)
+    else:
+        assert isinstance(node, yaml.MappingNode)
+        value = loader.construct_mapping(node, deep=True)
+    if suffix == "GetAtt" and isinstance(value, str):
+        value = value.split(".", 1)
+    return {"Ref" if suffix == "Ref" else f"Fn::{suffix}": value}
+
+
+_Loader.add_multi_constructor("!", _intrinsic)
+
+
+def load() -> dict[str, Any]:
+    """The template as it is written. What an anchor shares is copied: the transform changes its input in place."""
+    template: dict[str, Any] = json.loads(json.dumps(yaml.load((ROOT / "template.yaml").read_text(), _Loader)))
+    return template
+
+
+def transform() -> dict[str, Any]:
+    """The template as CloudFormation deploys it, once `sam deploy` has put the code into a bucket."""
+    template = load()
+    for resource in template["Resources"].values():
+        for uri in {"CodeUri", "ContentUri"} & resource["Properties"].keys():
+            resource["Properties"][uri] = "s3://bucket/key"
+    values = {name: str(parameter["Default"]) for name, parameter in template["Parameters"].items()}
+    translator = Translator({}, Parser(), boto_session=boto3.session.Session(region_name="eu-central-1"))
+    transformed: dict[str, Any] = json.loads(json.dumps(translator.translate(template, values)))
+    return transformed

@@ -1,0 +1,241 @@
+"""What is deployed: read off the template after the SAM transform, since that drops what it does not understand."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from typing import Any
+
+import pytest
+
+from tests.template import cloudformation
+from tests.template.cloudformation import ROOT
+
+METHODS = {
+    ("post", "/chat/completions"): "ChatCompletionsFunction",
+    ("get", "/models"): "CatalogFunction",
+    ("get", "/health"): "CatalogFunction",
+}
+
+LOGS = ["logs:CreateLogStream", "logs:PutLogEvents"]
+ACCOUNT = "${AWS::Region}:${AWS::AccountId}"
+READ_CONFIG = {
+    "Fn::If": [
+        "ConfigIsParameter",
+        {
+            "Effect": "Allow",
+            "Action": "ssm:GetParameter",
+            "Resource": {
+                "Fn::Sub": [
+                    f"arn:${{AWS::Partition}}:ssm:{ACCOUNT}:parameter${{Name}}",
+                    {"Name": {"Fn::Select": [1, {"Fn::Split": [":", {"Ref": "ConfigSource"}]}]}},
+                ]
+            },
+        },
+        {"Ref": "AWS::NoValue"},
+    ]
+}
+
+#: Everything the functions may do. A new permission is a line here, with its reason in the commit.
+PERMISSIONS: dict[str, list[Any]] = {
+    "ChatCompletionsRole": [
+        {"Effect": "Allow", "Action": LOGS, "Resource": {"Fn::GetAtt": ["ChatCompletionsLogs", "Arn"]}},
+        {
+            "Effect": "Allow",
+            "Action": "secretsmanager:GetSecretValue",
+            "Resource": {"Fn::Sub": f"arn:${{AWS::Partition}}:secretsmanager:{ACCOUNT}:secret:${{SecretPrefix}}*"},
+        },
+        {
+            "Effect": "Allow",
+            "Action": "ssm:GetParameter",
+            "Resource": {"Fn::Sub": f"arn:${{AWS::Partition}}:ssm:{ACCOUNT}:parameter/${{SecretPrefix}}*"},
+        },
+        READ_CONFIG,
+    ],
+    "CatalogRole": [
+        {"Effect": "Allow", "Action": LOGS, "Resource": {"Fn::GetAtt": ["CatalogLogs", "Arn"]}},
+        READ_CONFIG,
+    ],
+}
+
+ENVIRONMENT = {
+    "AWS_LAMBDA_EXEC_WRAPPER": "/opt/bootstrap",
+    "TOOLWIRE_CONFIG": {"Ref": "ConfigSource"},
+    "KEY_SHA256": {"Ref": "KeySha256"},
+    "REQUIRE_KEY": "1",
+    "ENABLE_DEMO": {"Ref": "EnableDemo"},
+    "LOG_LEVEL": {"Ref": "LogLevel"},
+    "POWERTOOLS_SERVICE_NAME": "toolwire",
+    "POWERTOOLS_METRICS_NAMESPACE": "toolwire",
+}
+
+#: API Gateway's own answers: status (None: API Gateway's), and the error's type and code.
+GATEWAY_RESPONSES = {
+    "DEFAULT_4XX": (None, "invalid_request_error", "invalid_request"),
+    "DEFAULT_5XX": (None, "api_error", "internal_error"),
+    "UNAUTHORIZED": ("401", "authentication_error", "invalid_api_key"),
+    "ACCESS_DENIED": ("403", "permission_error", "access_denied"),
+    "WAF_FILTERED": ("403", "permission_error", "access_denied"),
+    "MISSING_AUTHENTICATION_TOKEN": ("404", "not_found_error", "not_found"),
+    "RESOURCE_NOT_FOUND": ("404", "not_found_error", "not_found"),
+    "REQUEST_TOO_LARGE": ("413", "request_too_large", "request_too_large"),
+    "THROTTLED": ("429", "rate_limit_error", "rate_limit_exceeded"),
+    "INTEGRATION_FAILURE": ("502", "api_error", "gateway_failure"),
+    "INTEGRATION_TIMEOUT": ("504", "api_error", "gateway_timeout"),
+}
+
+
+@pytest.fixture(scope="module")
+def written() -> dict[str, Any]:
+    return cloudformation.load()
+
+
+@pytest.fixture(scope="module")
+def deployed() -> dict[str, Any]:
+    return cloudformation.transform()
+
+
+def _of_type(template: dict[str, Any], kind: str) -> dict[str, dict[str, Any]]:
+    """The properties of every resource of a type."""
+    return {name: item["Properties"] for name, item in template["Resources"].items() if item["Type"] == kind}
+
+
+def _integrations(deployed: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+    paths = deployed["Resources"]["GatewayApi"]["Properties"]["Body"]["paths"]
+    return {
+        (method, path): operation["x-amazon-apigateway-integration"]
+        for path, operations in paths.items()
+        for method, operation in operations.items()
+    }
+
+
+def test_the_methods_are_these(deployed: dict[str, Any]) -> None:
+    assert _integrations(deployed).keys() == METHODS.keys()
+
+
+@pytest.mark.parametrize(("method", "path"), METHODS)
+def test_every_method_streams(deployed: dict[str, Any], method: str, path: str) -> None:
+    assert _integrations(deployed)[method, path] == {
+        "type": "aws_proxy",
+        "httpMethod": "POST",
+        "uri": {
+            "Fn::Sub": "arn:aws:apigateway:${AWS::Region}:lambda:path/2021-11-15/functions/"
+            f"${{{METHODS[method, path]}.Arn}}/response-streaming-invocations"
+        },
+        "responseTransferMode": "STREAM",
+        "timeoutInMillis": {"Fn::FindInMap": ["StreamTimeout", {"Ref": "StreamTimeoutSeconds"}, "Milliseconds"]},
+    }
+
+
+def test_every_timeout_has_its_milliseconds(written: dict[str, Any]) -> None:
+    seconds = written["Parameters"]["StreamTimeoutSeconds"]["AllowedValues"]
+    assert max(seconds) == 900  # Lambda's limit
+    assert written["Mappings"]["StreamTimeout"] == {str(s): {"Milliseconds": s * 1000} for s in seconds}
+
+
+def test_functions_are_what_the_folder_holds(written: dict[str, Any]) -> None:
+    """`ls functions/` is the public API."""
+    functions = _of_type(written, "AWS::Serverless::Function")
+    folders = {f"functions/{file.parent.name}" for file in (ROOT / "functions").glob("*/app.py")}
+    assert {properties["CodeUri"] for properties in functions.values()} == folders
+
+
+def test_functions_run_in_the_streaming_runtime(deployed: dict[str, Any]) -> None:
+    functions = _of_type(deployed, "AWS::Lambda::Function")
+    assert functions.keys() == set(METHODS.values())
+    for name, properties in functions.items():
+        door = name.removesuffix("Function")
+        assert properties["Handler"] == "app.handler"
+        assert properties["Runtime"] == {"Ref": "Runtime"}
+        assert properties["Architectures"] == [{"Ref": "Architecture"}]
+        assert properties["Timeout"] == {"Ref": "StreamTimeoutSeconds"}
+        assert [list(layer) for layer in properties["Layers"]] == [["Ref"]]
+        assert properties["Environment"]["Variables"] == ENVIRONMENT
+        assert properties["Role"] == {"Fn::GetAtt": [f"{door}Role", "Arn"]}
+        assert properties["LoggingConfig"]["LogGroup"] == {"Ref": f"{door}Logs"}
+        assert "TracingConfig" not in properties
+
+
+def test_permissions_are_these_and_no_more(deployed: dict[str, Any]) -> None:
+    roles = _of_type(deployed, "AWS::IAM::Role")
+    assert roles.keys() == PERMISSIONS.keys()
+    for name, role in roles.items():
+        assert [s for policy in role["Policies"] for s in policy["PolicyDocument"]["Statement"]] == PERMISSIONS[name]
+        assert "ManagedPolicyArns" not in role
+        assert [s["Principal"] for s in role["AssumeRolePolicyDocument"]["Statement"]] == [
+            {"Service": "lambda.amazonaws.com"}
+        ]
+
+
+def test_only_the_api_invokes_the_functions(deployed: dict[str, Any]) -> None:
+    for permission in _of_type(deployed, "AWS::Lambda::Permission").values():
+        assert permission["Principal"] == "apigateway.amazonaws.com"
+        assert permission["Action"] == "lambda:InvokeFunction"
+        assert "${__ApiId__}/${__Stage__}/" in permission["SourceArn"]["Fn::Sub"][0]
+
+
+def test_logs_are_kept_for_a_while(deployed: dict[str, Any]) -> None:
+    groups = _of_type(deployed, "AWS::Logs::LogGroup")
+    assert groups.keys() == {name.removesuffix("Function") + "Logs" for name in METHODS.values()}
+    assert all(group["RetentionInDays"] == {"Ref": "LogRetentionDays"} for group in groups.values())
+
+
+def test_api_is_regional_with_one_throttled_stage(deployed: dict[str, Any]) -> None:
+    assert deployed["Resources"]["GatewayApi"]["Properties"]["EndpointConfiguration"] == {"Types": ["REGIONAL"]}
+    (stage,) = _of_type(deployed, "AWS::ApiGateway::Stage").values()
+    assert stage["StageName"] == "v1"
+    (settings,) = stage["MethodSettings"]
+    assert settings["ThrottlingRateLimit"] == {"Ref": "ThrottleRate"}
+    assert settings["ThrottlingBurstLimit"] == {"Ref": "ThrottleBurst"}
+    assert settings["DataTraceEnabled"] is False
+    # A second stage named "Stage" would come from a deployment that names one.
+    for deployment in _of_type(deployed, "AWS::ApiGateway::Deployment").values():
+        assert "StageName" not in deployment
+
+
+def test_gateway_responses_are_these(deployed: dict[str, Any]) -> None:
+    body = deployed["Resources"]["GatewayApi"]["Properties"]["Body"]
+    assert body["x-amazon-apigateway-gateway-responses"].keys() == GATEWAY_RESPONSES.keys()
+
+
+@pytest.mark.parametrize("kind", GATEWAY_RESPONSES)
+def test_gateway_response_is_one_that_every_sdk_reads(deployed: dict[str, Any], kind: str) -> None:
+    status, error_type, code = GATEWAY_RESPONSES[kind]
+    response = deployed["Resources"]["GatewayApi"]["Properties"]["Body"]["x-amazon-apigateway-gateway-responses"][kind]
+    assert response.get("statusCode") == status
+    (template,) = response["responseTemplates"].values()
+    assert re.findall(r"\$[\w.]+", template) == ["$context.requestId"]
+    body = json.loads(template.replace("$context.requestId", "c6af9ac6-7b61-11e6-9a41-93e8deadbeef"))
+    assert body.keys() == {"type", "error", "request_id"}
+    assert body["type"] == "error"
+    assert body["error"].keys() == {"type", "code", "message", "param"}
+    assert (body["error"]["type"], body["error"]["code"]) == (error_type, code)
+    headers = {"gatewayresponse.header.x-request-id": "context.requestId"}
+    if status == "429":
+        headers["gatewayresponse.header.Retry-After"] = "'1'"
+    assert response["responseParameters"] == headers
+
+
+def test_every_parameter_has_a_default_that_it_allows(written: dict[str, Any]) -> None:
+    for name, parameter in written["Parameters"].items():
+        assert parameter["Description"], name
+        default = parameter["Default"]
+        assert default in parameter.get("AllowedValues", [default]), name
+        assert re.fullmatch(parameter.get("AllowedPattern", ".*"), str(default)), name
+
+
+def test_the_key_is_not_shown_and_without_one_nobody_is_let_in(written: dict[str, Any]) -> None:
+    key = written["Parameters"]["KeySha256"]
+    assert key["NoEcho"] is True
+    assert key["Default"] == ""
+    assert ENVIRONMENT["REQUIRE_KEY"] == "1"
+
+
+@pytest.mark.integration
+def test_sam_finds_no_fault() -> None:
+    command = [".venv-sam/bin/sam", "validate", "--lint", "--template", "template.yaml"]
+    env = {**os.environ, "AWS_DEFAULT_REGION": "eu-central-1", "SAM_CLI_TELEMETRY": "0"}
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
