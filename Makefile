@@ -24,7 +24,7 @@ PACKED  := $(abspath $(wildcard toolwire.toml))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test integration check format build deploy verify replay bench lock clean python3
+.PHONY: help run test integration check format build deploy verify replay conformance bench lock clean python3
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z0-9]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -66,6 +66,9 @@ verify: .venv/run.stamp  ## check a deployment, or the local server (URL=http://
 
 replay: .venv/run.stamp  ## replay a recorded exchange, side by side (EVENT=events/<name>)
 	@$(if $(EVENT),,$(error replay needs EVENT=, one of: $(patsubst %/event.json,%,$(wildcard events/*/event.json))))$(RUN) -m local.replay $(EVENT)
+
+conformance: .venv/dev.stamp  ## write docs/conformance.md and the README's table from the test matrix
+	$(RUN) -m tests.matrix.page
 
 bench: .venv/dev.stamp  ## measure against a direct connection
 	$(RUN) -m bench

@@ -9,6 +9,7 @@ import pytest
 import pytest_socket
 
 #: Variables that would change what the gateway, boto3 or an SDK does. Removed before any test module is imported.
+#: TOOLWIRE_SHARED, which tests/reference.py reads, only says where reference data lies.
 _ENVIRONMENT = ("AWS_", "TOOLWIRE_", "OPENAI_", "POWERTOOLS_")
 _ENVIRONMENT_SUFFIXES = ("_API_KEY", "_BASE_URL", "_PROXY", "_proxy")
 _ENVIRONMENT_NAMES = ("KEY_SHA256", "REQUIRE_KEY", "ENABLE_DEMO", "LOG_LEVEL")
@@ -19,6 +20,8 @@ _LOOPBACK = ["127.0.0.1", "::1", "localhost"]
 
 def _clean_environment() -> None:
     for name in list(os.environ):
+        if name == "TOOLWIRE_SHARED":
+            continue
         if name.startswith(_ENVIRONMENT) or name.endswith(_ENVIRONMENT_SUFFIXES) or name in _ENVIRONMENT_NAMES:
             del os.environ[name]
 

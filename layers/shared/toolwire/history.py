@@ -81,6 +81,11 @@ def with_legal_ids(request: ChatRequest, pattern: str, length: int) -> ChatReque
     """The request with every id the provider refuses, and every later use of an id already taken, rewritten on both
     ends of its pair. Ids that are legal stay, so most requests come back as they are."""
     legal = re.compile(pattern)
+    parts_of_all = [part for message in request.messages for part in message.parts]
+    calls = [part.id for part in parts_of_all if type(part) is ToolCallPart]
+    results = [part.tool_call_id for part in parts_of_all if type(part) is ToolResultPart]
+    if all(len(set(ids)) == len(ids) and all(map(legal.fullmatch, ids)) for ids in (calls, results)):
+        return request
     used: Counter[str] = Counter()  # how many calls have had this id
     answered: Counter[str] = Counter()
     messages = []
@@ -98,8 +103,6 @@ def with_legal_ids(request: ChatRequest, pattern: str, length: int) -> ChatReque
                 parts.append(part)
         changed = any(new is not old for new, old in zip(parts, message.parts, strict=True))
         messages.append(replace(message, parts=tuple(parts)) if changed else message)
-    if all(new is old for new, old in zip(messages, request.messages, strict=True)):
-        return request
     return replace(request, messages=tuple(messages))
 
 

@@ -11,7 +11,8 @@ from toolwire.model.errors import RequestError, UpstreamProtocolError
 from toolwire.model.limits import Limits
 from toolwire.model.request import ChatRequest, Tool
 
-_TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_NO_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
 
 
 def check_request(request: ChatRequest, limits: Limits) -> None:
@@ -20,8 +21,8 @@ def check_request(request: ChatRequest, limits: Limits) -> None:
     if len(tools) > limits.tools:
         message = f"{len(tools)} tools; at most {limits.tools} are allowed in one request"
         raise _refused(message, "tools", "too_many_tools")
-    if sum(len(tool.parameters or b"") for tool in tools) > limits.tools_bytes:
-        raise _refused(f"the tools' parameters are larger than {limits.tools_bytes} bytes", "tools", "tools_too_large")
+    if sum(map(_size, tools)) > limits.tools_bytes:
+        raise _refused(f"the tools together are larger than {limits.tools_bytes} bytes", "tools", "tools_too_large")
     seen: set[str] = set()
     for number, tool in enumerate(tools):
         if tool.kind == "opaque":
@@ -51,7 +52,11 @@ def _check_tool(tool: Tool, path: str, limits: Limits) -> None:
             f"{path}.description",
             "tool_description_too_long",
         )
-    levels, nodes = measure(tool.parameters or b"")
+    parameters = tool.parameters or b""
+    # There cannot be more levels or nodes than opening brackets, so a schema with few needs no closer look.
+    levels = nodes = parameters.count(b"{") + parameters.count(b"[")
+    if nodes > min(2 * limits.schema_depth, limits.schema_nodes):
+        levels, nodes = measure(parameters)
     depth = (levels + 1) // 2  # a level of a schema is two of JSON: the object and its `properties`
     if depth > limits.schema_depth or nodes > limits.schema_nodes:
         raise _refused(
@@ -62,16 +67,22 @@ def _check_tool(tool: Tool, path: str, limits: Limits) -> None:
         )
 
 
+def _size(tool: Tool) -> int:
+    """Bytes of what the model is told of a tool."""
+    texts = (tool.name, tool.description or "")
+    extra = sum(len(value) for _, value in tool.extra)
+    return len(tool.parameters or b"") + extra + sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+
+
 def measure(raw: bytes) -> tuple[int, int]:
     """(levels of nesting, number of objects and arrays) of a JSON text, without building it."""
     level = deepest = nodes = 0
-    for match in _TOKENS.finditer(raw):
-        token = match[0][:1]
-        if token in b"{[":
+    for bracket in _STRING.sub(b"", raw).translate(None, _NO_BRACKETS):
+        if bracket in b"{[":
             level += 1
             nodes += 1
             deepest = max(deepest, level)
-        elif token in b"}]":
+        else:
             level -= 1
     return deepest, nodes
 

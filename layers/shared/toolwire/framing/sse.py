@@ -6,14 +6,15 @@ clients must stay away from here. Bytes may arrive cut anywhere, also inside a U
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from toolwire.model.errors import UpstreamProtocolError
 from toolwire.model.limits import FRAME_BYTES
 
+_BOM = b"\xef\xbb\xbf"
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+
+class Frame(Struct, frozen=True, gc=False):
     """One event: its name (None without an `event:` line) and its data, several `data:` lines joined with LF."""
 
     event: str | None
@@ -49,14 +50,15 @@ class SseDecoder:
         lines = chunk.split(b"\n")
         if self._line:
             lines[0] = bytes(self._line) + lines[0]
-        self._line = bytearray(lines.pop())
+            self._line.clear()
+        self._line += lines.pop()
         if not self._started:
             self._started = True
-            lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
+            lines[0] = lines[0].removeprefix(_BOM)
         frames: list[Frame] = []
         for line in lines:
             if line:
-                self._take(line)
+                self._take(line, frames)
             elif self._data:
                 frames.append(self._dispatch())
             else:
@@ -66,26 +68,35 @@ class SseDecoder:
 
     def end(self) -> list[Frame]:
         """The stream is over. What it left unfinished is kept: some hosts do not end their last frame."""
-        if self._line:
-            self._take(bytes(self._line))
-            self._line.clear()
-        return [self._dispatch()] if self._data else []
+        frames: list[Frame] = []
+        line = bytes(self._line) if self._started else bytes(self._line).removeprefix(_BOM)
+        self._line.clear()
+        if line:
+            self._take(line, frames)
+        if self._data:
+            frames.append(self._dispatch())
+        return frames
 
-    def _take(self, line: bytes) -> None:
-        if line.startswith(b"data:") and not self._bare:
+    def _take(self, line: bytes, frames: list[Frame]) -> None:
+        if line.startswith(b"data:"):
+            if self._bare:
+                frames.append(self._dispatch())
             value = line[6:] if line.startswith(b"data: ") else line[5:]
             self._data.append(value)
-            self._size += len(value)
+            self._size += len(value) + 1
         elif self._bare or line[:1] in b"{[":
             # Some hosts break off with their error body written plainly into the stream. By the standard these are
-            # unknown fields and would vanish; the provider's decoder must see them.
+            # unknown fields and would vanish; the provider's decoder must see them, apart from the data around them.
+            if self._data and not self._bare:
+                frames.append(self._dispatch())
             self._bare = True
             self._data.append(line)
-            self._size += len(line)
+            self._size += len(line) + 1
         elif line.startswith(b"event:"):
             self._event = line[6:].strip().decode("utf-8", "replace")
         elif line == b"data":
             self._data.append(b"")
+            self._size += 1
         # Comments (": keep-alive"), `id:`, `retry:` and unknown fields carry nothing for us.
 
     def _dispatch(self) -> Frame:

@@ -83,8 +83,12 @@ class Fold:
             case ReasoningStart():
                 return ReasoningOutput(text, self._signatures.get(part.index))
             case ToolCallStart():
-                # The limit cuts the part that came last. A custom call's text does not show whether it is whole.
-                cut = finish.reason == "length" and (part is self._parts[-1] if part.kind == "custom" else not is_object(text))
-                return ToolCallOutput(part.id or "", part.name, text, not cut, part.kind, part.extra)
+                whole = finish.reason != "length" or self._is_whole(part, text)
+                return ToolCallOutput(part.id or "", part.name, text, whole, part.kind, part.extra)
             case OpaquePart():
                 return part
+
+    def _is_whole(self, part: ToolCallStart, text: str) -> bool:
+        """Whether a call of an answer that the output limit cut is whole. The text of a custom call does not show it,
+        but the limit cuts the part that came last."""
+        return part is not self._parts[-1] if part.kind == "custom" else is_object(text)

@@ -16,7 +16,6 @@ from toolwire.model.events import (
     ReasoningStart,
     ResponseEnd,
     ResponseStart,
-    StreamEvent,
     StreamFailed,
     TextDelta,
     TextEnd,
@@ -66,29 +65,26 @@ class OrderCheck:
         self._open = 0
 
     def check(self, batch: Batch) -> None:
-        for event in batch.events:
-            self._take(event)
-
-    def _take(self, event: StreamEvent) -> None:
-        kind = type(event)
-        state = RESPONSE[self.state].get(kind)
-        if state is None or (kind is ResponseEnd and self._open):
-            raise InternalError(f"event {kind.__name__} in state {self.state!r} with {self._open} open parts")
-        self.state = state
-        index: int | None = getattr(event, "index", None)
-        if index is None:
-            return
         parts = self._parts
-        known = parts[index] if index < len(parts) else None
-        part = PART[known].get(kind)
-        if part is None or index > len(parts):
-            raise InternalError(f"event {kind.__name__} for part {index} in state {known!r} of {len(parts)} parts")
-        if known is None:
-            parts.append(part)
-            self._open += part != "ended"
-        elif part != known:
-            parts[index] = part
-            self._open -= 1
+        for event in batch.events:
+            kind = type(event)
+            state = RESPONSE[self.state].get(kind)
+            if state is None or (kind is ResponseEnd and self._open):
+                raise InternalError(f"event {kind.__name__} in state {self.state!r} with {self._open} open parts")
+            self.state = state
+            index: int | None = getattr(event, "index", None)
+            if index is None:
+                continue
+            known = parts[index] if index < len(parts) else None
+            part = PART[known].get(kind)
+            if part is None or index > len(parts):
+                raise InternalError(f"event {kind.__name__} for part {index} in state {known!r} of {len(parts)} parts")
+            if known is None:
+                parts.append(part)
+                self._open += part != "ended"
+            elif part != known:
+                parts[index] = part
+                self._open -= 1
 
 
 def table() -> str:

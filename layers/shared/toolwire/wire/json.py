@@ -22,8 +22,13 @@ _encode = msgspec.json.Encoder().encode
 def members(raw: bytes | msgspec.Raw) -> dict[str, bytes]:
     """The members of a JSON object, values raw. Raises msgspec.DecodeError (ValidationError is one) or
     UnicodeDecodeError if it is none, both ValueErrors."""
+    return {name: bytes(value) for name, value in raw_members(raw).items()}
+
+
+def raw_members(raw: bytes | msgspec.Raw) -> dict[str, msgspec.Raw]:
+    """`members` without copies of the values, for where few of them are looked at."""
     try:
-        return {name: bytes(value) for name, value in _members.decode(raw).items()}
+        return _members.decode(raw)
     except RecursionError as error:
         raise msgspec.DecodeError("JSON is nested too deeply") from error
 

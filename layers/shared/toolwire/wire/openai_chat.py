@@ -209,9 +209,9 @@ KNOWN_CHUNK = frozenset({"id", "object", "created", "model", "choices", "usage",
 KNOWN_CHOICE = frozenset({"index", "delta", "message", "finish_reason"})
 KNOWN_DELTA = frozenset({"role", "content", "refusal", "reasoning_content", "tool_calls"})
 KNOWN_CALL = frozenset({"index", "id", "type", "function", "custom"})
-KNOWN_USAGE = frozenset(
-    {"prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details", "completion_tokens_details"}
-)
+#: What a usage object must hold.
+USAGE_COUNTS = ("prompt_tokens", "completion_tokens", "total_tokens")
+KNOWN_USAGE = frozenset({*USAGE_COUNTS, "prompt_tokens_details", "completion_tokens_details"})
 
 chunk_decoder = msgspec.json.Decoder(Chunk)
-usage_decoder = msgspec.json.Decoder(Usage)
+usage_decoder = msgspec.json.Decoder(Usage, strict=False)  # counts as floats or strings are counts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import msgspec
@@ -9,39 +10,58 @@ import msgspec
 from toolwire.model.events import Batch, StreamEvent, ToolCallStart
 from toolwire.model.source import Members
 from toolwire.wire import openai_chat as wire
-from toolwire.wire.json import elements, members
+from toolwire.wire.json import elements, raw_members
+
+_NULL = msgspec.Raw(b"null")
 
 
 def without_source(batch: Batch) -> Batch:
     """The batch with what its source said and the model does not name written out, and no source."""
     if batch.source is None:
         return batch
-    top = members(batch.source.raw)
+    top = raw_members(batch.source.raw)
     extra = [("", _rest(top, wire.KNOWN_CHUNK))]
     events = batch.events
-    choices = elements(top["choices"]) if top.get("choices", b"")[:1] == b"[" else []
-    if choices:
-        choice = members(choices[0])
+    choices = bytes(top.get("choices", _NULL))
+    if choices[:1] == b"[" and (first := elements(choices)[:1]):
+        choice = raw_members(first[0])
         extra.append(("choice", _rest(choice, wire.KNOWN_CHOICE)))
-        raw = choice.get("delta") or choice.get("message") or b"null"
+        raw = bytes(choice.get("delta") or choice.get("message") or _NULL)
         if raw[:1] == b"{":
-            delta = members(raw)
+            delta = raw_members(raw)
             extra.append(("delta", _rest(delta, wire.KNOWN_DELTA)))
-            events = _with_call_extras(events, delta.get("tool_calls", b"null"))
+            events = _with_call_extras(events, bytes(delta.get("tool_calls", _NULL)))
     return Batch(events, tuple(pair for pair in extra if pair[1]))
 
 
-def _rest(found: dict[str, bytes], known: frozenset[str]) -> Members:
-    return tuple((name, value) for name, value in found.items() if name not in known)
+def _rest(found: dict[str, msgspec.Raw], known: frozenset[str]) -> Members:
+    if found.keys() <= known:
+        return ()
+    return tuple((name, _escaped(bytes(value))) for name, value in found.items() if name not in known)
+
+
+def _escaped(value: bytes) -> bytes:
+    """Halves of surrogate pairs as JSON writes them: see `openai_chat_lenient.readable`."""
+    return value if value.isascii() else value.decode("utf-8", "surrogatepass").encode("utf-8", "backslashreplace")
 
 
 def _with_call_extras(events: tuple[StreamEvent, ...], raw: bytes) -> tuple[StreamEvent, ...]:
+    """Each call that opens in this frame with the unnamed members of the first entry of its id (or lack of one)."""
     if raw[:1] != b"[" or not any(type(event) is ToolCallStart for event in events):
         return events
-    by_id = {}
-    for element in elements(raw):
-        call = members(element)
-        by_id[msgspec.json.decode(call.get("id", b"null"))] = _rest(call, wire.KNOWN_CALL)
-    return tuple(
-        replace(event, extra=by_id.get(event.id, ())) if type(event) is ToolCallStart else event for event in events
-    )
+    entries = [(_id(call.get("id", _NULL)), _rest(call, wire.KNOWN_CALL)) for call in map(raw_members, elements(raw))]
+    known: list[StreamEvent] = []
+    for event in events:
+        if type(event) is ToolCallStart:
+            entry = next((entry for entry in entries if entry[0] == event.id), None)
+            if entry is not None:
+                entries.remove(entry)
+                event = replace(event, extra=entry[1])
+        known.append(event)
+    return tuple(known)
+
+
+def _id(raw: msgspec.Raw) -> str | None:
+    """A call's id as the decoder reads it: empty is none, a number is its digits."""
+    value = json.loads(bytes(raw).decode("utf-8", "surrogatepass"), strict=False)
+    return (value if isinstance(value, str) else bytes(raw).decode()) if value not in (None, "") else None

@@ -8,6 +8,7 @@ objects stay the text they were.
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import msgspec
@@ -15,9 +16,24 @@ import msgspec
 from toolwire.wire.json import elements, members
 from toolwire.wire.openai_chat import Choice, Chunk, CustomDelta, Delta, FunctionDelta, ToolCallDelta
 
+#: An escape in a JSON text: a whole surrogate pair, a half of one (group 1), or any other.
+_ESCAPE = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u([dD][89a-fA-F][0-9a-fA-F]{2})|\\.", re.DOTALL
+)
+
+
+def readable(raw: bytes) -> bytes:
+    """The document as msgspec can take it apart: an escaped half of a surrogate pair, which it refuses even where it
+    only skips, becomes the three bytes that `surrogatepass` means."""
+    return _ESCAPE.sub(
+        lambda match: chr(int(match[1], 16)).encode("utf-8", "surrogatepass") if match[1] else match[0], raw
+    )
+
 
 def read(raw: bytes) -> Chunk:
-    """The chunk or answer. Raises ValueError if it is no JSON object (msgspec's errors are ValueErrors)."""
+    """The chunk or answer in a `readable` document. Raises ValueError if it is no JSON object (msgspec's errors are
+    ValueErrors) or no UTF-8."""
+    raw.decode("utf-8", "surrogatepass")
     top = members(raw)
     choices = top.get("choices", b"null")
     return Chunk(
@@ -94,11 +110,11 @@ def _text(raw: bytes | None) -> str | None:
     if raw is None or raw == b"null":
         return None
     if raw[:1] != b'"':
-        return raw.decode("utf-8", "replace")
+        return raw.decode("utf-8", "surrogatepass")
     try:
         return msgspec.json.decode(raw, type=str)
-    except msgspec.DecodeError:  # half a surrogate pair: the other half is in the next chunk
-        return str(json.loads(raw))
+    except UnicodeDecodeError:  # half a surrogate pair: the other half is in the next chunk
+        return str(json.loads(raw.decode("utf-8", "surrogatepass"), strict=False))
 
 
 def _number(raw: bytes | None) -> int | None:

@@ -1,0 +1,42 @@
+"""The cases as they are published: run.py, which plays the upstream, against the local server over HTTP."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cases.coverage import COVERED
+from tests.gateway import free_port, gateway
+from tests.reference import SHARED, needs
+
+pytestmark = [pytest.mark.integration, pytest.mark.enable_socket, needs("cases/run.py")]
+
+#: Upstream APIs whose wire is not built are not served; two profiles are named by their roles.
+OURS = [f"--provider={role}=" for role in ("anthropic", "google", "bedrock", "responses")]
+OURS += ["--profile=mistral=mistral", "--profile=deepseek=deepseek"]
+
+
+def test_every_covered_case_passes(tmp_path: Path) -> None:
+    ports = ["--upstream-port", str(free_port())]
+    run_cases(tmp_path, "--write-config", "toolwire.toml", *ports, *OURS)
+    with gateway(tmp_path, (tmp_path / "toolwire.toml").read_text("utf-8")) as base:
+        server = base.removesuffix("/v1")
+        table = run_cases(tmp_path, "--gateway", server, "--strict", "--json", "verdicts.json", *ports, *OURS)
+    print(table)  # noqa: T201 - shown by pytest -s, and when it fails
+
+    verdicts = {row["id"][:3]: row for row in json.loads((tmp_path / "verdicts.json").read_text("utf-8"))["results"]}
+    assert {number: verdicts[number]["verdict"] for number in COVERED} == dict.fromkeys(COVERED, "PASS"), [
+        verdicts[number]["reason"] for number in COVERED if verdicts[number]["verdict"] != "PASS"
+    ]
+
+
+def run_cases(folder: Path, *arguments: str) -> str:
+    """What run.py prints."""
+    command = [sys.executable, "-B", str(SHARED / "cases" / "run.py"), *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

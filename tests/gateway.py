@@ -1,0 +1,71 @@
+"""The real gateway for a test: `python -m local.server` as a process of its own, on a free port."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+#: Seconds a process may take to listen; the machine may be busy with other tests.
+START_SECONDS = 30.0
+
+
+@contextmanager
+def gateway(folder: Path, config: str = "") -> Iterator[str]:
+    """Serves this configuration and gives the base URL, which ends in /v1. `folder` gets its log."""
+    document = folder / "toolwire.toml"
+    document.write_text(config, encoding="utf-8")
+    command = [sys.executable, "-m", "local.server", "--port", "0", "--config", str(document)]
+    with running(command, folder / "gateway.log") as log:
+        yield awaited(log, re.compile(r"listens at (\S+)"))
+
+
+@contextmanager
+def running(command: list[str], log: Path) -> Iterator[Path]:
+    """A process of this repository that ends with the test. What it says goes into `log`."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "layers" / "shared"), "PYTHONUNBUFFERED": "1"}
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        yield log
+        assert process.poll() is None, f"it ended by itself:\n{log.read_text()}"
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def awaited(log: Path, pattern: re.Pattern[str]) -> str:
+    """The first group of the pattern, as soon as the log has it."""
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end:
+        if found := pattern.search(log.read_text("utf-8", "replace")):
+            return found[1]
+        time.sleep(0.02)
+    raise AssertionError(f"not within {START_SECONDS:g} s: {pattern.pattern}\n{log.read_text()}")
+
+
+def awaited_port(port: int) -> None:
+    """Returns as soon as something listens there."""
+    end = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            assert time.monotonic() < end, f"nothing listens at port {port}"
+            time.sleep(0.02)
+        else:
+            return
+
+
+def free_port() -> int:
+    """A port that nobody listens at now, for programs that have to be told one."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

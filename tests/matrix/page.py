@@ -1,0 +1,111 @@
+"""The conformance matrix as pages: docs/conformance.md, and the table in the README.
+
+    make conformance      rewrites both; fails where a cell of the matrix does
+
+What stands there was played and judged a moment before: nothing is claimed by hand.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from tests.matrix.cells import CELLS
+from tests.matrix.hosts import HOSTS
+from tests.matrix.scenarios import SCENARIOS
+from toolwire.doors import DOORS
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "conformance.md"
+README = ROOT / "README.md"
+
+_TITLES = {"chat": "OpenAI Chat Completions, `POST /chat/completions`"}
+_SDKS = {"chat": "openai-python"}
+
+_SAME, _HEARD, _ABSENT = "=", "✓", "–"
+
+_INTRO = f"""\
+# Conformance
+
+Written by `make conformance`; a test fails when this page is out of date.
+
+For each door (an API we serve) and provider (an API we call), what the model answers, streamed and as JSON. Each cell
+is two tests: the vendor's own SDK reads the door's answer and must hear exactly what was said, calls and arguments to
+the byte, finish reason and usage included; and the answer's bytes equal a file in `tests/matrix/golden`.
+
+| | |
+|---|---|
+| {_SAME} | passes, and the client got the provider's bytes as they were |
+| {_HEARD} | passes, translated or repaired |
+| {_ABSENT} | the provider's API has no words for it |
+"""
+
+_MARKED = re.compile(r"(<!-- supported:begin.*?-->\n).*?(<!-- supported:end -->)", re.DOTALL)
+
+
+@cache
+def marks() -> dict[tuple[str, str, str, bool], str]:
+    """The mark of each cell. Raises what its judge raises where a client does not hear what was said."""
+    found = {}
+    for cell in CELLS:
+        cell.judge()
+        shown, sent = cell.play(), cell.reply()
+        same = (shown.status, shown.body) == (sent.status, sent.body)
+        found[cell.door, cell.host.name, cell.scenario.name, cell.stream] = _SAME if same else _HEARD
+    return found
+
+
+def page() -> str:
+    """docs/conformance.md."""
+    sections = [_INTRO]
+    for door in DOORS:
+        sections.append(f"## {_TITLES[door]}\n\nJudged by {_SDKS[door]}.\n\n{_door_table(door)}")
+    sections.append(
+        "## The providers of the matrix\n\n" + "\n".join(f"- **{h.name}**: {h.about}." for h in HOSTS) + "\n"
+    )
+    return "\n".join(sections)
+
+
+def _door_table(door: str) -> str:
+    modes = [(host, stream) for host in HOSTS for stream in (True, False)]
+    titles = [f"{host.name}, {'streamed' if stream else 'JSON'}" for host, stream in modes]
+    rows = [
+        [scenario.feature, *(_mark(door, host.name, scenario.name, stream) for host, stream in modes)]
+        for scenario in SCENARIOS
+    ]
+    return _table(["what the model answers", *titles], rows)
+
+
+def readme(text: str) -> str:
+    """The README with today's table: streamed and JSON in one cell."""
+    columns = [(door, host.name) for door in DOORS for host in HOSTS]
+    rows = [
+        [scenario.feature, *(_short(door, host, scenario.name) for door, host in columns)] for scenario in SCENARIOS
+    ]
+    table = _table(["streamed and as JSON", *(f"{door} → {host}" for door, host in columns)], rows)
+    assert _MARKED.search(text), "the README has lost the markers of its table"
+    return _MARKED.sub(lambda match: match[1] + table + match[2], text)
+
+
+def _mark(door: str, host: str, scenario: str, stream: bool) -> str:
+    return marks().get((door, host, scenario, stream), _ABSENT)
+
+
+def _short(door: str, host: str, scenario: str) -> str:
+    return _ABSENT if _mark(door, host, scenario, True) == _ABSENT else _HEARD
+
+
+def _table(titles: list[str], rows: list[list[str]]) -> str:
+    lines = [titles, ["---"] + [":-:"] * (len(titles) - 1), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def main() -> None:
+    """Rewrites both."""
+    PAGE.write_text(page(), encoding="utf-8")
+    README.write_text(readme(README.read_text("utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""The lane's mechanism: a changed node loses its bytes, never a field."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import pytest
+
+from toolwire.model import events, request
+from toolwire.model.source import Source, raw_in, with_source
+
+#: Every neutral node that may carry the bytes it came from.
+NODES: list[type[Any]] = [
+    node
+    for module in (request, events)
+    for _, node in inspect.getmembers(module, inspect.isclass)
+    if is_dataclass(node)
+    and node.__module__ == module.__name__
+    and any(field.name == "source" for field in fields(node))
+]
+
+VALUES: dict[str, Any] = {
+    "text": "x", "kind": "audio", "dialect": "openai_chat", "raw": b"{}", "id": "call_1", "name": "f",
+    "arguments": "{}", "tool_call_id": "call_1", "content": (), "role": "user", "parts": (), "events": (),
+}  # fmt: skip
+
+EXTRA = (("cache_control", b'{"type":"ephemeral"}'),)
+
+
+def make(node: type[Any]) -> Any:
+    given = {name: VALUES[name] for name in inspect.signature(node).parameters if name in VALUES}
+    return node(**given, extra=(("", EXTRA),) if node is events.Batch else EXTRA)
+
+
+def test_the_nodes_are_found() -> None:
+    names = {node.__name__ for node in NODES}
+
+    assert {"TextPart", "ImagePart", "ToolCallPart", "ToolResultPart", "Message", "Tool", "Usage", "Batch"} <= names
+
+
+@pytest.mark.parametrize("node", NODES)
+def test_replace_drops_the_source_and_keeps_the_extra(node: type[Any]) -> None:
+    source = Source("openai_chat", b'{"x":1}')
+    old = with_source(make(node), source)
+    assert old.source is source
+
+    new = replace(old)
+
+    assert new.source is None
+    assert new.extra == old.extra
+    assert old.source is source
+
+
+@pytest.mark.parametrize("node", NODES)
+def test_where_a_node_came_from_is_no_part_of_what_it_is(node: type[Any]) -> None:
+    assert with_source(make(node), Source("openai_chat", b"1")) == make(node)
+
+
+@pytest.mark.parametrize("node", NODES)
+def test_source_is_no_constructor_argument(node: type[Any]) -> None:
+    assert "source" not in inspect.signature(node).parameters
+
+
+@pytest.mark.parametrize("node", NODES)
+def test_nodes_are_frozen_and_have_no_dict(node: type[Any]) -> None:
+    made = make(node)
+
+    assert not hasattr(made, "__dict__")
+    with pytest.raises(AttributeError):
+        made.source = None
+
+
+def test_the_bytes_are_for_their_own_dialect_only() -> None:
+    node = with_source(request.TextPart("x"), Source("openai_chat", b'"x"'))
+
+    assert raw_in(node, "openai_chat") == b'"x"'
+    assert raw_in(node, "anthropic_messages") is None
+    assert raw_in(request.TextPart("x"), "openai_chat") is None
+
+
+def test_a_source_can_be_taken_away() -> None:
+    node = with_source(request.TextPart("x"), Source("openai_chat", b'"x"'))
+
+    assert with_source(node, None) is node
+    assert raw_in(node, "openai_chat") is None

@@ -1,0 +1,116 @@
+"""What the official SDKs talk about: the same conversations in Python and in Node, with each upstream.
+
+The demo provider follows what the user says; the bench harness's upstream (`sim`) follows the last directive in the
+request, so a result given to it says what comes next.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.gateway import awaited_port, free_port, running
+from tests.reference import SHARED
+
+SIM = "bench/upstream.py"
+SIM_MODEL = "sim/gpt-4o"
+DEMO_MODELS = ("demo/openai", "demo/compatible")
+
+
+def tool(name: str, **properties: Any) -> dict[str, Any]:
+    """A function tool, all of whose parameters are required."""
+    parameters = {"type": "object", "properties": properties, "required": list(properties)}
+    function = {"name": name, "description": f"Does {name}.", "parameters": parameters}
+    return {"type": "function", "function": function}
+
+
+#: The names are those that the bench upstream calls, in its order; the demo finds its tool by what the user says.
+TOOLS = [tool("get_weather", city={"type": "string"}), tool("search_docs")]
+
+
+@dataclass(frozen=True)
+class Talk:
+    """One or more user messages, each answered with calls, their results, and a text.
+
+    `calls` are the demo's, by user message, as name and arguments; the other upstream makes as many of its own.
+    """
+
+    name: str
+    demo: tuple[str, ...]
+    sim: tuple[str, ...]
+    calls: tuple[tuple[tuple[str, dict[str, Any]], ...], ...]
+    result: str = "18 degrees"
+
+    def prompts(self, model: str) -> list[str]:
+        """What the user says to this model."""
+        return list(self.sim) if model == SIM_MODEL else [f"[demo slow 0] {text}" for text in self.demo]
+
+    def result_for(self, model: str) -> str:
+        """What every tool answers."""
+        return f"{self.result} [[sim text n=4]]" if model == SIM_MODEL else self.result
+
+
+_PARIS, _LONDON = ("get_weather", {"city": "Paris"}), ("get_weather", {"city": "London"})
+_ONE, _TWO, _EMPTY = "[[sim tools m=4 t=1]]", "[[sim tools m=4 t=2 il=1]]", "[[sim tools m=0 t=1 e=1]]"
+
+TALKS = (
+    Talk("one call", ("Weather in Paris?",), (_ONE,), ((_PARIS,),)),
+    Talk("parallel calls", ("Weather in Paris and London?",), (_TWO,), ((_PARIS, _LONDON),)),
+    Talk("no arguments", ("Search the docs.",), (_EMPTY,), ((("search_docs", {}),),)),
+    Talk("tool error", ("Weather in Paris?",), (_ONE,), ((_PARIS,),), "Error: the weather station is silent"),
+    Talk("two turns", ("Weather in Paris?", "And the weather in London?"), (_ONE, _TWO), ((_PARIS,), (_LONDON,))),
+)
+
+
+def check(talk: Talk, model: str, turns: list[dict[str, Any]]) -> None:
+    """Judges a conversation as a client saw it: per user message `calls` (id, name, arguments as text) and `text`."""
+    assert len(turns) == len(talk.prompts(model))
+    ids = [call["id"] for turn in turns for call in turn["calls"]]
+    assert len(set(ids)) == len(ids)
+    assert all(ids)
+    for number, turn in enumerate(turns):
+        assert (turn["finish"], turn["last_finish"]) == ("tool_calls", "stop")
+        if model == SIM_MODEL:
+            _check_sim(talk.sim[number], turn)
+            continue
+        assert [(call["name"], call["arguments"]) for call in turn["calls"]] == [
+            (name, _compact(arguments)) for name, arguments in talk.calls[number]
+        ]
+        assert turn["text"].count(talk.result) == len(turn["calls"])
+
+
+def _check_sim(prompt: str, turn: dict[str, Any]) -> None:
+    count = 2 if prompt == _TWO else 1
+    assert [call["name"] for call in turn["calls"]] == ["get_weather", "search_docs"][:count]
+    assert turn["text"].count("~") == 8  # four tokens
+    for number, call in enumerate(turn["calls"]):
+        if prompt == _EMPTY:
+            assert call["arguments"] in ("", "{}")
+        else:
+            assert call["arguments"].startswith(f'{{"call": {number}, "items": ["~0@')
+            assert call["arguments"].endswith('~"]}')
+
+
+def _compact(arguments: dict[str, Any]) -> str:
+    inside = ",".join(f'"{name}":"{value}"' for name, value in arguments.items())
+    return f"{{{inside}}}"
+
+
+@contextmanager
+def sim(folder: Path) -> Iterator[str]:
+    """Runs the bench harness's upstream and gives a configuration that leads to it."""
+    port = free_port()
+    command = [sys.executable, "-B", str(SHARED / SIM), "--port", str(port)]
+    with running(command, folder / "sim.log"):
+        awaited_port(port)
+        yield f"""\
+[providers.sim]
+wire = "openai_chat"
+base_url = "http://127.0.0.1:{port}/v1"
+credential = "none"
+profile = "openai"
+"""
