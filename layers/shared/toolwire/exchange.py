@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from msgspec import Struct
+
 from toolwire.doors import Door
 from toolwire.framing.sse import Frame, SseDecoder
 from toolwire.history import check_results
@@ -22,11 +24,14 @@ from toolwire.model.errors import GatewayError, UpstreamProtocolError, UpstreamT
 from toolwire.model.events import (
     Batch,
     Finish,
+    ReasoningEnd,
     ResponseEnd,
     ResponseStart,
     StreamEvent,
     StreamFailed,
+    TextEnd,
     ToolCallDelta,
+    ToolCallEnd,
     ToolCallStart,
     Usage,
     UsageUpdate,
@@ -44,14 +49,16 @@ from toolwire.tool_call_ids import RANDOM_CHARS, find_conversation, keeps, mint
 from toolwire.tool_names import renamed
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(Struct, frozen=True, gc=False):
     """Bytes of the body for the client."""
 
     data: bytes
 
 
 Action = Head | Send
+
+#: A batch of nothing but these comes from the end of the upstream's body, or from us, and from no frame.
+_ENDINGS = (TextEnd, ReasoningEnd, ToolCallEnd, ResponseEnd, StreamFailed)
 
 
 @dataclass(slots=True)
@@ -104,6 +111,7 @@ class Exchange:
         self._order = OrderCheck()
         self._decoder = self._provider.decoder()
         self._encoder = door.stream_encoder(request)
+        self._fold = Fold()  # for an answer that is one document
         self._sse: SseDecoder | None = None
         self._body = bytearray()  # an answer, or an error, that is not streamed
         self._status = 0
@@ -221,16 +229,22 @@ class Exchange:
         """One batch through the exchange's own rules to the door's bytes."""
         batch = self._owned(batch)
         self._see(batch)
-        return self._encoder.encode(batch)
+        if self._request.stream:
+            return self._encoder.encode(batch)
+        # A host that streams unasked. Members that the model does not name came in pieces that nobody could join.
+        self._fold.take(Batch(self._provider.without_source(batch).events))
+        return self._door.render_response(self._fold.response(), Batch(())) if self._over else b""
 
     def _send(self, data: bytes) -> list[Action]:
         """The body's bytes, behind the head if it is still to come. The answer has begun with its first event."""
-        if self._order.state == "new" or (self._head_sent and not data):
+        waits = self._head_sent or not self._request.stream  # the head of a document comes with it
+        if self._order.state == "new" or (waits and not data):
             return []
         actions: list[Action] = []
         if not self._head_sent:
             self._head_sent = True
-            actions.append(self._stream_head())
+            json_head = Head(200, self._headers("application/json"))
+            actions.append(self._stream_head() if self._request.stream else json_head)
         if data:
             actions.append(Send(data))
         return actions
@@ -242,11 +256,8 @@ class Exchange:
         self._see(batch)
         if self._request.stream:  # a host that ignores `stream`
             return self._send(self._encoder.encode(self._provider.without_source(batch)))
-        fold = Fold()
-        fold.take(batch)
-        body = self._door.render_response(fold.response(), batch)
-        self._head_sent = self._over = True
-        return [Head(200, self._headers("application/json")), Send(body)]
+        self._fold.take(batch)
+        return self._send(self._door.render_response(self._fold.response(), batch))
 
     # ------------------------------------------------------------ rules on every batch
 
@@ -306,7 +317,7 @@ class Exchange:
         if self.observe is not None:
             self.observe(batch)
         self._order.check(batch)
-        if batch.events and batch.source is None:
+        if batch.source is None and not all(type(event) in _ENDINGS for event in batch.events):
             self.summary.repaired_frames += 1
         for event in batch.events:
             if type(event) is UsageUpdate:

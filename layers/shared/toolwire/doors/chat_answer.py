@@ -36,7 +36,7 @@ from toolwire.wire.openai_chat import DIALECT
 from toolwire.wire.openai_chat_extra import without_source
 
 _DONE = b"data: [DONE]\n\n"
-_CONTENT = (TextDelta, ReasoningDelta, ToolCallStart, ToolCallDelta)
+_CONTENT = (ResponseStart, TextDelta, ReasoningDelta, ToolCallStart, ToolCallDelta)
 
 
 class ChatEncoder:
@@ -53,8 +53,10 @@ class ChatEncoder:
         self._calls: dict[int, int] = {}  # part index -> index among the calls
         self._refusals: set[int] = set()
         self._held: list[Batch] = []  # from the finish on
+        self._finish_extra: dict[str, dict[str, bytes]] = {"": {}, "choice": {}}  # what a finish written anew carries
         self._finish: Finish | None = None
         self._usage: Usage | None = None
+        self._usage_batches: list[Batch] = []  # chunks of usage alone: what is shown of them is shown at the end
         self._usage_chunk: bytes | None = None  # the upstream's own, where it is fit to be shown
         self._usage_extra: Members = ()
         self._delta_prefixes: dict[int, bytes] = {}
@@ -80,6 +82,8 @@ class ChatEncoder:
 
     def _note(self, event: StreamEvent, batch: Batch) -> None:
         match event:
+            case TextDelta() | ToolCallDelta() | ReasoningDelta():  # nearly all there is
+                pass
             case ResponseStart(id, model, created):
                 head = {"id": id, "object": "chat.completion.chunk", "created": created, "model": model}
                 self._prefix = dump(head)[:-1] + b',"choices":[{"index":0,"delta":'
@@ -90,9 +94,14 @@ class ChatEncoder:
             case UsageUpdate(usage):
                 self._usage = usage
                 self._usage_chunk = raw_in(batch, DIALECT)
+                if self._usage_chunk is not None:
+                    self._usage_batches.append(batch)
                 self._usage_extra = dict(batch.extra).get("", ())
             case Finish():
                 self._finish = event
+                for path, extra in without_source(batch).extra:
+                    if path in self._finish_extra:
+                        self._finish_extra[path].update(extra)
             case _:
                 pass
 
@@ -107,15 +116,19 @@ class ChatEncoder:
         if content and (ends or self._held or not brings_finish):
             out = b"".join(self._write(_unfinished(earlier)) for earlier in (*self._held, batch))
             self._held = []
-        elif not ends:
-            self._held.append(batch)
+        else:
+            if brings_finish:  # the later word counts
+                self._held = [_unfinished(earlier) for earlier in self._held]
+            if not ends:
+                self._held.append(batch)
         return out + self._end() if ends else out
 
     def _end(self) -> bytes:
         finish = self._finish or Finish("stop")
         out = b"".join(self._write(batch) for batch in self._held)
         if not any(isinstance(event, Finish) for batch in self._held for event in batch.events):
-            out += self._finish_chunk(finish, ())
+            top, choice = (tuple(self._finish_extra[path].items()) for path in ("", "choice"))
+            out += self._finish_chunk(finish, choice, top)
         self._held = []
         if self._include_usage:
             out += encode_data(self._usage_chunk) if self._usage_chunk else self._write_usage()
@@ -124,10 +137,10 @@ class ChatEncoder:
     # ------------------------------------------------------------ bytes
 
     def _write(self, batch: Batch) -> bytes:
-        has_usage = any(type(event) is UsageUpdate for event in batch.events)
         raw = raw_in(batch, DIALECT)
         if raw is not None:
-            return b"" if has_usage else encode_data(raw)
+            hidden = bool(self._usage_batches) and any(batch is usage for usage in self._usage_batches)
+            return b"" if hidden else encode_data(raw)
         extra = dict(batch.extra)
         top, choice = extra.get("", ()), extra.get("choice", ())
         deltas = self._deltas(batch, extra.get("delta", ()))
@@ -167,13 +180,11 @@ class ChatEncoder:
         return chunks
 
     def _chunk(self, delta: bytes, choice_extra: Members = (), extra: Members = (), finish: bytes = b"null") -> bytes:
-        tail = b',"finish_reason":' + finish
-        tail += b"".join(b"," + dump(name) + b":" + value for name, value in choice_extra) + b"}]"
-        tail += b"".join(b"," + dump(name) + b":" + value for name, value in extra)
+        tail = b',"finish_reason":' + finish + _more(choice_extra) + b"}]" + _more(extra)
         return b"data: " + self._prefix + delta + tail + self._suffix + b"\n\n"
 
     def _finish_chunk(self, finish: Finish, choice_extra: Members, extra: Members = ()) -> bytes:
-        return self._chunk(b"{}", choice_extra, extra, dump(_word(finish)))
+        return self._chunk(b"{}", choice_extra, extra, dump(_word(finish, bool(self._calls))))
 
     def _fragment(self, index: int, fragment: str) -> bytes:
         prefix = self._delta_prefixes.get(index)
@@ -192,25 +203,34 @@ class ChatEncoder:
     def _write_usage(self) -> bytes:
         body = self._prefix.rpartition(b',"choices":')[0] + b',"choices":[],"usage":' + render_usage(self._usage)
         named = members(body + b"}")
-        rest = b"".join(b"," + dump(name) + b":" + value for name, value in self._usage_extra if name not in named)
-        return b"data: " + body + rest + b"}\n\n"
+        rest = tuple(pair for pair in self._usage_extra if pair[0] not in named)
+        return b"data: " + body + _more(rest) + b"}\n\n"
+
+
+def _more(extra: Members) -> bytes:
+    """More members for an object that has some, each behind its comma."""
+    return b"".join([b"," + dump(name) + b":" + value for name, value in extra]) if extra else b""
 
 
 def _unfinished(batch: Batch) -> Batch:
-    """The batch without its finish."""
+    """The batch without its finish, and without the members that go with it."""
+    if not any(type(event) is Finish for event in batch.events):
+        return batch
     batch = without_source(batch)
-    return Batch(tuple(event for event in batch.events if type(event) is not Finish), batch.extra)
+    extra = tuple(pair for pair in batch.extra if pair[0] == "delta")
+    return Batch(tuple(event for event in batch.events if type(event) is not Finish), extra)
 
 
-def _word(finish: Finish) -> str:
-    """OpenAI's word for the reason. The deprecated function_call stays what it is: its call is a field of its own."""
-    return "function_call" if finish.raw == "function_call" else finish.reason
+def _word(finish: Finish, has_calls: bool) -> str:
+    """OpenAI's word for the reason. The deprecated function_call stays what it is where its call is a field of its own,
+    not one of the tool calls."""
+    return "function_call" if finish.raw == "function_call" and not has_calls else finish.reason
 
 
 def _call(id: str, name: str, text: str, kind: str, extra: Members) -> bytes:
     inner = "input" if kind == "custom" else "arguments"
     call = dump({"id": id, "type": kind, kind: {"name": name, inner: text}})
-    return call[:-1] + b"".join(b"," + dump(key) + b":" + value for key, value in extra) + b"}"
+    return call[:-1] + _more(extra) + b"}"
 
 
 def render_usage(usage: Usage | None) -> bytes:
@@ -231,7 +251,7 @@ def render_usage(usage: Usage | None) -> bytes:
             "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
         }
     )
-    return built[:-1] + b"".join(b"," + dump(name) + b":" + value for name, value in usage.extra) + b"}"
+    return built[:-1] + _more(usage.extra) + b"}"
 
 
 def render_response(response: ChatResponse, batch: Batch) -> bytes:
@@ -243,7 +263,7 @@ def render_response(response: ChatResponse, batch: Batch) -> bytes:
     choice = [
         ("index", b"0"),
         ("message", _message(response, extra.get("delta", ()))),
-        ("finish_reason", dump(_word(response.finish))),
+        ("finish_reason", dump(_word(response.finish, any(type(part) is ToolCallOutput for part in response.parts)))),
         *extra.get("choice", ()),
     ]
     return write_object(

@@ -44,6 +44,7 @@ _EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 _MESSAGE = frozenset({"role", "content", "name", "tool_calls", "tool_call_id", "refusal", "reasoning_content"})
 _CALL = frozenset({"id", "type", "function", "custom", "index"})
+_INNER_CALL = frozenset({"name", "arguments", "input"})
 _PART = {
     "text": frozenset({"type", "text"}),
     "refusal": frozenset({"type", "refusal"}),
@@ -266,10 +267,14 @@ def _tool(raw: bytes, path: str) -> Tool:
     _check_root(parameters, path)
     outer = unnamed(raw, frozenset({"type", "function"}))
     named = frozenset({"name", "description", "parameters", "strict"})
-    within = tuple((f"function.{name}", value) for name, value in unnamed(members(raw)["function"], named))
     schema = parameters if parameters != b"null" else None
-    tool = Tool(inner.name, inner.description, schema, inner.strict, extra=outer + within)
+    tool = Tool(inner.name, inner.description, schema, inner.strict, extra=outer + _within(raw, "function", named))
     return with_source(tool, Source(wire.DIALECT, raw))
+
+
+def _within(raw: bytes, kind: str, named: frozenset[str]) -> Members:
+    """The unnamed members of a tool's or call's inner object, marked with its name ("function.")."""
+    return tuple((f"{kind}.{name}", value) for name, value in unnamed(members(raw)[kind], named))
 
 
 def _check_root(parameters: bytes, path: str) -> None:
@@ -432,13 +437,13 @@ def _image(value: wire.ImageUrl, extra: Members) -> ImagePart:
 
 
 def _tool_call(raw: bytes, path: str) -> ToolCallPart:
-    extra: Members = ()
+    exact = True
     shape: Any
     try:
         shape = msgspec.json.decode(raw, type=wire.ToolCall)
     except msgspec.DecodeError:
         shape = _decode(raw, wire.LenientToolCall, path)
-        extra = unnamed(raw, _CALL)
+        exact = False
     inner = {"function": shape.function, "custom": shape.custom}.get(shape.type)
     if inner is None:
         raise RequestError(
@@ -448,5 +453,6 @@ def _tool_call(raw: bytes, path: str) -> ToolCallPart:
         )
     if not shape.id:
         raise RequestError(f"`{path}.id` must not be empty", param=f"{path}.id", code="missing_required_parameter")
+    extra = () if exact else unnamed(raw, _CALL) + _within(raw, shape.type, _INNER_CALL)
     text = inner.arguments if shape.type == "function" else inner.input
     return with_source(ToolCallPart(shape.id, inner.name, text, shape.type, extra), Source(wire.DIALECT, raw))

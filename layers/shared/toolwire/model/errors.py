@@ -48,7 +48,6 @@ class GatewayError(Exception):
         #: The upstream's own error body, for a client of the same dialect.
         self.source = source
 
-
     def retry_headers(self) -> Headers:
         """What the official SDKs read to decide on a retry. A busy upstream's clients are never told to stay away."""
         headers: Headers = ()

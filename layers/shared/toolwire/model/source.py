@@ -9,15 +9,15 @@ loses its layout, never a field.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 #: Raw JSON members that the model does not name, in the order in which they came: ((name, raw JSON value), ...).
 Members = tuple[tuple[str, bytes], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True, gc=False):  # made for every frame: see `events.TextDelta`
     """The bytes of a node and the dialect they are written in ("openai_chat", "anthropic_messages", ...)."""
 
     dialect: str

@@ -123,9 +123,11 @@ def _with_reasoning(request: ChatRequest, profile: Profile) -> ChatRequest:
 
 def _with_names(request: ChatRequest, names: dict[str, str]) -> ChatRequest:
     """Every name the host refuses replaced, wherever it stands."""
-    tools = tuple(replace(tool, name=names[tool.name]) if tool.name in names else tool for tool in request.tools)
+    tools = request.tools
+    if any(tool.name in names for tool in tools):
+        tools = tuple(replace(tool, name=names[tool.name]) if tool.name in names else tool for tool in tools)
     choice = request.tool_choice
-    if choice is not None and choice.names is not None:
+    if choice is not None and choice.names is not None and not names.keys().isdisjoint(choice.names):
         choice = replace(choice, names=tuple(names.get(name, name) for name in choice.names))
     messages = []
     for message in request.messages:
@@ -156,7 +158,7 @@ def _members(
     for name, raw in fields.members if fields else ():
         written.add(name)
         if name in profile.refuses:
-            warnings.append(f"not_supported:{name}")
+            warnings += [f"not_supported:{name}"] if raw != b"null" else []
         elif (value := dump(target.model) if name == "model" else _own(request, name, raw, profile)) is not None:
             yield rename.get(name, name), value
     knobs = () if fields else _KNOBS
@@ -207,7 +209,7 @@ def _encode(request: ChatRequest, name: str, profile: Profile) -> bytes | None:
         case "tools":
             return write_array(write_tool(tool) for tool in request.tools) if request.tools else None
         case "tool_choice":
-            return write_tool_choice(request.tool_choice) if request.tool_choice is not None else None
+            return write_tool_choice(request.tool_choice, request.tools) if request.tool_choice is not None else None
         case "stream":
             return b"true" if request.stream else None
         case "stream_options":

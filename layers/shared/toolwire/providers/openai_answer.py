@@ -41,7 +41,8 @@ from toolwire.wire.json import is_object, unnamed
 from toolwire.wire.openai_chat_extra import without_source
 
 _NOTHING = Batch(())
-_EMPTY = (b"", b"null", b'""', b"{}", b"false")
+_ABSENT = (b"", b"null")
+_EMPTY = (*_ABSENT, b'""', b"{}", b"false")
 
 #: The provider's word -> why the turn ended. An unknown word is a stop; the word itself is kept in `Finish.raw`.
 FINISH: dict[str, FinishReason] = {
@@ -90,13 +91,13 @@ class ChatDecoder:
                 return Batch(tuple(self._close()))
             if not data or data[:1] == b":":  # a proxy's keep-alive, wrapped in a data field
                 return _NOTHING
-        chunk, exact = _read(data)
-        if _is_set(chunk.error) or frame.event == "error":
+        chunk, exact, readable = _read(data)
+        if _is_set(chunk.error) or frame.event == "error" or chunk.object == "error":  # vLLM's has no `error`
             raise error_from_body(data, 200)
         if not self._started and not chunk.choices and not chunk.id:
             self._stash = unnamed(data, wire.KNOWN_CHUNK)
             return _NOTHING
-        return self._chunk(chunk, data, exact)
+        return self._chunk(chunk, readable, exact)
 
     def end(self) -> Batch:
         """The body is over, with or without [DONE]."""
@@ -106,12 +107,13 @@ class ChatDecoder:
 
     def _chunk(self, chunk: wire.Chunk, data: bytes, exact: bool) -> Batch:
         events: list[StreamEvent] = []
-        keep = exact and chunk.object == "chat.completion.chunk" and bool(chunk.model) and chunk.choices is not None
+        keep = exact and chunk.object == "chat.completion.chunk" and bool(chunk.model) and chunk.created is not None
+        keep = keep and chunk.choices is not None and bytes(chunk.error) in _ABSENT
         if not self._started:
             self._started = True
             self._id = chunk.id or None
             events.append(ResponseStart(self._id, chunk.model or None, chunk.created))
-            keep = keep and not self._stash
+            keep = keep and not self._stash and bool(chunk.choices)  # else no frame would show the role
         if self._id is None or chunk.id != self._id:
             keep = False
         for choice in chunk.choices or ():
@@ -122,7 +124,9 @@ class ChatDecoder:
         if _is_set(chunk.usage):
             self._usage = read_usage(chunk.usage)
             events.append(UsageUpdate(self._usage))
-            keep = keep and not chunk.choices
+            keep = keep and not chunk.choices and self._usage.source is not None
+        elif bytes(chunk.usage) not in _ABSENT:
+            keep = False
         batch = self._batch(events, data, keep)
         if self._stash:
             batch = replace(batch, extra=(("", self._stash + dict(batch.extra).get("", ())), *batch.extra[1:]))
@@ -136,6 +140,8 @@ class ChatDecoder:
         if not self._role_seen:
             self._role_seen = True
             keep = keep and delta is not None and delta.role == "assistant"
+        elif delta is not None and delta.role:
+            keep = False  # said in every chunk: openai-python joins it to "assistantassistant" and sends that back
         before = len(events)
         if delta is not None:
             keep = self._delta(delta, events) and keep
@@ -143,6 +149,8 @@ class ChatDecoder:
             keep = False  # content after the finish
         if choice.finish_reason:
             keep = self._finished(choice.finish_reason, events) and keep
+        elif choice.finish_reason is not None:
+            keep = False
         return keep
 
     def _delta(self, delta: wire.Delta, events: list[StreamEvent]) -> bool:
@@ -178,7 +186,7 @@ class ChatDecoder:
         else:
             name, fragment = (entry.function.name, entry.function.arguments) if entry.function else (None, None)
         kind: Literal["function", "custom"] = "custom" if entry.custom is not None else "function"
-        announced = len(self._announced)
+        announced, known = len(self._announced), len(self._calls.calls)
         touched: Call | None = None
         for call, piece in self._calls.take(entry.id, index, name, fragment or "", kind):
             keep = touched is None and (touched := call) is call
@@ -189,7 +197,8 @@ class ChatDecoder:
             return False
         if opened:
             named = bool(entry.id and name) and entry.type == kind
-            return named and touched is self._announced[-1] and entry.index == announced
+            fresh = len(self._calls.calls) > known  # else it has had arguments before its name
+            return fresh and named and touched is self._announced[-1] and entry.index == announced
         return not entry.id and not name and entry.index < announced and self._announced[entry.index] is touched
 
     def _say(self, call: Call, piece: str, events: list[StreamEvent]) -> None:
@@ -209,15 +218,19 @@ class ChatDecoder:
 
     def decode_json(self, body: bytes) -> Batch:
         """A whole answer as one batch of events."""
-        chunk, exact = _read(body)
-        if _is_set(chunk.error):
+        chunk, exact, readable = _read(body)
+        if _is_set(chunk.error) or chunk.object == "error":
             raise error_from_body(body, 200)
         choice = next((choice for choice in chunk.choices or () if not choice.index), None)
         message = (choice.message or choice.delta) if choice else None
+        if choice is not None and message is None and choice.finish_reason == "content_filter":
+            message = wire.Delta()  # Azure leaves the message out when its filter took all of it
         if choice is None or message is None:
             raise UpstreamProtocolError("the upstream's answer has no message")
         keep = exact and chunk.object == "chat.completion" and bool(chunk.id and chunk.model)
-        keep = keep and len(chunk.choices or ()) == 1 and choice.index == 0 and message.role == "assistant"
+        keep = keep and chunk.created is not None and bytes(chunk.error) in _ABSENT
+        keep = keep and len(chunk.choices or ()) == 1 and choice.index == 0
+        keep = keep and choice.message is not None and message.role == "assistant"
         events: list[StreamEvent] = [ResponseStart(chunk.id or None, chunk.model or None, chunk.created)]
         self._started = self._done = True
         calls, message.tool_calls = message.tool_calls, None
@@ -233,9 +246,12 @@ class ChatDecoder:
         if _is_set(chunk.usage):
             self._usage = read_usage(chunk.usage)
             events.append(UsageUpdate(self._usage))
+            keep = keep and self._usage.source is not None
+        else:
+            keep = keep and bytes(chunk.usage) in _ABSENT
         closing = self._close()
         keep = keep and not any(isinstance(event, ToolCallDelta | Finish) for event in closing)
-        return self._batch(events + closing, body, keep)
+        return self._batch(events + closing, readable, keep)
 
     # ------------------------------------------------------------ ends
 
@@ -249,7 +265,7 @@ class ChatDecoder:
         finish = Finish(self._settle(reason, word), word)
         self._finish = finish
         events.append(finish)
-        return (first and finish.reason == word) or word == "function_call"
+        return (first and finish.reason == word) or (word == "function_call" and not self._calls.calls)
 
     def _settle(self, reason: FinishReason, word: str | None) -> FinishReason:
         """Calls make it tool_calls, whatever the provider's word; truncation and a filter win over calls."""
@@ -275,7 +291,7 @@ class ChatDecoder:
                 raise UpstreamProtocolError("the upstream sent a tool call without a name")
             if self._finish is None and call.kind == "function" and call.arguments and not is_object(call.text()):
                 raise UpstreamTruncated("the upstream's answer ended inside a tool call's arguments")
-            if call.kind == "function" and not call.arguments.strip() and reason != "length":
+            if call.kind == "function" and not call.arguments.strip() and reason in ("stop", "tool_calls"):
                 events.append(ToolCallDelta(call.part, "{}"))  # a call without arguments: JSON.parse("") throws
             events.append(ToolCallEnd(call.part))
         if self._finish is None or self._finish.reason != reason:
@@ -302,16 +318,19 @@ class ChatDecoder:
         return batch if keep else without_source(batch)
 
 
-def _read(raw: bytes) -> tuple[wire.Chunk, bool]:
-    """The chunk, and whether every value has the type OpenAI gives it."""
+def _read(raw: bytes) -> tuple[wire.Chunk, bool, bytes]:
+    """The chunk, whether every value has the type OpenAI gives it, and the bytes in which its members can be found."""
     try:
-        return wire.chunk_decoder.decode(raw), True
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        if not raw.isascii():
+            raw.decode()  # here, since what is only skipped is not checked, and travels on
+        return wire.chunk_decoder.decode(raw), True, raw
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         from toolwire.wire import openai_chat_lenient  # rare, and not needed at a cold start
 
         try:
-            return openai_chat_lenient.read(raw), False
-        except (ValueError, TypeError) as error:
+            readable = openai_chat_lenient.readable(raw)
+            return openai_chat_lenient.read(readable), False, readable
+        except (ValueError, TypeError, RecursionError) as error:
             raise UpstreamProtocolError("the upstream sent something that is no JSON object") from error
 
 
@@ -326,14 +345,14 @@ def read_usage(raw: msgspec.Raw) -> Usage:
     data = bytes(raw)
     try:
         usage = wire.usage_decoder.decode(data)
-        total = msgspec.json.decode(data).get("total_tokens")
-    except (msgspec.DecodeError, AttributeError):
+        counts = [msgspec.json.decode(data).get(name) for name in wire.USAGE_COUNTS]
+    except (msgspec.DecodeError, UnicodeDecodeError, AttributeError):
         return Usage()
     prompt = usage.prompt_tokens_details or wire.TokenDetails()
     completion = usage.completion_tokens_details or wire.TokenDetails()
     given, output = usage.prompt_tokens or 0, usage.completion_tokens or 0
     reasoning = completion.reasoning_tokens or 0
-    if reasoning and total == given + output + reasoning:
+    if reasoning and counts[-1] == given + output + reasoning:
         output += reasoning
     neutral = Usage(
         input_tokens=given,
@@ -343,6 +362,6 @@ def read_usage(raw: msgspec.Raw) -> Usage:
         reasoning_tokens=reasoning,
         extra=unnamed(data, wire.KNOWN_USAGE),
     )
-    if None not in (usage.prompt_tokens, usage.completion_tokens, total):
+    if all(type(count) is int for count in counts):
         with_source(neutral, Source(wire.DIALECT, data))
     return neutral

@@ -64,7 +64,7 @@ def _error_object(body: bytes) -> tuple[dict[str, Any], bool]:
     OpenAI's SDKs read: `{"error": {"message": "..."}}`."""
     try:
         document = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return {}, False
     in_array = isinstance(document, list) and bool(document)  # Gemini's endpoint
     document = document[0] if in_array else document

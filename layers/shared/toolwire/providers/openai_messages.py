@@ -53,18 +53,20 @@ def _tool_result(part: ToolResultPart) -> Iterator[tuple[str, bytes]]:
 
 def _content(message: Message, reasoning_field: str | None) -> Iterator[tuple[str, bytes]]:
     calls: list[ToolCallPart] = []
+    reasoning: list[str] = []
     shown: list[Part] = []
     refusals: list[RefusalPart] = []
     for part in message.parts:
         if type(part) is ToolCallPart:
             calls.append(part)
         elif type(part) is ReasoningPart:
-            if reasoning_field is not None:
-                yield reasoning_field, dump(part.text)
+            reasoning.append(part.text)
         elif type(part) is RefusalPart:
             refusals.append(part)
         else:
             shown.append(part)
+    if reasoning and reasoning_field is not None:
+        yield reasoning_field, dump("".join(reasoning))
     if shown or not (calls or refusals):
         yield "content", _content_value(shown)
     elif calls:
@@ -104,8 +106,10 @@ def _tool_call(call: ToolCallPart) -> bytes:
     raw = raw_in(call, DIALECT)
     if raw is not None:
         return raw
-    inner = {"name": call.name, "input" if call.kind == "custom" else "arguments": call.arguments}
-    return write_object([("id", dump(call.id)), ("type", dump(call.kind)), (call.kind, dump(inner)), *call.extra])
+    outer, within = _split(call.extra, call.kind)
+    arguments = "input" if call.kind == "custom" else "arguments"
+    inner = write_object([("name", dump(call.name)), (arguments, dump(call.arguments)), *within])
+    return write_object([("id", dump(call.id)), ("type", dump(call.kind)), (call.kind, inner), *outer])
 
 
 def write_tool(tool: Tool) -> bytes:
@@ -124,9 +128,15 @@ def write_tool(tool: Tool) -> bytes:
     inner += [("description", dump(tool.description))] if tool.description is not None else []
     inner += [("parameters", tool.parameters)] if tool.parameters is not None else []
     inner += [("strict", dump(tool.strict))] if tool.strict is not None else []
-    inner += [(name.removeprefix("function."), value) for name, value in tool.extra if name.startswith("function.")]
-    outer: Members = tuple(pair for pair in tool.extra if not pair[0].startswith("function."))
-    return write_object([("type", b'"function"'), ("function", write_object(inner)), *outer])
+    outer, within = _split(tool.extra, "function")
+    return write_object([("type", b'"function"'), ("function", write_object([*inner, *within])), *outer])
+
+
+def _split(extra: Members, kind: str) -> tuple[Members, Members]:
+    """The unnamed members of a tool or call, and those of the object within it, which the door marks "function."."""
+    mark = kind + "."
+    within = tuple((name.removeprefix(mark), value) for name, value in extra if name.startswith(mark))
+    return tuple(pair for pair in extra if not pair[0].startswith(mark)), within
 
 
 def _custom(tool: Tool) -> bytes:
@@ -135,10 +145,12 @@ def _custom(tool: Tool) -> bytes:
     return write_object([*(given | {"name": dump(tool.name)}).items()])
 
 
-def write_tool_choice(choice: ToolChoice) -> bytes:
+def write_tool_choice(choice: ToolChoice, tools: Sequence[Tool]) -> bytes:
     if choice.names is None:
         return dump(choice.mode)
+    custom = {tool.name for tool in tools if tool.kind == "custom"}
+    kinds = ("custom" if name in custom else "function" for name in choice.names)
+    named = [{"type": kind, kind: {"name": name}} for kind, name in zip(kinds, choice.names, strict=True)]
     if choice.named:
-        return dump({"type": "function", "function": {"name": choice.names[0]}})
-    tools = [{"type": "function", "function": {"name": name}} for name in choice.names]
-    return dump({"type": "allowed_tools", "allowed_tools": {"mode": choice.mode, "tools": tools}})
+        return dump(named[0])
+    return dump({"type": "allowed_tools", "allowed_tools": {"mode": choice.mode, "tools": named}})
