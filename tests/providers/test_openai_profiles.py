@@ -157,7 +157,7 @@ def test_how_many_tools(profile: str, count: int, refused: bool) -> None:
     error = caught.value
     assert (error.status, error.code, error.param) == (400, "too_many_tools", "tools")
     limit = 512 if count > 512 else PROFILES[profile].tools
-    assert f"{count} tools" in error.message
+    assert f"{count} entries" in error.message
     assert str(limit) in error.message
     if count <= 512:
         assert "upstream accepts" in error.message, "the provider whose limit it is"

@@ -19,10 +19,14 @@ def check_request(request: ChatRequest, limits: Limits) -> None:
     """Raises RequestError, naming field and fix, for tools and tool_choice the tenant's limits do not allow."""
     tools = request.tools
     if len(tools) > limits.tools:
-        message = f"{len(tools)} tools; at most {limits.tools} are allowed in one request"
+        message = f"`tools` has {len(tools)} entries; at most {limits.tools} are allowed in one request: send fewer"
         raise _refused(message, "tools", "too_many_tools")
     if sum(map(_size, tools)) > limits.tools_bytes:
-        raise _refused(f"the tools together are larger than {limits.tools_bytes} bytes", "tools", "tools_too_large")
+        raise _refused(
+            f"`tools` is larger than {limits.tools_bytes} bytes: send fewer or shorter tools",
+            "tools",
+            "tools_too_large",
+        )
     seen: set[str] = set()
     for number, tool in enumerate(tools):
         if tool.kind == "opaque":

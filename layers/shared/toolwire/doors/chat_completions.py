@@ -6,6 +6,7 @@ reach a provider of the same dialect only.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
@@ -147,17 +148,29 @@ def _decode(raw: bytes, type_: Any, path: str) -> Any:
     try:
         return msgspec.json.decode(raw, type=type_)
     except msgspec.ValidationError as error:
-        where, what = _place(str(error), path)
-        raise RequestError(f"`{where}`: {what}", param=where, code="invalid_type") from None
+        raise _wrong_type(str(error), path) from None
     except msgspec.DecodeError as error:
         raise RequestError(f"`{path}` is not valid JSON: {error}", param=path, code="invalid_json") from None
 
 
-def _place(text: str, path: str) -> tuple[str, str]:
-    """msgspec's "Expected `str`, got `int` - at `$.a.b`" as (path of the request, what is wrong)."""
+#: msgspec's words for types -> JSON's.
+_TYPES = {"str": "a string", "int": "an integer", "float": "a number", "bool": "true or false", "null": "null"} | {
+    "array": "an array",
+    "object": "an object",
+}
+
+
+def _wrong_type(text: str, path: str) -> RequestError:
+    """msgspec's "Expected `str | null`, got `int` - at `$.a.b`" with the request's path and in JSON's words."""
     what, _, where = text.partition(" - at `$")
-    what = what[:1].lower() + what[1:]
-    return path + where.rstrip("`"), what
+    path += where.rstrip("`")
+    if missing := re.fullmatch("Object missing required field `(.+)`", what):
+        path += "." + missing[1]
+        return RequestError(f"`{path}` is required", param=path, code="missing_required_parameter")
+    if types := re.fullmatch("Expected `(.+)`, got `(.+)`", what):
+        wanted, given = ([_TYPES.get(word, word) for word in part.split(" | ")] for part in types.groups())
+        what = f"must be {', '.join(wanted[:-1])}{' or ' if wanted[1:] else ''}{wanted[-1]}, not {' or '.join(given)}"
+    return RequestError(f"`{path}` {what[:1].lower()}{what[1:]}", param=path, code="invalid_type")
 
 
 def _in_range(top: dict[str, bytes], name: str, low: float, high: float) -> float | None:

@@ -82,7 +82,8 @@ def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatR
     warnings: list[str] = []
     if profile.tools is not None and len(request.tools) > profile.tools:
         raise RequestError(
-            f"{len(request.tools)} tools; {target.provider.name} accepts at most {profile.tools} in one request",
+            f"`tools` has {len(request.tools)} entries; {target.provider.name} accepts at most {profile.tools} in one "
+            "request: send fewer",
             param="tools",
             code="too_many_tools",
         )

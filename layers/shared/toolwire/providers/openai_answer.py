@@ -41,8 +41,8 @@ from toolwire.wire.json import is_object, unnamed
 from toolwire.wire.openai_chat_extra import without_source
 
 _NOTHING = Batch(())
-_ABSENT = (b"", b"null")
-_EMPTY = (*_ABSENT, b'""', b"{}", b"false")
+_NULL = (b"", b"null")
+_EMPTY = (*_NULL, b'""', b"{}", b"false")
 
 #: The provider's word -> why the turn ended. An unknown word is a stop; the word itself is kept in `Finish.raw`.
 FINISH: dict[str, FinishReason] = {
@@ -108,7 +108,7 @@ class ChatDecoder:
     def _chunk(self, chunk: wire.Chunk, data: bytes, exact: bool) -> Batch:
         events: list[StreamEvent] = []
         keep = exact and chunk.object == "chat.completion.chunk" and bool(chunk.model) and chunk.created is not None
-        keep = keep and chunk.choices is not None and bytes(chunk.error) in _ABSENT
+        keep = keep and chunk.choices is not None and _is_null(chunk.error)
         if not self._started:
             self._started = True
             self._id = chunk.id or None
@@ -125,8 +125,8 @@ class ChatDecoder:
             self._usage = read_usage(chunk.usage)
             events.append(UsageUpdate(self._usage))
             keep = keep and not chunk.choices and self._usage.source is not None
-        elif bytes(chunk.usage) not in _ABSENT:
-            keep = False
+        else:
+            keep = keep and _is_null(chunk.usage)
         batch = self._batch(events, data, keep)
         if self._stash:
             batch = replace(batch, extra=(("", self._stash + dict(batch.extra).get("", ())), *batch.extra[1:]))
@@ -228,7 +228,7 @@ class ChatDecoder:
         if choice is None or message is None:
             raise UpstreamProtocolError("the upstream's answer has no message")
         keep = exact and chunk.object == "chat.completion" and bool(chunk.id and chunk.model)
-        keep = keep and chunk.created is not None and bytes(chunk.error) in _ABSENT
+        keep = keep and chunk.created is not None and _is_null(chunk.error)
         keep = keep and len(chunk.choices or ()) == 1 and choice.index == 0
         keep = keep and choice.message is not None and message.role == "assistant"
         events: list[StreamEvent] = [ResponseStart(chunk.id or None, chunk.model or None, chunk.created)]
@@ -248,7 +248,7 @@ class ChatDecoder:
             events.append(UsageUpdate(self._usage))
             keep = keep and self._usage.source is not None
         else:
-            keep = keep and bytes(chunk.usage) in _ABSENT
+            keep = keep and _is_null(chunk.usage)
         closing = self._close()
         keep = keep and not any(isinstance(event, ToolCallDelta | Finish) for event in closing)
         return self._batch(events + closing, readable, keep)
@@ -336,7 +336,12 @@ def _read(raw: bytes) -> tuple[wire.Chunk, bool, bytes]:
 
 def _is_set(raw: msgspec.Raw) -> bool:
     """Whether a raw member says anything: hosts send null, "" and {} for nothing."""
-    return bytes(raw) not in _EMPTY
+    return raw is not wire.ABSENT and bytes(raw) not in _EMPTY
+
+
+def _is_null(raw: msgspec.Raw) -> bool:
+    """Whether a raw member is absent or null."""
+    return raw is wire.ABSENT or bytes(raw) in _NULL
 
 
 def read_usage(raw: msgspec.Raw) -> Usage:
