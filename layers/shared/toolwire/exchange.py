@@ -105,7 +105,7 @@ class Exchange:
         self.upstream_request, warnings = self._provider.build_request(request, target, self._profile, credential)
         self.conversation = find_conversation(request, headers, tenant.name, new_id)
         self.summary = Summary(request.stream, warnings=warnings)
-        self._given_names = {wire: name for name, wire in renamed(request).items()}
+        self._given_names = {wire: name for name, wire in renamed(request, self._provider.tool_name).items()}
         self._used_ids = {call.id for message in request.messages for call in message.tool_calls}
         self._limits = AnswerLimits(tenant.limits)
         self._order = OrderCheck()

@@ -36,6 +36,8 @@ class Provider(Protocol):
     """One wire."""
 
     dialect: str
+    #: The tool names it takes, as a regular expression; others are mapped and restored.
+    tool_name: str
 
     def build_request(
         self, request: ChatRequest, target: Target, profile: Profile, credential: str | None

@@ -20,7 +20,7 @@ from toolwire.providers.openai_answer import ChatDecoder
 from toolwire.providers.openai_errors import error_from_body
 from toolwire.providers.openai_messages import write_message, write_tool, write_tool_choice
 from toolwire.providers.profiles import Profile
-from toolwire.tool_names import renamed
+from toolwire.tool_names import WIRE_NAME, renamed
 from toolwire.wire.json import dump, members, write_array, write_object
 from toolwire.wire.openai_chat import DIALECT
 from toolwire.wire.openai_chat_extra import without_source
@@ -49,6 +49,7 @@ class OpenAIChat:
     """See `providers.Provider`."""
 
     dialect = DIALECT
+    tool_name = WIRE_NAME
 
     def build_request(
         self, request: ChatRequest, target: Target, profile: Profile, credential: str | None
