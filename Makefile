@@ -61,11 +61,11 @@ deploy: build  ## deploy what `make build` makes (STACK=toolwire PARAMS="KeySha2
 		--capabilities CAPABILITY_IAM --no-fail-on-empty-changeset --parameter-overrides \
 		Runtime=python$(PYTHON) Architecture=$(ARCH) $(if $(PACKED),ConfigSource=/opt/toolwire.toml) $(PARAMS)
 
-verify: .venv/run.stamp  ## check a deployment, or the local server (URL=http://127.0.0.1:8080/v1 KEY=...)
-	@$(if $(URL),,$(error verify needs URL=, e.g. URL=http://127.0.0.1:$(PORT)/v1))$(if $(KEY),TOOLWIRE_KEY='$(KEY)' )$(RUN) -m local.verify $(URL)
+verify: .venv/run.stamp  ## check a deployment, or the local server (URL=http://127.0.0.1:8080/v1 KEY=... SLOW=1)
+	@$(if $(URL),,$(error verify needs URL=, e.g. URL=http://127.0.0.1:$(PORT)/v1))$(if $(KEY),TOOLWIRE_KEY='$(KEY)' )$(RUN) -m local.verify $(if $(SLOW),--slow )$(URL)
 
-replay: .venv/run.stamp  ## replay a recorded exchange, side by side (EVENT=events/<name>)
-	@$(if $(EVENT),,$(error replay needs EVENT=, one of: $(patsubst %/event.json,%,$(wildcard events/*/event.json))))$(RUN) -m local.replay $(EVENT)
+replay: .venv/run.stamp  ## replay a recorded exchange, side by side (EVENT=events/<name> UPDATE=1)
+	@$(if $(EVENT),,$(error replay needs EVENT=, one of: $(patsubst %/event.json,%,$(wildcard events/*/event.json))))$(RUN) -m local.replay $(EVENT)$(if $(UPDATE), --update)
 
 conformance: .venv/dev.stamp  ## write docs/conformance.md and the README's table from the test matrix
 	$(RUN) -m tests.matrix.page
@@ -90,7 +90,8 @@ clean:  ## remove environments, caches and builds
 # Environments -------------------------------------------------------------------------------------------------------
 
 python3:
-	@command -v $(PYTHON3) >/dev/null || { echo "toolwire needs Python 3.11 or newer. On Debian: apt-get install python3 python3-venv" >&2; exit 1; }
+	@command -v $(PYTHON3) >/dev/null || { \
+		echo "toolwire needs Python 3.11 or newer, and there is no $(PYTHON3). On Debian: apt-get install python3 python3-venv" >&2; exit 1; }
 	@$(PYTHON3) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "toolwire needs Python 3.11 or newer; $(PYTHON3) is $$($(PYTHON3) -V). Name another: make PYTHON3=python3.13 ..." >&2; exit 1; }
 	@$(PYTHON3) -c 'import ensurepip, venv' 2>/dev/null || { \

@@ -23,7 +23,6 @@ def banner(url: str, settings: Settings, wires: Container[str], env: Mapping[str
         "need no key": [p.name for p in providers if p.credential == "none"],
         "key missing": [f"{p.name} ({p.credential.partition(':')[2]})" for p in lacking],
         "clients": ["must show a key" if settings.key_sha256 or settings.require_key else "need no key"],
-        "id store": ["in memory, ends with this process"],
     }
     lines = [_row(label, names) for label, names in rows.items() if names]
     return "\n".join([f"toolwire listens at {url}/v1", *lines, "Ctrl-C stops it."])

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from io import BufferedReader
 
+from toolwire.model.errors import GatewayError
 from toolwire.model.http import Head, Headers
 from toolwire.shell.output import bound_sends, chunk, timeval
 
@@ -32,14 +33,11 @@ _FRAMING = ("connection", "content-length", "transfer-encoding", "keep-alive", "
 _NO_BODY = (204, 304)
 
 
-class RefusedError(Exception):
-    """A request that the server answers with an error itself. `message` is safe to show."""
+class RefusedError(GatewayError):
+    """A request that the server answers with an error itself, where API Gateway would."""
 
     def __init__(self, message: str, status: int = 400, code: str = "invalid_request", headers: Headers = ()) -> None:
-        super().__init__(message)
-        self.message = message
-        self.status = status
-        self.code = code
+        super().__init__(message, status=status, code=code)
         self.headers = headers
 
 

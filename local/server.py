@@ -4,13 +4,12 @@
 
 The standard library's threading server, one thread a connection; each request becomes the event that API Gateway would
 make of it. It owns the client's socket, so a stream is flushed, kept alive and given up as `Output` says. What it
-answers itself (404, 405, 413, malformed HTTP) is what API Gateway answers when deployed, in the same shape.
+answers itself (404, 405, 413, malformed HTTP) is what API Gateway answers when deployed, in that shape.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import signal
 import socket
@@ -22,11 +21,13 @@ import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from local.banner import banner
 from local.event import LocalContext, proxy_event
 from local.http import HttpAnswer, RefusedError, RequestHead, check_length, linger, read_body, read_head, set_up
 from local.routes import STAGE, Handler, NoRoute, Route, load_handlers, resolve
+from toolwire.catalog import error_body
 from toolwire.model.errors import ClientGone
 from toolwire.model.http import Head
 from toolwire.model.limits import BODY_BYTES
@@ -125,6 +126,7 @@ class Connection:
             if head is None:
                 return False
             self._server.mark(self._socket, busy=True)
+            _check_origin(head)
             route = resolve(head.method, head.target.partition("?")[0])
             body = self._read_body(head, route)
         except RefusedError as refused:
@@ -178,6 +180,19 @@ class Connection:
         return answer.keeps_open
 
 
+def _check_origin(head: RequestHead) -> None:
+    """Refuses what the page of another site sends through its reader's browser: where no key is asked for, any page
+    could spend the credentials in this process's environment. Browsers name the page's origin with every POST; no other
+    client does, and apps (`vscode-webview://...`) have schemes of their own."""
+    origin = head.fields.get("origin", "")
+    if origin != "null" and not origin.startswith(("http://", "https://")):
+        return
+    with suppress(ValueError):  # no URL: nothing of ours
+        if urlsplit(origin).hostname in ("localhost", "127.0.0.1", "::1"):
+            return
+    raise RefusedError("Pages of other sites may not use this gateway.", 403, "access_denied")
+
+
 def _refusal(head: RequestHead, route: NoRoute) -> RefusedError:
     path = head.target.partition("?")[0]
     if not route.allow:
@@ -186,13 +201,6 @@ def _refusal(head: RequestHead, route: NoRoute) -> RefusedError:
         )
     message = f"{path} does not take {head.method}, but {' and '.join(route.allow)}."
     return RefusedError(message, 405, "method_not_allowed", (("allow", ", ".join(route.allow)),))
-
-
-def error_body(refused: RefusedError, request_id: str) -> bytes:
-    """An error that OpenAI's and Anthropic's SDKs both read: what the template's GatewayResponses answer."""
-    kind = "api_error" if refused.status >= 500 else "invalid_request_error"
-    error = {"type": kind, "code": refused.code, "message": refused.message, "param": None}
-    return json.dumps({"type": "error", "error": error, "request_id": request_id}).encode()
 
 
 def _report(failure: BaseException, request_id: str) -> None:
@@ -230,8 +238,9 @@ def main(argv: Sequence[str]) -> int:
 def _serve(host: str, port: int) -> int:
     try:
         server = LocalServer((host, port), {})
-    except OSError as error:
-        print(f"toolwire: cannot listen at {host}:{port}: {error.strerror}", file=sys.stderr)
+    except (OSError, OverflowError) as error:  # a port over 65535 overflows
+        reason = error.strerror if isinstance(error, OSError) else error
+        print(f"toolwire: cannot listen at {host}:{port}: {reason}", file=sys.stderr)
         return 1
     os.environ["TOOLWIRE_OWN_URLS"] = server.url  # read by the settings, which handlers load when they are imported
     try:

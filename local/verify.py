@@ -86,6 +86,8 @@ def health(gateway: Gateway) -> str:
 
 def key_is_asked_for(gateway: Gateway) -> str:
     missing = gateway.send("GET", "/models", key=None)
+    if missing.status == 404:
+        raise BlockedError("there is no GET /models: does the URL end in the stage (/v1)?")
     if missing.status == 200:
         _expect(gateway.is_local, "anybody can use this gateway: deploy it with KeySha256 and REQUIRE_KEY=1")
         _expect(not gateway.has_key, "a key was given, but the gateway asks for none: set KEY_SHA256")
@@ -339,7 +341,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         gateway.send("GET", "/health", key=None)
     except (OSError, http.client.HTTPException) as error:
-        print(f"{url.scheme}://{url.netloc} cannot be reached: {type(error).__name__}: {error}", file=sys.stderr)
+        print(f"{url.scheme}://{url.netloc.rpartition('@')[2]} cannot be reached: {type(error).__name__}: {error}", file=sys.stderr)
         return 2
     return 0 if verify(gateway, CHECKS + (SLOW_CHECKS if options.slow else ()), print) else 1
 

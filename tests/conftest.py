@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import hypothesis
 import pytest
@@ -27,6 +28,9 @@ def _clean_environment() -> None:
 
 
 _clean_environment()
+
+# A shell starts a background job with Ctrl-C ignored, and programs started by tests would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Derandomised: a run repeats exactly, and a failure is not a matter of luck. `make integration` looks further.
 hypothesis.settings.register_profile("quick", derandomize=True, deadline=None, database=None, max_examples=50)

@@ -51,9 +51,4 @@ def test_an_entry_has_what_the_clients_read() -> None:
 
 
 def test_health_says_what_runs() -> None:
-    assert json.loads(health_body("1.2.3", store="memory", demo=False)) == {
-        "status": "ok",
-        "version": "1.2.3",
-        "store": "memory",
-        "demo": False,
-    }
+    assert json.loads(health_body("1.2.3", demo=False)) == {"status": "ok", "version": "1.2.3", "demo": False}

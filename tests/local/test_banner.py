@@ -32,7 +32,6 @@ def test_providers_by_what_they_need() -> None:
         "need no key": "ollama",
         "key missing": "groq (GROQ_API_KEY)",
         "clients": "need no key",
-        "id store": "in memory, ends with this process",
     }
 
 

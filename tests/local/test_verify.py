@@ -155,6 +155,7 @@ DEFECTS: list[tuple[str, Callable[[str, bytes, str | None], bool], Change, str]]
     ("no keep-alive", saying(b"demo stall"), lambda r: replace(r, pieces=(r.pieces[0], *r.pieces[2:])), "keep alive"),
     ("no demo", lambda path, body, key: path == "/models" and key == "own", edit(b"demo/", b"x/"), "models"),
     ("key refused", lambda path, body, key: path == "/models" and key == "own", status(401), "models"),
+    ("no stage below", lambda path, body, key: path == "/models", status(404), "key is asked for"),
     ("open", lambda path, body, key: key is None, status(200), "key is asked for"),
     ("any key", lambda path, body, key: bool(key and key.startswith("wrong")), status(200), "key is asked for"),
     ("ill", lambda path, body, key: path == "/health", edit(b'"ok"', b'"ill"'), "health"),
@@ -174,12 +175,19 @@ def test_a_defect_fails_the_check_that_is_for_it(
     assert [line[6:30].strip() for line in written if line.startswith("FAIL")] == [check]
 
 
-@pytest.mark.parametrize("change", [status(401), edit(b"demo/", b"x/")], ids=["key refused", "no demo"])
-def test_checks_that_can_only_fail_are_left_out(change: Change) -> None:
-    passed, written = lines(FlawedGateway(lambda path, body, key: path == "/models" and key == "own", change))
+@pytest.mark.parametrize(
+    ("change", "key", "check"),
+    [
+        pytest.param(status(404), None, "key is asked for", id="no stage"),
+        pytest.param(status(401), "own", "models", id="key refused"),
+        pytest.param(edit(b"demo/", b"x/"), "own", "models", id="no demo"),
+    ],
+)
+def test_checks_that_can_only_fail_are_left_out(change: Change, key: str | None, check: str) -> None:
+    passed, written = lines(FlawedGateway(lambda path, body, sent: path == "/models" and sent == key, change))
 
     assert not passed
-    assert written[-1].startswith("FAIL  models")
+    assert written[-1].startswith(f"FAIL  {check}")
 
 
 def test_a_local_gateway_may_be_open() -> None:

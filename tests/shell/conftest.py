@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from tests.shell.misbehaving_upstream import MisbehavingUpstream
-from tests.shell.upstream_client import WatchedOutput, client
+from tests.shell.upstream_client import IMPATIENT, WatchedOutput, client
 from toolwire.shell.output import Output, current_output
 from toolwire.shell.upstream import Upstream
 
@@ -22,6 +22,12 @@ def server() -> Iterator[MisbehavingUpstream]:
 @pytest.fixture
 def upstream() -> Iterator[Upstream]:
     with client() as started:
+        yield started
+
+
+@pytest.fixture
+def impatient() -> Iterator[Upstream]:
+    with client(IMPATIENT) as started:
         yield started
 
 

@@ -6,12 +6,13 @@ import io
 import json
 import logging
 import socket
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.shell.misbehaving_upstream import Close, MisbehavingUpstream, Reset, Send, Stall, Step, answer
+from tests.shell.misbehaving_upstream import Close, MisbehavingUpstream, Reset, Send, Stall, answer, chunk
 from tests.shell.upstream_client import client
 from toolwire.exchange import Action, Exchange
 from toolwire.model.errors import ClientGone
@@ -371,12 +372,13 @@ def test_a_client_that_hangs_up_stops_the_upstream(how: str, server: Misbehaving
 
 
 class Written:
-    """A carrier without a client: what is written is kept."""
+    """A carrier without a client: what is written is kept, and a keep-alive sets an event."""
 
     reaches_client = False
 
-    def __init__(self) -> None:
+    def __init__(self, kept_alive: threading.Event) -> None:
         self.connection, self._reader = socket.socketpair()
+        self._kept_alive = kept_alive
 
     def connect(self) -> socket.socket:
         return self.connection
@@ -385,6 +387,8 @@ class Written:
         return b"HEAD %d\n" % head.status
 
     def frame(self, data: bytes) -> bytes:
+        if data.startswith(b":"):
+            self._kept_alive.set()
         return data
 
     def end(self, failure: BaseException | None) -> bytes:
@@ -397,52 +401,59 @@ class Written:
             return reader.read()
 
 
-def run(the_event: dict[str, Any], *, silence: float = 10.0) -> bytes:
+@pytest.fixture
+def kept_alive() -> threading.Event:
+    """Set when the client was sent a keep-alive."""
+    return threading.Event()
+
+
+def run(the_event: dict[str, Any], kept_alive: threading.Event, *, silence: float = 0.02) -> bytes:
     """What a client is sent by a runner whose keep-alives come after so many seconds of silence."""
-    carrier = Written()
+    carrier = Written(kept_alive)
     output = Output(carrier, keep_alive_seconds=silence, first_commit_seconds=silence)
     deliver(serve("chat", the_event, None), output)
     output.finish()
     return carrier.read()
 
 
-def late(raw: bytes) -> list[Step]:
-    """An answer that stops for a while before its head is whole."""
-    return [Send(raw[:2], pieces=2, pause=0.1), Send(raw[2:])]
-
-
 @pytest.mark.usefixtures("settings")
-def test_an_upstream_in_time_gets_no_keep_alive(server: MisbehavingUpstream) -> None:
+def test_an_upstream_in_time_gets_no_keep_alive(server: MisbehavingUpstream, kept_alive: threading.Event) -> None:
     server.script([Send(answer(*STREAM))])
 
-    sent = run(event(stream=True))
+    sent = run(event(stream=True), kept_alive, silence=10)
 
     assert sent.startswith(b"HEAD 200\ndata: ")
     assert sent.endswith(b"[DONE]\n\nEND")
-    assert b"\n:" not in sent
+    assert not kept_alive.is_set()
 
 
 @pytest.mark.usefixtures("settings")
-def test_a_silent_upstream_does_not_leave_the_client_in_silence(server: MisbehavingUpstream) -> None:
+@pytest.mark.parametrize("place", [b"TTP/1.1", STREAM[1]], ids=["before the answer", "in the answer"])
+def test_a_silent_upstream_does_not_leave_the_client_in_silence(
+    place: bytes, server: MisbehavingUpstream, kept_alive: threading.Event, log: io.StringIO
+) -> None:
     whole = answer(*STREAM)
-    server.script([Send(whole, pieces=2, pause=0.1)], late(whole))
+    at = whole.index(place)
+    server.script([Send(whole[:at]), Stall(kept_alive), Send(whole[at:])])
 
-    middle, before = run(event(stream=True), silence=0.03), run(event(stream=True), silence=0.03)
+    sent = run(event(stream=True), kept_alive)
 
-    assert middle.startswith(b"HEAD 200\n")
-    assert before.startswith(b"HEAD 200\n:")
-    for sent in (middle, before):
-        assert sent.count(b"HEAD") == 1
-        assert b"\n:" in sent
-        assert sent.endswith(b"[DONE]\n\nEND")
+    assert sent.startswith(b"HEAD 200\n")
+    assert sent.count(b"HEAD") == 1
+    assert b"\n:" in sent
+    assert sent.endswith(b"[DONE]\n\nEND")
+    assert (request_line(log)["status"], request_line(log)["outcome"]) == (200, "ok")
 
 
 @pytest.mark.usefixtures("settings")
-def test_a_refusal_after_a_keep_alive_is_an_error_event(server: MisbehavingUpstream) -> None:
+def test_a_refusal_after_a_keep_alive_is_an_error_event(
+    server: MisbehavingUpstream, kept_alive: threading.Event
+) -> None:
     refusal = b'{"error":{"message":"slow down","type":"requests","param":null,"code":"rate_limit_exceeded"}}'
-    server.script(late(answer(refusal, status="429 Too Many Requests", framing="length")))
+    whole = answer(refusal, status="429 Too Many Requests", framing="length")
+    server.script([Send(whole[:1]), Stall(kept_alive), Send(whole[1:])])
 
-    sent = run(event(stream=True), silence=0.03)
+    sent = run(event(stream=True), kept_alive)
 
     assert sent.startswith(b"HEAD 200\n:")
     assert b'data: {"error":' in sent
@@ -450,14 +461,14 @@ def test_a_refusal_after_a_keep_alive_is_an_error_event(server: MisbehavingUpstr
 
 
 @pytest.mark.usefixtures("settings")
-def test_a_json_answer_waits_in_silence(server: MisbehavingUpstream) -> None:
+def test_a_json_answer_waits_in_silence(server: MisbehavingUpstream, kept_alive: threading.Event) -> None:
     body = b'{"id":"c1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":' + (
         b'{"role":"assistant","content":"The answer."},"finish_reason":"stop"}]}'
     )
-    headers = (("content-type", "application/json"),)
-    server.script(late(answer(body, framing="length", headers=headers)))
+    whole = answer(body, framing="length", headers=(("content-type", "application/json"),))
+    server.script([Send(whole[:2], pieces=2, pause=0.1), Send(whole[2:])])
 
-    sent = run(event(), silence=0.03)
+    sent = run(event(), kept_alive)
 
     assert json.loads(sent.removeprefix(b"HEAD 200\n").removesuffix(b"END"))["choices"]
 
@@ -469,11 +480,15 @@ def test_a_bug_in_mid_stream_is_no_clean_stop(
     def broken(self: Exchange, data: bytes) -> list[Action]:
         if b"stop" in data:
             raise KeyError(PROMPT)
+        begun.set()
         return original(self, data)
 
+    begun = threading.Event()
     original = Exchange.receive_data
     monkeypatch.setattr(Exchange, "receive_data", broken)
-    server.script([Send(answer(*STREAM))])
+    whole = answer(*STREAM)
+    first = whole.index(chunk(STREAM[1]))
+    server.script([Send(whole[:first]), Stall(begun), Send(whole[first:])])
 
     head, body = ask(event(stream=True))
 

@@ -22,7 +22,7 @@ from tests.shell.misbehaving_upstream import (
     chunk,
     cut,
 )
-from tests.shell.upstream_client import ask, client, fetch, post, soon
+from tests.shell.upstream_client import IMPATIENT, PATIENT, ask, client, fetch, post, soon
 from toolwire.model.errors import (
     GatewayError,
     InternalError,
@@ -139,7 +139,8 @@ def test_read_refuses_more_than_its_limit(server: MisbehavingUpstream, upstream:
                     response.read(limit)
             else:
                 assert response.read(limit) == expected
-    assert server.wait_for_open(1)
+    assert upstream.open_connections == 0
+    assert server.wait_for_open(0)
 
 
 # Answers that are not: the right error, and the next request works
@@ -157,12 +158,12 @@ MISBEHAVIOURS: list[tuple[str, list[Step], type[GatewayError], str]] = [
         for at in range(1, len(WHOLE), 7)
     ),
     ("closes early, by length", [Send(answer(BODY, framing="length")[:-1]), Close()], UpstreamTruncated, "complete"),
-    ("is silent", [Stall()], UpstreamTimeout, "did not begin to answer within 0.1 s"),
-    ("stalls in the head", [Send(WHOLE[:30]), Stall()], UpstreamTimeout, "did not begin to answer within 0.1 s"),
-    ("drips its head", [Send(WHOLE, pieces=40, pause=0.01)], UpstreamTimeout, "did not begin to answer within 0.1 s"),
+    ("is silent", [Stall()], UpstreamTimeout, "did not begin to answer within 0.2 s"),
+    ("stalls in the head", [Send(WHOLE[:30]), Stall()], UpstreamTimeout, "did not begin to answer within 0.2 s"),
+    ("drips its head", [Send(WHOLE, pieces=40, pause=0.02)], UpstreamTimeout, "did not begin to answer within 0.2 s"),
     ("only says 100", [Send(b"HTTP/1.1 100 Continue\r\n\r\n"), Stall()], UpstreamTimeout, "did not begin to answer"),
-    ("stalls after the head", [Send(HEAD), Stall()], UpstreamTimeout, "sent nothing more for 0.1 s"),
-    ("stalls in the body", [Send(WHOLE[:-9]), Stall()], UpstreamTimeout, "sent nothing more for 0.1 s"),
+    ("stalls after the head", [Send(HEAD), Stall()], UpstreamTimeout, "sent nothing more for 0.2 s"),
+    ("stalls in the body", [Send(WHOLE[:-9]), Stall()], UpstreamTimeout, "sent nothing more for 0.2 s"),
     ("is no HTTP server", [Send(b"220 mail.example.com ESMTP\r\n\r\n"), Stall()], UpstreamProtocolError, "not HTTP"),
     ("sends bytes", [Send(b"\x16\x03\x01\r\n\r\n"), Stall()], UpstreamProtocolError, "not HTTP"),
     ("sends a bad chunk size", [Send(HEAD + b"zz\r\nabc\r\n"), Stall()], UpstreamProtocolError, "not HTTP"),
@@ -173,22 +174,19 @@ MISBEHAVIOURS: list[tuple[str, list[Step], type[GatewayError], str]] = [
 
 @pytest.mark.parametrize(("script", "error", "message"), [pytest.param(*row[1:], id=row[0]) for row in MISBEHAVIOURS])
 def test_a_misbehaving_upstream(
-    server: MisbehavingUpstream,
-    upstream: Upstream,
-    script: list[Step],
-    error: type[GatewayError],
-    message: str,
+    server: MisbehavingUpstream, script: list[Step], error: type[GatewayError], message: str
 ) -> None:
     server.script(script)
 
-    with pytest.raises(error, match=message) as caught:
-        ask(upstream, server)
+    with client(IMPATIENT if error is UpstreamTimeout else PATIENT) as upstream:
+        with pytest.raises(error, match=message) as caught:
+            ask(upstream, server)
 
-    assert "secret" not in repr(caught.value)
-    assert upstream.open_connections == 0
-    assert server.wait_for_open(0)
-    assert ask(upstream, server) == b""
-    assert len(server.requests) == 2
+        assert "secret" not in repr(caught.value)
+        assert upstream.open_connections == 0
+        assert server.wait_for_open(0)
+        assert ask(upstream, server) == b""
+        assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize("url", ["ftp://127.0.0.1/", "127.0.0.1/v1", "", "http://", "file:///etc/passwd"])
@@ -242,14 +240,13 @@ def test_the_total_ends_a_silence(server: MisbehavingUpstream, upstream: Upstrea
         fetch(upstream, post(server.url), expires=soon(0.05))
 
 
-def test_a_json_answer_may_take_longer_than_the_first_byte_of_a_stream(
-    server: MisbehavingUpstream, upstream: Upstream
-) -> None:
+def test_a_json_answer_may_take_longer_than_the_first_byte_of_a_stream(server: MisbehavingUpstream) -> None:
     made = threading.Event()
     threading.Timer(0.2, made.set).start()
     server.script([Stall(made), Send(answer(BODY, framing="length"))])
 
-    assert fetch(upstream, post(server.url, stream=False)) == BODY
+    with client(Timeouts(first_byte=0.1)) as upstream:
+        assert fetch(upstream, post(server.url, stream=False)) == BODY
 
 
 # Pooled connections that had died

@@ -65,12 +65,25 @@ def test_the_output_waits_under_tls(
         upstream.send(post(tls_server.url), expires=soon()) as response,
     ):
         chunks = response.chunks()
-        assert next(chunks) == b"1"
+        first = next(chunks)
         time.sleep(0.05)  # the rest of what was sent has arrived
         waits = output.waits
         threading.Timer(0.05, more.set).start()
-        assert b"".join(chunks) == b"2" * 30_000
+        assert first + b"".join(chunks) == b"1" + b"2" * 30_000
         assert output.waits == waits + 1
+
+
+def test_records_that_have_arrived_are_read_together(tls_server: MisbehavingUpstream, authority: Authority) -> None:
+    begun = threading.Event()
+    tls_server.script([Send(HEAD), Stall(begun), Send(chunk(b"12345") * 20 + b"0\r\n\r\n", pieces=20)])
+
+    with (
+        client(tls=authority.client_context()) as upstream,
+        upstream.send(post(tls_server.url), expires=soon()) as response,
+    ):
+        begun.set()
+        time.sleep(0.1)  # every record has arrived
+        assert list(response.chunks()) == [b"12345" * 20]
 
 
 @pytest.mark.parametrize(
@@ -93,11 +106,11 @@ def test_a_certificate_that_does_not_hold(authority: Authority, trusted: bool, n
         assert upstream.open_connections == 0
 
 
-def test_a_server_that_never_shakes_hands(upstream: Upstream) -> None:
+def test_a_server_that_never_shakes_hands(impatient: Upstream) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"https://127.0.0.1:{listener.getsockname()[1]}/"
         with pytest.raises(UpstreamTimeout, match=r"could not be connected to within 0.2 s"):
-            fetch(upstream, UpstreamRequest("POST", url, (), b"{}", True))
+            fetch(impatient, UpstreamRequest("POST", url, (), b"{}", True))
 
 
 def test_a_plain_server_on_a_tls_address(upstream: Upstream) -> None:

@@ -1,4 +1,4 @@
-"""The upstream client as the tests of tests/shell use it: impatient, and closed without a connection left."""
+"""The upstream client as the tests of tests/shell use it: closed without a connection left."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from toolwire.model.http import UpstreamRequest
 from toolwire.shell.network import Timeouts
 from toolwire.shell.upstream import Upstream
 
-QUICK = Timeouts(connect=0.2, send=0.1, first_byte=0.1, idle=0.1)
+#: For tests of other things: a busy machine must not make one of these pass.
+PATIENT = Timeouts(connect=20, send=20, first_byte=20, idle=20)
+#: For tests of the timeouts.
+IMPATIENT = Timeouts(connect=0.2, send=0.2, first_byte=0.2, idle=0.2)
 
 
 @contextmanager
 def client(
-    timeouts: Timeouts = QUICK, tls: ssl.SSLContext | None = None, now: Callable[[], float] = time.monotonic
+    timeouts: Timeouts = PATIENT, tls: ssl.SSLContext | None = None, now: Callable[[], float] = time.monotonic
 ) -> Iterator[Upstream]:
     """An Upstream. Without `tls` it trusts no certificate: reading the platform's takes longer than most tests."""
     upstream = Upstream(timeouts, tls=tls or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), now=now)
@@ -37,7 +40,7 @@ def post(url: str, *, body: bytes = b"{}", stream: bool = True) -> UpstreamReque
     return UpstreamRequest("POST", f"{url}/v1/chat/completions?x=1", headers, body, stream)
 
 
-def soon(seconds: float = 5.0) -> float:
+def soon(seconds: float = 20.0) -> float:
     """A moment to expire at."""
     return time.monotonic() + seconds
 

@@ -48,9 +48,9 @@ def _model(name: str, owner: str) -> dict[str, object]:
     }
 
 
-def health_body(version: str, *, store: str, demo: bool) -> bytes:
+def health_body(version: str, *, demo: bool) -> bytes:
     """The gateway's own state, as JSON: no key is asked for it, so it says nothing of providers."""
-    return msgspec.json.encode({"status": "ok", "version": version, "store": store, "demo": demo})
+    return msgspec.json.encode({"status": "ok", "version": version, "demo": demo})
 
 
 def error_body(error: GatewayError, request_id: str) -> bytes:
@@ -61,4 +61,9 @@ def error_body(error: GatewayError, request_id: str) -> bytes:
 
 
 #: Anthropic's words, which OpenAI's SDKs take as they take any.
-_ERROR_TYPES = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
+_ERROR_TYPES = {
+    401: "authentication_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+}

@@ -12,6 +12,7 @@ response and once for each minted call, before the door sees the event.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -20,7 +21,7 @@ from msgspec import Struct
 from toolwire.doors import Door
 from toolwire.framing.sse import Frame, SseDecoder
 from toolwire.history import check_results
-from toolwire.model.errors import GatewayError, UpstreamProtocolError, UpstreamTruncated
+from toolwire.model.errors import GatewayError, RequestError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import (
     Batch,
     Finish,
@@ -57,8 +58,17 @@ class Send(Struct, frozen=True, gc=False):
 
 Action = Head | Send
 
+#: How a body of events begins, whatever its content type says.
+_EVENTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?::|data:|event:|id:|retry:)")
+
 #: A batch of nothing but these comes from the end of the upstream's body, or from us, and from no frame.
 _ENDINGS = (TextEnd, ReasoningEnd, ToolCallEnd, ResponseEnd, StreamFailed)
+
+
+#: What is shorter is no secret but a word ("ollama", "EMPTY") that a host's message may well contain.
+_SECRET_CHARS = 12
+
+_TOO_DEEP = "the upstream's answer is nested too deeply"
 
 
 @dataclass(slots=True)
@@ -97,12 +107,16 @@ class Exchange:
     ) -> None:
         check_results(request)
         self._door, self._request, self._request_id = door, request, request_id
+        self._credential = credential
         self._now, self._new_id = now, new_id
         self._provider = load_provider(target.provider.wire)
         self._profile = profile_of(target)
         self._lane = door.dialect == self._provider.dialect
         self.upstream_request: UpstreamRequest
-        self.upstream_request, warnings = self._provider.build_request(request, target, self._profile, credential)
+        try:
+            self.upstream_request, warnings = self._provider.build_request(request, target, self._profile, credential)
+        except RecursionError:
+            raise RequestError("the body is not valid JSON: it is nested too deeply", code="invalid_json") from None
         self.conversation = find_conversation(request, headers, tenant.name, new_id)
         self.summary = Summary(request.stream, warnings=warnings)
         self._given_names = {wire: name for name, wire in renamed(request, self._provider.tool_name).items()}
@@ -114,6 +128,7 @@ class Exchange:
         self._fold = Fold()  # for an answer that is one document
         self._sse: SseDecoder | None = None
         self._body = bytearray()  # an answer, or an error, that is not streamed
+        self._gathered = 0  # bytes of what is kept until the answer's end
         self._status = 0
         self._upstream_headers: dict[str, str] = {}
         self._head_sent = False
@@ -127,7 +142,7 @@ class Exchange:
         """The upstream's status and headers (names in lower case)."""
         self._status, self._upstream_headers = status, headers
         self.summary.upstream_status = status
-        kind = headers.get("content-type", "")
+        kind = headers.get("content-type", "").lower()
         if 200 <= status < 300 and ("event-stream" in kind or (self._request.stream and "json" not in kind)):
             self._sse = SseDecoder()
         return []
@@ -137,11 +152,17 @@ class Exchange:
         if self._over:
             return []
         try:
+            if self._sse is None or not self._request.stream:
+                self._gathered += len(data)
+                if self._gathered > ANSWER_BYTES:
+                    raise UpstreamProtocolError(f"the upstream's answer is larger than {ANSWER_BYTES} bytes")
             if self._sse is not None:
                 return self._frames(self._sse.feed(data))
+            begins = len(self._body) < 16
             self._body += data
-            if len(self._body) > ANSWER_BYTES:
-                raise UpstreamProtocolError(f"the upstream's answer is larger than {ANSWER_BYTES} bytes")
+            if begins and 200 <= self._status < 300 and _EVENTS.match(self._body):
+                self._sse = SseDecoder()
+                return self._frames(self._sse.feed(bytes(self._body)))
         except GatewayError as error:
             return self.fail(error)
         return []
@@ -160,6 +181,8 @@ class Exchange:
             if error is not None:
                 raise error
             return self._whole(self._decoder.decode_json(bytes(self._body)))
+        except RecursionError:
+            return self.fail(UpstreamProtocolError(_TOO_DEEP))
         except GatewayError as failure:
             return self.fail(failure)
 
@@ -168,6 +191,8 @@ class Exchange:
         if self._over:
             return []
         self._over = True
+        if self._credential and len(self._credential) >= _SECRET_CHARS:
+            error = error.without(self._credential)
         self.summary.error = error
         if not self._head_sent:
             self._head_sent = True
@@ -206,7 +231,10 @@ class Exchange:
     def _frame(self, frame: Frame) -> bytes:
         if self.observe is not None:
             self.observe(frame)
-        return self._pass(self._decoder.decode(frame))
+        try:
+            return self._pass(self._decoder.decode(frame))
+        except RecursionError:
+            raise UpstreamProtocolError(_TOO_DEEP) from None
 
     def _end_stream(self, sse: SseDecoder, error: GatewayError | None) -> list[Action]:
         """The body is over. What it left without a blank line counts if it can be read; else it was cut."""
@@ -227,6 +255,8 @@ class Exchange:
 
     def _pass(self, batch: Batch) -> bytes:
         """One batch through the exchange's own rules to the door's bytes."""
+        if self._over:  # what follows the end, such as a second [DONE]
+            return b""
         batch = self._owned(batch)
         self._see(batch)
         if self._request.stream:

@@ -21,6 +21,8 @@ RANDOM_CHARS = 20
 
 _MINTED = re.compile(r"call_([0-9A-Za-z]{10})[0-9A-Za-z]{20}[0-9A-Za-z]{2}")
 _OURS = re.compile(r"conv_([0-9A-Za-z]{10})")
+#: A client's name for its conversation that can be sent back in a header, whatever is between us and the client.
+_SHOWABLE = re.compile(r"[!-~]([ -~]{0,254}[!-~])?")
 
 #: Request headers that name a conversation, first present wins: ours, then those of known clients.
 CONVERSATION_HEADERS = ("x-conversation-id", "x-claude-code-session-id", "session-id", "x-session-id")
@@ -61,11 +63,14 @@ class Conversation:
 def find_conversation(
     request: ChatRequest, headers: dict[str, str], tenant: str, new_id: Callable[[int], str]
 ) -> Conversation:
-    """What the client names it, else that of the newest minted id in the history, else a new one."""
+    """What the client names it, else that of the newest minted id in the history, else a new one. A name that no header
+    can bear is shown by its token, which leads to the same conversation."""
     for name in CONVERSATION_HEADERS:
         if named := headers.get(name):
-            ours = _OURS.fullmatch(named)
-            return Conversation(named, ours[1] if ours else base62(f"{tenant}\n{named}".encode(), TOKEN_CHARS))
+            if ours := _OURS.fullmatch(named):
+                return Conversation(named, ours[1])
+            token = base62(f"{tenant}\n{named}".encode("utf-8", "surrogatepass"), TOKEN_CHARS)
+            return Conversation(named if _SHOWABLE.fullmatch(named) else f"conv_{token}", token)
     for message in reversed(request.messages):
         for call in reversed(message.tool_calls):
             if token := token_of(call.id):

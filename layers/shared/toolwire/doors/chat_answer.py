@@ -1,6 +1,6 @@
 """The chat door's answers: streamed chunks, the JSON answer, and errors.
 
-What strict clients require of a stream (CONTRACTS section 1.6, tested against both official SDKs): the role in the
+What strict clients require of a stream (tested against both of OpenAI's SDKs): the role in the
 first chunk, one id, dense call indices with id, type and name exactly once, one finish, usage last and only if asked
 for, then [DONE]; an error instead of [DONE] when the answer broke off.
 """
@@ -56,7 +56,6 @@ class ChatEncoder:
         self._finish_extra: dict[str, dict[str, bytes]] = {"": {}, "choice": {}}  # what a finish written anew carries
         self._finish: Finish | None = None
         self._usage: Usage | None = None
-        self._usage_batches: list[Batch] = []  # chunks of usage alone: what is shown of them is shown at the end
         self._usage_chunk: bytes | None = None  # the upstream's own, where it is fit to be shown
         self._usage_extra: Members = ()
         self._delta_prefixes: dict[int, bytes] = {}
@@ -94,8 +93,6 @@ class ChatEncoder:
             case UsageUpdate(usage):
                 self._usage = usage
                 self._usage_chunk = raw_in(batch, DIALECT)
-                if self._usage_chunk is not None:
-                    self._usage_batches.append(batch)
                 self._usage_extra = dict(batch.extra).get("", ())
             case Finish():
                 self._finish = event
@@ -139,8 +136,9 @@ class ChatEncoder:
     def _write(self, batch: Batch) -> bytes:
         raw = raw_in(batch, DIALECT)
         if raw is not None:
-            hidden = bool(self._usage_batches) and any(batch is usage for usage in self._usage_batches)
-            return b"" if hidden else encode_data(raw)
+            # A chunk that is shown as it is and brings usage brings nothing else; it is shown at the end.
+            shows_usage = self._usage is not None and any(type(event) is UsageUpdate for event in batch.events)
+            return b"" if shows_usage else encode_data(raw)
         extra = dict(batch.extra)
         top, choice = extra.get("", ()), extra.get("choice", ())
         deltas = self._deltas(batch, extra.get("delta", ()))

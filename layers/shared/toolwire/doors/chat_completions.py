@@ -36,7 +36,7 @@ from toolwire.model.request import (
 from toolwire.model.response import ChatResponse
 from toolwire.model.source import Members, Source, with_source
 from toolwire.wire import openai_chat as wire
-from toolwire.wire.json import members, unnamed
+from toolwire.wire.json import members, raw_members, unnamed
 
 T = TypeVar("T")
 
@@ -287,12 +287,12 @@ def _tool(raw: bytes, path: str) -> Tool:
 
 def _within(raw: bytes, kind: str, named: frozenset[str]) -> Members:
     """The unnamed members of a tool's or call's inner object, marked with its name ("function.")."""
-    return tuple((f"{kind}.{name}", value) for name, value in unnamed(members(raw)[kind], named))
+    return tuple((f"{kind}.{name}", value) for name, value in unnamed(raw_members(raw)[kind], named))
 
 
 def _check_root(parameters: bytes, path: str) -> None:
-    root = members(parameters).get("type") if parameters[:1] == b"{" else None
-    if root is not None and root != b'"object"':
+    root = bytes(raw_members(parameters).get("type", b"")) if parameters[:1] == b"{" else b""
+    if root and root != b'"object"':
         raise RequestError(
             f'`{path}.function.parameters.type` must be "object", not {root.decode()[:80]}',
             param=f"{path}.function.parameters.type",

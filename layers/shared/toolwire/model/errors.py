@@ -16,8 +16,18 @@ client. `retry_after` (seconds, as the upstream wrote it) is passed on.
 
 from __future__ import annotations
 
+import re
+from typing import Self
+
 from toolwire.model.http import Headers
 from toolwire.model.source import Source
+
+
+#: Seconds or a date (RFC 9110 10.2.3). An upstream wrote it, and it becomes a header of ours.
+_RETRY_AFTER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?|[A-Z][a-z]{2}, [0-9A-Za-z: ]{1,30} GMT")
+
+#: Stands where a secret stood.
+_BLOT = "***"
 
 
 class GatewayError(Exception):
@@ -48,10 +58,23 @@ class GatewayError(Exception):
         #: The upstream's own error body, for a client of the same dialect.
         self.source = source
 
+    def without(self, secret: str) -> Self:
+        """The same error with a secret blotted out that the upstream may have quoted."""
+        raw = self.source.raw.replace(secret.encode(), _BLOT.encode()) if self.source is not None else b""
+        return type(self)(
+            self.message.replace(secret, _BLOT),
+            code=self.code.replace(secret, _BLOT),
+            status=self.status,
+            param=None if self.param is None else self.param.replace(secret, _BLOT),
+            retry=self.retry,
+            retry_after=self.retry_after,
+            source=None if self.source is None else Source(self.source.dialect, raw),
+        )
+
     def retry_headers(self) -> Headers:
         """What the official SDKs read to decide on a retry. A busy upstream's clients are never told to stay away."""
         headers: Headers = ()
-        if self.retry_after is not None:
+        if self.retry_after is not None and _RETRY_AFTER.fullmatch(self.retry_after):
             headers += (("retry-after", self.retry_after),)
         if self.retry is not None and (self.retry or self.status not in (429, 503, 529)):
             headers += (("x-should-retry", "true" if self.retry else "false"),)

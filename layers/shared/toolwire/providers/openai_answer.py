@@ -7,6 +7,7 @@ an id that changes or repeats, a role or finish that is missing or comes twice, 
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from dataclasses import replace
 from typing import Literal
 
@@ -34,7 +35,7 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.model.source import Members, Source, with_source
-from toolwire.providers.openai_errors import error_from_body
+from toolwire.providers.openai_errors import error_from_body, is_failure
 from toolwire.stream.accumulator import Call, ToolCallAccumulator
 from toolwire.wire import openai_chat as wire
 from toolwire.wire.json import is_object, unnamed
@@ -52,7 +53,16 @@ FINISH: dict[str, FinishReason] = {
     "length": "length", "max_tokens": "length", "max_output_tokens": "length", "model_length": "length",
     "model_context_window_exceeded": "length",
     "content_filter": "content_filter", "safety": "content_filter", "refusal": "content_filter",
+    "sensitive": "content_filter", "prohibited_content": "content_filter", "recitation": "content_filter",
+    "blocklist": "content_filter", "spii": "content_filter", "guardrail_intervened": "content_filter",
 }  # fmt: skip
+
+#: Words for an answer that failed, which must not look like a stop: vLLM and SGLang (abort), DeepSeek, Z.ai, Gemini.
+FAILURES = frozenset({
+    "error", "failed", "abort", "aborted", "cancelled", "canceled", "network_error", "insufficient_system_resource",
+    "malformed_function_call", "unexpected_tool_call", "too_many_tool_calls", "malformed_response",
+    "missing_thought_signature",
+})  # fmt: skip
 
 
 class ChatDecoder:
@@ -66,6 +76,7 @@ class ChatDecoder:
         self._id: str | None = None
         self._started = False
         self._role_seen = False
+        self._has_deltas = False
         self._done = False  # [DONE] was read
         self._ended = False
         self._parts = 0
@@ -94,6 +105,8 @@ class ChatDecoder:
         chunk, exact, readable = _read(data)
         if _is_set(chunk.error) or frame.event == "error" or chunk.object == "error":  # vLLM's has no `error`
             raise error_from_body(data, 200)
+        if chunk.choices is None and is_failure(readable):
+            raise error_from_body(readable, 200)
         if not self._started and not chunk.choices and not chunk.id:
             self._stash = unnamed(data, wire.KNOWN_CHUNK)
             return _NOTHING
@@ -108,7 +121,7 @@ class ChatDecoder:
     def _chunk(self, chunk: wire.Chunk, data: bytes, exact: bool) -> Batch:
         events: list[StreamEvent] = []
         keep = exact and chunk.object == "chat.completion.chunk" and bool(chunk.model) and chunk.created is not None
-        keep = keep and chunk.choices is not None and _is_null(chunk.error)
+        keep = keep and chunk.choices is not None and chunk.error is wire.ABSENT
         if not self._started:
             self._started = True
             self._id = chunk.id or None
@@ -136,12 +149,17 @@ class ChatDecoder:
     def _choice(self, choice: wire.Choice, events: list[StreamEvent]) -> bool:
         """The events of the one choice; whether a strict client may see it as it is."""
         keep = choice.index == 0 and choice.delta is not None
-        delta = choice.delta or choice.message
+        delta = choice.delta
+        if delta is not None:
+            self._has_deltas = True
+        elif not self._has_deltas:  # else a host's summary of what its deltas have said
+            delta = _message(choice)
         if not self._role_seen:
             self._role_seen = True
             keep = keep and delta is not None and delta.role == "assistant"
         elif delta is not None and delta.role:
             keep = False  # said in every chunk: openai-python joins it to "assistantassistant" and sends that back
+        _raise_error(choice)
         before = len(events)
         if delta is not None:
             keep = self._delta(delta, events) and keep
@@ -218,10 +236,13 @@ class ChatDecoder:
 
     def decode_json(self, body: bytes) -> Batch:
         """A whole answer as one batch of events."""
+        body = body.removeprefix(BOM_UTF8)
         chunk, exact, readable = _read(body)
-        if _is_set(chunk.error) or chunk.object == "error":
+        if _is_set(chunk.error) or chunk.object == "error" or (chunk.choices is None and is_failure(readable)):
             raise error_from_body(body, 200)
         choice = next((choice for choice in chunk.choices or () if not choice.index), None)
+        if choice is not None:
+            _raise_error(choice)
         message = (choice.message or choice.delta) if choice else None
         if choice is not None and message is None and choice.finish_reason == "content_filter":
             message = wire.Delta()  # Azure leaves the message out when its filter took all of it
@@ -256,10 +277,11 @@ class ChatDecoder:
     # ------------------------------------------------------------ ends
 
     def _finished(self, word: str, events: list[StreamEvent]) -> bool:
-        if word == "error":
-            raise UpstreamError("the upstream ended its answer with an error")
+        meaning = word.lower().rpartition(": ")[2]  # Gemini's endpoint: "function_call_filter: MALFORMED_..."
+        if meaning in FAILURES:
+            raise UpstreamError(f"the upstream ended its answer with the finish reason {word!r}")
         first = self._finish is None
-        reason = FINISH.get(word, "stop")
+        reason = FINISH.get(meaning, "stop")
         if self._finish is not None and (self._finish.reason == "length" or reason != "length"):
             return False
         finish = Finish(self._settle(reason, word), word)
@@ -318,6 +340,20 @@ class ChatDecoder:
         return batch if keep else without_source(batch)
 
 
+def _message(choice: wire.Choice) -> wire.Delta | None:
+    """The whole message that a host sends in place of a delta. Its calls have no index: their place tells them apart."""
+    for position, call in enumerate((choice.message and choice.message.tool_calls) or ()):
+        if call.index is None:
+            call.index = position
+    return choice.message
+
+
+def _raise_error(choice: wire.Choice) -> None:
+    """OpenRouter reports an error of the host behind it within the choice."""
+    if _is_set(choice.error):
+        raise error_from_body(b'{"error":' + bytes(choice.error) + b"}", 200)
+
+
 def _read(raw: bytes) -> tuple[wire.Chunk, bool, bytes]:
     """The chunk, whether every value has the type OpenAI gives it, and the bytes in which its members can be found."""
     try:
@@ -351,7 +387,7 @@ def read_usage(raw: msgspec.Raw) -> Usage:
     try:
         usage = wire.usage_decoder.decode(data)
         counts = [msgspec.json.decode(data).get(name) for name in wire.USAGE_COUNTS]
-    except (msgspec.DecodeError, UnicodeDecodeError, AttributeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, AttributeError, RecursionError):
         return Usage()
     prompt = usage.prompt_tokens_details or wire.TokenDetails()
     completion = usage.completion_tokens_details or wire.TokenDetails()

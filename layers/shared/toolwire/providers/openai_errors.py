@@ -30,13 +30,14 @@ _CODES = {
 
 
 def error_from_body(body: bytes, status: int, retry_after: str | None = None) -> UpstreamError:
-    """The upstream's error as ours. `status` is the HTTP status; for an error inside a 200 answer its own code counts,
-    if that is an HTTP status.
+    """The upstream's error as ours. `status` is the HTTP status; if that is none of an error (an error inside a 200
+    answer, a redirect), the error's own code counts, if that is one.
 
     A refused credential (401, 403) becomes 502: the client's own key was fine, and the upstream's text may quote ours.
     """
     error, whole = _error_object(body)
-    if status < 400:
+    answered = status
+    if not 400 <= status < 600:
         status = _status_in(error) or 502
     if status in (401, 403):
         return UpstreamError(
@@ -47,7 +48,7 @@ def error_from_body(body: bytes, status: int, retry_after: str | None = None) ->
         )
     message, code = error.get("message"), error.get("code")
     if not isinstance(message, str) or not message:
-        message = f"the upstream answered {status} without a message"
+        message = f"the upstream answered {answered} without a message"
     return UpstreamError(
         message,
         code=code if isinstance(code, str) and code else _CODES.get(status, "upstream_error"),

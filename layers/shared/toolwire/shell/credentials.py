@@ -6,6 +6,7 @@ Store, decrypted), or "none". boto3 is imported only for the two that need it.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import threading
@@ -116,6 +117,8 @@ def _ask(service: str, operation: str, **arguments: object) -> Any:
         from botocore.exceptions import BotoCoreError, ClientError
     except ImportError as error:
         raise StoreError("boto3 is not installed") from error
+    # At DEBUG, which LOG_LEVEL may set for every logger on Lambda, it would log the answer, secret and all.
+    logging.getLogger("botocore").setLevel(logging.WARNING)
     config = Config(connect_timeout=2, read_timeout=3, retries={"total_max_attempts": 3})
     try:
         return getattr(boto3.client(service, config=config), operation)(**arguments)

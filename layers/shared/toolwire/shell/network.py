@@ -14,11 +14,13 @@ import select
 import socket
 import ssl
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import httpcore
 
+from toolwire.shell.chunk_joiner import ChunkJoiner
 from toolwire.shell.output import current_output
 
 Phase = Literal["connect", "send", "first_byte", "idle"]
@@ -135,9 +137,16 @@ class Stream(httpcore.NetworkStream):
         sock.setblocking(False)
         self._sock = sock
         self._received = False
+        self._joiner = ChunkJoiner()
 
     def read(self, max_bytes: int, timeout: object = None) -> bytes:
         attempt = _attempt(timeout)
+        while data := self._receive(max_bytes, attempt):
+            if joined := self._joiner.feed(data):
+                return joined
+        return b""
+
+    def _receive(self, max_bytes: int, attempt: Attempt) -> bytes:
         attempt.check_total()
         while True:
             writes = False
@@ -161,11 +170,21 @@ class Stream(httpcore.NetworkStream):
                 output.before_block(self._sock, deadline)
         if data:
             attempt.answered = self._received = True
-            return data
+            return data + self._more(max_bytes - len(data)) if isinstance(self._sock, ssl.SSLSocket) else data
         attempt.ended = True
         if self._stale(attempt):
             raise self._lost(attempt)
         return b""
+
+    def _more(self, room: int) -> bytes:
+        """What else is there. TLS hands out one record at a time, and a host that writes each event by itself makes a
+        record of each."""
+        pieces = []
+        with suppress(OSError):  # nothing there; a connection that has ended tells the next read
+            while room > 0 and (piece := self._sock.recv(room)):
+                pieces.append(piece)
+                room -= len(piece)
+        return b"".join(pieces)
 
     def write(self, buffer: bytes, timeout: object = None) -> None:
         if not buffer:
@@ -173,6 +192,7 @@ class Stream(httpcore.NetworkStream):
         attempt = _attempt(timeout)
         if attempt.fresh and self._received:
             raise StaleConnection("a new connection was asked for")
+        self._joiner.expect_head()
         deadline = attempt.until("send")
         rest = memoryview(buffer)
         while rest:

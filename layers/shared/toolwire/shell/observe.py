@@ -10,8 +10,11 @@ Logger and Metrics do the writing, without their decorators, which would flush b
 from __future__ import annotations
 
 import functools
+import json
 import logging
 import os
+import re
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -38,6 +41,9 @@ Outcome = Literal["ok", "request_error", "upstream_error", "internal_error", "cl
 
 #: Characters of a name that a line bears, and different tool names in one line: the client and the model choose them.
 _NAME_CHARS, _TOOL_NAMES = 128, 32
+
+#: A code as a log bears it: an upstream's may be any text, that of a prompt included.
+_CODE = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 
 
 @dataclass(slots=True)
@@ -72,7 +78,7 @@ class RequestRecord:
 
     def failed(self, error: GatewayError) -> None:
         """Notes the error that ended the request."""
-        self.error_code = error.code
+        self.error_code = error.code if _CODE.fullmatch(error.code) else "upstream_error"
         if isinstance(error, RequestError):
             self.outcome = "request_error"
         else:
@@ -171,7 +177,8 @@ def _write_metrics(record: RequestRecord) -> None:
         if record.summary.usage is not None:
             metrics.add_metric("InputTokens", MetricUnit.Count, record.summary.usage.input_tokens)
             metrics.add_metric("OutputTokens", MetricUnit.Count, record.summary.usage.output_tokens)
-    metrics.flush_metrics()
+    # In one write: another thread's line must not come between a line and its end.
+    sys.stdout.write(f"{json.dumps(metrics.serialize_metric_set())}\n")
 
 
 def call_lines(request_id: str) -> Callable[[object], None] | None:

@@ -35,16 +35,19 @@ def request_id(event: dict[str, Any], context: Any) -> str:
 
 def headers(event: dict[str, Any]) -> dict[str, str]:
     """The request's headers, names in lower case, a repeated one joined with ", "."""
-    several: dict[str, list[str]] = event.get("multiValueHeaders") or {}
+    several: dict[str, list[str] | None] = event.get("multiValueHeaders") or {}
     if several:
-        return {name.lower(): ", ".join(values) for name, values in several.items()}
-    single: dict[str, str] = event.get("headers") or {}
-    return {name.lower(): value for name, value in single.items()}
+        return {name.lower(): ", ".join(values) for name, values in several.items() if values}
+    single: dict[str, str | None] = event.get("headers") or {}
+    return {name.lower(): value for name, value in single.items() if value}
 
 
 def http_request(event: dict[str, Any]) -> HttpRequest:
-    """The request. Raises RequestError for a body that is too large (413) or not the base64 it claims to be (400)."""
+    """The request. Raises RequestError for a body that is too large (413), not the base64 it claims to be, or no text at
+    all, as in an event written by hand (400)."""
     text = event.get("body") or ""
+    if not isinstance(text, str):
+        raise RequestError("The event's body must be a string that holds the JSON, as API Gateway sends it.")
     if event.get("isBase64Encoded"):
         try:
             body = base64.b64decode(text, validate=True)
@@ -56,7 +59,9 @@ def http_request(event: dict[str, Any]) -> HttpRequest:
     if len(body) > BODY_BYTES:
         message = f"The body has {len(body)} bytes; the limit is {BODY_BYTES}."
         raise RequestError(message, status=413, code="request_too_large")
-    return HttpRequest(method=event["httpMethod"], path=event.get("path") or "/", headers=headers(event), body=body)
+    # Behind a custom domain `path` begins with the domain's base path; `resource` is always the template's.
+    path = event.get("resource") or event.get("path") or "/"
+    return HttpRequest(method=event["httpMethod"], path=path, headers=headers(event), body=body)
 
 
 def error_head(error: GatewayError, content_type: str, request_id: str) -> Head:

@@ -44,7 +44,7 @@ def _body(request: HttpRequest, record: observe.RequestRecord) -> bytes:
     settings = current_settings()
     if request.path == "/health":
         record.routine = True
-        return health_body(__version__, store="memory", demo=settings.enable_demo)
+        return health_body(__version__, demo=settings.enable_demo)
     tenant = authenticate(request.headers, settings)
     record.tenant = tenant.name
     if request.path != "/models":

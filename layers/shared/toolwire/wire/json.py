@@ -19,6 +19,11 @@ _array = msgspec.json.Decoder(list[msgspec.Raw])
 _encode = msgspec.json.Encoder().encode
 
 
+class TooDeepError(msgspec.DecodeError, RecursionError):
+    """JSON nested deeper than the parser goes. How deep that is depends on where it is called, so a document that was
+    read once may be too deep for the next reader."""
+
+
 def members(raw: bytes | msgspec.Raw) -> dict[str, bytes]:
     """The members of a JSON object, values raw. Raises msgspec.DecodeError (ValidationError is one) or
     UnicodeDecodeError if it is none, both ValueErrors."""
@@ -30,7 +35,7 @@ def raw_members(raw: bytes | msgspec.Raw) -> dict[str, msgspec.Raw]:
     try:
         return _members.decode(raw)
     except RecursionError as error:
-        raise msgspec.DecodeError("JSON is nested too deeply") from error
+        raise TooDeepError("JSON is nested too deeply") from error
 
 
 def elements(raw: bytes | msgspec.Raw) -> list[bytes]:
@@ -60,7 +65,7 @@ def _refuse(constant: str) -> None:
 
 def unnamed(raw: bytes | msgspec.Raw, known: frozenset[str]) -> Members:
     """The members of an object that the model does not name, in order."""
-    return tuple((name, value) for name, value in members(raw).items() if name not in known)
+    return tuple((name, bytes(value)) for name, value in raw_members(raw).items() if name not in known)
 
 
 def dump(value: Any) -> bytes:

@@ -1,4 +1,4 @@
-"""OpenAI Chat Completions as typed shapes (CONTRACTS of OpenAI's API, openai-python 3.57 `types/chat`).
+"""OpenAI Chat Completions as typed shapes, after openai-python 3.57's `types/chat`.
 
 The door reads requests with them, the provider reads answers. Everything is optional where a real client or a
 compatible host has been seen to leave it out; what must be there is checked by the reader, which can name the field.
@@ -9,54 +9,16 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw, Struct
 
-# A Raw member that is absent is empty; `Raw | None` would accept nothing but null.
+#: A Raw member that is absent, to be told by `is`; `Raw | None` would accept nothing but null.
+ABSENT = Raw()
 
 DIALECT = "openai_chat"
-
-#: Call ids that OpenAI takes back: 40 characters at most, and the alphabet of its own ids.
-CALL_ID = r"[A-Za-z0-9_-]{1,40}"
 
 # ---------------------------------------------------------------- requests
 
 
-class FunctionCall(Struct, forbid_unknown_fields=True):
-    name: str
-    arguments: str
-
-
-class CustomCall(Struct, forbid_unknown_fields=True):
-    name: str
-    input: str
-
-
-class ToolCall(Struct, forbid_unknown_fields=True):
-    id: str
-    type: str = "function"
-    function: FunctionCall | None = None
-    custom: CustomCall | None = None
-    index: int | None = None  # some clients replay the streamed index
-
-
-class Message(Struct, forbid_unknown_fields=True):
-    """A message of any role with the members the model names; one with others is read again by the lenient twin."""
-
-    role: str
-    content: str | list[Raw] | None = None
-    name: str | None = None
-    tool_calls: list[Raw] | None = None
-    tool_call_id: str | None = None
-    refusal: str | None = None
-    reasoning_content: str | None = None
-
-
-class LenientMessage(Struct):
-    role: str
-    content: str | list[Raw] | None = None
-    name: str | None = None
-    tool_calls: list[Raw] | None = None
-    tool_call_id: str | None = None
-    refusal: str | None = None
-    reasoning_content: str | None = None
+# Messages and calls come in two classes. The exact one refuses members that the model does not name, at no cost; what
+# it refuses is read again by the lenient one, and searched for those members.
 
 
 class LenientFunctionCall(Struct):
@@ -64,9 +26,17 @@ class LenientFunctionCall(Struct):
     arguments: str
 
 
+class FunctionCall(LenientFunctionCall, forbid_unknown_fields=True):
+    pass
+
+
 class LenientCustomCall(Struct):
     name: str
     input: str
+
+
+class CustomCall(LenientCustomCall, forbid_unknown_fields=True):
+    pass
 
 
 class LenientToolCall(Struct):
@@ -74,6 +44,28 @@ class LenientToolCall(Struct):
     type: str = "function"
     function: LenientFunctionCall | None = None
     custom: LenientCustomCall | None = None
+
+
+class ToolCall(LenientToolCall, forbid_unknown_fields=True):
+    function: FunctionCall | None = None
+    custom: CustomCall | None = None
+    index: int | None = None  # some clients replay the streamed index
+
+
+class LenientMessage(Struct):
+    """A message of any role."""
+
+    role: str
+    content: str | list[Raw] | None = None
+    name: str | None = None
+    tool_calls: list[Raw] | None = None
+    tool_call_id: str | None = None
+    refusal: str | None = None
+    reasoning_content: str | None = None
+
+
+class Message(LenientMessage, forbid_unknown_fields=True):
+    pass
 
 
 class ImageUrl(Struct):
@@ -190,6 +182,7 @@ class Choice(Struct):
     delta: Delta | None = None
     message: Delta | None = None
     finish_reason: str | None = None
+    error: Raw = ABSENT  # OpenRouter
 
 
 class Chunk(Struct):
@@ -200,8 +193,8 @@ class Chunk(Struct):
     created: int | None = None
     model: str | None = None
     choices: list[Choice] | None = None
-    usage: Raw = Raw()
-    error: Raw = Raw()
+    usage: Raw = ABSENT
+    error: Raw = ABSENT
 
 
 #: Members that `Chunk` and its parts name: all others travel as `extra`.

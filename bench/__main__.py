@@ -1,0 +1,122 @@
+"""Measures the gateway beside a direct connection to the same upstream, in one run:
+
+    make bench
+    python -m bench [--runs 5] [--quick]
+                    [--peer http://127.0.0.1:4000/v1 --peer-model MODEL [--peer-pid PID]] [--upstream-url URL]
+
+The gateway is the local server, in a process of its own; so is the scripted upstream (`upstream.py`). Each run measures
+everything once, subject after subject, the order turning from run to run, so that what disturbs the machine disturbs
+all of them. Printed are the medians of the runs. Everything stays on this machine's loopback interface.
+
+To measure another gateway as well, start `python -m bench.upstream --port 9100`, configure that gateway to use it as an
+OpenAI-compatible provider, and give both: `--upstream-url http://127.0.0.1:9100/v1 --peer ... --peer-model ...`. With
+`--peer-pid` its CPU and memory are measured too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from bench import core
+from bench.client import BenchError, Endpoint
+from bench.cold_start import MODEL, bare_start, configure, lambda_start, local_start, start_gateway
+from bench.process import Process, python
+from bench.report import CORE_ROWS, DIRECT, ROWS, START_ROWS, table
+from bench.traffic import MEASUREMENTS, QUICK, Figures, Sizes, Subject, prove
+
+GATEWAY = "toolwire"
+
+
+def main(argv: Sequence[str]) -> int:
+    """Measures and prints. Returns the exit status."""
+    options = _options(argv)
+    runs = 1 if options.quick else options.runs
+    sizes = QUICK if options.quick else Sizes()
+    print(f"{platform.python_implementation()} {platform.python_version()}, {os.cpu_count()} CPUs; medians of {runs}\n")
+    try:
+        with ExitStack() as stack:
+            configuration = _configured(stack, options.upstream_url)
+            traffic = _traffic(stack, options, configuration, runs, sizes)
+            print("Ratios are to the direct connection.\n")
+            print(table(ROWS, traffic), flush=True)
+            print("\nCold start of the chat function on Lambda's runtime; ratios are to AWS's runtime client alone.\n")
+            print(table(START_ROWS, _starts(configuration[0], runs)), flush=True)
+    except (BenchError, OSError) as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    print("\nThe translation alone, in process.\n")
+    print(table(CORE_ROWS, {GATEWAY: [_core(sizes) for _ in range(runs)]}))
+    return 0
+
+
+def _options(argv: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measures the gateway on this machine.")
+    parser.add_argument("--runs", type=int, default=5, help="runs to take medians of (default: %(default)s)")
+    parser.add_argument("--quick", action="store_true", help="one short run: shows that it works, not how fast")
+    parser.add_argument("--upstream-url", help="a `python -m bench.upstream` that runs already; default: our own")
+    parser.add_argument("--peer", help="base URL of another gateway to measure, in front of the same upstream")
+    parser.add_argument("--peer-model", default="scripted", help="the model to ask it for (default: %(default)s)")
+    parser.add_argument("--peer-pid", type=int, help="its process, for CPU and memory")
+    options = parser.parse_args(argv)
+    if options.runs < 1:
+        parser.error("--runs must be at least 1")
+    return options
+
+
+def _configured(stack: ExitStack, upstream_url: str | None) -> tuple[str, Subject]:
+    """Starts the upstream unless there is one; the gateway's configuration, and the direct connection."""
+    if upstream_url is None:
+        upstream_url = stack.enter_context(Process(python("-m", "bench.upstream"), {})).printed(r"http://\S+/v1")
+    folder = stack.enter_context(tempfile.TemporaryDirectory())
+    return configure(Path(folder), upstream_url), Subject(DIRECT, Endpoint(upstream_url, "scripted"))
+
+
+def _traffic(
+    stack: ExitStack, options: argparse.Namespace, configuration: tuple[str, Subject], runs: int, sizes: Sizes
+) -> dict[str, list[Figures]]:
+    """Every measurement of every subject, in turn."""
+    path, direct = configuration
+    gateway, base_url = start_gateway(path)
+    stack.enter_context(gateway)
+    subjects = [direct, Subject(GATEWAY, Endpoint(base_url, MODEL), gateway.pid)]
+    if options.peer:
+        subjects.append(Subject("peer", Endpoint(options.peer, options.peer_model), options.peer_pid))
+    figures: dict[str, list[Figures]] = {subject.name: [] for subject in subjects}
+    for subject in subjects:
+        prove(subject)
+    for run in range(runs):
+        print(f"run {run + 1} of {runs} ...", file=sys.stderr, flush=True)
+        of_run: dict[str, Figures] = defaultdict(dict)
+        for number, measure in enumerate(MEASUREMENTS):
+            turn = (run + number) % len(subjects)
+            for subject in subjects[turn:] + subjects[:turn]:
+                of_run[subject.name] |= measure(subject, sizes)
+        of_run[GATEWAY] |= local_start(path)
+        for name, measured in of_run.items():
+            figures[name].append(measured)
+    return figures
+
+
+def _starts(configuration: str, runs: int) -> dict[str, list[Figures]]:
+    """Cold starts, AWS's runtime client alone and ours in turn. One of each comes first, to compile and cache."""
+    bare, ours = [], []
+    for _ in range(runs + 1):
+        bare.append(bare_start())
+        ours.append(lambda_start(configuration))
+    return {"awslambdaric": bare[1:], GATEWAY: ours[1:]}
+
+
+def _core(sizes: Sizes) -> Figures:
+    return core.deltas(sizes.burst_deltas) | core.call_events() | core.large_request()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

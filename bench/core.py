@@ -1,0 +1,126 @@
+"""The translation alone, in this process, without a socket: what one delta and one request cost.
+
+Times are CPU time, and a figure is the fastest of a few repeats: all else on the machine only ever adds.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+
+from bench.script import Script, events
+from bench.traffic import Figures
+from toolwire.doors import load_door
+from toolwire.exchange import Exchange
+from toolwire.model.settings import ProviderConfig, Target, Tenant
+from toolwire.policy import check_request
+
+_REPEATS = 5
+#: Deltas in one receive: while one write is on its way, about so many arrive when a provider is fast.
+_TOGETHER = 25
+_TARGET = Target(ProviderConfig("bench", "openai_chat", "http://127.0.0.1:1/v1", "none", "openai"), "scripted")
+_STREAM_HEAD = {"content-type": "text/event-stream"}
+
+
+def deltas(count: int) -> Figures:
+    """Microseconds for each delta, from the upstream's bytes to the client's: passed on, and written anew."""
+    return {f"{kind}_delta": _delta(Script(kind, count)) for kind in ("text", "bare", "tools")}
+
+
+def _delta(script: Script) -> float:
+    stream = [event for _, event in events(script)]
+    pieces = [b"".join(stream[at : at + _TOGETHER]) for at in range(0, len(stream), _TOGETHER)]
+    body = script.request("scripted")
+
+    def translate() -> float:
+        exchange = _open(body)
+        exchange.receive_head(200, _STREAM_HEAD)
+        started = time.process_time()
+        for piece in pieces:
+            exchange.receive_data(piece)
+        exchange.receive_end()
+        return time.process_time() - started
+
+    return _fastest(translate) / script.stamps * 1e6
+
+
+def large_request(messages: int = 100, tools: int = 20, size: int = 188_000) -> Figures:
+    """Milliseconds from a client's body to the upstream's: parsed, checked, translated."""
+    body = conversation(messages, tools, size)
+
+    def build() -> float:
+        started = time.process_time()
+        _open(body)
+        return time.process_time() - started
+
+    return {"request": _fastest(build) * 1e3}
+
+
+def call_events() -> Figures:
+    """Milliseconds for a whole tool call of 100 deltas, start and end of the answer included."""
+    return {"call": _delta(Script("tools", 50)) * 100 / 1e3}
+
+
+def _open(body: bytes) -> Exchange:
+    door = load_door("chat")
+    request = door.parse_request(body, {})
+    tenant = Tenant()
+    check_request(request, tenant.limits)
+    return Exchange(
+        door,
+        request,
+        _TARGET,
+        tenant,
+        headers={},
+        credential=None,
+        request_id="bench",
+        now=lambda: 0.0,
+        new_id=lambda length: "0" * length,
+    )
+
+
+def _fastest(measure: Callable[[], float]) -> float:
+    return min(measure() for _ in range(_REPEATS))
+
+
+def conversation(messages: int, tools: int, size: int) -> bytes:
+    """A request as a coding agent sends it: turns of a call and its result, many tools, about `size` bytes."""
+    turns: list[dict[str, object]] = [{"role": "system", "content": "You are a careful engineer."}]
+    for number in range((messages - 2) // 2):
+        id = f"call_Bench{number:020d}"
+        function = {"name": f"tool_{number % tools}", "arguments": json.dumps({"path": f"src/module_{number}.py"})}
+        call = {"id": id, "type": "function", "function": function}
+        turns.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        turns.append({"role": "tool", "tool_call_id": id, "content": ""})
+    turns.append({"role": "user", "content": "Go on."})
+    body: dict[str, object] = {
+        "model": "scripted",
+        "messages": turns,
+        "tools": [_tool(number) for number in range(tools)],
+        "stream": True,
+    }
+    results = [turn for turn in turns if turn["role"] == "tool"]
+    line = 'def f(x):\n\treturn "é" + x  # a line of a file\n'
+    room = size - len(json.dumps(body))
+    for turn in results:
+        turn["content"] = line * (room // len(results) // (len(json.dumps(line)) - 2))
+    return json.dumps(body).encode()
+
+
+def _tool(number: int) -> dict[str, object]:
+    properties = {
+        f"option_{option}": {
+            "type": "string",
+            "description": "What this option changes, in a sentence of the usual length.",
+            "enum": ["first", "second", "third"],
+        }
+        for option in range(8)
+    }
+    parameters = {"type": "object", "properties": properties, "required": ["option_0"], "additionalProperties": False}
+    function = {
+        "name": f"tool_{number}",
+        "description": "What the tool does, and when a model should prefer it to the others. " * 4,
+        "parameters": parameters,
+    }
+    return {"type": "function", "function": function}

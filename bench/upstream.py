@@ -1,0 +1,112 @@
+"""The scripted upstream, a process of its own:
+
+    python -m bench.upstream [--port 9100]
+
+Prints its base URL, then answers every POST as the request's script says (`script.py`), until it is ended. Each event
+is written by itself, as providers do. It speaks just enough HTTP/1.1 for clients that send a Content-Length.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+
+from bench.script import Script, events, read_script, whole_answer
+
+_WHOLE = whole_answer()
+_JSON_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+_STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+_NO_SCRIPT = b'{"error":{"message":"the request has no script","type":"invalid_request_error"}}'
+
+
+class Upstream(asyncio.Protocol):
+    """One connection, request after request."""
+
+    def __init__(self) -> None:
+        self._received = bytearray()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        for task in self._tasks:
+            task.cancel()
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        head, found, _ = self._received.partition(b"\r\n\r\n")
+        if not found:
+            return
+        length = _content_length(bytes(head))
+        size = len(head) + 4 + length
+        if len(self._received) < size:
+            return
+        body = bytes(self._received[len(head) + 4 : size])
+        del self._received[:size]
+        self._answer(body)
+
+    def _answer(self, body: bytes) -> None:
+        try:
+            script = read_script(body)
+        except ValueError:
+            head = _JSON_HEAD.replace(b"200 OK", b"400 Bad Request") % len(_NO_SCRIPT)
+            self._transport.write(head + _NO_SCRIPT)
+            return
+        if b'"stream":true' not in body.replace(b" ", b""):
+            self._transport.write(_JSON_HEAD % len(_WHOLE) + _WHOLE)
+        elif script.pause_ms:
+            task = asyncio.get_running_loop().create_task(self._paced(script))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        else:
+            self._transport.write(_STREAM_HEAD)
+            for _, event in events(script):
+                self._transport.write(_framed(event))
+            self._transport.write(b"0\r\n\r\n")
+
+    async def _paced(self, script: Script) -> None:
+        self._transport.write(_STREAM_HEAD)
+        stream = events(script)
+        paced = False
+        while True:
+            if paced:
+                await asyncio.sleep(script.pause_ms / 1000)
+            following = next(stream, None)  # made only now: its stamp is the time of its write
+            if following is None:
+                break
+            paced, event = following
+            self._transport.write(_framed(event))
+        self._transport.write(b"0\r\n\r\n")
+
+
+def _framed(event: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(event), event)
+
+
+def _content_length(head: bytes) -> int:
+    for line in head.split(b"\r\n"):
+        name, _, value = line.partition(b":")
+        if name.lower() == b"content-length":
+            return int(value)
+    return 0
+
+
+async def _serve(port: int) -> None:
+    server = await asyncio.get_running_loop().create_server(Upstream, "127.0.0.1", port, backlog=128)
+    print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)
+    await server.serve_forever()
+
+
+def main(argv: Sequence[str]) -> None:
+    """Serves until it is ended."""
+    parser = argparse.ArgumentParser(prog="python -m bench.upstream")
+    parser.add_argument("--port", type=int, default=0, help="port, 0 for any free one (default)")
+    asyncio.run(_serve(parser.parse_args(argv).port))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

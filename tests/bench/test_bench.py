@@ -1,0 +1,129 @@
+"""The benchmark works and measures what it says. Nothing here looks at a clock."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench import core
+from bench.client import Answer, BenchError, Endpoint
+from bench.report import CORE_ROWS, ROWS, START_ROWS, Row, table
+from bench.script import Script, events, read_script, whole_answer
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = [Script("text", 3), Script("bare", 1, 2), Script("tools", 4, 1)]
+
+
+@pytest.mark.integration
+def test_a_quick_run_prints_every_figure() -> None:
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "layers" / "shared")}
+    command = [sys.executable, "-m", "bench", "--quick"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+
+    assert done.returncode == 0, done.stderr
+    cells = {
+        line.split(" | ")[0].removeprefix("| "): line.rstrip(" |").split(" | ") for line in done.stdout.splitlines()
+    }
+    for row in (*ROWS, *START_ROWS, *CORE_ROWS):
+        assert any(character.isdigit() for character in cells[row.title][-1]), row.title
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.kind)
+def test_a_script_travels_in_a_request(script: Script) -> None:
+    body = script.request("any-model")
+
+    assert read_script(body) == script
+    assert json.loads(body)["model"] == "any-model"
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.kind)
+def test_a_stream_says_what_its_script_says(script: Script) -> None:
+    data = [event.removeprefix(b"data: ").removesuffix(b"\n\n") for _, event in events(script)]
+    deltas = [json.loads(chunk)["choices"][0]["delta"] for chunk in data[:-2]]
+    arguments: dict[int, str] = {}
+    for call in (call for delta in deltas for call in delta.get("tool_calls", ())):
+        arguments[call["index"]] = arguments.get(call["index"], "") + call["function"]["arguments"]
+
+    assert data[-1] == b"[DONE]"
+    assert sum(chunk.count(b"@") for chunk in data) == 2 * script.stamps
+    assert len([delta for delta in deltas if delta.get("content")]) == (0 if arguments else script.deltas)
+    assert all(set(json.loads(text)) == {"path"} for text in arguments.values())
+    assert len(arguments) == (2 if script.kind == "tools" else 0)
+
+
+def _http(body: bytes, *, chunked: bool) -> bytes:
+    if chunked:
+        return b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+    return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+@pytest.mark.parametrize("chunked", [True, False])
+def test_an_answer_is_complete_at_its_last_byte(chunked: bool) -> None:
+    whole = _http(whole_answer(), chunked=chunked)
+    for size in (1, 7, len(whole)):
+        answer = Answer()
+        complete = [answer.take(whole[at : at + size]) for at in range(0, len(whole), size)]
+        assert complete.index(True) == len(complete) - 1
+        answer.check(0)
+
+
+def test_a_delta_is_timed_by_the_piece_that_completes_it() -> None:
+    answer = Answer()
+    for piece in (b"HTTP/1.1 200 OK\r\nContent-Length: 16\r\n\r\nx@1", b"2@", b"data @345@"):
+        answer.take(piece)
+
+    assert answer.stamps() == [(12, answer.times[1]), (345, answer.times[2])]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        _http(b'{"error": {}}', chunked=False).replace(b"200 OK", b"400 Bad Request"),
+        _http(b"data: @1@ [DONE]", chunked=True),
+        _http(b"data: @1@ data: @2@", chunked=True),
+    ],
+    ids=["error", "a delta is missing", "no end"],
+)
+def test_another_answer_is_not_measured(answer: bytes) -> None:
+    taken = Answer()
+    taken.take(answer)
+
+    with pytest.raises(BenchError, match="not the scripted answer"):
+        taken.check(2)
+
+
+def test_only_plain_http_is_measured() -> None:
+    assert Endpoint("http://127.0.0.1:8080/v1", "m").address == ("127.0.0.1", 8080)
+    with pytest.raises(BenchError, match="only http"):
+        _ = Endpoint("https://api.example.com/v1", "m").address
+
+
+def test_the_table_shows_medians_and_ratios() -> None:
+    rows = (Row("wait", "wait, ms", "<= 3", adds=True), Row("cpu", "CPU, us"), Row("absent", "never measured"))
+    runs = {"direct": [{"wait": 1.0}, {"wait": 9.0}, {"wait": 2.0}], "gateway": [{"wait": 3.0, "cpu": 1234.5}]}
+
+    assert table(rows, runs).splitlines() == [
+        "| figure | goal | direct | gateway |",
+        "|---|---|---:|---:|",
+        "| wait, ms | <= 3 | 2.00 | 3.00 (1.50x, +1.00) |",
+        "| CPU, us |  |  | 1,234 |",
+    ]
+
+
+def test_the_core_is_measured() -> None:
+    figures = core.deltas(5) | core.call_events() | core.large_request(messages=4, tools=2, size=20_000)
+
+    assert set(figures) == {row.figure for row in CORE_ROWS}
+
+
+def test_the_large_request_is_as_large_as_it_says() -> None:
+    body = core.conversation(100, 20, 188_000)
+
+    request = json.loads(body)
+    assert (len(request["messages"]), len(request["tools"])) == (100, 20)
+    assert 180_000 < len(body) <= 188_000
