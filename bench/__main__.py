@@ -2,15 +2,19 @@
 
     make bench
     python -m bench [--runs 5] [--quick]
-                    [--peer http://127.0.0.1:4000/v1 --peer-model MODEL [--peer-pid PID]] [--upstream-url URL]
+                    [--peer http://127.0.0.1:4000/v1 --peer-model MODEL [--peer-anthropic MODEL]
+                     [--peer-gemini MODEL] [--peer-pid PID]] [--upstream-url URL]
 
 The gateway is the local server, in a process of its own; so is the scripted upstream (`upstream.py`). Each run measures
 everything once, subject after subject, the order turning from run to run, so that what disturbs the machine disturbs
 all of them. Printed are the medians of the runs. Everything stays on this machine's loopback interface.
 
+The client speaks Chat Completions; the upstream speaks it too, and then Anthropic Messages and Gemini.
+
 To measure another gateway as well, start `python -m bench.upstream --port 9100`, configure that gateway to use it as an
-OpenAI-compatible provider, and give both: `--upstream-url http://127.0.0.1:9100/v1 --peer ... --peer-model ...`. With
-`--peer-pid` its CPU and memory are measured too.
+OpenAI-compatible provider, and give both: `--upstream-url http://127.0.0.1:9100/v1 --peer ... --peer-model ...`. The
+same upstream is Anthropic (at http://127.0.0.1:9100) and Gemini (there at /v1beta): name the other gateway's models that
+lead to these with `--peer-anthropic` and `--peer-gemini`. With `--peer-pid` its CPU and memory are measured too.
 """
 
 from __future__ import annotations
@@ -27,12 +31,16 @@ from pathlib import Path
 
 from bench import core
 from bench.client import BenchError, Endpoint
-from bench.cold_start import MODEL, bare_start, configure, lambda_start, local_start, start_gateway
+from bench.cold_start import MODELS, bare_start, configure, lambda_start, local_start, start_gateway
 from bench.process import Process, python
 from bench.report import CORE_ROWS, DIRECT, ROWS, START_ROWS, table
 from bench.traffic import MEASUREMENTS, QUICK, Figures, Sizes, Subject, prove
+from bench.wires import WIRES
 
 GATEWAY = "toolwire"
+PEER = "peer"
+#: Provider -> what is behind a gateway's name at the head of the column.
+TO = {"bench": "", "bench-anthropic": " to Anthropic", "bench-gemini": " to Gemini"}
 
 
 def main(argv: Sequence[str]) -> int:
@@ -45,16 +53,25 @@ def main(argv: Sequence[str]) -> int:
         with ExitStack() as stack:
             configuration = _configured(stack, options.upstream_url)
             traffic = _traffic(stack, options, configuration, runs, sizes)
-            print("Ratios are to the direct connection.\n")
-            print(table(ROWS, traffic), flush=True)
+            _print_traffic(traffic)
             print("\nCold start of the chat function on Lambda's runtime; ratios are to AWS's runtime client alone.\n")
             print(table(START_ROWS, _starts(configuration[0], runs)), flush=True)
     except (BenchError, OSError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
-    print("\nThe translation alone, in process.\n")
-    print(table(CORE_ROWS, {GATEWAY: [_core(sizes) for _ in range(runs)]}))
+    print("\nThe translation alone, in process; ratios are to Chat Completions on both sides.\n")
+    print(table(CORE_ROWS, _cores(sizes, runs)))
     return 0
+
+
+def _print_traffic(traffic: dict[str, list[Figures]]) -> None:
+    """Two tables, each beside the direct connection: the client's own wire, and the others."""
+    same = {name: traffic[name] for name in (DIRECT, GATEWAY, PEER) if name in traffic}
+    others = {name: figures for name, figures in traffic.items() if name not in same}
+    print("Chat Completions on both sides. Ratios are to the direct connection.\n")
+    print(table(ROWS, same))
+    print("\nChat Completions to other wires. Ratios are to the direct connection to a Chat Completions host.\n")
+    print(table(ROWS, {DIRECT: traffic[DIRECT]} | others), flush=True)
 
 
 def _options(argv: Sequence[str]) -> argparse.Namespace:
@@ -64,6 +81,8 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--upstream-url", help="a `python -m bench.upstream` that runs already; default: our own")
     parser.add_argument("--peer", help="base URL of another gateway to measure, in front of the same upstream")
     parser.add_argument("--peer-model", default="scripted", help="the model to ask it for (default: %(default)s)")
+    parser.add_argument("--peer-anthropic", help="its model that leads to the upstream as Anthropic")
+    parser.add_argument("--peer-gemini", help="its model that leads to the upstream as Gemini")
     parser.add_argument("--peer-pid", type=int, help="its process, for CPU and memory")
     options = parser.parse_args(argv)
     if options.runs < 1:
@@ -86,9 +105,17 @@ def _traffic(
     path, direct = configuration
     gateway, base_url = start_gateway(path)
     stack.enter_context(gateway)
-    subjects = [direct, Subject(GATEWAY, Endpoint(base_url, MODEL), gateway.pid)]
-    if options.peer:
-        subjects.append(Subject("peer", Endpoint(options.peer, options.peer_model), options.peer_pid))
+    subjects = [direct]
+    subjects += [
+        Subject(GATEWAY + TO[provider], Endpoint(base_url, MODELS[provider]), gateway.pid, wire.without)
+        for provider, wire in WIRES.items()
+    ]
+    peers = zip(WIRES, (options.peer_model, options.peer_anthropic, options.peer_gemini), strict=True)
+    subjects += [
+        Subject(PEER + TO[provider], Endpoint(options.peer, model), options.peer_pid, WIRES[provider].without)
+        for provider, model in peers
+        if options.peer and model
+    ]
     figures: dict[str, list[Figures]] = {subject.name: [] for subject in subjects}
     for subject in subjects:
         prove(subject)
@@ -114,8 +141,14 @@ def _starts(configuration: str, runs: int) -> dict[str, list[Figures]]:
     return {"awslambdaric": bare[1:], GATEWAY: ours[1:]}
 
 
-def _core(sizes: Sizes) -> Figures:
-    return core.deltas(sizes.burst_deltas) | core.call_events() | core.large_request()
+def _cores(sizes: Sizes, runs: int) -> dict[str, list[Figures]]:
+    """The translation to each wire, in turn."""
+    figures: dict[str, list[Figures]] = {GATEWAY + to: [] for to in TO.values()}
+    for _ in range(runs):
+        for provider, wire in WIRES.items():
+            streams = core.deltas(sizes.burst_deltas, wire) | core.call_events(wire)
+            figures[GATEWAY + TO[provider]].append(streams | core.large_request(wire=wire))
+    return figures
 
 
 if __name__ == "__main__":

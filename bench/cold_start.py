@@ -20,19 +20,25 @@ from bench.client import BenchError, Connection, Endpoint
 from bench.process import LAYER, ROOT, Process, python
 from bench.script import Script
 from bench.traffic import Figures
+from bench.wires import WIRES
 
 #: Seconds for one start.
 _PATIENCE = 30.0
-_CONFIGURATION = '[providers.bench]\nwire = "openai_chat"\nbase_url = "{}"\ncredential = "none"\n'
-#: How the configuration above is addressed.
-MODEL = "bench/scripted"
+_PROVIDER = '[providers.{}]\nwire = "{}"\nbase_url = "{}"\ncredential = "none"\n'
+#: How the configuration that `configure` writes is addressed, by provider; and what a start is measured with.
+MODELS = {provider: f"{provider}/{wire.model}" for provider, wire in WIRES.items()}
+MODEL = MODELS["bench"]
 _BARE_HANDLER = "def handler(event, context):\n    return {}\n"
 
 
 def configure(folder: Path, upstream_url: str) -> str:
-    """Writes the gateway's configuration, with the upstream as its provider, into a folder; returns the path."""
+    """Writes the gateway's configuration, with the upstream as a provider of each wire, into a folder; returns the
+    path. `upstream_url` is that of a Chat Completions host."""
+    root = upstream_url.rstrip("/").removesuffix("/v1")
     path = folder / "toolwire.toml"
-    path.write_text(_CONFIGURATION.format(upstream_url))
+    path.write_text(
+        "".join(_PROVIDER.format(provider, wire.name, root + wire.path) for provider, wire in WIRES.items())
+    )
     return str(path)
 
 

@@ -9,8 +9,9 @@ import json
 import time
 from collections.abc import Callable
 
-from bench.script import Script, events
+from bench.script import Script
 from bench.traffic import Figures
+from bench.wires import WIRES, Wire
 from toolwire.doors import load_door
 from toolwire.exchange import Exchange
 from toolwire.model.settings import ProviderConfig, Target, Tenant
@@ -19,22 +20,23 @@ from toolwire.policy import check_request
 _REPEATS = 5
 #: Deltas in one receive: while one write is on its way, about so many arrive when a provider is fast.
 _TOGETHER = 25
-_TARGET = Target(ProviderConfig("bench", "openai_chat", "http://127.0.0.1:1/v1", "none", "openai"), "scripted")
+_CHAT = WIRES["bench"]
 _STREAM_HEAD = {"content-type": "text/event-stream"}
 
 
-def deltas(count: int) -> Figures:
+def deltas(count: int, wire: Wire = _CHAT) -> Figures:
     """Microseconds for each delta, from the upstream's bytes to the client's: passed on, and written anew."""
-    return {f"{kind}_delta": _delta(Script(kind, count)) for kind in ("text", "bare", "tools")}
+    kinds = (kind for kind in ("text", "bare", "tools") if kind not in wire.without)
+    return {f"{kind}_delta": _delta(Script(kind, count), wire) for kind in kinds}
 
 
-def _delta(script: Script) -> float:
-    stream = [event for _, event in events(script)]
+def _delta(script: Script, wire: Wire) -> float:
+    stream = [event for _, event in wire.events(script)]
     pieces = [b"".join(stream[at : at + _TOGETHER]) for at in range(0, len(stream), _TOGETHER)]
     body = script.request("scripted")
 
     def translate() -> float:
-        exchange = _open(body)
+        exchange = _open(body, wire)
         exchange.receive_head(200, _STREAM_HEAD)
         started = time.process_time()
         for piece in pieces:
@@ -45,24 +47,24 @@ def _delta(script: Script) -> float:
     return _fastest(translate) / script.stamps * 1e6
 
 
-def large_request(messages: int = 100, tools: int = 20, size: int = 188_000) -> Figures:
+def large_request(messages: int = 100, tools: int = 20, size: int = 188_000, wire: Wire = _CHAT) -> Figures:
     """Milliseconds from a client's body to the upstream's: parsed, checked, translated."""
     body = conversation(messages, tools, size)
 
     def build() -> float:
         started = time.process_time()
-        _open(body)
+        _open(body, wire)
         return time.process_time() - started
 
     return {"request": _fastest(build) * 1e3}
 
 
-def call_events() -> Figures:
+def call_events(wire: Wire = _CHAT) -> Figures:
     """Milliseconds for a whole tool call of 100 deltas, start and end of the answer included."""
-    return {"call": _delta(Script("tools", 50)) * 100 / 1e3}
+    return {} if "tools" in wire.without else {"call": _delta(Script("tools", 50), wire) * 100 / 1e3}
 
 
-def _open(body: bytes) -> Exchange:
+def _open(body: bytes, wire: Wire) -> Exchange:
     door = load_door("chat")
     request = door.parse_request(body, {})
     tenant = Tenant()
@@ -70,7 +72,7 @@ def _open(body: bytes) -> Exchange:
     return Exchange(
         door,
         request,
-        _TARGET,
+        _target(wire),
         tenant,
         headers={},
         credential=None,
@@ -78,6 +80,11 @@ def _open(body: bytes) -> Exchange:
         now=lambda: 0.0,
         new_id=lambda length: "0" * length,
     )
+
+
+def _target(wire: Wire) -> Target:
+    profile = "openai" if wire is _CHAT else None
+    return Target(ProviderConfig("bench", wire.name, "http://127.0.0.1:1", "none", profile), wire.model)
 
 
 def _fastest(measure: Callable[[], float]) -> float:

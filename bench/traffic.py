@@ -37,11 +37,13 @@ QUICK = Sizes(asks=3, paced_deltas=10, pause_ms=1, bursts=1, burst_deltas=100, j
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Something to measure: where it is, and its process where that is ours to look at."""
+    """Something to measure: where it is, its process where that is ours to look at, and the kinds of streams
+    (`Script.kind`) that would measure nothing there."""
 
     name: str
     endpoint: Endpoint
     pid: int | None = None
+    without: frozenset[str] = frozenset()
 
 
 def first_token(subject: Subject, sizes: Sizes) -> Figures:
@@ -61,6 +63,8 @@ def paced(subject: Subject, sizes: Sizes) -> Figures:
     """From the upstream's write of a delta to its arrival at the client, deltas a few ms apart."""
     figures = {}
     for kind, deltas in (("text", sizes.paced_deltas), ("tools", sizes.paced_deltas // 2)):
+        if kind in subject.without:
+            continue
         script = Script(kind, deltas, sizes.pause_ms)
         with Connection(subject.endpoint) as connection:
             answer = connection.ask(subject.endpoint.request(script))
@@ -75,6 +79,8 @@ def burst(subject: Subject, sizes: Sizes) -> Figures:
     """Streams whose deltas come as fast as the upstream can write them: CPU for each, in microseconds, and deltas/s."""
     figures = {}
     for kind in ("text", "bare", "tools"):
+        if kind in subject.without:
+            continue
         script = Script(kind, sizes.burst_deltas // (2 if kind == "tools" else 1))
         request = subject.endpoint.request(script)
         with Connection(subject.endpoint) as connection:

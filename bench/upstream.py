@@ -2,8 +2,9 @@
 
     python -m bench.upstream [--port 9100]
 
-Prints its base URL, then answers every POST as the request's script says (`script.py`), until it is ended. Each event
-is written by itself, as providers do. It speaks just enough HTTP/1.1 for clients that send a Content-Length.
+Prints its base URL as a Chat Completions host, then answers every POST as the request's script says (`script.py`), in
+the wire that the path asks for (`wires.py`), until it is ended. Each event is written by itself, as providers do. It
+speaks just enough HTTP/1.1 for clients that send a Content-Length.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ import asyncio
 import sys
 from collections.abc import Sequence
 
-from bench.script import Script, events, read_script, whole_answer
+from bench.script import Script, read_script
+from bench.wires import WIRES, Wire, wire_at
 
-_WHOLE = whole_answer()
+_WHOLE = {wire.name: wire.whole() for wire in WIRES.values()}
 _JSON_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
 _STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 _NO_SCRIPT = b'{"error":{"message":"the request has no script","type":"invalid_request_error"}}'
@@ -47,30 +49,31 @@ class Upstream(asyncio.Protocol):
             return
         body = bytes(self._received[len(head) + 4 : size])
         del self._received[:size]
-        self._answer(body)
+        self._answer(bytes(head).partition(b"\r\n")[0], body)
 
-    def _answer(self, body: bytes) -> None:
+    def _answer(self, line: bytes, body: bytes) -> None:
         try:
-            script = read_script(body)
+            wire, script = wire_at(line), read_script(body)
         except ValueError:
             head = _JSON_HEAD.replace(b"200 OK", b"400 Bad Request") % len(_NO_SCRIPT)
             self._transport.write(head + _NO_SCRIPT)
             return
-        if b'"stream":true' not in body.replace(b" ", b""):
-            self._transport.write(_JSON_HEAD % len(_WHOLE) + _WHOLE)
+        if not _is_streamed(line, body):
+            whole = _WHOLE[wire.name]
+            self._transport.write(_JSON_HEAD % len(whole) + whole)
         elif script.pause_ms:
-            task = asyncio.get_running_loop().create_task(self._paced(script))
+            task = asyncio.get_running_loop().create_task(self._paced(wire, script))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         else:
             self._transport.write(_STREAM_HEAD)
-            for _, event in events(script):
+            for _, event in wire.events(script):
                 self._transport.write(_framed(event))
             self._transport.write(b"0\r\n\r\n")
 
-    async def _paced(self, script: Script) -> None:
+    async def _paced(self, wire: Wire, script: Script) -> None:
         self._transport.write(_STREAM_HEAD)
-        stream = events(script)
+        stream = wire.events(script)
         paced = False
         while True:
             if paced:
@@ -81,6 +84,11 @@ class Upstream(asyncio.Protocol):
             paced, event = following
             self._transport.write(_framed(event))
         self._transport.write(b"0\r\n\r\n")
+
+
+def _is_streamed(line: bytes, body: bytes) -> bool:
+    """Gemini's path says it, in the others the body does."""
+    return b":streamGenerateContent" in line or b'"stream":true' in body.replace(b" ", b"")
 
 
 def _framed(event: bytes) -> bytes:

@@ -245,10 +245,10 @@ def _serve(host: str, port: int) -> int:
     os.environ["TOOLWIRE_OWN_URLS"] = server.url  # read by the settings, which handlers load when they are imported
     try:
         settings = current_settings()
+        server.handlers = load_handlers(FUNCTIONS)
     except SettingsError as error:
         print(f"toolwire: {error}", file=sys.stderr)
         return 1
-    server.handlers = load_handlers(FUNCTIONS)
     print(banner(server.url, settings, WIRES, os.environ), flush=True)
     try:
         server.serve_forever()

@@ -341,7 +341,10 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         gateway.send("GET", "/health", key=None)
     except (OSError, http.client.HTTPException) as error:
-        print(f"{url.scheme}://{url.netloc.rpartition('@')[2]} cannot be reached: {type(error).__name__}: {error}", file=sys.stderr)
+        print(
+            f"{url.scheme}://{url.netloc.rpartition('@')[2]} cannot be reached: {type(error).__name__}: {error}",
+            file=sys.stderr,
+        )
         return 2
     return 0 if verify(gateway, CHECKS + (SLOW_CHECKS if options.slow else ()), print) else 1
 

@@ -46,6 +46,7 @@ def opened(
     headers: dict[str, str] | None = None,
     limits: Limits = PRESET_AGENTS,
     tenant: str = "default",
+    credential: str | None = "secret",
 ) -> Exchange:
     door = load_door("chat")
     return Exchange(
@@ -54,7 +55,7 @@ def opened(
         Target(ProviderConfig("up", "openai_chat", "http://127.0.0.1:1/v1", "none", profile), "m"),
         Tenant(tenant, limits),
         headers=headers or {},
-        credential="secret",
+        credential=credential,
         request_id="req-1",
         now=lambda: TIME,
         new_id=counting_ids(),  # type: ignore[arg-type]

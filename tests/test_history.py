@@ -90,8 +90,11 @@ def test_a_result_without_its_call_is_named(messages: list[Message], param: str,
         ([calls("a", "b"), result("b"), USER], [calls("a", "b"), result("b"), lost("a"), USER]),
         ([calls("a", "b"), USER], [calls("a", "b"), lost("a"), lost("b"), USER]),
         ([calls("a"), calls("b"), result("b")], [calls("a"), lost("a"), calls("b"), result("b")]),
-        # A result that comes late is still the result: a second one would be refused.
-        ([calls("a", "b"), USER, result("a")], [calls("a", "b"), lost("b"), USER, result("a")]),
+        # A result that comes late is still the result, and stands where the provider looks for it.
+        ([calls("a", "b"), USER, result("a")], [calls("a", "b"), result("a"), lost("b"), USER]),
+        ([calls("a"), USER, result("a")], [calls("a"), result("a"), USER]),
+        ([calls("a", "b"), result("b"), USER, result("a")], [calls("a", "b"), result("b"), result("a"), USER]),
+        ([calls("a"), calls("b"), result("a"), result("b")], [calls("a"), result("a"), calls("b"), result("b")]),
         # Calls that share an id: each has its own result.
         ([calls("a", "a"), result("a"), USER], [calls("a", "a"), result("a"), lost("a"), USER]),
         ([calls("a"), USER, calls("a"), result("a")], [calls("a"), lost("a"), USER, calls("a"), result("a")]),
@@ -110,7 +113,6 @@ def test_a_call_without_a_result_gets_one(messages: list[Message], whole: list[M
         [],
         [USER],
         [calls("a"), result("a")],
-        [calls("a"), USER, result("a")],
         [calls("a", "b"), result("b"), result("a")],
     ],
 )

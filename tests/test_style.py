@@ -56,6 +56,13 @@ def test_nothing_names_the_machine_it_was_written_on() -> None:
     assert [place for place in found if not place.startswith("tests/test_style.py")] == []
 
 
+def test_nothing_refers_to_pages_that_are_not_here() -> None:
+    absent = re.compile(r"\b(?:DESIGN|CONTRACTS)\b|section \d+ of the design")
+    named = [path for path in SOURCES if path != Path(__file__) and absent.search(path.read_text())]
+
+    assert [str(path.relative_to(ROOT)) for path in named] == []
+
+
 def test_one_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["version"] == toolwire.__version__

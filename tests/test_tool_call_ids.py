@@ -27,7 +27,7 @@ RANDOM = "0123456789abcdefghiJ"
 TOKENS = st.text(st.sampled_from(ALPHABET), min_size=TOKEN_CHARS, max_size=TOKEN_CHARS)
 RANDOMS = st.text(st.sampled_from(ALPHABET), min_size=RANDOM_CHARS, max_size=RANDOM_CHARS)
 
-#: What the APIs take as an id (DESIGN sections 4 and 5).
+#: What the APIs take as an id.
 ACCEPTED = [r"call_[a-zA-Z0-9]+", r"[a-zA-Z0-9_-]{1,40}", r"[a-zA-Z0-9_-]{1,64}", r"call_[A-Za-z0-9]{1,35}"]
 
 
@@ -117,6 +117,21 @@ def test_a_header_names_the_conversation(headers: dict[str, str], id: str) -> No
     assert conversation.id == id
     assert conversation.token == base62(f"default\n{id}".encode(), 10)
     assert re.fullmatch("[0-9A-Za-z]{10}", conversation.token)
+
+
+@pytest.mark.parametrize(
+    "id", ["a\r\nset-cookie: b", "a" * 257, "caf\xe9", "\u20ac", "\ud800", " a", "a ", "a\tb", "\0"]
+)
+def test_a_name_that_no_header_can_bear_is_shown_by_its_token(id: str) -> None:
+    conversation = find_conversation(request(), {"x-conversation-id": id}, "default", never)
+
+    assert conversation.id == f"conv_{conversation.token}"
+    assert find_conversation(request(), {"x-conversation-id": conversation.id}, "default", never) == conversation
+
+
+@pytest.mark.parametrize("id", ["a", "a" * 256, "thread 1/2", "~!", '{"a": "b"}'])
+def test_a_name_that_a_header_can_bear_is_shown(id: str) -> None:
+    assert find_conversation(request(), {"x-conversation-id": id}, "default", never).id == id
 
 
 def test_an_id_that_we_made_carries_its_token() -> None:

@@ -10,10 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from bench import core
+from bench import chat, core
 from bench.client import Answer, BenchError, Endpoint
 from bench.report import CORE_ROWS, ROWS, START_ROWS, Row, table
-from bench.script import Script, events, read_script, whole_answer
+from bench.script import Script, read_script
+from bench.wires import WIRES, wire_at
+from tests.corpus.driver import answer, open_exchange
+from tests.providers.chat_reader import read
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = [Script("text", 3), Script("bare", 1, 2), Script("tools", 4, 1)]
@@ -26,11 +29,9 @@ def test_a_quick_run_prints_every_figure() -> None:
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
 
     assert done.returncode == 0, done.stderr
-    cells = {
-        line.split(" | ")[0].removeprefix("| "): line.rstrip(" |").split(" | ") for line in done.stdout.splitlines()
-    }
+    cells = {line.split(" | ")[0].removeprefix("| "): line.split(" | ")[2:] for line in done.stdout.splitlines()}
     for row in (*ROWS, *START_ROWS, *CORE_ROWS):
-        assert any(character.isdigit() for character in cells[row.title][-1]), row.title
+        assert any(character.isdigit() for cell in cells[row.title] for character in cell), row.title
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.kind)
@@ -43,7 +44,7 @@ def test_a_script_travels_in_a_request(script: Script) -> None:
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.kind)
 def test_a_stream_says_what_its_script_says(script: Script) -> None:
-    data = [event.removeprefix(b"data: ").removesuffix(b"\n\n") for _, event in events(script)]
+    data = [event.removeprefix(b"data: ").removesuffix(b"\n\n") for _, event in chat.events(script)]
     deltas = [json.loads(chunk)["choices"][0]["delta"] for chunk in data[:-2]]
     arguments: dict[int, str] = {}
     for call in (call for delta in deltas for call in delta.get("tool_calls", ())):
@@ -56,6 +57,22 @@ def test_a_stream_says_what_its_script_says(script: Script) -> None:
     assert len(arguments) == (2 if script.kind == "tools" else 0)
 
 
+@pytest.mark.parametrize("provider", WIRES)
+@pytest.mark.parametrize("kind", ["text", "tools"])
+def test_the_gateway_reads_every_wire(provider: str, kind: str) -> None:
+    wire, script = WIRES[provider], Script(kind, 3)
+
+    exchange = open_exchange(script.request("m"), wire=wire.name, profile=None, model=wire.model)
+    assert wire_at(exchange.upstream_request.url.encode()) is wire
+    assert read_script(exchange.upstream_request.body) == script
+    said = read(answer(exchange, (event for _, event in wire.events(script))).body, usage=True)
+    assert (said.content + str(said.calls)).count("@") == 2 * script.stamps
+    assert [name for name, _ in said.asked] == (["read_file", "list_files"] if kind == "tools" else [])
+
+    exchange = open_exchange(script.request("m", stream=False), wire=wire.name, profile=None, model=wire.model)
+    assert b"list_files" in answer(exchange, [wire.whole()], content_type="application/json").body
+
+
 def _http(body: bytes, *, chunked: bool) -> bytes:
     if chunked:
         return b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
@@ -64,7 +81,7 @@ def _http(body: bytes, *, chunked: bool) -> bytes:
 
 @pytest.mark.parametrize("chunked", [True, False])
 def test_an_answer_is_complete_at_its_last_byte(chunked: bool) -> None:
-    whole = _http(whole_answer(), chunked=chunked)
+    whole = _http(chat.whole(), chunked=chunked)
     for size in (1, 7, len(whole)):
         answer = Answer()
         complete = [answer.take(whole[at : at + size]) for at in range(0, len(whole), size)]
@@ -116,9 +133,14 @@ def test_the_table_shows_medians_and_ratios() -> None:
 
 
 def test_the_core_is_measured() -> None:
-    figures = core.deltas(5) | core.call_events() | core.large_request(messages=4, tools=2, size=20_000)
+    measured = set[str]()
+    for wire in WIRES.values():
+        figures = core.deltas(5, wire) | core.call_events(wire)
+        figures |= core.large_request(messages=4, tools=2, size=20_000, wire=wire)
+        assert {"text_delta", "request"} <= figures.keys()
+        measured |= figures.keys()
 
-    assert set(figures) == {row.figure for row in CORE_ROWS}
+    assert measured == {row.figure for row in CORE_ROWS}
 
 
 def test_the_large_request_is_as_large_as_it_says() -> None:

@@ -81,7 +81,7 @@ def test_client_leaves_in_the_middle(base: str, upstream: MisbehavingUpstream) -
 def test_client_leaves_before_the_first_byte(base: str, upstream: MisbehavingUpstream, begun: bytes) -> None:
     upstream.script([Send(begun), Stall()])
     connection = ask(base, stream=True)
-    assert upstream.wait_for_open(1)
+    assert upstream.wait_for_requests(1)
     connection.close()
     assert upstream.wait_for_open(0, WITHIN)
     check_healthy(base, upstream)

@@ -12,11 +12,22 @@ import pytest
 from tests.cases.coverage import COVERED
 from tests.gateway import free_port, gateway
 from tests.reference import SHARED, needs
+from toolwire.doors import DOORS
+from toolwire.providers import WIRES
 
 pytestmark = [pytest.mark.integration, pytest.mark.enable_socket, needs("cases/run.py")]
 
-#: Upstream APIs whose wire is not built are not served; two profiles are named by their roles.
-OURS = [f"--provider={role}=" for role in ("anthropic", "google", "bedrock", "responses")]
+#: run.py's roles that are no Chat host -> their wire.
+ROLES = {
+    "anthropic": "anthropic_messages",
+    "google": "gemini",
+    "bedrock": "bedrock_converse",
+    "responses": "openai_responses",
+}
+
+#: What is not built is not served; two profiles are named by their roles.
+OURS = [f"--provider={role}=" for role, wire in ROLES.items() if wire not in WIRES]
+OURS += [f"--door={door}=" for door in ("responses", "messages", "native") if door not in DOORS]
 OURS += ["--profile=mistral=mistral", "--profile=deepseek=deepseek"]
 
 

@@ -45,9 +45,9 @@ def recordings(pairs: list[tuple[str, str]]) -> pytest.MarkDecorator:
 
 def test_recordings_are_there() -> None:
     if not ROWS:
-        pytest.skip(f"recordings absent: 0 of about 650 judged, nothing at {SHARED.name}/recordings")
-    assert len(ROWS) > 600
-    assert len(SAMPLE) > 60 * len(DOORS)
+        pytest.skip(f"recordings absent: 0 of about 940 judged, nothing at {SHARED.name}/recordings")
+    assert len(ROWS) > 900
+    assert len(SAMPLE) > 90 * len(DOORS)
 
 
 @recordings(SAMPLE)

@@ -100,7 +100,7 @@ def test_an_unknown_path_and_a_connection_that_is_kept(connection: http.client.H
 
 
 def test_a_bug_of_the_demo_is_a_500(post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolwire.demo.server.answer", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("toolwire.demo.openai_chat.answer", lambda *_, **__: 1 / 0)
 
     response = post("hello")
     assert (response.status, json.loads(response.read())["error"]["type"]) == (500, "server_error")

@@ -54,6 +54,12 @@ CASES: dict[str, tuple[bytes, list[Frame]]] = {
     "byte order mark and an unfinished line": (b"\xef\xbb\xbfdata: 1", data(b"1")),
     "no last blank line": (b"data: 1\n\ndata: 2\n", data(b"1", b"2")),
     "no last line end": (b"data: 1\n\nevent: e\ndata: 2", [Frame(None, b"1"), Frame("e", b"2")]),
+    "no blank lines between JSON": (
+        b'data: {"a":1}\ndata: {\ndata: }\ndata: [DONE]\n',
+        data(b'{"a":1}', b"{\n}", b"[DONE]"),
+    ),
+    "an empty line of data behind JSON": (b"data: {}\ndata:\n\n", data(b"{}\n")),
+    "bare JSON behind a space": (b' {"error":1}\n', data(b' {"error":1}')),
     "bare error": (b'data: 1\n\n{"error":{"code":500}}', data(b"1", b'{"error":{"code":500}}')),
     "bare error in an array": (b'[{"error":{}}]\n', data(b'[{"error":{}}]')),
     "bare error over lines": (b'{\n  "error": {\n    "id": 1\n  }\n}\n', data(b'{\n  "error": {\n    "id": 1\n  }\n}')),

@@ -27,7 +27,7 @@ def rows(settings: Settings) -> dict[str, str]:
 
 def test_providers_by_what_they_need() -> None:
     assert rows(Settings({**PROVIDERS, "google": OTHER_WIRE})) == {
-        "demo models": "demo/openai, demo/compatible",
+        "demo models": "demo/openai, demo/compatible, demo/anthropic, demo/gemini",
         "with key": "openai, vault",
         "need no key": "ollama",
         "key missing": "groq (GROQ_API_KEY)",

@@ -310,6 +310,28 @@ class TestRefusals:
         assert (response.getheader("allow") is not None) == (status == 405)
         assert get(client, "/health")[0].status == 200
 
+    @pytest.mark.parametrize(
+        ("origin", "status"),
+        [
+            ("https://example.com", 403),
+            ("http://example.com:8080", 403),
+            ("http://localhost.example.com", 403),
+            ("http://127.0.0.1@example.com", 403),
+            ("http://[", 403),
+            ("null", 403),  # a frame of any site
+            ("http://localhost:3000", 200),
+            ("http://127.0.0.1:8080", 200),
+            ("http://[::1]:8080", 200),
+            ("vscode-webview://abc", 200),
+        ],
+    )
+    def test_pages_of_other_sites_are_refused(
+        self, client: http.client.HTTPConnection, origin: str, status: int
+    ) -> None:
+        client.request("POST", "/v1/chat/completions", b'{"do": "answer"}', {"origin": origin})
+
+        assert client.getresponse().status == status
+
     def test_a_probe_with_head_gets_no_body(self, client: http.client.HTTPConnection) -> None:
         response, body = get(client, "/", "HEAD")
 
@@ -495,6 +517,14 @@ class TestProgram:
         assert "demo/openai, demo/compatible" in banner
         assert "openai" in next(line for line in banner.splitlines() if line.startswith("  with key"))
         assert "sk-secret" not in banner
+
+    def test_a_proxy_that_cannot_be_used_is_said_in_one_line(self) -> None:
+        with program(ROOT / "functions", "--port", "0", HTTPS_PROXY="socks5://user:secret@127.0.0.1:1") as process:
+            out, errors = process.communicate(timeout=20)
+
+        assert process.returncode == 1
+        assert errors == "toolwire: HTTPS_PROXY must be an http:// URL.\n"
+        assert out == ""
 
     @pytest.mark.parametrize(
         ("arguments", "says"),

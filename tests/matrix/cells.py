@@ -7,10 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.corpus.driver import Answer, answer, open_exchange
-from tests.matrix.hosts import HOSTS, Host, Reply
+from tests.matrix.hosts import HOSTS, Host
 from tests.matrix.judges import JUDGES
+from tests.matrix.reply import Reply
 from tests.matrix.scenarios import SCENARIOS, Scenario
+from tests.matrix.vendors import VENDORS
 from toolwire.doors import DOORS
+from toolwire.exchange import Exchange
 
 _PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}}
 
@@ -20,7 +23,15 @@ def _ask_chat(stream: bool) -> bytes:
         {"type": "function", "function": {"name": name, "parameters": _PARAMETERS}}
         for name in ("get_weather", "get_time")
     ]
-    request = {"model": "m", "messages": [{"role": "user", "content": "Well?"}], "tools": tools}
+    call = {"id": "call_9", "type": "function", "function": {"name": "get_time", "arguments": "{}"}}
+    messages = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "What time is it?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "call_9", "content": "noon"},
+        {"role": "user", "content": "Well?"},
+    ]
+    request: dict[str, object] = {"model": "m", "messages": messages, "tools": tools}
     return json.dumps(
         request | ({"stream": True, "stream_options": {"include_usage": True}} if stream else {})
     ).encode()
@@ -45,17 +56,23 @@ class Cell:
         """What the provider sends."""
         return self.host.write(self.scenario, self.stream)
 
+    def open(self) -> Exchange:
+        """The client's request, on its way to the provider."""
+        host = self.host
+        return open_exchange(
+            REQUESTS[self.door](self.stream), door=self.door, wire=host.wire, profile=host.profile, model=host.model
+        )
+
     def play(self) -> Answer:
         """What the client gets."""
-        exchange = open_exchange(
-            REQUESTS[self.door](self.stream), door=self.door, wire=self.host.wire, profile=self.host.profile
-        )
         reply = self.reply()
-        return answer(exchange, [reply.body], status=reply.status, content_type=reply.content_type)
+        return answer(self.open(), [reply.body], status=reply.status, content_type=reply.content_type)
 
     def judge(self) -> None:
-        """Fails unless the door's client hears what the scenario says."""
-        JUDGES[self.door](self.scenario, self.play(), self.stream)
+        """Fails unless the provider knows the request and the door's client hears what the scenario says."""
+        VENDORS[self.host.wire](self.open().upstream_request.body)
+        said = self.scenario.without_spaces() if self.host.spaces_lost else self.scenario
+        JUDGES[self.door](said, self.play(), self.stream)
 
 
 CELLS = [
@@ -63,6 +80,6 @@ CELLS = [
     for door in DOORS
     for host in HOSTS
     for scenario in SCENARIOS
-    if scenario.name not in host.lacks
     for stream in (True, False)
+    if host.can_say(scenario, stream)
 ]

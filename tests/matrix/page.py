@@ -31,8 +31,9 @@ _INTRO = f"""\
 Written by `make conformance`; a test fails when this page is out of date.
 
 For each door (an API we serve) and provider (an API we call), what the model answers, streamed and as JSON. Each cell
-is two tests: the vendor's own SDK reads the door's answer and must hear exactly what was said, calls and arguments to
-the byte, finish reason and usage included; and the answer's bytes equal a file in `tests/matrix/golden`.
+is two tests: the request that reaches the provider is known to the types of that vendor's SDK, and the SDK of the
+door's vendor reads the answer and must hear exactly what was said, calls and arguments to the byte, finish reason and
+usage included; and the answer's bytes equal a file in `tests/matrix/golden`.
 
 | | |
 |---|---|

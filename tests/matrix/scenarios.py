@@ -6,7 +6,8 @@ door hears it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import Literal
 
 
@@ -77,6 +78,18 @@ class Scenario:
     @property
     def calls(self) -> tuple[Call, ...]:
         return tuple(part for part in self.parts if isinstance(part, Call))
+
+    def without_spaces(self) -> Scenario:
+        """The same with arguments that have no white space between their tokens."""
+        return replace(self, parts=tuple(_compact(part) if isinstance(part, Call) else part for part in self.parts))
+
+
+#: A string of JSON, or white space outside one.
+_STRING_OR_SPACE = re.compile(r'("(?:[^"\\]|\\.)*")|[ \t\r\n]+')
+
+
+def _compact(call: Call) -> Call:
+    return Call(call.name, (_STRING_OR_SPACE.sub(r"\1", call.arguments),))
 
 
 _HELLO = Text(("Good", " morning", ", Zoë", "."))

@@ -10,6 +10,7 @@ from tests.corpus.driver import Answer
 from tests.matrix.cells import CELLS, REQUESTS, Cell
 from tests.matrix.hosts import HOSTS
 from tests.matrix.judges import JUDGES
+from tests.matrix.vendors import VENDORS
 from toolwire.doors import DOORS
 from toolwire.providers import WIRES
 
@@ -20,7 +21,7 @@ EVERY_CELL = pytest.mark.parametrize("cell", CELLS, ids=[cell.id for cell in CEL
 
 def test_the_matrix_has_every_door_and_wire() -> None:
     assert REQUESTS.keys() == JUDGES.keys() == DOORS.keys()
-    assert {host.wire for host in HOSTS} == WIRES.keys()
+    assert {host.wire for host in HOSTS} == VENDORS.keys() == WIRES.keys()
 
 
 @EVERY_CELL

@@ -47,5 +47,25 @@ def test_what_is_given_wins_and_stays_with_its_error() -> None:
     assert UpstreamError("other").status == 502
 
 
+@pytest.mark.parametrize("value", ["0", "1.5", "120", "Wed, 21 Oct 2026 07:28:00 GMT"])
+def test_what_says_when_to_retry_is_passed_on(value: str) -> None:
+    assert UpstreamError("busy", status=429, retry_after=value).retry_headers() == (("retry-after", value),)
+
+
+@pytest.mark.parametrize("value", ["", "soon", "1, 2", "-1", "9" * 5_000, "\xe9", "1\r\nset-cookie: a=b", "1\n"])
+def test_what_does_not_say_it_is_not(value: str) -> None:
+    assert UpstreamError("busy", status=429, retry_after=value).retry_headers() == ()
+
+
+def test_a_secret_is_blotted_out_of_everything_an_upstream_wrote() -> None:
+    error = UpstreamTimeout(
+        "it was s3cret", code="s3cret", status=429, param="s3cret", retry_after="2", source=Source("a", b'"s3cret"')
+    ).without("s3cret")
+
+    assert type(error) is UpstreamTimeout
+    assert (error.message, error.code, error.param, error.source) == ("it was ***", "***", "***", Source("a", b'"***"'))
+    assert (str(error), error.status, error.retry_after) == ("it was ***", 429, "2")
+
+
 def test_a_client_that_left_is_nobodys_error() -> None:
     assert not issubclass(ClientGone, GatewayError)

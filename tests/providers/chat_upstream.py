@@ -85,7 +85,7 @@ def ask(
     return answer(exchange, pieces, status=status, content_type=kind)
 
 
-def seen(upstream: bytes, **fields: Any) -> Said:
+def seen(upstream: bytes | Iterable[bytes], **fields: Any) -> Said:
     """What both readers understand of a streamed answer."""
     usage = fields.pop("usage", True)
     answer = ask(upstream, usage=usage, **fields)

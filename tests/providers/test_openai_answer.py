@@ -128,6 +128,33 @@ DEVIATIONS: dict[str, tuple[list[Any], list[tuple[str, str]]]] = {
     "arguments before the name": (
         [opening(0, "call_a", None, PARIS[:4]), opening(0, "call_a", "weather", PARIS[4:])], [WEATHER],
     ),
+    "neither index nor id at first": (
+        [opening(None, None, "weather", None), chunk({"tool_calls": [{"id": "call_a"}]}), fragment(None, PARIS)],
+        [WEATHER],
+    ),
+    "no index, and the name in every delta": (
+        [opening(None, "call_a", "weather"), *(opening(None, None, "weather", part) for part in (PARIS[:5], PARIS[5:])),
+         opening(None, "call_b", "time"), opening(None, None, "time", "{}")],
+        [WEATHER, CLOCK],
+    ),
+    "neither index nor name at first": (
+        [opening(None, "call_a", None, PARIS[:4]), opening(None, None, "weather", PARIS[4:])], [WEATHER],
+    ),
+    "a summary of the deltas at the end": (
+        [opening(0, "call_a", "weather", PARIS),
+         chunk(choices=[{"index": 0, "finish_reason": None, "delta": None, "message": {"content": "x", "tool_calls": [
+             {"index": 0, "id": "call_a", "function": {"name": "weather", "arguments": PARIS}}]}}])],
+        [WEATHER],
+    ),
+    "one call in place of a list": (
+        [chunk({"tool_calls": {"index": 0, "id": "call_a", "type": "function",
+                               "function": {"name": "weather", "arguments": PARIS}}})],
+        [WEATHER],
+    ),
+    "NaN among the logprobs": (
+        [opening(0, "call_a", "weather", PARIS) | {"logprobs": float("nan")}], [WEATHER],
+    ),
+    "a null error in every chunk": ([opening(0, "call_a", "weather", PARIS) | {"error": None}], [WEATHER]),
     "no arguments at all": ([opening(0, "call_a", "time", None)], [CLOCK]),
     "empty arguments": ([opening(0, "call_a", "time", ""), fragment(0, "")], [CLOCK]),
     "arguments null": (

@@ -138,6 +138,12 @@ ERRORS = [
         "boom",
     ),
     (json.dumps(chunk(finish="error")).encode(), None),
+    (json.dumps(chunk(finish="abort")).encode(), None),
+    (json.dumps(chunk(finish="insufficient_system_resource")).encode(), None),
+    (json.dumps(chunk(finish="function_call_filter: MALFORMED_FUNCTION_CALL")).encode(), None),
+    (b'{"detail":"boom"}', "boom"),
+    (b'{"success":false,"errors":[{"message":"boom"}]}', "boom"),
+    (b'{"code":"500","message":"boom"}', "boom"),
 ]
 
 
@@ -151,10 +157,18 @@ def test_an_error_frame(frame: bytes, message: str | None, after: list[Any], nam
         assert message is None or error["message"] == message
 
 
+def test_an_error_within_a_choice() -> None:
+    failed = {"index": 0, "finish_reason": "error", "error": {"code": 503, "message": "boom"}}
+    for streamed, upstream in ((True, stream(chunk(choices=[failed]))), (False, whole({}, choices=[failed]))):
+        result = ask(upstream, streamed=streamed)
+        assert (result.status, fails(result)["message"]) == (503, "boom")
+
+
 @pytest.mark.parametrize("after", [[], [ROLE, text("Hel")]])
 def test_a_named_error_event_is_an_error_whatever_it_holds(after: list[Any]) -> None:
-    upstream = stream(*after, done=False) + b'event: error\ndata: {"detail":"boom"}\n\n'
-    assert fails(ask(upstream))["message"] == "boom"
+    for data in (b'{"detail":"boom"}', b"boom"):
+        upstream = stream(*after, done=False) + b"event: error\ndata: " + data + b"\n\n"
+        assert fails(ask(upstream))["message"] == "boom"
 
 
 @pytest.mark.parametrize("layout", [None, 2])
@@ -216,16 +230,29 @@ BODIES: list[tuple[int, bytes, str | None, str]] = [
     (422, b'{"detail":"boom"}', "boom", "upstream_invalid_request"),
     (400, b'{"object":"error","message":"boom","type":"x","code":400}', "boom", "upstream_invalid_request"),
     (400, b'{"message":"boom","code":"model_not_found"}', "boom", "model_not_found"),
-    (422, b'{"detail":[{"loc":["body","tools"],"msg":"field required"}]}', None, "upstream_invalid_request"),
+    (
+        422,
+        b'{"detail":[{"loc":["body","tools"],"msg":"field required"}]}',
+        "field required",
+        "upstream_invalid_request",
+    ),
+    (400, b'{"detail":{"message":"boom"}}', "boom", "upstream_invalid_request"),
+    (400, b'{"object":"error","message":{"detail":[{"msg":"boom"}]}}', "boom", "upstream_invalid_request"),
+    (400, b'{"success":false,"errors":[{"code":7003,"message":"boom"}]}', "boom", "upstream_invalid_request"),
+    (400, b'{"error":{"error":{"message":"boom"}}}', "boom", "upstream_invalid_request"),
+    (400, b'{"error_msg":"boom","error_code":17}', "boom", "upstream_invalid_request"),
+    (400, b'id:1\nevent:error\ndata:{"code":"bad","message":"boom"}\n\n', "boom", "bad"),
     (402, b'{"error":{}}', None, "insufficient_quota"),
     (404, b"<html>not found</html>", None, "upstream_not_found"),
     (413, b"", None, "upstream_request_too_large"),
     (429, b"null", None, "rate_limit_exceeded"),
     (500, b"[]", None, "upstream_error"),
-    (502, b"Bad Gateway", None, "upstream_error"),
-    (503, b'"busy"', None, "upstream_overloaded"),
+    (502, b"Bad Gateway\n", "Bad Gateway", "upstream_error"),
+    (502, b"x" * 501, None, "upstream_error"),
+    (503, b'"busy"', "busy", "upstream_overloaded"),
     (504, b"\xff\xfe", None, "upstream_timeout"),
     (500, b"[" * 100_000, None, "upstream_error"),
+    (500, b'{"error":' * 400 + b'"deep"' + b"}" * 400, None, "upstream_error"),
     (529, b'{"error":{"message":""}}', None, "upstream_overloaded"),
 ]
 

@@ -122,22 +122,29 @@ def test_one_defect_of_a_document(body: bytes) -> None:
     assert usage is None or usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
 
 
-@pytest.mark.parametrize("kind", ["application/json", "application/json; charset=utf-8"])
-def test_a_host_that_ignores_stream(kind: str) -> None:
-    message = {"content": "x", "reasoning_content": "hm", "tool_calls": [CALL_A, CALL_A | {"id": "call_b"}]}
+@pytest.mark.parametrize("kind", ["application/json", "application/json; charset=utf-8", "text/event-stream", ""])
+@pytest.mark.parametrize("id", ["call_a", "call_b"])
+def test_a_host_that_ignores_stream(kind: str, id: str) -> None:
+    message = {"content": "x", "reasoning_content": "hm", "tool_calls": [CALL_A, CALL_A | {"id": id}]}
     said = seen(whole(message, "tool_calls"), content_type=kind)
     assert (said.content, said.reasoning, said.asked, said.usage) == ("x", "hm", [WEATHER, WEATHER], USAGE)
 
 
-@pytest.mark.parametrize("kind", ["text/event-stream", "text/plain", ""])
-def test_a_stream_of_another_type(kind: str) -> None:
-    assert seen(stream(ROLE, text("x"), STOP, TOTAL), content_type=kind or "x/y").content == "x"
+@pytest.mark.parametrize("kind", ["text/event-stream", "TEXT/EVENT-STREAM", "text/plain", "application/json", ""])
+@pytest.mark.parametrize("before", [b"", b": hello\n\n", b"\xef\xbb\xbf", b"\n"])
+def test_a_stream_of_another_type(kind: str, before: bytes) -> None:
+    upstream = before + stream(ROLE, text("x"), STOP, TOTAL)
+    assert seen(upstream, content_type=kind or "x/y").content == "x"
+    assert seen([upstream[at : at + 1] for at in range(len(upstream))], content_type=kind or "x/y").content == "x"
 
 
-def test_a_host_that_streams_unasked() -> None:
+@pytest.mark.parametrize("kind", ["text/event-stream", "application/json", "text/plain"])
+@pytest.mark.parametrize("after", [b"", b"data: [DONE]\n\n", b'data: {"cost":1}\n\n'])
+def test_a_host_that_streams_unasked(kind: str, after: bytes) -> None:
     """An answer to a request without `stream` is one JSON document, whatever the host sent."""
-    answer = ask(stream(ROLE, text("x"), opening(0, "call_a", "time", "{}"), CALLS, TOTAL), streamed=False,
-                 content_type="text/event-stream")  # fmt: skip
+    upstream = stream(ROLE, text("x"), opening(0, "call_a", "time", "{}"), CALLS, TOTAL) + after
+    answer = ask(upstream, streamed=False, content_type=kind)
+    assert answer.body == ask(upstream.rstrip(b"\n"), streamed=False, content_type=kind).body
     assert answer.headers["content-type"] == "application/json"
     message = sdk_answer(answer.status, answer.headers, answer.body)["choices"][0]["message"]
     assert message["content"] == "x"

@@ -89,6 +89,7 @@ def test_allowed_tools() -> None:
         {"parallel_tool_calls": False},
         {"tool_choice": None, "parallel_tool_calls": None, "max_tokens": None, "temperature": None, "stop": None},
         {"stream": None, "stream_options": None, "response_format": None, "reasoning_effort": None},
+        {"user": None, "logit_bias": None, "functions": None, "unknown_to_all": None},
     ],
 )
 def test_what_says_nothing_is_not_sent(profile: str, fields: dict[str, Any]) -> None:
@@ -105,6 +106,38 @@ def test_null_members_of_messages_are_dropped() -> None:
     got = sent(USER, replayed, USER, calls, result("a"))["messages"]
     assert got[1] == {"role": "assistant", "content": "A", "annotations": []}
     assert got[3] == turn(call("a"))
+
+
+def test_null_members_of_tools_are_dropped() -> None:
+    bare = {"name": "ping", "description": None, "parameters": None, "strict": None}
+    asked = sent(tools=[{"type": "function", "function": bare, "x": 1}, TIME])
+    assert asked["tools"] == [{"type": "function", "function": {"name": "ping"}, "x": 1}, TIME]
+
+
+@pytest.mark.parametrize("type_", [{}, {"type": None}])
+def test_a_call_without_a_type_is_a_function(type_: dict[str, Any]) -> None:
+    untyped = {name: value for name, value in call("a").items() if name != "type"} | type_
+    assert sent(USER, turn(untyped), result("a"))["messages"][1] == turn(call("a"))
+
+
+def test_an_empty_list_of_parts_is_no_content() -> None:
+    messages = sent(USER, turn(call("a"), content=[]), result("a"), {"role": "assistant", "content": []})["messages"]
+    assert messages[1]["content"] is None
+    assert messages[3]["content"] == ""
+
+
+def test_deepseek_gets_reasoning_with_every_turn_that_calls_tools() -> None:
+    """Its thinking mode refuses one without, and clients drop what OpenAI does not document."""
+    plain = {"role": "assistant", "content": "A"}
+    messages = sent(USER, turn(call("a")), result("a"), plain, profile="deepseek")["messages"]
+    assert messages[1] == turn(call("a"), reasoning_content="")
+    assert messages[3] == plain
+
+
+def test_a_late_result_is_moved_to_its_turn() -> None:
+    """Hosts refuse a turn with calls that its results do not follow."""
+    messages = [USER, turn(call("a"), call("b")), result("b"), USER, result("a")]
+    assert sent(*messages)["messages"] == [*messages[:3], messages[4], messages[3]]
 
 
 def test_an_empty_list_of_calls_is_dropped() -> None:
@@ -179,7 +212,9 @@ SCHEMA = {
     },
     "required": ["unit"],
 }  # fmt: skip
-STRICT = {"type": "function", "function": {"name": "strict", "strict": True, "description": "d", "parameters": SCHEMA}}
+NASTY = {"type": "function", "function": {"name": "nasty", "strict": False, "description": "d", "parameters": SCHEMA}}
+CLOSED = {"type": "object", "properties": {}, "additionalProperties": False}
+STRICT = {"type": "function", "function": {"name": "strict", "strict": True, "description": "d", "parameters": CLOSED}}
 BAD = '{"city": "Par'
 
 
@@ -192,7 +227,7 @@ BAD = '{"city": "Par'
         {"tools": [WEATHER], "tool_choice": "required"},
         {"tools": [WEATHER], "tool_choice": {"type": "function", "function": {"name": "weather"}}},
         {"tools": [WEATHER], "tool_choice": "auto", "parallel_tool_calls": False},
-        {"tools": [STRICT]},
+        {"tools": [NASTY, STRICT]},
         {"tools": [TIME]},
         {"messages": [{"role": "system", "content": "S"}, USER, turn(call("call_A"), call("call_B", arguments="")),
                       result("call_B"), result("call_A", [{"type": "text", "text": "A"}]), USER], "tools": [WEATHER]},

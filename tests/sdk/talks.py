@@ -6,6 +6,7 @@ request, so a result given to it says what comes next.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,10 +16,16 @@ from typing import Any
 
 from tests.gateway import awaited_port, free_port, running
 from tests.reference import SHARED
+from toolwire import routing
 
 SIM = "bench/upstream.py"
-SIM_MODEL = "sim/gpt-4o"
-DEMO_MODELS = ("demo/openai", "demo/compatible")
+#: Model of the bench upstream -> the wire it is reached by, and what follows its address.
+SIM_MODELS = {
+    "sim/gpt-4o": ("openai_chat", "/v1"),
+    "sim-anthropic/claude-sonnet-4-5": ("anthropic_messages", ""),
+    "sim-gemini/gemini-2.5-flash": ("gemini", "/v1beta"),
+}
+DEMO_MODELS = tuple(f"demo/{name}" for name in routing.DEMO_MODELS)
 
 
 def tool(name: str, **properties: Any) -> dict[str, Any]:
@@ -47,11 +54,11 @@ class Talk:
 
     def prompts(self, model: str) -> list[str]:
         """What the user says to this model."""
-        return list(self.sim) if model == SIM_MODEL else [f"[demo slow 0] {text}" for text in self.demo]
+        return list(self.sim) if model in SIM_MODELS else [f"[demo slow 0] {text}" for text in self.demo]
 
     def result_for(self, model: str) -> str:
         """What every tool answers."""
-        return f"{self.result} [[sim text n=4]]" if model == SIM_MODEL else self.result
+        return f"{self.result} [[sim text n=4]]" if model in SIM_MODELS else self.result
 
 
 _PARIS, _LONDON = ("get_weather", {"city": "Paris"}), ("get_weather", {"city": "London"})
@@ -74,8 +81,8 @@ def check(talk: Talk, model: str, turns: list[dict[str, Any]]) -> None:
     assert all(ids)
     for number, turn in enumerate(turns):
         assert (turn["finish"], turn["last_finish"]) == ("tool_calls", "stop")
-        if model == SIM_MODEL:
-            _check_sim(talk.sim[number], turn)
+        if model in SIM_MODELS:
+            _check_sim(talk.sim[number], turn, SIM_MODELS[model][0])
             continue
         assert [(call["name"], call["arguments"]) for call in turn["calls"]] == [
             (name, _compact(arguments)) for name, arguments in talk.calls[number]
@@ -83,16 +90,18 @@ def check(talk: Talk, model: str, turns: list[dict[str, Any]]) -> None:
         assert turn["text"].count(talk.result) == len(turn["calls"])
 
 
-def _check_sim(prompt: str, turn: dict[str, Any]) -> None:
+def _check_sim(prompt: str, turn: dict[str, Any], wire: str) -> None:
     count = 2 if prompt == _TWO else 1
     assert [call["name"] for call in turn["calls"]] == ["get_weather", "search_docs"][:count]
     assert turn["text"].count("~") == 8  # four tokens
     for number, call in enumerate(turn["calls"]):
         if prompt == _EMPTY:
             assert call["arguments"] in ("", "{}")
-        else:
+            continue
+        assert json.loads(call["arguments"])["call"] == number
+        assert call["arguments"].endswith('~"]}')
+        if wire == "openai_chat":  # arguments that are a text there: every byte is the upstream's
             assert call["arguments"].startswith(f'{{"call": {number}, "items": ["~0@')
-            assert call["arguments"].endswith('~"]}')
 
 
 def _compact(arguments: dict[str, Any]) -> str:
@@ -107,10 +116,12 @@ def sim(folder: Path) -> Iterator[str]:
     command = [sys.executable, "-B", str(SHARED / SIM), "--port", str(port)]
     with running(command, folder / "sim.log"):
         awaited_port(port)
-        yield f"""\
-[providers.sim]
-wire = "openai_chat"
-base_url = "http://127.0.0.1:{port}/v1"
+        yield "".join(
+            f"""\
+[providers.{model.partition("/")[0]}]
+wire = "{wire}"
+base_url = "http://127.0.0.1:{port}{path}"
 credential = "none"
-profile = "openai"
 """
+            for model, (wire, path) in SIM_MODELS.items()
+        )

@@ -15,7 +15,7 @@ import pytest
 
 from tests.gateway import gateway
 from tests.reference import needs
-from tests.sdk.talks import DEMO_MODELS, SIM, SIM_MODEL, TALKS, TOOLS, check, sim
+from tests.sdk.talks import DEMO_MODELS, SIM, SIM_MODELS, TALKS, TOOLS, check, sim
 
 NODE = Path(__file__).parent / "node"
 
@@ -61,8 +61,9 @@ def test_tool_loop(tmp_path: Path, model: str, way: str) -> None:
 
 @needs(SIM)
 @WAYS
-def test_tool_loop_with_the_bench_upstream(tmp_path: Path, way: str) -> None:
+@pytest.mark.parametrize("model", SIM_MODELS)
+def test_tool_loop_with_the_bench_upstream(tmp_path: Path, model: str, way: str) -> None:
     with sim(tmp_path) as config, gateway(tmp_path, config) as base:
-        held = hold_talks(base, SIM_MODEL, way)
+        held = hold_talks(base, model, way)
     for talk, turns in zip(TALKS, held, strict=True):
-        check(talk, SIM_MODEL, turns)
+        check(talk, model, turns)

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from tests.gateway import gateway
 from tests.reference import needs
-from tests.sdk.talks import DEMO_MODELS, SIM, SIM_MODEL, TALKS, TOOLS, Talk, check, sim
+from tests.sdk.talks import DEMO_MODELS, SIM, SIM_MODELS, TALKS, TOOLS, Talk, check, sim
 from tests.shell.misbehaving_upstream import MisbehavingUpstream, Send, answer
 
 pytestmark = pytest.mark.enable_socket
@@ -130,10 +130,11 @@ def test_tool_loop(client: OpenAI, ask: Ask, model: str, talk: Talk) -> None:
 
 @needs(SIM)
 @WAYS
-def test_tool_loop_with_the_bench_upstream(tmp_path: Path, ask: Ask) -> None:
+@pytest.mark.parametrize("model", SIM_MODELS)
+def test_tool_loop_with_the_bench_upstream(tmp_path: Path, model: str, ask: Ask) -> None:
     with sim(tmp_path) as config, sdk(tmp_path, config) as client:
         for talk in TALKS:
-            check(talk, SIM_MODEL, converse(client, ask, SIM_MODEL, talk))
+            check(talk, model, converse(client, ask, model, talk))
 
 
 # ---------------------------------------------------------------- structured output
@@ -162,6 +163,7 @@ def say(client: OpenAI, text: str, *, model: str = "demo/openai", **more: Any) -
 
 
 @pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("model", DEMO_MODELS)
 @pytest.mark.parametrize(
     ("status", "kind", "shown"),
     [
@@ -177,10 +179,10 @@ def say(client: OpenAI, text: str, *, model: str = "demo/openai", **more: Any) -
     ],
 )
 def test_upstream_error(
-    client: OpenAI, status: int, kind: type[openai.APIStatusError], shown: int, stream: bool
+    client: OpenAI, status: int, kind: type[openai.APIStatusError], shown: int, model: str, stream: bool
 ) -> None:
     with pytest.raises(kind) as caught:
-        say(client, f"[demo error {status}]", stream=stream)
+        say(client, f"[demo error {status}]", model=model, stream=stream)
     error = caught.value
     assert error.status_code == shown
     assert ("refused this gateway's credential" if shown == 502 else "demo directive") in error.message

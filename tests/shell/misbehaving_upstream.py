@@ -143,6 +143,11 @@ class MisbehavingUpstream:
         with self._changed:
             return self._changed.wait_for(lambda: len(self._open) == connections, seconds)
 
+    def wait_for_requests(self, requests: int, seconds: float = 10.0) -> bool:
+        """Whether so many requests have arrived within so many seconds."""
+        with self._changed:
+            return self._changed.wait_for(lambda: len(self.requests) >= requests, seconds)
+
     def __enter__(self) -> MisbehavingUpstream:
         threading.Thread(target=self._accept, daemon=True).start()
         return self
@@ -176,8 +181,10 @@ class MisbehavingUpstream:
             if self._tls is not None:
                 connection = self._open[number] = self._tls.wrap_socket(connection, server_side=True)
             while (received := _receive(number, connection)) is not None:
-                self.requests.append(received)
                 script = self._scripts.popleft() if self._scripts else [Send(answer())]
+                with self._changed:
+                    self.requests.append(received)
+                    self._changed.notify_all()
                 for step in script:
                     if isinstance(step, StartTls):
                         connection = self._open[number] = step.context.wrap_socket(connection, server_side=True)

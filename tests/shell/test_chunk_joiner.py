@@ -121,6 +121,31 @@ def test_the_next_answer_is_read_anew() -> None:
     assert joiner.feed(answer(b"abc", framing="length")) == answer(b"abc", framing="length")
 
 
+def overruns(fed: list[bytes]) -> bool:
+    joiner = ChunkJoiner()
+    for piece in fed:
+        joiner.feed(piece)
+    return joiner.overrun
+
+
+@pytest.mark.parametrize("sent", ANSWERS.values(), ids=ANSWERS)
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_an_answer_that_goes_on_behind_its_end_is_noticed(sent: bytes, size: int) -> None:
+    assert not overruns(pieces(sent, size))
+    assert overruns([*pieces(sent, size), b"H"])
+    assert overruns(pieces(sent + b"H", size))
+
+
+def test_an_answer_that_the_connections_end_ends_has_no_other() -> None:
+    assert not overruns([answer(b"abc", framing="eof"), b"more"])
+
+
+def test_interim_heads_may_be_many() -> None:
+    whole = answer(b"one", b"two")
+
+    assert ChunkJoiner().feed(CONTINUE * 3000 + whole) == CONTINUE * 3000 + HEAD + chunk(b"onetwo") + b"0\r\n\r\n"
+
+
 def test_lines_without_an_end_are_not_kept() -> None:
     assert sum(map(len, joined([b"x" * 70_000] * 4))) == 280_000
     assert b"".join(joined([HEAD] + [b"1" * 70_000] * 3)).startswith(HEAD + b"!\r\n")

@@ -1,5 +1,6 @@
 """Credentials of providers: where they come from, how long they are kept, what is said when one is missing."""
 
+import logging
 import os
 from collections.abc import Iterator
 
@@ -121,16 +122,20 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.integration
 @pytest.mark.usefixtures("aws")
-def test_secrets_manager_and_parameter_store_answer() -> None:
+def test_secrets_manager_and_parameter_store_answer(caplog: pytest.LogCaptureFixture) -> None:
     import boto3
 
     boto3.client("secretsmanager").create_secret(Name="toolwire/acme", SecretString="sk-secret")
     boto3.client("ssm").put_parameter(Name="/toolwire/acme", Value="sk-parameter", Type="SecureString")
     credentials = Credentials({"secret": read_secret, "ssm": read_parameter}, env={})
+    caplog.clear()
+    caplog.set_level(logging.DEBUG)  # as the template's LogLevel sets it on Lambda, for every logger there is
 
     assert credentials.credential(provider("secret:toolwire/acme")) == "sk-secret"
     assert credentials.credential(provider("ssm:/toolwire/acme")) == "sk-parameter"
     assert read_secret("absent") is None
+    assert "sk-secret" not in caplog.text
+    assert "sk-parameter" not in caplog.text
     assert read_parameter("/absent") is None
 
 

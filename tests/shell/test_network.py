@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 
@@ -34,20 +35,23 @@ def test_nobody_listens(upstream: Upstream) -> None:
     assert upstream.open_connections == 0
 
 
-def test_a_connection_that_is_not_accepted(impatient: Upstream) -> None:
-    # A full queue: Linux drops further SYNs.
+@pytest.fixture
+def unanswering() -> Iterator[str]:
+    """The URL of a listener whose queue is full: Linux drops further SYNs."""
     with socket.create_server(("127.0.0.1", 0), backlog=0) as listener:
         address = listener.getsockname()
         waiting = [socket.socket() for _ in range(3)]
         for client in waiting:
             client.setblocking(False)
             client.connect_ex(address)
-
-        with pytest.raises(UpstreamTimeout, match=r"could not be connected to within 0.2 s"):
-            fetch(impatient, UpstreamRequest("POST", f"http://127.0.0.1:{address[1]}/", (), b"{}", True))
-
+        yield f"http://127.0.0.1:{address[1]}"
         for client in waiting:
             client.close()
+
+
+def test_a_connection_that_is_not_accepted(impatient: Upstream, unanswering: str) -> None:
+    with pytest.raises(UpstreamTimeout, match=r"could not be connected to within 0.2 s"):
+        fetch(impatient, post(unanswering))
 
 
 def test_a_name_without_an_address(upstream: Upstream, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,3 +229,40 @@ def test_with_a_real_output(server: MisbehavingUpstream) -> None:
 
     assert received == b"200\n12: keep-alive\n\n: keep-alive\n\n"
     assert server.wait_for_open(0)
+
+
+def test_a_client_is_kept_company_while_its_host_is_being_connected_to(upstream: Upstream, unanswering: str) -> None:
+    assert left_after_a_keep_alive(upstream, unanswering, b"{}") == b"200\n: keep-alive\n\n"
+
+
+def test_a_client_is_kept_company_while_its_host_takes_the_request(upstream: Upstream) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:  # the kernel accepts, nobody reads: buffers fill
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+        assert left_after_a_keep_alive(upstream, url, b"x" * (16 << 20)) == b"200\n: keep-alive\n\n"
+
+
+def left_after_a_keep_alive(upstream: Upstream, url: str, body: bytes) -> bytes:
+    """What a client gets that hangs up at the first keep-alive. Nothing is left open then."""
+    line = Line()
+    output = Output(line, keep_alive_seconds=0.05, first_commit_seconds=0.05)
+    output.on_silence(Head(200, ()), lambda: b": keep-alive\n\n")
+
+    def handler() -> Answer:
+        yield fetch(upstream, post(url, body=body))
+
+    def hang_up() -> None:
+        while not received.endswith(b"\n\n"):
+            received.extend(line.client.recv(100))
+        line.client.close()
+
+    received = bytearray()
+    reader = threading.Thread(target=hang_up)
+    reader.start()
+    with pytest.raises(ClientGone):
+        deliver(handler(), output)
+    reader.join()
+    assert line.connection is not None
+    line.connection.close()
+    assert upstream.open_connections == 0
+    return bytes(received)

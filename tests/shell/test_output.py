@@ -312,9 +312,11 @@ class TestKeepAlive:
         output.on_silence(HEAD, lambda: PING)
 
         with pytest.raises(TimeoutError):
-            output.before_block(scene.reads_upstream, time.monotonic() + 0.22)
+            output.before_block(scene.reads_upstream, time.monotonic() + 0.3)
 
-        assert scene.received() == b"<200>" + PING * 3
+        received = scene.received()
+        assert received.startswith(b"<200>" + PING)  # a busy machine may be late for the others
+        assert received in [b"<200>" + PING * times for times in range(1, 6)]
 
 
 class TestDeliver:

@@ -9,6 +9,7 @@ import pytest
 import toolwire
 from toolwire.model.http import Head
 from toolwire.model.settings import ProviderConfig, Settings
+from toolwire.routing import DEMO_MODELS
 from toolwire.shell import serve_catalog as module
 from toolwire.shell.serve_catalog import serve_catalog
 from toolwire.shell.settings import SettingsError
@@ -41,7 +42,7 @@ def test_models_need_the_key() -> None:
     head, body = ask("/models", {"X-Api-Key": "tw-key"})
 
     assert head.status == 200
-    assert [model["id"] for model in body["data"]] == ["demo/openai", "demo/compatible", "fast"]
+    assert [model["id"] for model in body["data"]] == [*(f"demo/{name}" for name in DEMO_MODELS), "fast"]
 
 
 def test_a_refusal_is_one_that_every_sdk_reads() -> None:

@@ -13,6 +13,7 @@ import pytest
 from tests.shell.misbehaving_upstream import (
     Close,
     Flood,
+    Framing,
     MisbehavingUpstream,
     Reset,
     Send,
@@ -250,6 +251,17 @@ def test_a_json_answer_may_take_longer_than_the_first_byte_of_a_stream(server: M
 
 
 # Pooled connections that had died
+
+
+@pytest.mark.parametrize("framing", ["chunked", "length"])
+def test_what_comes_behind_an_answer_is_nobodys(
+    framing: Framing, server: MisbehavingUpstream, upstream: Upstream
+) -> None:
+    server.script([Send(answer(BODY, framing=framing) + answer(b"somebody else's", framing=framing))])
+
+    assert ask(upstream, server) == BODY
+    assert ask(upstream, server) == b""
+    assert [request.connection for request in server.requests] == [1, 2]
 
 
 def test_a_connection_closed_while_idle_is_not_used(server: MisbehavingUpstream, upstream: Upstream) -> None:

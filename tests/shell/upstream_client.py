@@ -63,11 +63,11 @@ class WatchedOutput:
         self.waits = 0
         self.gone = False
 
-    def before_block(self, upstream: socket.socket, deadline: float) -> None:
+    def before_block(self, upstream: socket.socket, deadline: float, events: int = select.POLLIN) -> None:
         self.waits += 1
         if self.gone:
             raise ClientGone
         poll = select.poll()
-        poll.register(upstream, select.POLLIN)
+        poll.register(upstream, events)
         if not poll.poll(max(0, int((deadline - time.monotonic()) * 1000) + 1)):
             raise TimeoutError

@@ -1,6 +1,6 @@
 """What a request holds that only its own dialect has words for, and what becomes of it at any other provider.
 
-Knobs change likelihoods: left out, with a warning. Content is carried or refused (DESIGN sections 7 and 13).
+Knobs change likelihoods: left out, with a warning. Content is carried or refused.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ response and once for each minted call, before the door sees the event.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from msgspec import Struct
@@ -90,7 +90,8 @@ class Summary:
 
 
 class Exchange:
-    """See the module. The constructor raises RequestError for what the provider cannot take."""
+    """See the module. The constructor raises RequestError for what the provider cannot take; `warnings` are those that
+    are known before."""
 
     def __init__(
         self,
@@ -104,6 +105,7 @@ class Exchange:
         request_id: str,
         now: Callable[[], float],
         new_id: Callable[[int], str],
+        warnings: Sequence[str] = (),
     ) -> None:
         check_results(request)
         self._door, self._request, self._request_id = door, request, request_id
@@ -114,11 +116,11 @@ class Exchange:
         self._lane = door.dialect == self._provider.dialect
         self.upstream_request: UpstreamRequest
         try:
-            self.upstream_request, warnings = self._provider.build_request(request, target, self._profile, credential)
+            self.upstream_request, found = self._provider.build_request(request, target, self._profile, credential)
         except RecursionError:
             raise RequestError("the body is not valid JSON: it is nested too deeply", code="invalid_json") from None
         self.conversation = find_conversation(request, headers, tenant.name, new_id)
-        self.summary = Summary(request.stream, warnings=warnings)
+        self.summary = Summary(request.stream, warnings=[*warnings, *found])
         self._given_names = {wire: name for name, wire in renamed(request, self._provider.tool_name).items()}
         self._used_ids = {call.id for message in request.messages for call in message.tool_calls}
         self._limits = AnswerLimits(tenant.limits)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
+from operator import is_
 
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Message, Part, TextPart, ToolCallPart, ToolResultPart
@@ -44,37 +45,42 @@ def with_results(request: ChatRequest) -> tuple[ChatRequest, int]:
     """The request with a synthetic error result for every call that has none, and how many were added.
 
     The Chat API refuses an assistant message with tool calls that is not followed by a result for each; a call is
-    never dropped. The synthetic results stand behind the real ones of their turn.
+    never dropped. A result that comes later, behind what the user said in the meantime, is moved to its turn; the
+    synthetic ones stand behind it.
     """
-    missing = _unanswered(request)
-    if not missing:
-        return request, 0
+    given = request.messages
+    missing, turns = _pairs(request)
+    behind: dict[int, list[Message]] = {}  # position of a turn with calls -> its results
+    for number, turn in turns.items():
+        behind.setdefault(turn, []).append(given[number])
+    for turn, call in missing:
+        result = ToolResultPart(call.id, (TextPart(NO_RESULT),), is_error=True, name=call.name)
+        behind.setdefault(turn, []).append(Message("tool", (result,)))
     messages: list[Message] = []
-    waiting: list[Message] = []
-    for number, message in enumerate(request.messages):
-        if message.role != "tool":
-            messages += waiting
-            waiting = []
-        messages.append(message)
-        waiting += [
-            Message("tool", (ToolResultPart(part.id, (TextPart(NO_RESULT),), is_error=True, name=part.name),))
-            for place, part in enumerate(message.parts)
-            if type(part) is ToolCallPart and (number, place) in missing
-        ]
-    return replace(request, messages=(*messages, *waiting)), len(missing)
+    for number, message in enumerate(given):
+        if number not in turns:
+            messages += (message, *behind.get(number, ()))
+    if not missing and all(map(is_, messages, given)):
+        return request, 0
+    return replace(request, messages=tuple(messages)), len(missing)
 
 
-def _unanswered(request: ChatRequest) -> set[tuple[int, int]]:
-    """The calls without a result anywhere after them, as (message, part). Of calls that share an id, a result answers
-    the newest."""
+def _pairs(request: ChatRequest) -> tuple[list[tuple[int, ToolCallPart]], dict[int, int]]:
+    """The calls without a result anywhere after them, each with the position of its message, and the position of every
+    result with that of its call. Of calls that share an id, a result answers the newest."""
     open_calls: dict[str, list[tuple[int, int]]] = {}
+    calls: dict[tuple[int, int], ToolCallPart] = {}
+    turns: dict[int, int] = {}
     for number, message in enumerate(request.messages):
         for place, part in enumerate(message.parts):
             if type(part) is ToolCallPart:
                 open_calls.setdefault(part.id, []).append((number, place))
+                calls[number, place] = part
             elif type(part) is ToolResultPart and open_calls.get(part.tool_call_id):
-                open_calls[part.tool_call_id].pop()
-    return {place for places in open_calls.values() for place in places}
+                answered = open_calls[part.tool_call_id].pop()
+                turns[number] = answered[0]
+                del calls[answered]
+    return [(number, part) for (number, _), part in calls.items()], turns
 
 
 def with_legal_ids(request: ChatRequest, pattern: str, length: int) -> ChatRequest:

@@ -10,13 +10,15 @@ import re
 from toolwire.model.errors import RequestError, UpstreamProtocolError
 from toolwire.model.limits import Limits
 from toolwire.model.request import ChatRequest, Tool
+from toolwire.schema.check import check_parameters
 
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
 
 
-def check_request(request: ChatRequest, limits: Limits) -> None:
-    """Raises RequestError, naming field and fix, for tools and tool_choice the tenant's limits do not allow."""
+def check_request(request: ChatRequest, limits: Limits) -> list[str]:
+    """Warnings about the tools. Raises RequestError, naming field and fix, for tools and tool_choice that are not valid
+    or that the tenant's limits do not allow."""
     tools = request.tools
     if len(tools) > limits.tools:
         message = f"`tools` has {len(tools)} entries; at most {limits.tools} are allowed in one request: send fewer"
@@ -40,6 +42,9 @@ def check_request(request: ChatRequest, limits: Limits) -> None:
             )
         seen.add(tool.name)
     _check_choice(request, seen)
+    # Parallel calls are not held to a strict schema (OpenAI's guide). Saying nothing leaves the choice to the provider.
+    parallel = request.parallel_tool_calls is True and any(tool.strict for tool in tools)
+    return ["strict_with_parallel"] if parallel else []
 
 
 def _check_tool(tool: Tool, path: str, limits: Limits) -> None:
@@ -69,6 +74,7 @@ def _check_tool(tool: Tool, path: str, limits: Limits) -> None:
             f"{path}.parameters",
             "tool_schema_too_complex",
         )
+    check_parameters(tool, f"{path}.parameters")
 
 
 def _size(tool: Tool) -> int:

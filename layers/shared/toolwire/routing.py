@@ -22,6 +22,8 @@ ALIAS_HOPS = 8
 DEMO_MODELS: dict[str, ProviderConfig] = {
     "openai": ProviderConfig(name=DEMO, wire="openai_chat", base_url="/openai/v1", profile="openai"),
     "compatible": ProviderConfig(name=DEMO, wire="openai_chat", base_url="/compatible/v1", profile="compatible"),
+    "anthropic": ProviderConfig(name=DEMO, wire="anthropic_messages", base_url="/anthropic"),
+    "gemini": ProviderConfig(name=DEMO, wire="gemini", base_url="/gemini/v1beta"),
 }
 
 

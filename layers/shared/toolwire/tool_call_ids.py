@@ -1,4 +1,4 @@
-"""Tool-call ids: pure rules for minting, keeping and rewriting them (DESIGN section 4).
+"""Tool-call ids: pure rules for minting, keeping and rewriting them.
 
 A minted id is `call_` + 32 characters of [A-Za-z0-9]: 10 of the conversation's token, 20 random (119 bits), 2 of a
 checksum, so that a foreign id is not taken for one of ours. With 37 characters it fits OpenAI Chat (40), Responses and
@@ -69,8 +69,8 @@ def find_conversation(
         if named := headers.get(name):
             if ours := _OURS.fullmatch(named):
                 return Conversation(named, ours[1])
-            token = base62(f"{tenant}\n{named}".encode("utf-8", "surrogatepass"), TOKEN_CHARS)
-            return Conversation(named if _SHOWABLE.fullmatch(named) else f"conv_{token}", token)
+            hashed = base62(f"{tenant}\n{named}".encode("utf-8", "surrogatepass"), TOKEN_CHARS)
+            return Conversation(named if _SHOWABLE.fullmatch(named) else f"conv_{hashed}", hashed)
     for message in reversed(request.messages):
         for call in reversed(message.tool_calls):
             if token := token_of(call.id):

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import replace
 
-from toolwire.model.request import ChatRequest
+from toolwire.model.request import ChatRequest, Part, ToolCallPart, ToolResultPart
 
-#: What OpenAI, Anthropic and Bedrock accept: CONTRACTS section 9. A wire with another rule has its own pattern.
+#: What OpenAI, Anthropic and Bedrock accept. A wire with another rule has its own pattern.
 WIRE_NAME = r"[A-Za-z0-9_-]{1,64}"
 
 _LIMIT = 64
@@ -36,3 +37,28 @@ def renamed(request: ChatRequest, pattern: str = WIRE_NAME) -> dict[str, str]:
     if request.tool_choice and request.tool_choice.names:
         names.update(request.tool_choice.names)
     return {name: wire for name in names if (wire := wire_name(name, pattern)) != name}
+
+
+def with_wire_names(request: ChatRequest, pattern: str = WIRE_NAME) -> ChatRequest:
+    """The request with every name that must be renamed replaced, wherever it stands; itself if there is none."""
+    names = renamed(request, pattern)
+    if not names:
+        return request
+    tools = request.tools
+    if any(tool.name in names for tool in tools):
+        tools = tuple(replace(tool, name=names[tool.name]) if tool.name in names else tool for tool in tools)
+    choice = request.tool_choice
+    if choice is not None and choice.names is not None and not names.keys().isdisjoint(choice.names):
+        choice = replace(choice, names=tuple(names.get(name, name) for name in choice.names))
+    messages = []
+    for message in request.messages:
+        parts = tuple(_with_name(part, names) for part in message.parts)
+        changed = any(new is not old for new, old in zip(parts, message.parts, strict=True))
+        messages.append(replace(message, parts=parts) if changed else message)
+    return replace(request, tools=tools, tool_choice=choice, messages=tuple(messages))
+
+
+def _with_name(part: Part, names: dict[str, str]) -> Part:
+    if isinstance(part, ToolCallPart | ToolResultPart) and part.name in names:
+        return replace(part, name=names[part.name])
+    return part

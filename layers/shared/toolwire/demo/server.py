@@ -10,11 +10,14 @@ import secrets
 import socket
 import threading
 import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
+from toolwire.demo import anthropic_messages, gemini, openai_chat
 from toolwire.demo.answer import Answer, RefusedError
-from toolwire.demo.openai_chat import Flavour, answer, error_answer
+from toolwire.demo.openai_chat import Flavour
 
 #: Seconds between the pieces of a stream: slow enough for a person to see them arrive.
 PACE_SECONDS = 0.02
@@ -23,9 +26,40 @@ _BODY_BYTES = 32 << 20
 #: Seconds that an idle connection is kept.
 _IDLE_SECONDS = 600.0
 
-_ROUTES: dict[str, Flavour] = {
-    "/openai/v1/chat/completions": "openai",
-    "/compatible/v1/chat/completions": "compatible",
+
+@dataclass(frozen=True, slots=True)
+class _Host:
+    """Who answers at a path. `answer` gets the body, the headers (names in lower case), the time in seconds since 1970
+    and a source of 32 fresh hexadecimal digits; `refuse` writes an error in the host's own shape."""
+
+    answer: Callable[[bytes, Mapping[str, str], int, Callable[[], str]], Answer]
+    refuse: Callable[[RefusedError], Answer]
+
+
+def _chat(flavour: Flavour) -> _Host:
+    return _Host(
+        lambda body, _, now, new_hex: openai_chat.answer(body, flavour, now=now, new_hex=new_hex),
+        lambda refused: openai_chat.error_answer(refused, flavour),
+    )
+
+
+def _gemini(*, stream: bool) -> _Host:
+    return _Host(
+        lambda body, _, now, new_hex: gemini.answer(body, stream=stream, now=now, new_hex=new_hex), gemini.error_answer
+    )
+
+
+_ANTHROPIC = _Host(
+    lambda body, headers, _, new_hex: anthropic_messages.answer(body, headers, new_hex=new_hex),
+    anthropic_messages.error_answer,
+)
+_OPENAI = _chat("openai")
+_ROUTES = {
+    "/openai/v1/chat/completions": _OPENAI,
+    "/compatible/v1/chat/completions": _chat("compatible"),
+    "/anthropic/v1/messages": _ANTHROPIC,
+    "/gemini/v1beta/models/gemini:generateContent": _gemini(stream=False),
+    "/gemini/v1beta/models/gemini:streamGenerateContent": _gemini(stream=True),
 }
 
 
@@ -51,7 +85,7 @@ _running: list[DemoServer] = []
 def demo_base_url() -> str:
     """Where this process's demo provider listens ("http://127.0.0.1:PORT"); the first call starts it.
 
-    A provider's base URL is this with "/openai/v1" or "/compatible/v1" behind it.
+    A provider's base URL is this with its path in `routing.DEMO_MODELS` behind it.
     """
     with _lock:
         if not _running:
@@ -76,20 +110,21 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         path = self.path.partition("?")[0]
-        flavour = _ROUTES.get(path)
+        host = _ROUTES.get(path)
         size = int(self.headers.get("content-length") or -1)
         if not 0 <= size <= _BODY_BYTES:
             self.close_connection = True
-            self._send(error_answer(RefusedError(413, "The body needs a content-length of at most 32 MiB."), "openai"))
+            self._send(_OPENAI.refuse(RefusedError(413, "The body needs a content-length of at most 32 MiB.")))
             return
         body = self.rfile.read(size)
-        if flavour is None:
-            self._send(error_answer(RefusedError(404, "Unknown URL.", code="unknown_url"), "openai"))
+        if host is None:
+            self._send(_OPENAI.refuse(RefusedError(404, "Unknown URL.", code="unknown_url")))
             return
+        headers = {name.lower(): value for name, value in self.headers.items()}
         try:
-            said = answer(body, flavour, now=int(time.time()), new_hex=lambda: secrets.token_hex(16))
+            said = host.answer(body, headers, int(time.time()), lambda: secrets.token_hex(16))
         except Exception as error:  # noqa: BLE001 - a provider that meets a bug of its own answers 500
-            said = error_answer(RefusedError(500, f"The demo failed: {type(error).__name__}."), flavour)
+            said = host.refuse(RefusedError(500, f"The demo failed: {type(error).__name__}."))
         self._send(said)
 
     def _send(self, said: Answer) -> None:

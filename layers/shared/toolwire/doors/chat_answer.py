@@ -316,5 +316,7 @@ def render_error(error: GatewayError, request_id: str) -> bytes:
     kind = _TYPES.get(error.status, "invalid_request_error" if client else "server_error")
     if isinstance(error, InternalError):
         kind = "server_error"
-    body = {"message": error.message, "type": kind, "param": error.param, "code": error.code}
+    body: dict[str, object] = {"message": error.message, "type": kind, "param": error.param, "code": error.code}
+    if error.features:
+        body |= {"type": "semantic_error", "incompatible_features": error.features}
     return dump({"error": body, "request_id": request_id})

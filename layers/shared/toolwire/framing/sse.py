@@ -79,12 +79,13 @@ class SseDecoder:
 
     def _take(self, line: bytes, frames: list[Frame]) -> None:
         if line.startswith(b"data:"):
-            if self._bare:
-                frames.append(self._dispatch())
             value = line[6:] if line.startswith(b"data: ") else line[5:]
+            # Within a JSON value nothing opens right behind an object: a host that leaves the blank lines out.
+            if self._bare or (self._data and value[:1] in (b"{", b"[") and self._data[-1].endswith(b"}")):
+                frames.append(self._dispatch())
             self._data.append(value)
             self._size += len(value) + 1
-        elif self._bare or line[:1] in b"{[":
+        elif self._bare or line.lstrip()[:1] in (b"{", b"["):
             # Some hosts break off with their error body written plainly into the stream. By the standard these are
             # unknown fields and would vanish; the provider's decoder must see them, apart from the data around them.
             if self._data and not self._bare:

@@ -22,7 +22,6 @@ from typing import Self
 from toolwire.model.http import Headers
 from toolwire.model.source import Source
 
-
 #: Seconds or a date (RFC 9110 10.2.3). An upstream wrote it, and it becomes a header of ours.
 _RETRY_AFTER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?|[A-Z][a-z]{2}, [0-9A-Za-z: ]{1,30} GMT")
 
@@ -47,6 +46,7 @@ class GatewayError(Exception):
         retry: bool | None = None,
         retry_after: str | None = None,
         source: Source | None = None,
+        features: tuple[str, ...] = (),
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -57,6 +57,8 @@ class GatewayError(Exception):
         self.retry_after = retry_after
         #: The upstream's own error body, for a client of the same dialect.
         self.source = source
+        #: What a tool's schema says that the provider has no words for (`incompatible_features`).
+        self.features = features
 
     def without(self, secret: str) -> Self:
         """The same error with a secret blotted out that the upstream may have quoted."""
@@ -69,6 +71,7 @@ class GatewayError(Exception):
             retry=self.retry,
             retry_after=self.retry_after,
             source=None if self.source is None else Source(self.source.dialect, raw),
+            features=self.features,
         )
 
     def retry_headers(self) -> Headers:

@@ -55,7 +55,11 @@ class Provider(Protocol):
 
 
 #: wire -> module with a `PROVIDER`.
-WIRES = {"openai_chat": "toolwire.providers.openai"}
+WIRES = {
+    "openai_chat": "toolwire.providers.openai",
+    "anthropic_messages": "toolwire.providers.anthropic",
+    "gemini": "toolwire.providers.google",
+}
 
 
 def load_provider(wire: str) -> Provider:

@@ -13,14 +13,14 @@ from toolwire.history import with_legal_ids, with_results
 from toolwire.model.errors import RequestError, UpstreamError
 from toolwire.model.events import Batch
 from toolwire.model.http import Headers, UpstreamRequest
-from toolwire.model.request import ChatRequest, Message, Part, ReasoningPart, ToolCallPart, ToolChoice, ToolResultPart
+from toolwire.model.request import ChatRequest, Message, ReasoningPart, ToolChoice
 from toolwire.model.settings import Target
 from toolwire.providers import Decoder
 from toolwire.providers.openai_answer import ChatDecoder
 from toolwire.providers.openai_errors import error_from_body
 from toolwire.providers.openai_messages import write_message, write_tool, write_tool_choice
 from toolwire.providers.profiles import Profile
-from toolwire.tool_names import WIRE_NAME, renamed
+from toolwire.tool_names import WIRE_NAME, with_wire_names
 from toolwire.wire.json import dump, members, write_array, write_object
 from toolwire.wire.openai_chat import DIALECT
 from toolwire.wire.openai_chat_extra import without_source
@@ -102,17 +102,20 @@ def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatR
     if not profile.developer_role and any(message.role == "developer" for message in request.messages):
         roles = (replace(m, role="system") if m.role == "developer" else m for m in request.messages)
         request = replace(request, messages=tuple(roles))
-    if profile.reasoning_back != "reasoning_content":
+    if profile.reasoning_back != "reasoning_content" or profile.reasoning_required:
         request = _with_reasoning(request, profile)
-    names = renamed(request)
-    return (_with_names(request, names) if names else request), warnings
+    return with_wire_names(request), warnings
 
 
 def _with_reasoning(request: ChatRequest, profile: Profile) -> ChatRequest:
-    """Reasoning of earlier turns left out where the host refuses it, or written anew under the host's name for it."""
+    """Reasoning of earlier turns left out where the host refuses it, or written anew under the host's name for it;
+    empty where the host asks for it and there is none."""
 
     def adapted(message: Message) -> Message:
         if not any(type(part) is ReasoningPart for part in message.parts):
+            wanted = profile.reasoning_required and message.tool_calls
+            return replace(message, parts=(ReasoningPart(""), *message.parts)) if wanted else message
+        if profile.reasoning_back == "reasoning_content":
             return message
         if profile.reasoning_back is not None:
             return replace(message)
@@ -121,28 +124,6 @@ def _with_reasoning(request: ChatRequest, profile: Profile) -> ChatRequest:
     messages = tuple(adapted(message) for message in request.messages)
     changed = any(new is not old for new, old in zip(messages, request.messages, strict=True))
     return replace(request, messages=messages) if changed else request
-
-
-def _with_names(request: ChatRequest, names: dict[str, str]) -> ChatRequest:
-    """Every name the host refuses replaced, wherever it stands."""
-    tools = request.tools
-    if any(tool.name in names for tool in tools):
-        tools = tuple(replace(tool, name=names[tool.name]) if tool.name in names else tool for tool in tools)
-    choice = request.tool_choice
-    if choice is not None and choice.names is not None and not names.keys().isdisjoint(choice.names):
-        choice = replace(choice, names=tuple(names.get(name, name) for name in choice.names))
-    messages = []
-    for message in request.messages:
-        parts = tuple(_with_name(part, names) for part in message.parts)
-        changed = any(new is not old for new, old in zip(parts, message.parts, strict=True))
-        messages.append(replace(message, parts=parts) if changed else message)
-    return replace(request, tools=tools, tool_choice=choice, messages=tuple(messages))
-
-
-def _with_name(part: Part, names: dict[str, str]) -> Part:
-    if isinstance(part, ToolCallPart | ToolResultPart) and part.name in names:
-        return replace(part, name=names[part.name])
-    return part
 
 
 # ---------------------------------------------------------------- the body
@@ -173,11 +154,11 @@ def _own(request: ChatRequest, name: str, raw: bytes, profile: Profile) -> bytes
     """A member the client sent: its own bytes while nothing made from it has changed."""
     if name == "stream_options":
         return _stream_options(request, profile, raw)
+    if raw == b"null":  # an absent member; several hosts refuse the null
+        return None
     attribute = _ATTRIBUTES.get(name)
     if attribute is None:
         return raw
-    if raw == b"null":  # an absent member; several hosts refuse the null
-        return None
     return raw if _untouched(request, name, attribute) else _encode(request, name, profile)
 
 
@@ -200,7 +181,9 @@ def _untouched(request: ChatRequest, name: str, attribute: str) -> bool:
         return False
     if name == "messages":
         return all(message.source is not None for message in request.messages)
-    return bool(request.tools) if name == "tools" else True
+    if name == "tools":
+        return bool(request.tools) and all(tool.source is not None for tool in request.tools)
+    return True
 
 
 def _encode(request: ChatRequest, name: str, profile: Profile) -> bytes | None:

@@ -2,7 +2,7 @@
 
 Lenient in what it reads, exact in what it says: a frame that a strict client could not read as it is (a missing index,
 an id that changes or repeats, a role or finish that is missing or comes twice, usage beside content) loses its
-`source`, so that the door writes it anew; all others keep it. Rules of the repair: CONTRACTS sections 1.6 and 6.
+`source`, so that the door writes it anew; all others keep it.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from toolwire.model.events import (
 )
 from toolwire.model.source import Members, Source, with_source
 from toolwire.providers.openai_errors import error_from_body, is_failure
+from toolwire.providers.openai_usage import read_usage
 from toolwire.stream.accumulator import Call, ToolCallAccumulator
 from toolwire.wire import openai_chat as wire
 from toolwire.wire.json import is_object, unnamed
@@ -102,6 +103,8 @@ class ChatDecoder:
                 return Batch(tuple(self._close()))
             if not data or data[:1] == b":":  # a proxy's keep-alive, wrapped in a data field
                 return _NOTHING
+            if frame.event == "error":
+                raise error_from_body(data, 200)
         chunk, exact, readable = _read(data)
         if _is_set(chunk.error) or frame.event == "error" or chunk.object == "error":  # vLLM's has no `error`
             raise error_from_body(data, 200)
@@ -150,9 +153,7 @@ class ChatDecoder:
         """The events of the one choice; whether a strict client may see it as it is."""
         keep = choice.index == 0 and choice.delta is not None
         delta = choice.delta
-        if delta is not None:
-            self._has_deltas = True
-        elif not self._has_deltas:  # else a host's summary of what its deltas have said
+        if delta is None and not self._has_deltas:  # else the message would repeat what the deltas have said
             delta = _message(choice)
         if not self._role_seen:
             self._role_seen = True
@@ -163,8 +164,9 @@ class ChatDecoder:
         before = len(events)
         if delta is not None:
             keep = self._delta(delta, events) and keep
-        if len(events) > before and self._finish is not None:
-            keep = False  # content after the finish
+        if len(events) > before:
+            self._has_deltas = self._has_deltas or choice.delta is not None
+            keep = keep and self._finish is None  # content after the finish
         if choice.finish_reason:
             keep = self._finished(choice.finish_reason, events) and keep
         elif choice.finish_reason is not None:
@@ -341,7 +343,7 @@ class ChatDecoder:
 
 
 def _message(choice: wire.Choice) -> wire.Delta | None:
-    """The whole message that a host sends in place of a delta. Its calls have no index: their place tells them apart."""
+    """The message that a host sends in place of a delta. Its calls have no index: their place tells them apart."""
     for position, call in enumerate((choice.message and choice.message.tool_calls) or ()):
         if call.index is None:
             call.index = position
@@ -363,11 +365,13 @@ def _read(raw: bytes) -> tuple[wire.Chunk, bool, bytes]:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         from toolwire.wire import openai_chat_lenient  # rare, and not needed at a cold start
 
-        try:
-            readable = openai_chat_lenient.readable(raw)
-            return openai_chat_lenient.read(readable), False, readable
-        except (ValueError, TypeError, RecursionError) as error:
-            raise UpstreamProtocolError("the upstream sent something that is no JSON object") from error
+        for readable in (openai_chat_lenient.readable, openai_chat_lenient.repaired):
+            try:
+                data = readable(raw)
+                return openai_chat_lenient.read(data), False, data
+            except (ValueError, TypeError, RecursionError):
+                continue
+        raise UpstreamProtocolError("the upstream sent something that is no JSON object") from None
 
 
 def _is_set(raw: msgspec.Raw) -> bool:
@@ -378,31 +382,3 @@ def _is_set(raw: msgspec.Raw) -> bool:
 def _is_null(raw: msgspec.Raw) -> bool:
     """Whether a raw member is absent or null."""
     return raw is wire.ABSENT or bytes(raw) in _NULL
-
-
-def read_usage(raw: msgspec.Raw) -> Usage:
-    """Chat usage to neutral: prompt_tokens includes cached, completion_tokens includes reasoning. xAI leaves the
-    reasoning out of completion_tokens and adds it to the total: there it is added back."""
-    data = bytes(raw)
-    try:
-        usage = wire.usage_decoder.decode(data)
-        counts = [msgspec.json.decode(data).get(name) for name in wire.USAGE_COUNTS]
-    except (msgspec.DecodeError, UnicodeDecodeError, AttributeError, RecursionError):
-        return Usage()
-    prompt = usage.prompt_tokens_details or wire.TokenDetails()
-    completion = usage.completion_tokens_details or wire.TokenDetails()
-    given, output = usage.prompt_tokens or 0, usage.completion_tokens or 0
-    reasoning = completion.reasoning_tokens or 0
-    if reasoning and counts[-1] == given + output + reasoning:
-        output += reasoning
-    neutral = Usage(
-        input_tokens=given,
-        output_tokens=output,
-        cache_read_tokens=prompt.cached_tokens or usage.prompt_cache_hit_tokens or 0,
-        cache_write_tokens=prompt.cache_write_tokens or 0,
-        reasoning_tokens=reasoning,
-        extra=unnamed(data, wire.KNOWN_USAGE),
-    )
-    if all(type(count) is int for count in counts):
-        with_source(neutral, Source(wire.DIALECT, data))
-    return neutral

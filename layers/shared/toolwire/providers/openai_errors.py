@@ -6,13 +6,21 @@ FastAPI hosts), numeric codes (OpenRouter, llama.cpp), an error inside a 200 ans
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
 
 from toolwire.model.errors import UpstreamError
 from toolwire.model.source import Source
+from toolwire.wire.json import raw_members
 from toolwire.wire.openai_chat import DIALECT
+
+#: Where hosts put the text of an error, the likeliest first.
+_TEXTS = ("message", "detail", "error", "errors", "msg", "error_msg", "error_message", "error_description")
+#: The longest body that is taken for a message though it is no JSON.
+_TEXT_CHARS = 500
+_EVENT = re.compile(rb"^data:[ ]?(\{.*)$", re.MULTILINE)
 
 #: HTTP status -> our code, where the upstream names none.
 _CODES = {
@@ -60,28 +68,50 @@ def error_from_body(body: bytes, status: int, retry_after: str | None = None) ->
     )
 
 
+def is_failure(body: bytes) -> bool:
+    """Whether a document that holds no choices says in their place what went wrong."""
+    found = raw_members(body)
+    return any(name != "error" and bytes(found.get(name, b""))[:1] in (b'"', b"[") for name in _TEXTS)
+
+
 def _error_object(body: bytes) -> tuple[dict[str, Any], bool]:
-    """The object that holds `message`, wherever the host put it (empty if nowhere), and whether the body is what
+    """The error's fields with its `message`, wherever the host put it (none if nowhere), and whether the body is what
     OpenAI's SDKs read: `{"error": {"message": "..."}}`."""
-    try:
-        document = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return {}, False
+    document, is_body = _document(body)
     in_array = isinstance(document, list) and bool(document)  # Gemini's endpoint
     document = document[0] if in_array else document
-    if not isinstance(document, dict):
-        return {}, False
-    error = document.get("error") or document
-    if isinstance(error, str):
-        return {"message": error}, False
-    if not isinstance(error, dict):
-        return {}, False
-    if isinstance(error.get("message"), str) and error["message"]:
-        return error, error is not document and not in_array
-    for name in ("detail", "message", "error_description"):
-        if isinstance(document.get(name), str):
-            return {**error, "message": document[name]}, False
-    return error, False
+    error = document.get("error") if isinstance(document, dict) else None
+    if isinstance(error, dict) and isinstance(error.get("message"), str) and error["message"]:
+        return error, is_body and not in_array
+    fields = (error or document) if isinstance(document, dict) else {}
+    return {**(fields if isinstance(fields, dict) else {}), "message": _text_in(document, 4)}, False
+
+
+def _document(body: bytes) -> tuple[Any, bool]:
+    """The JSON value of an error body, and whether it is all of it. DashScope writes errors as events; what is neither
+    JSON nor a page of HTML is a message."""
+    try:
+        return msgspec.json.decode(body), True
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    if event := _EVENT.search(body):
+        return _document(event[1])[0], False
+    try:
+        text = body.decode().strip()
+    except UnicodeDecodeError:
+        return None, False
+    return (text if len(text) <= _TEXT_CHARS and text[:1] not in ("<", "{", "[") else None), False
+
+
+def _text_in(value: Any, levels: int) -> str | None:
+    """The first text that is a message, within objects and lists."""
+    if isinstance(value, str):
+        return value or None
+    if isinstance(value, dict):
+        value = [value.get(name) for name in _TEXTS]
+    if not isinstance(value, list) or not levels:
+        return None
+    return next((text for item in value if (text := _text_in(item, levels - 1))), None)
 
 
 def _status_in(error: dict[str, Any]) -> int | None:

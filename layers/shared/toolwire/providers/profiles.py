@@ -28,12 +28,14 @@ class Profile:
     developer_role: bool = False
     #: The member of an assistant message in which the host wants its reasoning text back, None if it refuses one.
     reasoning_back: str | None = "reasoning_content"
+    #: Whether the host refuses a turn with tool calls that lacks that member.
+    reasoning_required: bool = False
     #: Whether `stream_options.include_usage` is understood (Mistral sends usage unasked and refuses the member).
     stream_usage: bool = True
     #: Request members the host calls otherwise, and those it refuses: a knob is left out with a warning.
     rename: tuple[tuple[str, str], ...] = ()
     refuses: frozenset[str] = frozenset()
-    #: Whether answers carry state that documented Chat fields cannot hold (DESIGN section 4), so ids must be ours.
+    #: Whether answers carry state that documented Chat fields cannot hold, so that ids must be ours.
     yields_state: bool = False
 
 
@@ -52,7 +54,13 @@ PROFILES: dict[str, Profile] = {
         ),
         Profile("azure", call_id=r"[A-Za-z0-9_-]{1,40}", tools=128, developer_role=True, reasoning_back=None),
         Profile("compatible"),
-        Profile("deepseek", tools=128, rename=(("max_completion_tokens", "max_tokens"),), yields_state=True),
+        Profile(
+            "deepseek",
+            tools=128,
+            reasoning_required=True,
+            rename=(("max_completion_tokens", "max_tokens"),),
+            yields_state=True,
+        ),
         Profile(
             # Ids of exactly nine alphanumerics; unknown members are refused with 422.
             "mistral",

@@ -4,6 +4,9 @@ Providers write each event as an HTTP chunk of its own, and h11 makes an event o
 buffer costs more than the translation. So what one receive brings of a body is framed anew, as a single chunk, before
 h11 sees it: a burst of deltas takes a third of the CPU. Nothing waits for anything, every other byte passes as it came,
 and what is no chunked coding is still h11's to refuse.
+
+Since every byte passes here, here is also seen when a host sends more than the one answer it was asked for. h11 would
+take the surplus for the answer to the next request, which is somebody else's.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 import re
 
 _CHUNKED = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked[ \t]*\r\n", re.IGNORECASE)
+_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,15})[ \t]*\r\n", re.IGNORECASE)
 _INTERIM = re.compile(rb"HTTP/1\.[01] 1")
 #: A chunk's size, and extensions, which mean nothing to us (RFC 9112, 7.1).
 _SIZE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]*)?")
@@ -24,7 +28,7 @@ class ChunkJoiner:
     """The bytes of one connection's answers: `feed` what was received, hand on what comes back. That may be nothing,
     where only a part of the coding has arrived. Call `expect_head` when a request is sent."""
 
-    __slots__ = ("_held", "_in_body", "_in_head", "_left")
+    __slots__ = ("_held", "_in_body", "_in_head", "_in_trailers", "_left", "_rest")
 
     def __init__(self) -> None:
         self.expect_head()
@@ -33,24 +37,42 @@ class ChunkJoiner:
         """What comes next is the head of an answer."""
         self._in_head = True
         self._in_body = False  # of a chunked body, before its last chunk
+        self._in_trailers = False  # behind it
         self._held = b""  # of the head: what has come; of the body: the beginning of a line of the coding
         self._left = 0  # bytes of the current chunk that are to come, with the line break behind them
+        self._rest: int | None = None  # bytes of the answer that are to come, where that is known
+
+    @property
+    def overrun(self) -> bool:
+        """Whether more came than the answer: the connection cannot be used again."""
+        return self._rest is not None and self._rest < 0
 
     def feed(self, data: bytes) -> bytes:
         if self._in_body:
             return self._join(data)
-        return self._read_head(data) if self._in_head else data
+        if self._in_head:
+            return self._read_head(data)
+        if self._in_trailers:
+            self._read_trailers(data)
+        elif self._rest is not None:
+            self._rest -= len(data)
+        return data
 
     def _read_head(self, data: bytes) -> bytes:
         """Passes the head on while it looks for its end."""
-        held = self._held + data
-        head, end, body = held.partition(b"\r\n\r\n")
-        if end and _INTERIM.match(head):
-            self._held = b""
-            return data[: len(data) - len(body)] + self._read_head(body)
-        self._held = b"" if end else held
-        self._in_head = not end and len(held) < _MOST
-        if not end or not _CHUNKED.search(head + b"\r\n"):
+        held, at = self._held + data, 0
+        while (end := held.find(b"\r\n\r\n", at)) >= 0 and _INTERIM.match(held, at):
+            at = end + 4
+        if end < 0:
+            self._held = held[at:]
+            self._in_head = len(self._held) < _MOST
+            return data
+        self._held = b""
+        self._in_head = False
+        body = held[end + 4 :]
+        if not _CHUNKED.search(held, at, end + 2):
+            length = _LENGTH.search(held, at, end + 2)
+            self._rest = int(length[1]) - len(body) if length else None
             return data
         self._in_body = True
         return data[: len(data) - len(body)] + self._join(body)
@@ -80,11 +102,22 @@ class ChunkJoiner:
                 return _chunk(pieces) + _MALFORMED
             elif (number := int(size[1], 16)) == 0:
                 self._in_body = False
+                self._read_trailers(data[at:])
                 return _chunk(pieces) + data[at:]
             else:
                 self._left = number + 2
                 at = end + 2
         return _chunk(pieces)
+
+    def _read_trailers(self, data: bytes) -> None:
+        """Looks for the end of the answer: the first empty line from the last chunk on."""
+        held = self._held + data
+        end = held.find(b"\r\n\r\n")
+        self._in_trailers = end < 0
+        if end < 0:
+            self._held = held[-3:]
+        else:
+            self._rest = end + 4 - len(held)
 
 
 def _chunk(pieces: list[bytes]) -> bytes:

@@ -10,6 +10,8 @@ It travels as the request's timeouts, which httpcore hands to its backend as the
 
 from __future__ import annotations
 
+import errno
+import os
 import select
 import socket
 import ssl
@@ -96,10 +98,11 @@ class Attempt:
         self.expires = min(self.expires, self._now() + seconds)
 
     def share(self, deadline: float, sharers: int) -> float:
-        """Seconds that the next of `sharers` may take; TimeoutError when there are none left."""
-        if (left := deadline - self._now()) <= 0:
+        """The moment by which the next of `sharers` must be done; TimeoutError when no time is left."""
+        now = self._now()
+        if now >= deadline:
             raise TimeoutError
-        return left / sharers
+        return now + (deadline - now) / sharers
 
     def check_total(self) -> None:
         """Raise TimeoutError when the request's time is up, even though the upstream is busy."""
@@ -107,7 +110,11 @@ class Attempt:
             raise TimeoutError
 
     def wait(self, sock: socket.socket, events: int, deadline: float) -> None:
-        """Block until the socket is ready; TimeoutError at the deadline."""
+        """Block until the socket is ready; TimeoutError at the deadline. The client's Output waits for us, where there
+        is one, in every phase: it knows when the client wants a keep-alive and whether it is still there."""
+        if (output := current_output.get()) is not None:
+            output.before_block(sock, deadline, events)
+            return
         poll = select.poll()
         poll.register(sock, events)
         while (left := deadline - self._now()) > 0:
@@ -149,25 +156,18 @@ class Stream(httpcore.NetworkStream):
     def _receive(self, max_bytes: int, attempt: Attempt) -> bytes:
         attempt.check_total()
         while True:
-            writes = False
+            events = select.POLLIN
             try:
                 data = self._sock.recv(max_bytes)
             except (BlockingIOError, ssl.SSLWantReadError):
                 pass
             except ssl.SSLWantWriteError:  # a TLS key update has to be answered first
-                writes = True
+                events = select.POLLOUT
             except OSError as error:
                 raise self._lost(attempt) from error
             else:
                 break
-            deadline = attempt.until("idle" if attempt.head_read else "first_byte")
-            output = current_output.get()
-            if writes:
-                attempt.wait(self._sock, select.POLLOUT, deadline)
-            elif output is None:
-                attempt.wait(self._sock, select.POLLIN, deadline)
-            else:
-                output.before_block(self._sock, deadline)
+            attempt.wait(self._sock, events, attempt.until("idle" if attempt.head_read else "first_byte"))
         if data:
             attempt.answered = self._received = True
             return data + self._more(max_bytes - len(data)) if isinstance(self._sock, ssl.SSLSocket) else data
@@ -234,8 +234,8 @@ class Stream(httpcore.NetworkStream):
     def get_extra_info(self, info: str) -> Any:
         if info == "socket":
             return self._sock
-        if info == "is_readable":  # asked of an idle connection: readable means that the peer has hung up
-            if self._sock.fileno() < 0:
+        if info == "is_readable":  # asked of an idle connection: readable means that it is of no use
+            if self._sock.fileno() < 0 or self._joiner.overrun:
                 return True
             poll = select.poll()
             poll.register(self._sock, select.POLLIN)
@@ -272,8 +272,8 @@ class Backend(httpcore.NetworkBackend):
         failure: OSError = OSError("no address")
         for tried, (family, kind, protocol, _, address) in enumerate(addresses):
             try:
-                seconds = attempt.share(deadline, len(addresses) - tried)
-                return Stream(_connected(socket.socket(family, kind, protocol), address, seconds))
+                share = attempt.share(deadline, len(addresses) - tried)
+                return Stream(_connected(socket.socket(family, kind, protocol), address, attempt, share))
             except OSError as error:
                 failure = error
         if isinstance(failure, TimeoutError):
@@ -288,10 +288,15 @@ def _attempt(timeout: object) -> Attempt:
     return timeout
 
 
-def _connected(sock: socket.socket, address: Any, seconds: float) -> socket.socket:
+def _connected(sock: socket.socket, address: Any, attempt: Attempt, deadline: float) -> socket.socket:
     try:
-        sock.settimeout(seconds)
-        sock.connect(address)
+        sock.setblocking(False)
+        code = sock.connect_ex(address)
+        if code == errno.EINPROGRESS:
+            attempt.wait(sock, select.POLLOUT, deadline)
+            code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        if code:
+            raise OSError(code, os.strerror(code))
         for level, name, value in _SOCKET_OPTIONS:
             if (option := getattr(socket, name, None)) is not None:  # some are Linux's only
                 sock.setsockopt(level, option, value)

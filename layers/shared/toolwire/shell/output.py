@@ -124,8 +124,9 @@ class Output:
         """Says what a streaming answer sends when nothing was sent for long; without it silence stays silent."""
         self._silence = early_head, keep_alive
 
-    def before_block(self, upstream: socket.socket, deadline: float) -> None:
-        """Flushes, then waits until `upstream` is readable (data, end or error), keeping the client company.
+    def before_block(self, upstream: socket.socket, deadline: float, events: int = select.POLLIN) -> None:
+        """Flushes, then waits until `upstream` is readable (data, end or error), or what else `events` (of poll) asks
+        for, keeping the client company.
 
         `deadline` is a moment of the clock; past it, TimeoutError. The one poll wakes for whichever comes first: the
         upstream, the client hanging up, the keep-alive's moment, the deadline.
@@ -136,7 +137,7 @@ class Output:
             if now >= deadline:
                 raise TimeoutError
             next_moment = min(deadline, self._break_silence(now))
-            if self._poll(upstream, next_moment - self._clock()):
+            if self._poll(upstream, next_moment - self._clock(), events):
                 return
 
     def _take(self, length: int | None) -> bytes:
@@ -180,10 +181,10 @@ class Output:
         self._quiet_since = now  # also where there was nothing to say, or this would spin
         return now + self._keep_alive_seconds
 
-    def _poll(self, upstream: socket.socket, seconds: float) -> bool:
-        """Whether `upstream` became readable within `seconds`. Raises ClientGone."""
+    def _poll(self, upstream: socket.socket, seconds: float, events: int) -> bool:
+        """Whether `upstream` became ready within `seconds`. Raises ClientGone."""
         poll = select.poll()
-        poll.register(upstream, select.POLLIN)
+        poll.register(upstream, events)
         client = self._carrier.connection
         if client is not None:
             poll.register(client, select.POLLIN if self._watch_input else 0)

@@ -43,8 +43,8 @@ def headers(event: dict[str, Any]) -> dict[str, str]:
 
 
 def http_request(event: dict[str, Any]) -> HttpRequest:
-    """The request. Raises RequestError for a body that is too large (413), not the base64 it claims to be, or no text at
-    all, as in an event written by hand (400)."""
+    """The request. Raises RequestError for a body that is too large (413), not the base64 it claims to be, or no text
+    at all, as in an event written by hand (400)."""
     text = event.get("body") or ""
     if not isinstance(text, str):
         raise RequestError("The event's body must be a string that holds the JSON, as API Gateway sends it.")

@@ -150,7 +150,7 @@ def _open(door: Door, request: HttpRequest, identity: str) -> Exchange:
     """The exchange as `shell.serve` opens it, without keys and credentials. Raises GatewayError."""
     settings = load_settings({})
     chat = door.parse_request(request.body, request.headers)
-    check_request(chat, settings.tenant.limits)
+    warnings = check_request(chat, settings.tenant.limits)
     numbers = itertools.count(1)
     return Exchange(
         door=door,
@@ -162,6 +162,7 @@ def _open(door: Door, request: HttpRequest, identity: str) -> Exchange:
         request_id=identity,
         now=lambda: _NOW,
         new_id=lambda length: str(next(numbers)).rjust(length, "0"),
+        warnings=warnings,
     )
 
 

@@ -104,7 +104,7 @@ def _open(door: Door, request: HttpRequest, record: observe.RequestRecord) -> Ex
     record.tenant = tenant.name
     chat = door.parse_request(request.body, request.headers)
     record.requested_model, record.tools = chat.model, len(chat.tools)
-    check_request(chat, tenant.limits)
+    warnings = check_request(chat, tenant.limits)
     target = _target(chat.model, settings)
     record.target = target
     exchange = Exchange(
@@ -117,6 +117,7 @@ def _open(door: Door, request: HttpRequest, record: observe.RequestRecord) -> Ex
         request_id=record.request_id,
         now=time.time,
         new_id=_new_id,
+        warnings=warnings,
     )
     record.summary = exchange.summary
     exchange.observe = observe.call_lines(record.request_id)

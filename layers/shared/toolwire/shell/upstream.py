@@ -37,6 +37,7 @@ from toolwire.model.errors import (
 )
 from toolwire.model.http import UpstreamRequest
 from toolwire.shell.network import Attempt, Backend, StaleConnection, Timeouts
+from toolwire.shell.settings import SettingsError
 
 #: Seconds that an idle connection is kept. Providers and their load balancers close after 60 s and more, which is
 #: noticed; a NAT gateway forgets after 350 s, which is not.
@@ -202,7 +203,9 @@ def _pool(tls: ssl.SSLContext, proxy: httpcore.Proxy | None) -> httpcore.Connect
 
 
 def _https_proxy() -> httpcore.Proxy | None:
-    """The proxy that HTTPS_PROXY names. A plain http upstream is a model server nearby and is never proxied."""
+    """The proxy that HTTPS_PROXY names. A plain http upstream is a model server nearby and is never proxied.
+
+    Raises SettingsError."""
     address = os.environ.get("https_proxy") or os.environ.get("HTTPS_PROXY")
     if not address:
         return None
@@ -212,7 +215,7 @@ def _https_proxy() -> httpcore.Proxy | None:
     except ValueError:
         host, port = b"", None
     if not host or parts.scheme != "http":
-        raise ValueError("HTTPS_PROXY must be an http:// URL")  # which may hold a password, so it is not quoted
+        raise SettingsError("HTTPS_PROXY must be an http:// URL.")  # which may hold a password, so it is not quoted
     auth = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
     return httpcore.Proxy(httpcore.URL(scheme=b"http", host=host, port=port or 80, target=b"/"), auth=auth)
 

@@ -7,12 +7,12 @@ Identity of a delta, in this order:
   1. an id not seen before opens a call (unless it comes without a name on the index of an open call: hosts exist that
      invent an id per chunk);
   2. else the call with that id; else the call with that index;
-  3. else, without id and index, a name opens a call and anything else goes to the call opened last. So does the
-     name of that very call while its object is unfinished: a host that repeats it.
+  3. else, without index, a name opens a call and anything else goes to the call opened last. So does the id or name
+     which that call still lacks, and its own name until its object is complete: a host that repeats it.
 
 A call is complete only when the provider says so. A parsable prefix is no finished call, with one exception, since
 after a complete JSON object only another value can begin: a delta that starts a new object there opens a new call of
-the same name, unless it repeats the call's id (section 13 of the design; seen where a host forgets the second call's
+the same name, unless it repeats the call's id (seen where a host forgets the second call's
 identity).
 """
 
@@ -145,6 +145,9 @@ class ToolCallAccumulator:
             known = self._by_id.get(id)
             if there is not None and there.id == id:
                 return there
+            if known is None and index is None:
+                last = self._last
+                return last if not name and last is not None and not last.id else None
             if known is None:
                 return there if there is not None and (not name or not (there.id or there.name)) else None
             # A host that gives one id to two calls tells them apart by a new index and a name.
@@ -152,8 +155,8 @@ class ToolCallAccumulator:
         if index is not None:
             return None if there is not None and name and there.name and name != there.name else there
         last = self._last
-        if name and last is not None and not (last.name == name and last.is_unfinished_object()):
-            return None
+        if name and last is not None and last.name:
+            return last if name == last.name and (not last.arguments or last.is_unfinished_object()) else None
         return last
 
     def _open(self, id: str | None, index: int | None, name: str | None, kind: Kind) -> Call:

@@ -41,7 +41,7 @@ class CustomCall(LenientCustomCall, forbid_unknown_fields=True):
 
 class LenientToolCall(Struct):
     id: str
-    type: str = "function"
+    type: str | None = None
     function: LenientFunctionCall | None = None
     custom: LenientCustomCall | None = None
 

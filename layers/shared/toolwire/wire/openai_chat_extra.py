@@ -16,9 +16,12 @@ _NULL = msgspec.Raw(b"null")
 
 
 def without_source(batch: Batch) -> Batch:
-    """The batch with what its source said and the model does not name written out, and no source."""
+    """The batch with what its source said and the model does not name written out, and no source. A frame of another
+    dialect says nothing here."""
     if batch.source is None:
         return batch
+    if batch.source.dialect != wire.DIALECT:
+        return Batch(batch.events, batch.extra)
     top = raw_members(batch.source.raw)
     extra = [("", _rest(top, wire.KNOWN_CHUNK))]
     events = batch.events

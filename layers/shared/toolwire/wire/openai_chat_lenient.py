@@ -1,8 +1,8 @@
 """The slow path for Chat answers: chunks whose values have other types than OpenAI's.
 
 Seen: `content` as a list of parts (Mistral), `arguments` as an object (Mistral, Ollama), ids and indices as numbers or
-strings, numbers as floats, a surrogate pair cut in two by a chunk boundary. Whatever can be read is read; raw argument
-objects stay the text they were.
+strings, numbers as floats, a surrogate pair cut in two by a chunk boundary, NaN. Whatever can be read is read; raw
+argument objects stay the text they were.
 """
 
 from __future__ import annotations
@@ -30,6 +30,12 @@ def readable(raw: bytes) -> bytes:
     )
 
 
+def repaired(raw: bytes) -> bytes:
+    """The document without what JSON does not have and hosts write all the same: NaN and Infinity (logprobs) become
+    null, control characters within strings are escaped. Raises ValueError if it is no JSON beside that."""
+    return json.dumps(json.loads(raw, strict=False, parse_constant=lambda _: None)).encode()
+
+
 def read(raw: bytes) -> Chunk:
     """The chunk or answer in a `readable` document. Raises ValueError if it is no JSON object (msgspec's errors are
     ValueErrors) or no UTF-8."""
@@ -54,6 +60,7 @@ def _choice(raw: bytes) -> Choice:
         delta=_delta(choice.get("delta")),
         message=_delta(choice.get("message")),
         finish_reason=_text(choice.get("finish_reason")),
+        error=msgspec.Raw(choice.get("error", b"")),
     )
 
 
@@ -62,15 +69,21 @@ def _delta(raw: bytes | None) -> Delta | None:
         return None
     delta = members(raw)
     content, thinking = _content(delta.get("content"))
-    calls = delta.get("tool_calls", b"null")
     return Delta(
         role=_text(delta.get("role")),
         content=content,
         refusal=_text(delta.get("refusal")),
         reasoning_content=_text(delta.get("reasoning_content")) or thinking,
         reasoning=_text(delta.get("reasoning")),
-        tool_calls=[_call(call) for call in elements(calls)] if calls[:1] == b"[" else None,
+        tool_calls=_calls(delta.get("tool_calls", b"")),
     )
+
+
+def _calls(raw: bytes) -> list[ToolCallDelta] | None:
+    """The calls of a list, or the one that stands there without a list."""
+    if raw[:1] == b"[":
+        return [_call(entry) for entry in elements(raw)]
+    return [_call(raw)] if raw[:1] == b"{" and members(raw) else None
 
 
 def _call(raw: bytes) -> ToolCallDelta:

@@ -1,0 +1,50 @@
+"""Values of a request's JSON as the types a door expects, or an error that says in JSON's words what was expected."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from toolwire.model.errors import RequestError
+
+T = TypeVar("T")
+
+
+def member(top: dict[str, bytes], name: str, type_: type[T]) -> T | None:
+    """A member of the request as this type, None when absent or null. Raises RequestError."""
+    raw = top.get(name)
+    if raw is None or raw == b"null":
+        return None
+    return cast(T, decode(raw, type_, name))
+
+
+def decode(raw: bytes, type_: Any, path: str) -> Any:
+    """A raw value as this type; `path` is where it stands in the request. Raises RequestError."""
+    try:
+        return msgspec.json.decode(raw, type=type_)
+    except msgspec.ValidationError as error:
+        raise _wrong_type(str(error), path) from None
+    except msgspec.DecodeError as error:
+        raise RequestError(f"`{path}` is not valid JSON: {error}", param=path, code="invalid_json") from None
+
+
+#: msgspec's words for types -> JSON's.
+_TYPES = {"str": "a string", "int": "an integer", "float": "a number", "bool": "true or false", "null": "null"} | {
+    "array": "an array",
+    "object": "an object",
+}
+
+
+def _wrong_type(text: str, path: str) -> RequestError:
+    """msgspec's "Expected `str | null`, got `int` - at `$.a.b`" with the request's path and in JSON's words."""
+    what, _, where = text.partition(" - at `$")
+    path += where.rstrip("`")
+    if missing := re.fullmatch("Object missing required field `(.+)`", what):
+        path += "." + missing[1]
+        return RequestError(f"`{path}` is required", param=path, code="missing_required_parameter")
+    if types := re.fullmatch("Expected `(.+)`, got `(.+)`", what):
+        wanted, given = ([_TYPES.get(word, word) for word in part.split(" | ")] for part in types.groups())
+        what = f"must be {', '.join(wanted[:-1])}{' or ' if wanted[1:] else ''}{wanted[-1]}, not {' or '.join(given)}"
+    return RequestError(f"`{path}` {what[:1].lower()}{what[1:]}", param=path, code="invalid_type")

@@ -1,0 +1,220 @@
+"""Anthropic Messages as an upstream: Claude, and the hosts that speak its protocol.
+
+anthropic.py            the request: tools, tool_choice, formats, and what joins them
+anthropic_messages.py   its messages
+anthropic_settings.py   thinking, sampling, and the version of the API
+anthropic_models.py     what differs between model families
+anthropic_answer.py     the answer, streamed or whole
+anthropic_errors.py     errors
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from toolwire.carried import check_fields
+from toolwire.history import with_legal_ids, with_results
+from toolwire.model.errors import RequestError, UpstreamError
+from toolwire.model.events import Batch
+from toolwire.model.http import Headers, UpstreamRequest
+from toolwire.model.request import ChatRequest, Tool
+from toolwire.model.settings import Target
+from toolwire.model.source import raw_in
+from toolwire.providers import Decoder
+from toolwire.providers.anthropic_answer import MessagesDecoder
+from toolwire.providers.anthropic_errors import error_from_body
+from toolwire.providers.anthropic_messages import check_content, write_messages
+from toolwire.providers.anthropic_models import Family, family_of
+from toolwire.providers.anthropic_settings import Settings, settle
+from toolwire.providers.profiles import Profile
+from toolwire.schema.dialects import adapted
+from toolwire.tool_names import WIRE_NAME, with_wire_names
+from toolwire.wire.anthropic_messages import DIALECT
+from toolwire.wire.json import dump, raw_members, write_array, write_object
+
+#: Call ids the API accepts; and the length of one that stands in for another.
+_CALL_ID = r"[A-Za-z0-9_-]{1,64}"
+_CALL_ID_LENGTH = 40
+
+_NO_PARAMETERS = b'{"type":"object","properties":{}}'
+
+
+class AnthropicMessages:
+    """See `providers.Provider`."""
+
+    dialect = DIALECT
+    tool_name = WIRE_NAME
+
+    def build_request(
+        self,
+        request: ChatRequest,
+        target: Target,
+        profile: Profile,  # noqa: ARG002 - what differs here differs by model
+        credential: str | None,
+    ) -> tuple[UpstreamRequest, list[str]]:
+        warnings = check_fields(request, target)
+        check_content(request)
+        family = family_of(target.model)
+        request, tools = _with_tools(with_wire_names(request), target, family, warnings)
+        request, added = with_results(request)
+        if added:
+            warnings.append("tool_result_missing")
+        request = with_legal_ids(request, _CALL_ID, _CALL_ID_LENGTH)
+        settings = settle(request, family)
+        body = write_object(_members(request, target, family, settings, tools, warnings))
+        warnings += settings.warnings
+        headers: Headers = (
+            ("content-type", "application/json"),
+            ("accept", "text/event-stream" if request.stream else "application/json"),
+            ("anthropic-version", settings.version),
+        )
+        if credential:
+            headers += (("x-api-key", credential),)
+        url = target.provider.base_url.rstrip("/") + "/v1/messages"
+        return UpstreamRequest("POST", url, headers, body, request.stream), list(dict.fromkeys(warnings))
+
+    def decoder(self) -> Decoder:
+        return MessagesDecoder()
+
+    def without_source(self, batch: Batch) -> Batch:
+        return Batch(batch.events) if batch.source is not None else batch
+
+    def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
+        return error_from_body(body, status, headers.get("retry-after"))
+
+
+PROVIDER = AnthropicMessages()
+
+
+# ---------------------------------------------------------------- tools
+
+
+def _with_tools(
+    request: ChatRequest, target: Target, family: Family, warnings: list[str]
+) -> tuple[ChatRequest, list[bytes]]:
+    """The request with the tools that are sent, and these as JSON. Where only some are allowed, only they are: what is
+    not sent cannot be called."""
+    choice = request.tool_choice
+    allowed = choice.names if choice is not None and not choice.named else None
+    sent: list[Tool] = []
+    written: list[bytes] = []
+    for number, tool in enumerate(request.tools):
+        if allowed is not None and tool.name not in allowed:
+            continue
+        raw = _tool(tool, f"tools[{number}]", target, family, warnings)
+        if raw is not None:
+            sent.append(tool)
+            written.append(raw)
+    if choice is not None and choice.mode == "required" and not sent:
+        raise RequestError(
+            f"tool_choice asks for a tool call, but {target.provider.name} knows none of the tools",
+            code="unsupported_tool",
+            param="tool_choice",
+        )
+    return replace(request, tools=tuple(sent)), written
+
+
+def _tool(tool: Tool, path: str, target: Target, family: Family, warnings: list[str]) -> bytes | None:
+    """A tool as JSON; None for one that only the host the client had in mind can run."""
+    raw = raw_in(tool, DIALECT)
+    if raw is not None:
+        return raw
+    if tool.kind == "opaque":
+        warnings.append("not_supported:server_tools")
+        return None
+    if tool.kind == "custom":
+        raise RequestError(
+            f"`{path}`: {tool.name!r} is a custom tool, and {target.provider.name} has none: declare it as a function "
+            "with one string parameter",
+            code="unsupported_tool",
+            param=path,
+        )
+    schema = adapted(tool, DIALECT, f"{path}.function.parameters", target.provider.name)
+    warnings += schema.warnings
+    members = [("name", dump(tool.name))]
+    members += [("description", dump(tool.description))] if tool.description else []
+    members.append(("input_schema", _object_schema(schema.parameters)))
+    if schema.strict and family.structured_output:
+        members.append(("strict", b"true"))
+    elif schema.strict:
+        warnings.append("not_supported:strict")
+    return write_object(members)
+
+
+def _object_schema(raw: bytes | None) -> bytes:
+    """The schema with the root type that the API insists on, and Chat's schemas may leave out."""
+    if raw is None:
+        return _NO_PARAMETERS
+    given = raw_members(raw)
+    if "type" in given:
+        return raw
+    return write_object([("type", b'"object"'), *((name, bytes(value)) for name, value in given.items())])
+
+
+def _tool_choice(request: ChatRequest) -> bytes | None:
+    """The choice, which also holds whether calls may be parallel. Without tools there is nothing to choose."""
+    choice = request.tool_choice
+    alone = request.parallel_tool_calls is False
+    if not request.tools or (choice is None and not alone):
+        return None
+    if choice is None or choice.mode == "auto":
+        form: dict[str, object] = {"type": "auto"}
+    elif choice.mode == "none":
+        return b'{"type":"none"}'
+    elif choice.named and choice.names:
+        form = {"type": "tool", "name": choice.names[0]}
+    else:
+        form = {"type": "any"}
+    return dump(form | ({"disable_parallel_tool_use": True} if alone else {}))
+
+
+# ---------------------------------------------------------------- the body
+
+
+def _members(
+    request: ChatRequest, target: Target, family: Family, settings: Settings, tools: list[bytes], warnings: list[str]
+) -> Iterator[tuple[str, bytes]]:
+    history = write_messages(request, family)
+    warnings += history.warnings
+    yield "model", dump(target.model)
+    yield "max_tokens", dump(settings.max_tokens)
+    if history.system is not None:
+        yield "system", history.system
+    if tools:
+        yield "tools", write_array(tools)
+    if (choice := _tool_choice(request)) is not None:
+        yield "tool_choice", choice
+    yield "messages", history.messages
+    if settings.thinking is not None:
+        yield "thinking", dump(settings.thinking)
+    output = [("effort", dump(settings.effort))] if settings.effort is not None else []
+    if (shape := _answer_format(request, target, family)) is not None:
+        output.append(("format", shape))
+    if output:
+        yield "output_config", write_object(output)
+    stops = request.sampling.stop or ()
+    if telling := [stop for stop in stops if stop.strip()]:
+        yield "stop_sequences", dump(telling)
+    if len(telling) < len(stops):
+        warnings.append("not_supported:stop")  # the API refuses white space
+    for name, value in settings.sampling.items():
+        yield name, dump(value)
+    if request.stream:
+        yield "stream", b"true"
+
+
+def _answer_format(request: ChatRequest, target: Target, family: Family) -> bytes | None:
+    """The schema of the answer. Any JSON at all, which Chat knows too, cannot be asked for."""
+    shape = request.response_format
+    if shape is None or shape.kind == "text":
+        return None
+    if shape.kind == "json_schema" and shape.schema is not None and family.structured_output:
+        return write_object([("type", b'"json_schema"'), ("schema", shape.schema)])
+    fix = 'send the type "json_schema" with a schema' if family.structured_output else "leave it out, and ask in words"
+    raise RequestError(
+        f"`response_format` of the type {shape.kind!r} cannot be carried to {target.model} of {target.provider.name}: "
+        f"{fix}",
+        code="unsupported_parameter",
+        param="response_format",
+    )

@@ -1,0 +1,103 @@
+"""Errors of Messages hosts: `{"type": "error", "error": {type, message, details?}, "request_id"}`, as an answer with an
+error status, as an `error` event of a stream, or inside a 200 answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from toolwire.model.errors import UpstreamError
+from toolwire.model.source import Source
+from toolwire.wire.anthropic_messages import DIALECT
+
+#: Anthropic's error type -> the HTTP status it comes with.
+_STATUS = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "conflict_error": 409,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+
+#: HTTP status -> our code, where the upstream has no code of its own.
+_CODES = {
+    400: "upstream_invalid_request",
+    402: "insufficient_quota",
+    404: "upstream_not_found",
+    408: "upstream_timeout",
+    413: "upstream_request_too_large",
+    422: "upstream_invalid_request",
+    429: "rate_limit_exceeded",
+    503: "upstream_overloaded",
+    504: "upstream_timeout",
+    529: "upstream_overloaded",
+}
+
+#: How the message of a prompt that does not fit begins; clients know that fault by OpenAI's code.
+_TOO_LONG = ("prompt is too long", "input length and `max_tokens` exceed context limit")
+
+
+def error_from_body(body: bytes, status: int, retry_after: str | None = None) -> UpstreamError:
+    """The upstream's error as ours. `status` is the HTTP status; if that is none of an error (an `error` event, an
+    error inside a 200 answer), the status of the error's type counts.
+
+    A refused credential (401, 403) becomes 502: the client's own key was fine, and the upstream's text may quote ours.
+    """
+    error, whole = _error_object(body)
+    answered = status
+    if not 400 <= status < 600:
+        kind = error.get("type")
+        status = _STATUS.get(kind, 502) if isinstance(kind, str) else 502
+    if status in (401, 403):
+        return UpstreamError(
+            f"the upstream refused this gateway's credential ({status})",
+            code="upstream_authentication_failed",
+            status=502,
+            retry=False,
+        )
+    message = error.get("message")
+    if not isinstance(message, str) or not message:
+        message = f"the upstream answered {answered} without a message"
+    return UpstreamError(
+        message,
+        code=_code(error, message, status),
+        status=status,
+        retry=False if status < 500 and status not in (408, 409, 429) else None,
+        retry_after=retry_after,
+        source=Source(DIALECT, body) if whole else None,
+    )
+
+
+def _code(error: dict[str, Any], message: str, status: int) -> str:
+    details = error.get("details")
+    code = details.get("error_code") if isinstance(details, dict) else None
+    if isinstance(code, str) and code:
+        return code
+    if status in (400, 413) and message.startswith(_TOO_LONG):
+        return "context_length_exceeded"
+    return _CODES.get(status, "upstream_error")
+
+
+def _error_object(body: bytes) -> tuple[dict[str, Any], bool]:
+    """The error's object (empty if there is none), and whether the body is what Anthropic's SDKs read."""
+    try:
+        document = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return {}, False
+    if not isinstance(document, dict):
+        return {}, False
+    error = document.get("error", document)
+    if isinstance(error, str):  # proxies in front of hosts of this protocol
+        return {"message": error}, False
+    if not isinstance(error, dict):
+        return {}, False
+    kind, message = error.get("type"), error.get("message")
+    whole = document.get("type") == "error" and error is not document
+    return error, whole and isinstance(kind, str) and isinstance(message, str) and bool(message)

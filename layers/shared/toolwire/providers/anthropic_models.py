@@ -1,0 +1,83 @@
+"""What differs between Claude's families, as data: thinking, forced tool choice, sampling, output limits.
+
+The first row whose pattern is found in the model's name holds; names come with dates, prefixes and suffixes
+("claude-sonnet-4-5-20250929", "us.anthropic.claude-opus-4-8"). Source: Anthropic's model pages and what its API was
+seen to refuse. A new family is a row.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+#: How a family thinks when asked to: within a token budget, by its own judgement, or not at all.
+Thinking = Literal["budget", "adaptive", "none"]
+
+#: When a family refuses a forced tool choice ("any", "tool").
+Refusal = Literal["never", "with thinking", "always"]
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One model family. The defaults are those of the current generation."""
+
+    #: Regular expression, searched in the model's name.
+    pattern: str
+    #: Most output tokens, which is also what is asked for when the client names no limit.
+    max_tokens: int = 64_000
+    thinking: Thinking = "adaptive"
+    #: Whether it thinks unless told not to.
+    thinks_by_default: bool = False
+    #: The `thinking.type` that turns thinking off; None where nothing does.
+    off: str | None = "disabled"
+    refuses_forced_choice: Refusal = "never"
+    #: Effort words it knows, from the least to the most.
+    efforts: tuple[str, ...] = ("low", "medium", "high", "xhigh", "max")
+    #: Whether temperature, top_p and top_k are accepted, under the older version of the API.
+    sampling: bool = False
+    #: Whether `messages` may hold the role "system".
+    system_messages: bool = True
+    #: Whether `output_config.format` is known.
+    structured_output: bool = True
+
+
+_TO_MAX = ("low", "medium", "high", "max")
+
+#: The first generations, before adaptive thinking.
+_CLASSIC = Family(
+    r"",
+    thinking="budget",
+    refuses_forced_choice="with thinking",
+    sampling=True,
+    system_messages=False,
+)
+_ADAPTIVE = replace(_CLASSIC, thinking="adaptive", efforts=_TO_MAX)
+_OLDEST = replace(_CLASSIC, thinking="none", structured_output=False)
+
+FAMILIES: tuple[Family, ...] = (
+    # Thinking cannot be switched off there, and beside it no tool can be forced.
+    Family(r"opus-5[-.]5|fable-5[-.]1", thinks_by_default=True, off=None, refuses_forced_choice="always"),
+    Family(r"sonnet-5[-.]5", thinks_by_default=True, off="between_tools", refuses_forced_choice="always"),
+    Family(r"(fable|mythos)-5", thinks_by_default=True, off=None),
+    Family(r"(sonnet|opus)-5", thinks_by_default=True),
+    Family(r"opus-4[-.]8", max_tokens=128_000),
+    Family(r"opus-4[-.]7", max_tokens=128_000, refuses_forced_choice="with thinking", system_messages=False),
+    replace(_ADAPTIVE, pattern=r"opus-4[-.]6", max_tokens=128_000),
+    replace(_ADAPTIVE, pattern=r"sonnet-4[-.]6"),
+    replace(_CLASSIC, pattern=r"(opus|sonnet|haiku)-4[-.]5"),
+    replace(_CLASSIC, pattern=r"opus-4[-.]1", max_tokens=32_000),
+    replace(_CLASSIC, pattern=r"opus-4|4-opus", max_tokens=32_000, structured_output=False),
+    replace(_CLASSIC, pattern=r"sonnet-4|4-sonnet|3[-.]7-sonnet", structured_output=False),
+    replace(_OLDEST, pattern=r"claude-3[-.]5", max_tokens=8_192),
+    replace(_OLDEST, pattern=r"claude-(3|2|instant)", max_tokens=4_096),
+    # A Claude that this table does not know yet: it is told nothing it was not asked.
+    Family(r"claude"),
+    # Another vendor's model behind this protocol.
+    replace(_CLASSIC, max_tokens=8_192),
+)
+
+
+def family_of(model: str) -> Family:
+    """The family of a model's name."""
+    return next(family for family in FAMILIES if re.search(family.pattern, model))

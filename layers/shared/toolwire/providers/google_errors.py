@@ -1,0 +1,88 @@
+"""Errors of Google's APIs: `{"error": {code, message, status, details}}`, in an array where a stream is one.
+
+Google says when to come back in a `RetryInfo` among the details, not in a header, and refuses a wrong key with 400.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from toolwire.model.errors import UpstreamError
+from toolwire.model.source import Source
+from toolwire.wire.gemini import DIALECT
+
+#: google.rpc.Code -> (HTTP status, our code). The status counts where an error comes within a 200 answer.
+_STATUSES = {
+    "INVALID_ARGUMENT": (400, "upstream_invalid_request"),
+    "FAILED_PRECONDITION": (400, "upstream_invalid_request"),
+    "OUT_OF_RANGE": (400, "upstream_invalid_request"),
+    "UNAUTHENTICATED": (401, "upstream_authentication_failed"),
+    "PERMISSION_DENIED": (403, "upstream_authentication_failed"),
+    "NOT_FOUND": (404, "upstream_not_found"),
+    "RESOURCE_EXHAUSTED": (429, "rate_limit_exceeded"),
+    "UNAVAILABLE": (503, "upstream_overloaded"),
+    "DEADLINE_EXCEEDED": (504, "upstream_timeout"),
+}
+_CODES = dict(_STATUSES.values()) | {413: "upstream_request_too_large"}
+
+_SECONDS = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
+
+
+def error_from_body(body: bytes, status: int, retry_after: str | None = None) -> UpstreamError:
+    """The upstream's error as ours. `status` is the HTTP status; if that is none of an error, the error's own counts.
+
+    A refused credential becomes 502: the client's own key was fine, and Google's text may name our project.
+    """
+    error = _error_object(body)
+    word = error.get("status")
+    known = _STATUSES.get(word) if isinstance(word, str) else None
+    if not 400 <= status < 600:
+        given = error.get("code")
+        status = given if isinstance(given, int) and 400 <= given < 600 else known[0] if known else 502
+    details = [detail for detail in _list(error.get("details")) if isinstance(detail, dict)]
+    if status in (401, 403) or any(detail.get("reason") == "API_KEY_INVALID" for detail in details):
+        return UpstreamError(
+            f"the upstream refused this gateway's credential ({status})",
+            code="upstream_authentication_failed",
+            status=502,
+            retry=False,
+        )
+    if status == 499:  # Google's word for a request that was cancelled, which the client did not do
+        status = 502
+    message = error.get("message")
+    return UpstreamError(
+        message if isinstance(message, str) and message else f"the upstream answered {status} without a message",
+        code=known[1] if known else _CODES.get(status, "upstream_error"),
+        status=status,
+        retry=False if status < 500 and status not in (408, 409, 429) else None,
+        retry_after=retry_after or next((delay for detail in details if (delay := _delay(detail))), None),
+        source=Source(DIALECT, body) if error else None,
+    )
+
+
+def _error_object(body: bytes) -> dict[str, Any]:
+    """The object that holds `message`; empty if there is none."""
+    try:
+        document = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return {}
+    if isinstance(document, list):
+        document = document[0] if document else None
+    error = document.get("error") if isinstance(document, dict) else None
+    if isinstance(error, str):  # OAuth's shape, from a proxy or a token endpoint
+        return {"message": error}
+    return error if isinstance(error, dict) else {}
+
+
+def _delay(detail: dict[str, Any]) -> str | None:
+    """Seconds of a RetryInfo's `retryDelay` ("34.4s"), rounded up: the header knows whole ones only."""
+    delay = detail.get("retryDelay")
+    match = _SECONDS.fullmatch(delay) if isinstance(delay, str) else None
+    return str(int(-(-float(match[1]) // 1))) if match else None
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,69 @@
+"""What differs between families of Gemini models, as data: one row a family, the first pattern that matches counts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+#: Reasoning efforts of the doors, rising -> (level of Gemini 3, budget of Gemini 2.5 in tokens). The budgets are those
+#: of Google's own OpenAI-compatible endpoint; the last two ask for the most there is.
+_EFFORTS = {
+    "none": ("MINIMAL", 0),
+    "minimal": ("MINIMAL", 1024),
+    "low": ("LOW", 1024),
+    "medium": ("MEDIUM", 8192),
+    "high": ("HIGH", 24576),
+    "xhigh": ("HIGH", 32768),
+    "max": ("HIGH", 32768),
+}
+_LEVELS = ("MINIMAL", "LOW", "MEDIUM", "HIGH")
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """`pattern` is a regular expression for the beginning of the model's name, after any path.
+
+    `levels`: the thinking levels it takes, rising. `budget`: least and most thinking in tokens, for families that take
+    a budget; `can_stop_thinking`: whether it takes 0 as well. Neither: it does not think.
+    """
+
+    pattern: str
+    levels: tuple[str, ...] = ()
+    budget: tuple[int, int] | None = None
+    can_stop_thinking: bool = True
+    #: Whether it refuses a call of the current turn without its thought signature.
+    wants_signatures: bool = False
+    #: Whether a function response may hold images.
+    images_in_results: bool = False
+
+
+FAMILIES = (
+    Family(r"gemini-(1\.|2\.0)"),
+    Family(r"gemini-2\.5-pro", budget=(128, 32768), can_stop_thinking=False),
+    Family(r"gemini-2\.5-flash-lite", budget=(512, 24576)),
+    Family(r"gemini-2\.5", budget=(1, 24576)),
+    Family(r"gemini-3-pro", levels=("LOW", "HIGH"), wants_signatures=True, images_in_results=True),
+    Family(r"gemini-[\d.]*-?pro", levels=("LOW", "MEDIUM", "HIGH"), wants_signatures=True, images_in_results=True),
+    # Gemini 3 and what will follow, and names like gemini-flash-latest, which lead to the newest.
+    Family(r"gemini", levels=_LEVELS, wants_signatures=True, images_in_results=True),
+    Family(r""),  # Gemma, and tuned models, whose names do not say what they are
+)
+
+
+def family_of(model: str) -> Family:
+    name = model.rpartition("/")[2]
+    return next(family for family in FAMILIES if re.match(family.pattern, name))
+
+
+def thinking(family: Family, effort: str) -> tuple[dict[str, object] | None, bool]:
+    """The `thinkingConfig` for an effort (None: it has none), and whether it means what was asked for."""
+    level, tokens = _EFFORTS[effort]
+    shown = effort != "none"
+    if family.levels:
+        nearest = next((known for known in family.levels if _LEVELS.index(known) >= _LEVELS.index(level)), "HIGH")
+        return {"includeThoughts": shown, "thinkingLevel": nearest}, shown and nearest == level
+    if family.budget is None:
+        return None, effort == "none"
+    least, most = family.budget
+    budget = 0 if not shown and family.can_stop_thinking else max(least, min(tokens, most))
+    return {"includeThoughts": shown, "thinkingBudget": budget}, shown or family.can_stop_thinking

@@ -1,0 +1,94 @@
+"""Two schemas that both apply to one value, as one schema, where that can be said without loss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: Keywords that say something and assert nothing: of two, the outer one is meant.
+ANNOTATIONS = frozenset(
+    ["$comment", "default", "deprecated", "description", "example", "examples", "readOnly", "title", "writeOnly"]
+)
+
+#: Keywords that look at one another: apart they would mean something else than side by side.
+_GROUPS = (
+    frozenset({"items", "prefixItems", "additionalItems"}),
+    frozenset({"contains", "minContains", "maxContains"}),
+    frozenset({"if", "then", "else"}),
+)
+
+#: What these cover depends on everything beside them.
+_OPEN = frozenset({"unevaluatedItems", "unevaluatedProperties"})
+
+_OBJECT = ("properties", "patternProperties")
+
+
+def merge(inner: dict[str, Any], outer: dict[str, Any]) -> dict[str, Any] | None:
+    """One schema that accepts what both accept; None if there is none in plain words. Annotations of `outer` win. A
+    reference stays alone, so `inner` may not have one."""
+    if "$ref" in inner or not (_OPEN.isdisjoint(inner) and _OPEN.isdisjoint(outer)) or not _closed_alike(inner, outer):
+        return None
+    for group in _GROUPS:
+        mine, yours = group & inner.keys(), group & outer.keys()
+        if mine and yours and any(inner.get(keyword) != outer.get(keyword) for keyword in group):
+            return None
+    merged = dict(inner)
+    for keyword, value in outer.items():
+        if keyword not in inner or keyword in ANNOTATIONS or _same(inner[keyword], value):
+            merged[keyword] = value
+            continue
+        both = _both(keyword, inner[keyword], value)
+        if both is None:
+            return None
+        merged[keyword] = both
+    return merged
+
+
+def _closed_alike(inner: dict[str, Any], outer: dict[str, Any]) -> bool:
+    """Whether `additionalProperties` of each covers the same beside the properties of the other."""
+    for one, other in ((inner, outer), (outer, inner)):
+        if one.get("additionalProperties", True) is not True and any(
+            not other.get(keyword, {}).keys() <= one.get(keyword, {}).keys() for keyword in _OBJECT
+        ):
+            return False
+    return True
+
+
+def _both(keyword: str, inner: Any, outer: Any) -> Any:
+    """The value that stands for two unequal ones; None if there is none."""
+    match keyword:
+        case "required":
+            return [*inner, *(name for name in outer if name not in inner)]
+        case "allOf":
+            return [*inner, *outer]
+        case "type":
+            return _types(inner, outer)
+        case "properties" | "patternProperties":
+            return _properties(inner, outer)
+    return None
+
+
+def _types(inner: Any, outer: Any) -> Any:
+    mine = [inner] if isinstance(inner, str) else inner
+    yours = [outer] if isinstance(outer, str) else outer
+    kept = [kind for kind in mine if kind in yours or (kind == "integer" and "number" in yours)]
+    kept += [kind for kind in yours if kind == "integer" and kind not in kept and "number" in mine]
+    return (kept[0] if len(kept) == 1 else kept) or None
+
+
+def _properties(inner: dict[str, Any], outer: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(inner)
+    for name, schema in outer.items():
+        mine = inner.get(name, True)
+        if mine is True or _same(mine, schema):
+            merged[name] = schema
+        elif isinstance(mine, dict) and isinstance(schema, dict) and "$ref" not in schema:
+            both = merge(mine, schema)
+            merged[name] = {"allOf": [mine, schema]} if both is None else both
+        else:
+            merged[name] = {"allOf": [mine, schema]}
+    return merged
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equal as JSON. Numbers are raw text here, so that Python's `True == 1` cannot mix them up."""
+    return bool(one == other)

@@ -1,0 +1,195 @@
+"""The rules that a schema keeps so that a provider can force the model's arguments into it: OpenAI's and Anthropic's.
+
+From their guides of 2026; OpenAI's numbers of 2024 were a fiftieth of them. Only what is documented is checked: a rule
+that a provider has given up would refuse what it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from msgspec import Raw
+
+from toolwire.schema.survey import Survey
+from toolwire.schema.tree import DEFINITIONS, children, walk
+
+
+@dataclass(frozen=True, slots=True)
+class StrictLimits:
+    """OpenAI's limits for one strict schema."""
+
+    properties: int = 5_000
+    #: Objects inside objects.
+    levels: int = 10
+    #: Characters of all property names, definition names, enum and const values together.
+    characters: int = 120_000
+    enum_values: int = 1_000
+    #: Of one enum of strings with more than `long_enum` values, all characters together.
+    long_enum: int = 250
+    long_enum_characters: int = 15_000
+
+
+class StrictFault(NamedTuple):
+    """What breaks a rule: the schema that does, and a sentence about it."""
+
+    node: dict[str, Any]
+    text: str
+
+
+_COMPOSITION = frozenset(
+    ["allOf", "dependencies", "dependentRequired", "dependentSchemas", "else", "if", "not", "oneOf", "then"]
+)
+
+
+def strict_fault(root: dict[str, Any], limits: StrictLimits = StrictLimits()) -> StrictFault | None:
+    """The first rule of OpenAI's strict mode that the schema breaks."""
+    if "anyOf" in root:
+        return StrictFault(root, "a strict schema may not have `anyOf` at its root: put it into a property")
+    for node in walk(root):
+        if refused := sorted(_COMPOSITION & node.keys()):
+            return StrictFault(node, f"`{refused[0]}` is not allowed in a strict schema")
+        if text := _open_object(node):
+            return StrictFault(node, text)
+        if text := _long_enum(node, limits):
+            return StrictFault(node, text)
+    counts = (
+        ("properties", sum(len(_named(node, "properties")) for node in walk(root)), limits.properties),
+        ("levels of objects", _levels(root, limits.levels), limits.levels),
+        ("enum values", sum(len(_listed(node, "enum")) for node in walk(root)), limits.enum_values),
+        ("characters in names and values", sum(map(_characters, walk(root))), limits.characters),
+    )
+    for what, count, most in counts:
+        if count > most:
+            return StrictFault(root, f"a strict schema has at most {most} {what}, this one has {count}")
+    return None
+
+
+def _open_object(node: dict[str, Any]) -> str | None:
+    """Why an object is not closed, or leaves a property to choice; None for what is no object."""
+    if not _is_object(node):
+        return None
+    if node.get("additionalProperties") is not False:
+        return "every object of a strict schema has `additionalProperties: false`"
+    missing = _named(node, "properties").keys() - set(map(str, _listed(node, "required")))
+    if missing:
+        return (
+            f"every property of a strict schema is `required` ({min(missing)[:64]!r} is not): "
+            "let one that may be left out be null"
+        )
+    return None
+
+
+def _is_object(node: dict[str, Any]) -> bool:
+    kind = node.get("type")
+    return "properties" in node or kind == "object" or (isinstance(kind, list) and "object" in kind)
+
+
+def _named(node: dict[str, Any], keyword: str) -> dict[str, Any]:
+    value = node.get(keyword)
+    return value if isinstance(value, dict) else {}
+
+
+def _listed(node: dict[str, Any], keyword: str) -> list[Any]:
+    value = node.get(keyword)
+    return value if isinstance(value, list) else []
+
+
+def _long_enum(node: dict[str, Any], limits: StrictLimits) -> str | None:
+    values = _listed(node, "enum")
+    size = sum(len(value) for value in values if isinstance(value, str))
+    if len(values) > limits.long_enum and size > limits.long_enum_characters:
+        return f"an enum of more than {limits.long_enum} values has at most {limits.long_enum_characters} characters"
+    return None
+
+
+def _characters(node: dict[str, Any]) -> int:
+    """Characters of the names and fixed values in one schema."""
+    names = [name for keyword in ("properties", *DEFINITIONS) for name in _named(node, keyword)]
+    values = [*_listed(node, "enum"), node.get("const")]
+    return sum(map(len, names)) + sum(len(value) for value in values if isinstance(value, str))
+
+
+def _levels(root: dict[str, Any], most: int) -> int:
+    """Objects inside objects, references not followed; stops counting one above the limit."""
+    deepest = 0
+    stack = [(root, 0)]
+    while stack and deepest <= most:
+        node, level = stack.pop()
+        level += _is_object(node)
+        deepest = max(deepest, level)
+        for keyword, _, schema in children(node):
+            if isinstance(schema, dict):
+                stack.append((schema, 0 if keyword in DEFINITIONS else level))
+    return deepest
+
+
+# ---------------------------------------------------------------- Anthropic
+
+
+@dataclass(frozen=True, slots=True)
+class StrictCost:
+    """What a strict tool takes of Anthropic's budget for one request."""
+
+    #: Properties that may be left out.
+    optional: int
+    #: Properties with a union type.
+    unions: int
+
+
+#: Strict tools, optional properties and union properties that one request may have.
+ANTHROPIC_LIMITS = (20, 24, 16)
+
+_UNENFORCED = frozenset(
+    [
+        "contains",
+        "default",
+        "dependencies",
+        "dependentRequired",
+        "dependentSchemas",
+        "else",
+        "exclusiveMaximum",
+        "exclusiveMinimum",
+        "if",
+        "maxItems",
+        "maxLength",
+        "maximum",
+        "minLength",
+        "minimum",
+        "multipleOf",
+        "not",
+        "oneOf",
+        "pattern",
+        "patternProperties",
+        "prefixItems",
+        "propertyNames",
+        "then",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+        "uniqueItems",
+    ]
+)
+_FORMATS = frozenset(["date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid"])
+
+
+def anthropic_cost(root: dict[str, Any], survey: Survey) -> StrictCost | None:
+    """What the schema costs as a strict one at Anthropic; None if it says more than can be forced there."""
+    if survey.has_cycle():
+        return None
+    optional = unions = 0
+    for node in walk(root):
+        few = node.get("minItems", Raw(b"0")) in (Raw(b"0"), Raw(b"1"))
+        if not _UNENFORCED.isdisjoint(node) or not few or node.get("format", "date") not in _FORMATS:
+            return None
+        if _is_object(node) and node.get("additionalProperties") is not False:
+            return None
+        required = _listed(node, "required")
+        for name, schema in _properties(node):
+            optional += name not in required
+            unions += "anyOf" in schema or isinstance(schema.get("type"), list)
+    return StrictCost(optional, unions)
+
+
+def _properties(node: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    return ((name, schema) for name, schema in _named(node, "properties").items() if isinstance(schema, dict))

@@ -1,0 +1,87 @@
+"""Google's generateContent answers as typed shapes, after google-genai 3.6's `types`.
+
+Only what the gateway reads is named. Parts stay raw until they are looked at: a part has one data member out of many,
+and most of them only Google's own clients understand.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Raw, Struct
+
+DIALECT = "gemini"
+
+#: A Raw member that is absent, to be told by `is`; `Raw | None` would accept nothing but null.
+ABSENT = Raw()
+
+
+class PartialArg(Struct, rename="camel"):
+    """One value, or a piece of a string, of arguments that Vertex streams. `json_path` says where it belongs."""
+
+    json_path: str
+    string_value: str | None = None
+    number_value: Raw = ABSENT
+    bool_value: bool | None = None
+    null_value: Raw = ABSENT
+    will_continue: bool = False
+
+
+class FunctionCall(Struct, rename="camel"):
+    id: str | None = None
+    name: str | None = None
+    args: Raw = ABSENT
+    partial_args: list[PartialArg] | None = None
+    will_continue: bool | None = None
+
+
+class Part(Struct, rename="camel"):
+    text: str | None = None
+    thought: bool | None = None
+    thought_signature: str | None = None
+    function_call: FunctionCall | None = None
+
+
+#: Members of a part that say nothing by themselves: what is left names the kind of its data.
+PART_FLAGS = frozenset(
+    {"text", "thought", "thoughtSignature", "partMetadata", "mediaResolution", "videoMetadata", "functionCall"}
+)
+
+
+class Content(Struct):
+    parts: list[Raw] | None = None
+
+
+class Candidate(Struct, rename="camel"):
+    content: Content | None = None
+    #: A number where a client asked for `enum-encoding=int`.
+    finish_reason: str | int | None = None
+    index: int | None = None
+
+
+class PromptFeedback(Struct, rename="camel"):
+    block_reason: str | int | None = None
+
+
+class UsageMetadata(Struct, rename="camel"):
+    """Cumulative. `prompt_token_count` includes the cached ones, `candidates_token_count` excludes the thoughts."""
+
+    prompt_token_count: int | None = None
+    cached_content_token_count: int | None = None
+    candidates_token_count: int | None = None
+    thoughts_token_count: int | None = None
+    tool_use_prompt_token_count: int | None = None
+
+
+class Chunk(Struct, rename="camel"):
+    """A whole answer, or one chunk of a stream with what is new since the last."""
+
+    candidates: list[Candidate] | None = None
+    prompt_feedback: PromptFeedback | None = None
+    usage_metadata: UsageMetadata | None = None
+    model_version: str | None = None
+    response_id: str | None = None
+    error: Raw = ABSENT
+
+
+chunk_decoder = msgspec.json.Decoder(Chunk)
+part_decoder = msgspec.json.Decoder(Part)

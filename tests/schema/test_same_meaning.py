@@ -1,0 +1,142 @@
+"""What a provider is told accepts and rejects what the client's schema does, under two independent validators; or the
+tool was refused as incompatible."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import jsonschema_rs
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from toolwire.model.errors import RequestError
+from toolwire.model.request import Tool
+from toolwire.schema.check import check_parameters
+from toolwire.schema.dialects import DIALECTS, adapted
+
+PATH = "tools[0].function.parameters"
+URIS = {
+    4: "http://json-schema.org/draft-04/schema#",
+    7: "http://json-schema.org/draft-07/schema#",
+    2019: "https://json-schema.org/draft/2019-09/schema",
+    2020: None,
+}
+VALIDATORS = {
+    URIS[4]: (jsonschema.Draft4Validator, jsonschema_rs.Draft4Validator),
+    URIS[7]: (jsonschema.Draft7Validator, jsonschema_rs.Draft7Validator),
+    URIS[2019]: (jsonschema.Draft201909Validator, jsonschema_rs.Draft201909Validator),
+    URIS[2020]: (jsonschema.Draft202012Validator, jsonschema_rs.Draft202012Validator),
+}
+
+NAMES = st.sampled_from(["a", "b", "const", "$ref"])
+#: `$ref` as a property is nobody's business but Anthropic's, which takes no `$` in names.
+SAFE_NAMES = st.sampled_from(["a", "b", "const", "items"])
+SCALARS = st.sampled_from([None, True, False, 0, 1, 2, 1.5, -3, "", "x", "yy"])
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES | SAFE_NAMES, inner, max_size=3),
+    max_leaves=8,
+)
+KINDS = st.sampled_from(["null", "boolean", "integer", "number", "string", "array", "object"])
+ANNOTATIONS = st.fixed_dictionaries({}, optional={"description": SCALARS.map(str), "default": VALUES})
+BOUNDS = st.integers(-2, 3) | st.sampled_from([0.5, 1.5])
+
+
+def schemas(draft: int) -> st.SearchStrategy[Any]:
+    """Schemas of a draft's own words, with references to `p`, `q` and the root."""
+    references = st.sampled_from(["#/$defs/p", "#/$defs/q", "#", "#/definitions/d"])
+    leaves = st.one_of(
+        st.fixed_dictionaries({"type": KINDS}),
+        st.fixed_dictionaries({"type": st.lists(KINDS, min_size=1, max_size=3, unique=True)}),
+        st.fixed_dictionaries({"enum": st.lists(VALUES, min_size=1, max_size=3, unique_by=json.dumps)}),
+        st.fixed_dictionaries({"$ref": references}),
+        st.fixed_dictionaries({"$ref": references, "description": st.just("d")}),
+        ANNOTATIONS,
+    )
+    exclusive: dict[str, Any] = {"exclusiveMinimum": BOUNDS, "exclusiveMaximum": BOUNDS, "minimum": BOUNDS}
+    if draft == 4:
+        exclusive = {"minimum": BOUNDS, "exclusiveMinimum": st.booleans()}
+    numbers = st.fixed_dictionaries(
+        {"type": st.sampled_from(["integer", "number", ["integer", "string"]])}, optional=exclusive
+    ).filter(lambda node: draft > 4 or "exclusiveMinimum" not in node or "minimum" in node)
+    newer = [] if draft == 4 else [st.booleans(), st.fixed_dictionaries({"const": VALUES})]
+    return st.recursive(st.one_of(leaves, numbers, *newer), lambda inner: nested(inner, draft), max_leaves=6)
+
+
+def nested(inner: st.SearchStrategy[Any], draft: int) -> st.SearchStrategy[dict[str, Any]]:
+    some = st.lists(inner, min_size=1, max_size=3)
+    names = st.lists(SAFE_NAMES, min_size=1, max_size=2, unique=True)
+    tuples = {"prefixItems": some} if draft == 2020 else {"items": some, "additionalItems": inner}
+    applied = {"items": inner, **tuples}
+    words: dict[str, Any] = {
+        "properties": st.dictionaries(NAMES | SAFE_NAMES, inner, max_size=3),
+        "additionalProperties": inner | st.booleans(),
+        "patternProperties": st.dictionaries(st.sampled_from(["^a", "t$"]), inner, max_size=2),
+        "required": names,
+        "allOf": some,
+        "anyOf": some,
+        "oneOf": some,
+        "not": inner,
+        "$ref": st.sampled_from(["#/$defs/p", "#/$defs/q"]),
+        "type": st.just("object"),
+        "minProperties": st.integers(0, 2),
+        **applied,
+    }
+    if draft in (4, 7):
+        words["dependencies"] = st.dictionaries(SAFE_NAMES, inner | names, max_size=2)
+    if draft == 7:
+        words |= {"if": inner, "then": inner, "else": inner, "contains": inner}
+    if draft >= 2019:
+        words |= {"dependentRequired": st.dictionaries(SAFE_NAMES, names, max_size=2)}
+        words |= {"unevaluatedProperties": inner | st.booleans(), "dependentSchemas": st.dictionaries(NAMES, inner)}
+    picked = st.lists(st.sampled_from(sorted(words)), min_size=1, max_size=4, unique=True)
+    return picked.flatmap(lambda chosen: st.fixed_dictionaries({word: words[word] for word in chosen}))
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> dict[str, Any]:
+    draft = draw(st.sampled_from(list(URIS)))
+    uri, inner = URIS[draft], schemas(draft)
+    root: dict[str, Any] = {"$schema": uri} if uri else {}
+    body = draw(nested(inner, draft) | st.fixed_dictionaries({"$ref": st.just("#/$defs/p")}))
+    root |= body | draw(st.sampled_from([{}, {"type": "object"}]))
+    as_object = st.one_of(inner, nested(inner, draft)).map(lambda node: node if isinstance(node, dict) else {})
+    root["$defs"] = {"p": draw(as_object), "q": draw(as_object)}
+    root["definitions"] = {"d": draw(as_object)}
+    return root
+
+
+def verdicts(schema: dict[str, Any], instances: list[Any]) -> list[list[bool]]:
+    python, rust = VALIDATORS[schema.get("$schema")]
+    one, two = python(schema), rust(schema, offline=True)
+    return [[one.is_valid(instance) for instance in instances], [two.is_valid(instance) for instance in instances]]
+
+
+OBJECTS = st.dictionaries(NAMES | SAFE_NAMES, VALUES, max_size=4)
+
+
+@pytest.mark.parametrize("dialect", sorted(DIALECTS))
+@settings(suppress_health_check=list(HealthCheck))
+@given(schema=documents(), instances=st.lists(OBJECTS, min_size=8, max_size=12))
+def test_what_reaches_a_provider_means_the_same(dialect: str, schema: dict[str, Any], instances: list[Any]) -> None:
+    raw = json.dumps(schema).encode()
+    tool = Tool("f", parameters=raw)
+    try:
+        check_parameters(tool, PATH)
+    except RequestError:
+        assume(False)
+    told = incompatible = None
+    try:
+        told = adapted(tool, dialect, PATH, "vendor").parameters
+    except RequestError as error:
+        incompatible = error
+
+    if incompatible is not None:
+        assert incompatible.code == "tool_schema_incompatible"
+        assert incompatible.features
+    elif told is not None:
+        assert json.loads(told)["type"] == "object"
+        assert verdicts(json.loads(told), instances) == verdicts(schema, instances)
