@@ -13,8 +13,9 @@ The client speaks Chat Completions; the upstream speaks it too, and then Anthrop
 
 To measure another gateway as well, start `python -m bench.upstream --port 9100`, configure that gateway to use it as an
 OpenAI-compatible provider, and give both: `--upstream-url http://127.0.0.1:9100/v1 --peer ... --peer-model ...`. The
-same upstream is Anthropic (at http://127.0.0.1:9100) and Gemini (there at /v1beta): name the other gateway's models that
-lead to these with `--peer-anthropic` and `--peer-gemini`. With `--peer-pid` its CPU and memory are measured too.
+same upstream is Anthropic (at http://127.0.0.1:9100) and Gemini (there at /v1beta): models of the other gateway that
+lead to these are named with `--peer-anthropic` and `--peer-gemini`. With `--peer-pid` its CPU and memory are measured
+too.
 """
 
 from __future__ import annotations

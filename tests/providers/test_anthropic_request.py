@@ -17,6 +17,7 @@ from pydantic import TypeAdapter
 from tests.corpus.driver import open_exchange
 from tests.providers.messages_upstream import MODEL, TOOLS, USER, WIRE
 from toolwire.model.errors import RequestError
+from toolwire.schema.dialects import STRICT_OFF
 
 OPUS = "claude-opus-4-8"
 WEATHER = {"name": "weather", "input_schema": {"type": "object", "properties": {}}}
@@ -276,6 +277,14 @@ def test_strict() -> None:
     old = sent("claude-sonnet-4-20250514", tools=[tool])
     assert "strict" not in old.body["tools"][0]
     assert "not_supported:strict" in old.warnings
+
+
+def test_what_is_beyond_the_apis_budget_is_sent_without_strict() -> None:
+    parameters = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+    functions = [{"name": f"f{number}", "strict": True, "parameters": parameters} for number in range(21)]
+    found = sent(tools=[{"type": "function", "function": function} for function in functions])
+    assert ["strict" in tool for tool in found.body["tools"]].count(True) == 20
+    assert found.warnings == [STRICT_OFF]
 
 
 def test_names_the_api_refuses_are_mapped_everywhere() -> None:

@@ -13,7 +13,7 @@ from toolwire.model.limits import PRESET_AGENTS
 from toolwire.model.request import ChatRequest, Tool
 from toolwire.policy import check_request
 from toolwire.schema import check
-from toolwire.schema.check import check_parameters
+from toolwire.schema.check import check_parameters, check_strict
 from toolwire.schema.survey import EXPANDED_NODES
 
 PATH = "tools[0].function.parameters"
@@ -23,7 +23,9 @@ DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 
 def given(schema: Any, *, strict: bool | None = None) -> None:
     raw = schema if isinstance(schema, bytes) else json.dumps(schema).encode()
-    check_parameters(Tool("f", parameters=raw, strict=strict), PATH)
+    tool = Tool("f", parameters=raw, strict=strict)
+    check_parameters(tool, PATH)
+    check_strict(tool, PATH)
 
 
 def refused(schema: Any, *, strict: bool | None = None) -> RequestError:
@@ -174,6 +176,7 @@ def test_a_verdict_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "_verdicts", {})
     given(within({"minimum": 1}))
     monkeypatch.setattr(check, "_fault", None)  # calling it would fail
+    monkeypatch.setattr(check, "_strict_fault", None)
 
     given(within({"minimum": 1}))
     with pytest.raises(TypeError):

@@ -187,6 +187,11 @@ def test_a_reference_with_company_into_a_schema_that_contains_itself() -> None:
     assert told(schema) == {**of(a={"$ref": "#/$defs/N_2"}), "$defs": {"N_2": both}}
 
 
+def test_a_definition_that_is_a_reference_with_company() -> None:
+    schema = {**of(x={"$ref": "#/$defs/p"}), "$defs": {"p": {"$ref": "#/$defs/q", "title": "p"}, "q": STRING}}
+    assert told(schema) == {**of(x={"$ref": "#/$defs/p"}), "$defs": {"p": {**STRING, "title": "p"}}}
+
+
 def test_a_reference_to_the_root() -> None:
     schema = of(next={"$ref": "#"}, k={"const": "v"})
     root = of(next={"$ref": "#/$defs/Root"}, k={"enum": ["v"]})

@@ -122,6 +122,7 @@ def sim(folder: Path) -> Iterator[str]:
 wire = "{wire}"
 base_url = "http://127.0.0.1:{port}{path}"
 credential = "none"
+{'profile = "openai"' if wire == "openai_chat" else ""}
 """
             for model, (wire, path) in SIM_MODELS.items()
         )

@@ -259,6 +259,7 @@ class Exchange:
         """One batch through the exchange's own rules to the door's bytes."""
         if self._over:  # what follows the end, such as a second [DONE]
             return b""
+        self._count_repair(batch)
         batch = self._owned(batch)
         self._see(batch)
         if self._request.stream:
@@ -284,6 +285,7 @@ class Exchange:
     # ------------------------------------------------------------ whole answers
 
     def _whole(self, batch: Batch) -> list[Action]:
+        self._count_repair(batch)
         batch = self._owned(batch)
         self._see(batch)
         if self._request.stream:  # a host that ignores `stream`
@@ -344,13 +346,16 @@ class Exchange:
         self._used_ids.add(id)
         return event if id == event.id and name == event.name else replace(event, id=id, name=name)
 
+    def _count_repair(self, batch: Batch) -> None:
+        """What the decoder gave without a source needed repair, unless it comes from the end of the body."""
+        if batch.source is None and not all(type(event) in _ENDINGS for event in batch.events):
+            self.summary.repaired_frames += 1
+
     def _see(self, batch: Batch) -> None:
         """Check the order, keep the log's figures."""
         if self.observe is not None:
             self.observe(batch)
         self._order.check(batch)
-        if batch.source is None and not all(type(event) in _ENDINGS for event in batch.events):
-            self.summary.repaired_frames += 1
         for event in batch.events:
             if type(event) is UsageUpdate:
                 self.summary.usage = event.usage

@@ -28,16 +28,14 @@ from toolwire.providers.anthropic_messages import check_content, write_messages
 from toolwire.providers.anthropic_models import Family, family_of
 from toolwire.providers.anthropic_settings import Settings, settle
 from toolwire.providers.profiles import Profile
-from toolwire.schema.dialects import adapted
+from toolwire.schema.dialects import Adapted, adapted, within_strict_budget
 from toolwire.tool_names import WIRE_NAME, with_wire_names
 from toolwire.wire.anthropic_messages import DIALECT
-from toolwire.wire.json import dump, raw_members, write_array, write_object
+from toolwire.wire.json import dump, write_array, write_object
 
 #: Call ids the API accepts; and the length of one that stands in for another.
 _CALL_ID = r"[A-Za-z0-9_-]{1,64}"
 _CALL_ID_LENGTH = 40
-
-_NO_PARAMETERS = b'{"type":"object","properties":{}}'
 
 
 class AnthropicMessages:
@@ -97,59 +95,54 @@ def _with_tools(
     not sent cannot be called."""
     choice = request.tool_choice
     allowed = choice.names if choice is not None and not choice.named else None
-    sent: list[Tool] = []
-    written: list[bytes] = []
-    for number, tool in enumerate(request.tools):
-        if allowed is not None and tool.name not in allowed:
-            continue
-        raw = _tool(tool, f"tools[{number}]", target, family, warnings)
-        if raw is not None:
-            sent.append(tool)
-            written.append(raw)
-    if choice is not None and choice.mode == "required" and not sent:
+    kept = [
+        (tool, f"tools[{number}]")
+        for number, tool in enumerate(request.tools)
+        if (allowed is None or tool.name in allowed) and _is_sent(tool, f"tools[{number}]", target, warnings)
+    ]
+    if choice is not None and choice.mode == "required" and not kept:
         raise RequestError(
             f"tool_choice asks for a tool call, but {target.provider.name} knows none of the tools",
             code="unsupported_tool",
             param="tool_choice",
         )
-    return replace(request, tools=tuple(sent)), written
+    schemas = within_strict_budget(
+        [adapted(tool, DIALECT, f"{path}.function.parameters", target.provider.name) for tool, path in kept]
+    )
+    written = [_tool(tool, schema, family, warnings) for (tool, _), schema in zip(kept, schemas, strict=True)]
+    return replace(request, tools=tuple(tool for tool, _ in kept)), written
 
 
-def _tool(tool: Tool, path: str, target: Target, family: Family, warnings: list[str]) -> bytes | None:
-    """A tool as JSON; None for one that only the host the client had in mind can run."""
+def _is_sent(tool: Tool, path: str, target: Target, warnings: list[str]) -> bool:
+    """Whether the API knows this kind of tool. What only the host that the client had in mind can run is left out;
+    a custom tool, which the client runs, is refused."""
+    if tool.kind == "function" or raw_in(tool, DIALECT) is not None:
+        return True
+    if tool.kind == "opaque":
+        warnings.append("not_supported:server_tools")
+        return False
+    raise RequestError(
+        f"`{path}`: {tool.name!r} is a custom tool, and {target.provider.name} has none: declare it as a function with "
+        "one string parameter",
+        code="unsupported_tool",
+        param=path,
+    )
+
+
+def _tool(tool: Tool, schema: Adapted, family: Family, warnings: list[str]) -> bytes:
     raw = raw_in(tool, DIALECT)
     if raw is not None:
         return raw
-    if tool.kind == "opaque":
-        warnings.append("not_supported:server_tools")
-        return None
-    if tool.kind == "custom":
-        raise RequestError(
-            f"`{path}`: {tool.name!r} is a custom tool, and {target.provider.name} has none: declare it as a function "
-            "with one string parameter",
-            code="unsupported_tool",
-            param=path,
-        )
-    schema = adapted(tool, DIALECT, f"{path}.function.parameters", target.provider.name)
+    assert schema.parameters is not None  # this dialect says something for a tool without
     warnings += schema.warnings
     members = [("name", dump(tool.name))]
     members += [("description", dump(tool.description))] if tool.description else []
-    members.append(("input_schema", _object_schema(schema.parameters)))
+    members.append(("input_schema", schema.parameters))
     if schema.strict and family.structured_output:
         members.append(("strict", b"true"))
     elif schema.strict:
         warnings.append("not_supported:strict")
     return write_object(members)
-
-
-def _object_schema(raw: bytes | None) -> bytes:
-    """The schema with the root type that the API insists on, and Chat's schemas may leave out."""
-    if raw is None:
-        return _NO_PARAMETERS
-    given = raw_members(raw)
-    if "type" in given:
-        return raw
-    return write_object([("type", b'"object"'), *((name, bytes(value)) for name, value in given.items())])
 
 
 def _tool_choice(request: ChatRequest) -> bytes | None:

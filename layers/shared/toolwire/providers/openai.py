@@ -20,6 +20,7 @@ from toolwire.providers.openai_answer import ChatDecoder
 from toolwire.providers.openai_errors import error_from_body
 from toolwire.providers.openai_messages import write_message, write_tool, write_tool_choice
 from toolwire.providers.profiles import Profile
+from toolwire.schema.check import check_strict
 from toolwire.tool_names import WIRE_NAME, with_wire_names
 from toolwire.wire.json import dump, members, write_array, write_object
 from toolwire.wire.openai_chat import DIALECT
@@ -88,6 +89,8 @@ def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatR
             param="tools",
             code="too_many_tools",
         )
+    for number, tool in enumerate(request.tools if profile.strict_rules else ()):
+        check_strict(tool, f"tools[{number}].function.parameters")
     request, added = with_results(request)
     if added:
         warnings.append("tool_result_missing")

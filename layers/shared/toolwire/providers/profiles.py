@@ -22,6 +22,8 @@ class Profile:
     call_id_length: int = 40
     #: Tools in one request, None for no known limit.
     tools: int | None = None
+    #: Whether a tool with `strict: true` must keep OpenAI's rules for strict schemas; else the word is passed on.
+    strict_rules: bool = False
     #: Whether `tool_choice: {"type": "allowed_tools"}` is understood; else only the allowed tools are sent.
     allowed_tools: bool = False
     #: Whether messages may have the role "developer"; else they are sent as "system", which means the same.
@@ -48,11 +50,19 @@ PROFILES: dict[str, Profile] = {
             "openai",
             call_id=r"[A-Za-z0-9_-]{1,40}",
             tools=128,
+            strict_rules=True,
             allowed_tools=True,
             developer_role=True,
             reasoning_back=None,
         ),
-        Profile("azure", call_id=r"[A-Za-z0-9_-]{1,40}", tools=128, developer_role=True, reasoning_back=None),
+        Profile(
+            "azure",
+            call_id=r"[A-Za-z0-9_-]{1,40}",
+            tools=128,
+            strict_rules=True,
+            developer_role=True,
+            reasoning_back=None,
+        ),
         Profile("compatible"),
         Profile(
             "deepseek",

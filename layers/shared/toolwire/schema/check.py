@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -64,25 +65,35 @@ _verdicts: dict[bytes, Fault | None] = {}
 
 
 def check_parameters(tool: Tool, path: str) -> None:
-    """Raises RequestError if the parameters are no valid schema of an object, or not strict though `strict` is true.
-    `path` is the JSON path of the member that holds them."""
+    """Raises RequestError if the parameters are no valid schema of an object. `path` is the JSON path of the member
+    that holds them."""
+    _raise(_fault, b"", tool, path)
+
+
+def check_strict(tool: Tool, path: str) -> None:
+    """Raises RequestError if a strict tool breaks OpenAI's rules for strict schemas. Only a host that enforces them is
+    asked for: others take `strict` for a wish, or have rules of their own."""
+    if tool.strict is True:
+        _raise(_strict_fault, b"strict", tool, path)
+
+
+def _raise(find: Callable[[bytes], Fault | None], question: bytes, tool: Tool, path: str) -> None:
     raw = tool.parameters
     if raw is None:
         return
-    strict = tool.strict is True
-    key = hashlib.sha256(raw).digest() + (b"s" if strict else b"")
+    key = hashlib.sha256(raw).digest() + question
     try:
         fault = _verdicts[key]
     except KeyError:
         if len(_verdicts) >= _KEPT:
             _verdicts.clear()
-        fault = _verdicts[key] = _fault(raw, strict)
+        fault = _verdicts[key] = find(raw)
     if fault is not None:
         where = f" at {fault.pointer[:200]!r}" if fault.pointer else ""
         raise RequestError(f"`{path}` of the tool {tool.name!r}{where}: {fault.text}", param=path, code=fault.code)
 
 
-def _fault(raw: bytes, strict: bool) -> Fault | None:
+def _fault(raw: bytes) -> Fault | None:
     try:
         root = parse(raw)
     except (ValueError, RecursionError):
@@ -96,10 +107,14 @@ def _fault(raw: bytes, strict: bool) -> Fault | None:
     kind = root.get("type", "object")
     if kind != "object" and not (isinstance(kind, list) and "object" in kind):
         return Fault(_INVALID, "/type", 'it must be "object": the arguments of a call are an object')
-    fault = _compiled(raw.decode(), draft_of(root))
-    if fault is None and strict and (broken := strict_fault(root)):
-        return Fault("invalid_strict_schema", locate(root, broken.node), broken.text)
-    return fault
+    return _compiled(raw.decode(), draft_of(root))
+
+
+def _strict_fault(raw: bytes) -> Fault | None:
+    """Of a schema that `_fault` found valid."""
+    root = parse(raw)
+    broken = strict_fault(root)
+    return Fault("invalid_strict_schema", locate(root, broken.node), broken.text) if broken else None
 
 
 def _compiled(text: str, draft: int) -> Fault | None:

@@ -66,7 +66,7 @@ class Converter:
         while self._waiting:
             name, source, beside = self._waiting.pop()
             inner = self._node(source)
-            self._definitions[name] |= self._merged(inner, source, beside) if beside else inner
+            self._definitions[name] = self._merged(inner, source, beside) if beside else inner
         for name, site in self._sites.items():
             if self._uses[name] == 1 and site is not root:
                 site.clear()
@@ -162,7 +162,7 @@ class Converter:
             while name in self._definitions:
                 name = f"{stem}_{len(self._definitions) + 2}"
             self._names[key] = name
-            self._definitions[name] = {}
+            self._definitions[name] = {}  # the name is taken; what it means comes when the waiting ones are written
             self._waiting.append((name, target, beside))
         self._uses[self._names[key]] += 1
         return _PREFIX + self._names[key]

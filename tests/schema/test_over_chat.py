@@ -1,0 +1,91 @@
+"""Tool schemas as a client of the Chat door meets them: the error's shape, and the warning's place."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from toolwire.model.http import Head
+from toolwire.model.settings import Settings
+from toolwire.shell import serve as serve_module
+from toolwire.shell.serve import serve
+
+pytestmark = pytest.mark.enable_socket  # the demo provider's
+
+
+@pytest.fixture(autouse=True)
+def _only_the_demo(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve_module, "current_settings", lambda: Settings(providers={}))
+
+
+def ask(
+    parameters: Any, model: str = "demo/compatible", *, strict: bool | None = None, **fields: Any
+) -> tuple[Head, Any]:
+    tool = {"type": "function", "function": {"name": "f", "parameters": parameters, "strict": strict}}
+    body = {"model": model, "messages": [{"role": "user", "content": "Hi"}], "tools": [tool], **fields}
+    event = {"httpMethod": "POST", "path": "/chat/completions", "requestContext": {}, "body": json.dumps(body)}
+    head, *rest = serve("chat", event, None)
+    assert isinstance(head, Head)
+    return head, json.loads(b"".join(piece for piece in rest if isinstance(piece, bytes)))
+
+
+def of(schema: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {"a": schema}}
+
+
+def endless(levels: int) -> dict[str, Any]:
+    return {"type": "object", "$defs": {f"d{n}": {"$ref": f"#/$defs/d{(n + 1) % levels}"} for n in range(levels)}} | {
+        "$ref": "#/$defs/d0"
+    }
+
+
+@pytest.mark.parametrize(
+    ("parameters", "code"),
+    [
+        (of({"$ref": "http://127.0.0.1:9/schema.json"}), "invalid_function_parameters"),
+        (of({"pattern": "(a"}), "invalid_function_parameters"),
+        ({"type": "object", "anyOf": [{}] * 9_999}, "tool_schema_too_complex"),
+        (endless(1), "invalid_function_parameters"),
+        (endless(3_000), "invalid_function_parameters"),
+        (of({"type": "text"}), "invalid_function_parameters"),
+    ],
+)
+def test_a_hostile_or_broken_schema_is_an_error_of_the_clients_own_shape(parameters: Any, code: str) -> None:
+    head, answer = ask(parameters)
+
+    error = answer["error"]
+    assert head.status == 400
+    assert ("x-should-retry", "false") in head.headers
+    assert (error["type"], error["code"], error["param"]) == (
+        "invalid_request_error", code, "tools[0].function.parameters",
+    )  # fmt: skip
+
+
+def test_a_pattern_that_never_ends_elsewhere_is_only_text_here() -> None:
+    assert ask(of({"type": "string", "pattern": "^(a+)+$"}))[0].status == 200
+
+
+@pytest.mark.parametrize(
+    ("model", "feature"),
+    [("demo/anthropic", "anyOf at the root"), ("demo/gemini", "recursion through a required property")],
+)
+def test_what_a_provider_cannot_be_told_names_the_features(model: str, feature: str) -> None:
+    node = {**of({"$ref": "#/$defs/n"}), "required": ["a"]}
+    groups = {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
+    head, answer = ask({**of({"$ref": "#/$defs/n"}), **groups, "$defs": {"n": node}}, model)
+
+    error = answer["error"]
+    assert (head.status, error["code"], error["type"]) == (400, "tool_schema_incompatible", "semantic_error")
+    assert error["incompatible_features"] == [feature]
+
+
+def test_a_warning_reaches_the_header() -> None:
+    closed = {"type": "object", "properties": {}, "additionalProperties": False}
+
+    head, _ = ask(closed, strict=True, parallel_tool_calls=True)
+    assert dict(head.headers)["x-toolwire-warnings"] == "strict_with_parallel"
+
+    head, _ = ask(closed, strict=True)
+    assert "x-toolwire-warnings" not in dict(head.headers)
