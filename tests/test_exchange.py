@@ -339,6 +339,6 @@ def test_what_the_log_line_says() -> None:
     assert (summary.model, summary.finish, summary.upstream_status) == ("host-model", "tool_calls", 200)
     assert summary.usage is not None
     assert summary.usage.total_tokens == USAGE["total_tokens"]
-    assert summary.repaired_frames == 1, "the minted id; the end is nobody's frame"
+    assert summary.repaired_frames == 0, "a minted id is no repair, and the end is nobody's frame"
     assert "SECRET" not in repr(summary)
     assert [type(item) for item in observed] == [Frame, Batch] * 6
