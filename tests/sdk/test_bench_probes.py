@@ -67,8 +67,8 @@ def gemini_turns(arguments: list[Any], *results: str) -> list[dict[str, Any]]:
 
 
 CUT = '{"city": "Par'
-#: Wire -> probe -> members of the request that reaches the provider (None for one that is not there), or the code of the
-#: error with which the gateway refuses it.
+#: Wire -> probe -> members of the request that reaches the provider (None for one that is not there), or the code of
+#: the error with which the gateway refuses it.
 EXPECTED: dict[str, dict[str, dict[str, Any] | str]] = {
     "openai_chat": {
         "tool_choice_none": {"tool_choice": "none"},
