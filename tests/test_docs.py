@@ -108,6 +108,14 @@ def test_every_error_code_is_explained() -> None:
     assert (written | by_api_gateway | set(openai_errors._CODES.values())) - named(OPERATIONS, "Errors") == set()
 
 
+def test_every_warning_is_explained() -> None:
+    raised = re.compile(r'(?:warnings(?:\.append\(| \+= \[|\[)|_warn\(warnings, |STRICT_OFF = |return \[)"([a-z_]+)"')
+    written = {code for path in PACKAGE.rglob("*.py") for code in raised.findall(path.read_text())}
+
+    assert len(written) > 6
+    assert {code for code in written if f"| `{code}` |" not in (ROOT / "docs/operations.md").read_text()} == set()
+
+
 # ---------------------------------------------------------------- logs and metrics
 
 
