@@ -63,8 +63,11 @@ def test_a_hostile_or_broken_schema_is_an_error_of_the_clients_own_shape(paramet
     )  # fmt: skip
 
 
-def test_a_pattern_that_never_ends_elsewhere_is_only_text_here() -> None:
-    assert ask(of({"type": "string", "pattern": "^(a+)+$"}))[0].status == 200
+def test_a_pattern_that_never_ends_is_refused() -> None:
+    head, answer = ask(of({"type": "string", "pattern": "^(a+)+$"}))
+
+    assert (head.status, answer["error"]["code"]) == (400, "invalid_function_parameters")
+    assert "(a+)+" in answer["error"]["message"]
 
 
 @pytest.mark.parametrize(

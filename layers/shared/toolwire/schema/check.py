@@ -1,9 +1,9 @@
 """Whether a tool's parameters are a JSON Schema that can be used, and why not.
 
 jsonschema_rs gives the verdict: it checks the schema against its own dialect's meta-schema, compiles it, and fetches
-nothing. No pattern is run here, so one that costs a backtracking engine exponential time is only text. What the
-validator must not be given (endless or exploding references) is found before it sees the schema. A verdict depends on
-the raw text alone, so it is kept by the text's SHA-256; agents send the same tools with every request.
+nothing; no pattern is run here. What no validator should be given (endless or exploding references, exploding patterns)
+is found before it sees the schema. A verdict depends on the raw text alone, so it is kept by the text's SHA-256; agents
+send the same tools with every request.
 
 The codes: `invalid_function_parameters` (OpenAI's own name for it), `tool_schema_too_complex`, `invalid_strict_schema`.
 """
