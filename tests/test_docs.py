@@ -17,7 +17,7 @@ from toolwire.model.errors import InternalError
 from toolwire.model.events import Usage
 from toolwire.model.limits import PRESET_2API, PRESET_AGENTS, Limits
 from toolwire.model.settings import ProviderConfig, Target
-from toolwire.providers import openai_errors
+from toolwire.providers import upstream_errors
 from toolwire.providers.profiles import PROFILES, Profile
 from toolwire.shell import observe
 
@@ -105,7 +105,7 @@ def test_every_error_code_is_explained() -> None:
     by_api_gateway = set(re.findall(r'"code":"(\w+)"', (ROOT / "template.yaml").read_text()))
 
     assert len(written) > 30
-    assert (written | by_api_gateway | set(openai_errors._CODES.values())) - named(OPERATIONS, "Errors") == set()
+    assert (written | by_api_gateway | set(upstream_errors.CODES.values())) - named(OPERATIONS, "Errors") == set()
 
 
 def test_every_warning_is_explained() -> None:

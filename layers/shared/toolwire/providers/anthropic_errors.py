@@ -9,6 +9,7 @@ import msgspec
 
 from toolwire.model.errors import UpstreamError
 from toolwire.model.source import Source
+from toolwire.providers.upstream_errors import code_of, credential_refused, retry_of
 from toolwire.wire.anthropic_messages import DIALECT
 
 #: Anthropic's error type -> the HTTP status it comes with.
@@ -24,20 +25,6 @@ _STATUS = {
     "api_error": 500,
     "timeout_error": 504,
     "overloaded_error": 529,
-}
-
-#: HTTP status -> our code, where the upstream has no code of its own.
-_CODES = {
-    400: "upstream_invalid_request",
-    402: "insufficient_quota",
-    404: "upstream_not_found",
-    408: "upstream_timeout",
-    413: "upstream_request_too_large",
-    422: "upstream_invalid_request",
-    429: "rate_limit_exceeded",
-    503: "upstream_overloaded",
-    504: "upstream_timeout",
-    529: "upstream_overloaded",
 }
 
 #: How the message of a prompt that does not fit begins; clients know that fault by OpenAI's code.
@@ -56,12 +43,7 @@ def error_from_body(body: bytes, status: int, retry_after: str | None = None) ->
         kind = error.get("type")
         status = _STATUS.get(kind, 502) if isinstance(kind, str) else 502
     if status in (401, 403):
-        return UpstreamError(
-            f"the upstream refused this gateway's credential ({status})",
-            code="upstream_authentication_failed",
-            status=502,
-            retry=False,
-        )
+        return credential_refused(status)
     message = error.get("message")
     if not isinstance(message, str) or not message:
         message = f"the upstream answered {answered} without a message"
@@ -69,7 +51,7 @@ def error_from_body(body: bytes, status: int, retry_after: str | None = None) ->
         message,
         code=_code(error, message, status),
         status=status,
-        retry=False if status < 500 and status not in (408, 409, 429) else None,
+        retry=retry_of(status),
         retry_after=retry_after,
         source=Source(DIALECT, body) if whole else None,
     )
@@ -82,7 +64,7 @@ def _code(error: dict[str, Any], message: str, status: int) -> str:
         return code
     if status in (400, 413) and message.startswith(_TOO_LONG):
         return "context_length_exceeded"
-    return _CODES.get(status, "upstream_error")
+    return code_of(status)
 
 
 def _error_object(body: bytes) -> tuple[dict[str, Any], bool]:

@@ -12,6 +12,7 @@ import msgspec
 
 from toolwire.model.errors import UpstreamError
 from toolwire.model.source import Source
+from toolwire.providers.upstream_errors import code_of, credential_refused, retry_of
 from toolwire.wire.gemini import DIALECT
 
 #: google.rpc.Code -> (HTTP status, our code). The status counts where an error comes within a 200 answer.
@@ -26,7 +27,6 @@ _STATUSES = {
     "UNAVAILABLE": (503, "upstream_overloaded"),
     "DEADLINE_EXCEEDED": (504, "upstream_timeout"),
 }
-_CODES = dict(_STATUSES.values()) | {413: "upstream_request_too_large"}
 
 _SECONDS = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
 
@@ -44,20 +44,15 @@ def error_from_body(body: bytes, status: int, retry_after: str | None = None) ->
         status = given if isinstance(given, int) and 400 <= given < 600 else known[0] if known else 502
     details = [detail for detail in _list(error.get("details")) if isinstance(detail, dict)]
     if status in (401, 403) or any(detail.get("reason") == "API_KEY_INVALID" for detail in details):
-        return UpstreamError(
-            f"the upstream refused this gateway's credential ({status})",
-            code="upstream_authentication_failed",
-            status=502,
-            retry=False,
-        )
+        return credential_refused(status)
     if status == 499:  # Google's word for a request that was cancelled, which the client did not do
         status = 502
     message = error.get("message")
     return UpstreamError(
         message if isinstance(message, str) and message else f"the upstream answered {status} without a message",
-        code=known[1] if known else _CODES.get(status, "upstream_error"),
+        code=known[1] if known else code_of(status),
         status=status,
-        retry=False if status < 500 and status not in (408, 409, 429) else None,
+        retry=retry_of(status),
         retry_after=retry_after or next((delay for detail in details if (delay := _delay(detail))), None),
         source=Source(DIALECT, body) if error else None,
     )

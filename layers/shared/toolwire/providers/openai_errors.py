@@ -13,6 +13,7 @@ import msgspec
 
 from toolwire.model.errors import UpstreamError
 from toolwire.model.source import Source
+from toolwire.providers.upstream_errors import code_of, credential_refused, retry_of
 from toolwire.wire.json import raw_members
 from toolwire.wire.openai_chat import DIALECT
 
@@ -21,20 +22,6 @@ _TEXTS = ("message", "detail", "error", "errors", "msg", "error_msg", "error_mes
 #: The longest body that is taken for a message though it is no JSON.
 _TEXT_CHARS = 500
 _EVENT = re.compile(rb"^data:[ ]?(\{.*)$", re.MULTILINE)
-
-#: HTTP status -> our code, where the upstream names none.
-_CODES = {
-    400: "upstream_invalid_request",
-    402: "insufficient_quota",
-    404: "upstream_not_found",
-    408: "upstream_timeout",
-    413: "upstream_request_too_large",
-    422: "upstream_invalid_request",
-    429: "rate_limit_exceeded",
-    503: "upstream_overloaded",
-    504: "upstream_timeout",
-    529: "upstream_overloaded",
-}
 
 
 def error_from_body(body: bytes, status: int, retry_after: str | None = None) -> UpstreamError:
@@ -48,21 +35,16 @@ def error_from_body(body: bytes, status: int, retry_after: str | None = None) ->
     if not 400 <= status < 600:
         status = _status_in(error) or 502
     if status in (401, 403):
-        return UpstreamError(
-            f"the upstream refused this gateway's credential ({status})",
-            code="upstream_authentication_failed",
-            status=502,
-            retry=False,
-        )
+        return credential_refused(status)
     message, code = error.get("message"), error.get("code")
     if not isinstance(message, str) or not message:
         message = f"the upstream answered {answered} without a message"
     return UpstreamError(
         message,
-        code=code if isinstance(code, str) and code else _CODES.get(status, "upstream_error"),
+        code=code if isinstance(code, str) and code else code_of(status),
         status=status,
         param=error.get("param") if isinstance(error.get("param"), str) else None,
-        retry=False if status < 500 and status not in (408, 409, 429) else None,
+        retry=retry_of(status),
         retry_after=retry_after,
         source=Source(DIALECT, body) if whole else None,
     )
