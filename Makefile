@@ -3,13 +3,15 @@
 
 PYTHON3 ?= python3
 PORT    ?= 8080
+# The keys that `make key` makes for the local gateway, which asks for one as soon as this file is there.
+KEYS_FILE ?= $(or $(XDG_STATE_HOME),$(HOME)/.local/state)/toolwire/keys.json
 # From here on only the command line counts: a PYTHON or ARCH of the environment would mean something else.
 CONFIG  =
 # What `make build` and `make deploy` build for: Lambda's Python and processor (arm64 or x86_64).
 PYTHON  = 3.13
 ARCH    = arm64
 STACK   = toolwire
-# More template parameters for `make deploy`: PARAMS="KeySha256=... LogRetentionDays=30"
+# More template parameters for `make deploy`: PARAMS="AlarmTopicArn=... LogRetentionDays=30"
 PARAMS  =
 BUILD_DIR = .aws-sam/build
 
@@ -24,14 +26,15 @@ PACKED  := $(abspath $(wildcard toolwire.toml))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test integration check format build deploy verify replay conformance bench lock clean python3
+.PHONY: help run test integration check format build deploy key secret destroy verify replay conformance openapi bench lock \
+	clean python3
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z0-9]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
 		printf '  make %-12s %s\n' "$$name" "$$text"; done
 
 run: .venv/run.stamp  ## serve the gateway on 127.0.0.1 (PORT=8080 CONFIG=toolwire.toml)
-	@$(RUN) -m local.server --port $(PORT) $(if $(CONFIG),--config $(CONFIG))
+	@$(if $(wildcard $(KEYS_FILE)),KEYS_FILE='$(KEYS_FILE)' )$(RUN) -m local.server --port $(PORT) $(if $(CONFIG),--config $(CONFIG))
 
 test: check  ## lint, types, import rules and every fast test; offline once installed
 	$(PYTEST) -m "not integration" --dist worksteal
@@ -56,10 +59,23 @@ build: .venv-sam/stamp  ## build for Lambda (PYTHON=3.13 ARCH=arm64), with ./too
 	LAYER_PYTHON=$(PYTHON) LAYER_ARCH=$(ARCH) LAYER_CONFIG=$(PACKED) LAYER_PIP=$(abspath $(SAM_BIN)/python) \
 		$(SAM) build --build-dir $(BUILD_DIR) --parameter-overrides Runtime=python$(PYTHON) Architecture=$(ARCH)
 
-deploy: build  ## deploy what `make build` makes (STACK=toolwire PARAMS="KeySha256=...")
+deploy: build  ## deploy what `make build` makes (STACK=toolwire PARAMS="AlarmTopicArn=...")
 	@$(SAM) deploy --template-file $(BUILD_DIR)/template.yaml --stack-name $(STACK) --resolve-s3 \
 		--capabilities CAPABILITY_IAM --no-fail-on-empty-changeset --parameter-overrides \
 		Runtime=python$(PYTHON) Architecture=$(ARCH) $(if $(PACKED),ConfigSource=/opt/toolwire.toml) $(PARAMS)
+
+# The local keys, unless the command line names a stack.
+NAMED_STACK = $(if $(filter command,$(origin STACK)),--stack '$(STACK)')
+ACTION = create
+key: .venv/run.stamp  ## keys of clients (ACTION=create|list|rotate|revoke TENANT=acme KEY=tw_... SETTINGS=acme.toml DAYS= GRACE= STACK=)
+	@$(RUN) -m local.key_admin $(ACTION) $(or $(NAMED_STACK),--file '$(KEYS_FILE)') $(if $(TENANT),--tenant '$(TENANT)') \
+		$(if $(KEY),--key '$(KEY)') $(if $(SETTINGS),--settings '$(SETTINGS)') $(if $(DAYS),--days $(DAYS)) $(if $(GRACE),--grace $(GRACE))
+
+secret: .venv/run.stamp  ## a provider's key, read from standard input, into the Secrets Manager (PROVIDER=openai STACK=toolwire)
+	@$(if $(PROVIDER),,$(error secret needs PROVIDER=, e.g. PROVIDER=openai))$(RUN) -m local.secret_admin '$(PROVIDER)' --stack '$(STACK)'
+
+destroy: .venv/run.stamp .venv-sam/stamp  ## delete a deployed stack; its keys stay unless KEYS=delete (STACK=toolwire)
+	@$(RUN) -m local.destroy --stack '$(STACK)' $(if $(filter delete,$(KEYS)),--delete-keys )-- env $(SAM) delete --stack-name '$(STACK)'
 
 verify: .venv/run.stamp  ## check a deployment, or the local server (URL=http://127.0.0.1:8080/v1 KEY=... SLOW=1)
 	@$(if $(URL),,$(error verify needs URL=, e.g. URL=http://127.0.0.1:$(PORT)/v1))$(if $(KEY),TOOLWIRE_KEY='$(KEY)' )$(RUN) -m local.verify $(if $(SLOW),--slow )$(URL)
@@ -69,6 +85,9 @@ replay: .venv/run.stamp  ## replay a recorded exchange, side by side (EVENT=even
 
 conformance: .venv/dev.stamp  ## write docs/conformance.md and the README's table from the test matrix
 	$(RUN) -m tests.matrix.page
+
+openapi: .venv/run.stamp  ## write docs/openapi.json, the native API's OpenAPI document, from its models
+	$(RUN) -m local.openapi
 
 bench: .venv/dev.stamp  ## measure against a direct connection
 	$(RUN) -m bench

@@ -30,11 +30,11 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from bench import core
+from bench import core, store
 from bench.client import BenchError, Endpoint
 from bench.cold_start import MODELS, bare_start, configure, lambda_start, local_start, start_gateway
 from bench.process import Process, python
-from bench.report import CORE_ROWS, DIRECT, ROWS, START_ROWS, table
+from bench.report import CORE_ROWS, DIRECT, ROWS, START_ROWS, STORE_ROWS, table
 from bench.traffic import MEASUREMENTS, QUICK, Figures, Sizes, Subject, prove
 from bench.wires import WIRES
 
@@ -61,7 +61,13 @@ def main(argv: Sequence[str]) -> int:
         print(f"bench: {error}", file=sys.stderr)
         return 1
     print("\nThe translation alone, in process; ratios are to Chat Completions on both sides.\n")
-    print(table(CORE_ROWS, _cores(sizes, runs)))
+    print(table(CORE_ROWS, _cores(sizes, runs)), flush=True)
+    print("\nThe store's part in a turn; ratios are to the store in memory.\n")
+    stores: dict[str, list[Figures]] = {}
+    for _ in range(runs):
+        for name, figures in store.figures():
+            stores.setdefault(name, []).append(figures)
+    print(table(STORE_ROWS, stores))
     return 0
 
 
@@ -148,6 +154,7 @@ def _cores(sizes: Sizes, runs: int) -> dict[str, list[Figures]]:
     for _ in range(runs):
         for provider, wire in WIRES.items():
             streams = core.deltas(sizes.burst_deltas, wire) | core.call_events(wire)
+            streams |= core.text_calls(sizes.burst_deltas, wire)
             figures[GATEWAY + TO[provider]].append(streams | core.large_request(wire=wire))
     return figures
 

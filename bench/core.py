@@ -12,10 +12,10 @@ from collections.abc import Callable
 from bench.script import Script
 from bench.traffic import Figures
 from bench.wires import WIRES, Wire
+from toolwire.checked import checked
 from toolwire.doors import load_door
-from toolwire.exchange import Exchange
+from toolwire.exchange import Action, Exchange, carried_out
 from toolwire.model.settings import ProviderConfig, Target, Tenant
-from toolwire.policy import check_request
 
 _REPEATS = 5
 #: Deltas in one receive: while one write is on its way, about so many arrive when a provider is fast.
@@ -30,21 +30,37 @@ def deltas(count: int, wire: Wire = _CHAT) -> Figures:
     return {f"{kind}_delta": _delta(Script(kind, count), wire) for kind in kinds}
 
 
-def _delta(script: Script, wire: Wire) -> float:
+def text_calls(count: int, wire: Wire = _CHAT) -> Figures:
+    """Microseconds for each text delta of a host whose models may write calls as text: not looked for, and looked for.
+    Only such hosts' wire has them."""
+    if wire is not _CHAT:
+        return {}
+    return {f"recovery_{word}": _delta(Script("text", count), wire, recovery=word) for word in ("off", "on")}
+
+
+def _delta(script: Script, wire: Wire, recovery: str | None = None) -> float:
     stream = [event for _, event in wire.events(script)]
     pieces = [b"".join(stream[at : at + _TOGETHER]) for at in range(0, len(stream), _TOGETHER)]
     body = script.request("scripted")
+    if recovery is not None:
+        body = json.dumps(json.loads(body) | {"tools": [_tool(0)]}).encode()
 
     def translate() -> float:
-        exchange = _open(body, wire)
+        exchange = _open(body, wire, recovery)
         exchange.receive_head(200, _STREAM_HEAD)
         started = time.process_time()
         for piece in pieces:
-            exchange.receive_data(piece)
-        exchange.receive_end()
+            _sent(exchange, exchange.receive_data(piece))
+        _sent(exchange, exchange.receive_end())
         return time.process_time() - started
 
     return _fastest(translate) / script.stamps * 1e6
+
+
+def _sent(exchange: Exchange, actions: list[Action]) -> None:
+    """What the shell does with an answer's actions, but the store's and the socket's part."""
+    for _ in carried_out(exchange, actions, lambda items: None):  # noqa: ARG005
+        pass
 
 
 def large_request(messages: int = 100, tools: int = 20, size: int = 188_000, wire: Wire = _CHAT) -> Figures:
@@ -64,15 +80,15 @@ def call_events(wire: Wire = _CHAT) -> Figures:
     return {} if "tools" in wire.without else {"call": _delta(Script("tools", 50), wire) * 100 / 1e3}
 
 
-def _open(body: bytes, wire: Wire) -> Exchange:
+def _open(body: bytes, wire: Wire, recovery: str | None = None) -> Exchange:
     door = load_door("chat")
-    request = door.parse_request(body, {})
+    headers = {"x-toolwire-recover-text-calls": recovery} if recovery else {}
+    request = door.parse_request(body, headers)
     tenant = Tenant()
-    check_request(request, tenant.limits)
     return Exchange(
         door,
-        request,
-        _target(wire),
+        checked(door.name, request, headers, tenant),
+        _target(wire, "compatible" if recovery else None),
         tenant,
         headers={},
         credential=None,
@@ -82,8 +98,9 @@ def _open(body: bytes, wire: Wire) -> Exchange:
     )
 
 
-def _target(wire: Wire) -> Target:
-    profile = "openai" if wire is _CHAT else None
+def _target(wire: Wire, profile: str | None) -> Target:
+    if profile is None and wire is _CHAT:
+        profile = "openai"
     return Target(ProviderConfig("bench", wire.name, "http://127.0.0.1:1", "none", profile), wire.model)
 
 

@@ -54,8 +54,18 @@ CORE_ROWS = (
     Row("text_delta", "translate one text delta, us", "<= 3"),
     Row("bare_delta", "translate one text delta, written anew, us", "<= 3"),
     Row("tools_delta", "translate one tool delta, us", "<= 3"),
+    Row("recovery_off", "translate one text delta, calls in text not looked for, us", "<= 3"),
+    Row("recovery_on", "translate one text delta, calls in text looked for, us", "<= 4"),
     Row("call", "events of a tool call of 100 deltas, ms", "<= 0.3"),
     Row("request", "188 KB request, 100 messages, 20 tools, ms", "<= 1.2"),
+)
+
+
+STORE_ROWS = (
+    Row("store_write", "write a turn's two ids and states, which its end waits for, ms", "<= 15", adds=True),
+    Row("recall_1", "look up a history with 1 call, ms", "<= 10", adds=True),
+    Row("recall_100", "look up a history with 100 calls, ms", adds=True),
+    Row("recall_1000", "look up a history with 1,000 calls, ms", adds=True),
 )
 
 

@@ -11,9 +11,17 @@ from toolwire.routing import DEMO, DEMO_MODELS
 _COLUMNS = 100
 _LABEL = "  {:<15} "
 
+#: What a store means for whoever stops the server.
+_STORES = {
+    "memory": "kept in memory until it stops",
+    "moto": "kept in moto's DynamoDB until it stops",
+    "dynamodb": "kept in DynamoDB",
+}
 
-def banner(url: str, settings: Settings, wires: Container[str], env: Mapping[str, str]) -> str:
-    """The lines of the start banner. `wires` are the protocols that are built: providers of others are not offered."""
+
+def banner(url: str, settings: Settings, wires: Container[str], env: Mapping[str, str], store: str) -> str:
+    """The lines of the start banner. `wires` are the protocols that are built: providers of others are not offered.
+    `store` is the kind of store."""
     providers = [provider for provider in settings.providers.values() if provider.wire in wires]
     demo = [f"{DEMO}/{name}" for name in DEMO_MODELS]
     lacking = [provider for provider in providers if not _is_ready(provider, env)]
@@ -22,7 +30,10 @@ def banner(url: str, settings: Settings, wires: Container[str], env: Mapping[str
         "with key": [p.name for p in providers if p.credential != "none" and p not in lacking],
         "need no key": [p.name for p in providers if p.credential == "none"],
         "key missing": [f"{p.name} ({p.credential.partition(':')[2]})" for p in lacking],
-        "clients": ["must show a key" if settings.key_sha256 or settings.require_key else "need no key"],
+        "clients": [
+            "must show a key" if settings.key_sha256 or settings.require_key or settings.keys_file else "need no key"
+        ],
+        "conversations": [_STORES.get(store, store)],
     }
     lines = [_row(label, names) for label, names in rows.items() if names]
     return "\n".join([f"toolwire listens at {url}/v1", *lines, "Ctrl-C stops it."])

@@ -16,6 +16,12 @@ Handler = Callable[[dict[str, Any], Any], Answer]
 #: Path below the stage -> method -> folder in functions/.
 ROUTES: Mapping[str, Mapping[str, str]] = {
     "/chat/completions": {"POST": "chat_completions"},
+    "/responses": {"POST": "responses"},
+    "/native/chat": {"POST": "native"},
+    "/native/tools/check": {"POST": "native"},
+    "/native/translate": {"POST": "native"},
+    "/messages": {"POST": "messages"},
+    "/messages/count_tokens": {"POST": "messages"},
     "/models": {"GET": "catalog"},
     "/health": {"GET": "catalog"},
 }
@@ -25,6 +31,9 @@ STAGE = "v1"
 
 #: Also served without the stage, for whoever watches over the process.
 _WITHOUT_STAGE = ("/health",)
+
+#: Claude Code asks with HEAD for the root of its base URL, which has no stage, before it sends anything.
+_ROOT = "/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +52,9 @@ class Route:
 
 
 def resolve(method: str, path: str) -> Route | NoRoute:
-    """The route of a request. HEAD is answered where GET is, as HTTP asks."""
+    """The route of a request. HEAD is answered where GET is, as HTTP asks; at the root, with the gateway's health."""
+    if path == _ROOT and method in ("GET", "HEAD"):
+        return Route("/health", "catalog")
     resource = path.removeprefix(f"/{STAGE}") if path not in _WITHOUT_STAGE else path
     methods = ROUTES.get(resource, {}) if resource != path or path in _WITHOUT_STAGE else {}
     function = methods.get("GET" if method == "HEAD" else method)

@@ -32,8 +32,10 @@ from toolwire.model.errors import ClientGone
 from toolwire.model.http import Head
 from toolwire.model.limits import BODY_BYTES
 from toolwire.providers import WIRES
+from toolwire.shell.cors import PREFLIGHT, cors_headers, cors_origin
 from toolwire.shell.output import Output, deliver, stack_of
 from toolwire.shell.settings import SettingsError, current_settings
+from toolwire.shell.store import current_store
 
 #: Seconds an invocation may take: the template's default for StreamTimeoutSeconds.
 FUNCTION_SECONDS = 600.0
@@ -132,6 +134,8 @@ class Connection:
         except RefusedError as refused:
             return self._refuse(head, refused, last=True)  # what is left of the request cannot be told from the next
         if isinstance(route, NoRoute):
+            if head.method == "OPTIONS" and route.allow and cors_origin(os.environ):
+                return self._send(head, Head(204, PREFLIGHT))
             return self._refuse(head, _refusal(head, route))
         return self._invoke(head, route, body)
 
@@ -148,7 +152,7 @@ class Connection:
         event = proxy_event(head, route, body, request_id=request_id, client=self._client)
         context = LocalContext(route.function, request_id, FUNCTION_SECONDS)
         answer = HttpAnswer(self._socket, head)
-        output = Output(answer)
+        output = Output(answer, headers=cors_headers(os.environ))
         try:
             deliver(self._server.handlers[route.function](event, context), output)
             if not output.head_sent:
@@ -169,22 +173,29 @@ class Connection:
     ) -> bool:
         """Sends an error of the server's own. `last`: the request was not read to its end, so the connection ends."""
         request_id = request_id or str(uuid.uuid4())
-        answer = HttpAnswer(self._socket, head, last=last)
-        output = Output(answer)
         headers = (("content-type", "application/json"), ("x-request-id", request_id), *refused.headers)
-        output.start(Head(refused.status, headers))
-        output.write(error_body(refused, request_id))
-        output.finish()
+        keeps_open = self._send(head, Head(refused.status, headers), error_body(refused, request_id), last=last)
         if last:
             linger(self._socket)
+        return keeps_open
+
+    def _send(self, head: RequestHead | None, answered: Head, body: bytes = b"", *, last: bool = False) -> bool:
+        """Sends a whole answer of the server's own. Returns whether another request may follow."""
+        answer = HttpAnswer(self._socket, head, last=last)
+        output = Output(answer, headers=cors_headers(os.environ))
+        output.start(answered)
+        output.write(body)
+        output.finish()
         return answer.keeps_open
 
 
 def _check_origin(head: RequestHead) -> None:
     """Refuses what the page of another site sends through its reader's browser: where no key is asked for, any page
     could spend the credentials in this process's environment. Browsers name the page's origin with every POST; no other
-    client does, and apps (`vscode-webview://...`) have schemes of their own."""
+    client does, and apps (`vscode-webview://...`) have schemes of their own. CORS_ORIGIN lets a site in."""
     origin = head.fields.get("origin", "")
+    if cors_origin(os.environ) in (origin, "*"):
+        return
     if origin != "null" and not origin.startswith(("http://", "https://")):
         return
     with suppress(ValueError):  # no URL: nothing of ours
@@ -244,12 +255,12 @@ def _serve(host: str, port: int) -> int:
         return 1
     os.environ["TOOLWIRE_OWN_URLS"] = server.url  # read by the settings, which handlers load when they are imported
     try:
-        settings = current_settings()
+        settings, store = current_settings(), current_store()
         server.handlers = load_handlers(FUNCTIONS)
     except SettingsError as error:
         print(f"toolwire: {error}", file=sys.stderr)
         return 1
-    print(banner(server.url, settings, WIRES, os.environ), flush=True)
+    print(banner(server.url, settings, WIRES, os.environ, store.name), flush=True)
     try:
         server.serve_forever()
     except KeyboardInterrupt:

@@ -89,8 +89,8 @@ def key_is_asked_for(gateway: Gateway) -> str:
     if missing.status == 404:
         raise BlockedError("there is no GET /models: does the URL end in the stage (/v1)?")
     if missing.status == 200:
-        _expect(gateway.is_local, "anybody can use this gateway: deploy it with KeySha256 and REQUIRE_KEY=1")
-        _expect(not gateway.has_key, "a key was given, but the gateway asks for none: set KEY_SHA256")
+        _expect(gateway.is_local, "anybody can use this gateway: set REQUIRE_KEY=1, as the template does")
+        _expect(not gateway.has_key, "a key was given, but the gateway asks for none: make one (make key)")
         raise SkippedError("the local gateway asks for no key")
     _expect_error(missing, 401, "a request without a key")
     _expect_error(
@@ -104,7 +104,7 @@ def key_is_asked_for(gateway: Gateway) -> str:
 def models(gateway: Gateway) -> str:
     reply = gateway.send("GET", "/models")
     if reply.status == 401:
-        raise BlockedError("the key is missing or refused: KeySha256 must be the SHA-256 (hex) of exactly this key")
+        raise BlockedError("the key is missing or refused: make one (make key TENANT=me STACK=...) and give it as KEY=")
     _expect(reply.status == 200, f"GET /models is {reply.status}")
     names = [model.get("id") for model in (reply.json or {}).get("data", [])]
     if "demo/openai" not in names:

@@ -13,7 +13,20 @@ import pytest_socket
 #: TOOLWIRE_SHARED, which tests/reference.py reads, only says where reference data lies.
 _ENVIRONMENT = ("AWS_", "TOOLWIRE_", "OPENAI_", "POWERTOOLS_")
 _ENVIRONMENT_SUFFIXES = ("_API_KEY", "_BASE_URL", "_PROXY", "_proxy")
-_ENVIRONMENT_NAMES = ("KEY_SHA256", "REQUIRE_KEY", "ENABLE_DEMO", "LOG_LEVEL")
+_ENVIRONMENT_NAMES = (
+    "KEY_SHA256",
+    "REQUIRE_KEY",
+    "ENABLE_DEMO",
+    "LOG_LEVEL",
+    "STORE",
+    "STORE_TABLE",
+    "STATE_TTL_DAYS",
+    "KEYS_TABLE",
+    "KEYS_FILE",
+    "RATES_TABLE",
+    "SECRET_PREFIX",
+    "CORS_ORIGIN",
+)
 
 #: Where a test marked `enable_socket` may connect to.
 _LOOPBACK = ["127.0.0.1", "::1", "localhost"]
@@ -36,6 +49,11 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 hypothesis.settings.register_profile("quick", derandomize=True, deadline=None, database=None, max_examples=50)
 hypothesis.settings.register_profile("thorough", parent=hypothesis.settings.get_profile("quick"), max_examples=1000)
 hypothesis.settings.load_profile("quick")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`pytest tests/matrix --update-golden` rewrites the golden files, for a look at the difference before a commit."""
+    parser.addoption("--update-golden", action="store_true", help="rewrite golden files and examples in docs")
 
 
 @pytest.fixture(scope="session")

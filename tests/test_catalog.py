@@ -5,7 +5,7 @@ import json
 import openai
 
 from toolwire.catalog import health_body, models_body
-from toolwire.model.settings import ProviderConfig, Settings
+from toolwire.model.settings import ProviderConfig, Settings, Tenant
 
 SETTINGS = Settings(
     providers={
@@ -40,7 +40,22 @@ def test_models_name_no_address_and_no_credential() -> None:
 def test_an_empty_list_is_a_list() -> None:
     listed = json.loads(models_body(Settings(providers={}, enable_demo=False), ["openai_chat"]))
 
-    assert listed == {"object": "list", "data": [], "has_more": False, "first_id": None, "last_id": None}
+    assert listed == {
+        "object": "list", "data": [], "models": [], "has_more": False, "first_id": None, "last_id": None,
+    }  # fmt: skip
+
+
+def test_codexs_catalogue_names_the_same_models() -> None:
+    """What Codex's own reader of a catalogue insists on; tests/agents/codex.py gives it to Codex itself."""
+    listed = json.loads(models_body(Settings(providers={}), ["openai_chat"]))
+    assert [model["slug"] for model in listed["models"]] == [model["id"] for model in listed["data"]]
+    wanted = {
+        "slug", "display_name", "supported_reasoning_levels", "shell_type", "visibility", "supported_in_api",
+        "priority",
+        "support_verbosity", "truncation_policy", "experimental_supported_tools", "base_instructions",
+    }  # fmt: skip
+    assert all(wanted <= model.keys() for model in listed["models"])
+    assert {model["apply_patch_tool_type"] for model in listed["models"]} == {"freeform"}
 
 
 def test_an_entry_has_what_the_clients_read() -> None:
@@ -51,4 +66,15 @@ def test_an_entry_has_what_the_clients_read() -> None:
 
 
 def test_health_says_what_runs() -> None:
-    assert json.loads(health_body("1.2.3", demo=False)) == {"status": "ok", "version": "1.2.3", "demo": False}
+    body = json.loads(health_body("1.2.3", demo=False, store="memory"))
+    assert body == {"status": "ok", "version": "1.2.3", "demo": False, "store": "memory"}
+
+
+def test_a_tenant_is_offered_what_it_may_use() -> None:
+    def listed(*models: str) -> list[str]:
+        body = models_body(SETTINGS, ["openai_chat", "anthropic_messages"], Tenant(models=models))
+        return [model["id"] for model in json.loads(body)["data"]]
+
+    assert listed("openai/*", "demo/compatible") == ["demo/compatible", "claude-gpt"]
+    assert listed("anthropic/*") == ["opus"]
+    assert listed() == []

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from tests.template import cloudformation
-from toolwire.exchange import Summary
 from toolwire.model.errors import InternalError
 from toolwire.model.events import Usage
 from toolwire.model.limits import PRESET_2API, PRESET_AGENTS, Limits
@@ -20,6 +19,7 @@ from toolwire.model.settings import ProviderConfig, Target
 from toolwire.providers import upstream_errors
 from toolwire.providers.profiles import PROFILES, Profile
 from toolwire.shell import observe
+from toolwire.summary import Summary
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "layers" / "shared" / "toolwire"
@@ -126,7 +126,12 @@ def full_record() -> observe.RequestRecord:
     record.tenant, record.requested_model, record.tools, record.status = "default", "demo/openai", 1, 200
     record.target = Target(ProviderConfig("demo", "openai_chat", "http://x"), "openai")
     record.failed(InternalError("no"))
-    record.summary = Summary(True, ["f"], 1, 1, 1, 1, ["w"], 200, "m", "stop", Usage(1, 1))
+    record.store_error, record.store_read_ms, record.store_write_ms = "read_timeout", 1.0, 1.0
+    record.summary = Summary(
+        stream=True, tool_names=["f"], calls=1, recovered={"hermes": 1}, argument_bytes=1, ids_minted=1,
+        stored_items=1, repaired_frames=1,
+        warnings=["w"], upstream_status=200, model="m", finish="stop", usage=Usage(1, 1),
+    )  # fmt: skip
     return record
 
 

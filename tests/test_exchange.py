@@ -26,6 +26,7 @@ from tests.providers.chat_upstream import (
     text,
     whole,
 )
+from toolwire.checked import checked
 from toolwire.doors import load_door
 from toolwire.exchange import Action, Exchange, Send
 from toolwire.framing.sse import Frame
@@ -49,11 +50,12 @@ def opened(
     credential: str | None = "secret",
 ) -> Exchange:
     door = load_door("chat")
+    asks = Tenant(tenant, limits)
     return Exchange(
         door,
-        door.parse_request(body, {}),
+        checked(door.name, door.parse_request(body, {}), headers or {}, asks),
         Target(ProviderConfig("up", "openai_chat", "http://127.0.0.1:1/v1", "none", profile), "m"),
-        Tenant(tenant, limits),
+        asks,
         headers=headers or {},
         credential=credential,
         request_id="req-1",
@@ -181,12 +183,14 @@ def test_heads() -> None:
         "content-type": "text/event-stream; charset=utf-8",
         "cache-control": "no-cache",
         "x-request-id": "req-1",
+        "request-id": "req-1",
         "x-conversation-id": "conv_0000000001",
     }
     document = told(opened(request(streamed=False)), whole({"content": "x"}), "application/json")
     assert document.headers == {
         "content-type": "application/json",
         "x-request-id": "req-1",
+        "request-id": "req-1",
         "x-conversation-id": "conv_0000000001",
     }
     warned = opened(request(store=True, user="u"), profile="mistral")

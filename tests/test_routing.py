@@ -3,8 +3,8 @@
 import pytest
 
 from toolwire.model.errors import RequestError
-from toolwire.model.settings import ProviderConfig, Settings
-from toolwire.routing import ALIAS_HOPS, route
+from toolwire.model.settings import ProviderConfig, Settings, Tenant
+from toolwire.routing import ALIAS_HOPS, check_tenant, may_use, route
 
 SETTINGS = Settings(
     providers={
@@ -89,3 +89,42 @@ def test_the_demo_can_be_switched_off() -> None:
     with pytest.raises(RequestError, match="switched off") as caught:
         route("demo/openai", settings)
     assert "demo/" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("models", "model", "allowed"),
+    [
+        (None, "openai/gpt-5.6", True),
+        ((), "openai/gpt-5.6", False),
+        (("openai/*",), "openai/gpt-5.6", True),
+        (("openai/*",), "fast", True),  # an alias that leads there
+        (("openai/*",), "openrouter/openai/gpt", False),
+        (("fast",), "fast", True),
+        (("fast",), "openai/gpt-mini", False),  # only by the name that was given to them
+        (("claude-*",), "claude-gpt-5", True),
+        (("*/gpt-*",), "openai/gpt-5.6", True),
+        (("openai/gpt",), "openai/gpt-5.6", False),
+        (("openai/gpt.5.6",), "openai/gpt-5.6", False),
+        (("*",), "anthropic/x\ny", True),
+    ],
+)
+def test_a_tenant_may_use_its_models(models: tuple[str, ...] | None, model: str, allowed: bool) -> None:
+    tenant = Tenant(models=models)
+    target = route(model, SETTINGS)
+
+    assert may_use(tenant, model, target) is allowed
+    if allowed:
+        check_tenant(tenant, "chat", model, target)
+        return
+    with pytest.raises(RequestError, match="may not use the model") as caught:
+        check_tenant(tenant, "chat", model, target)
+    assert (caught.value.status, caught.value.code, caught.value.param) == (403, "model_not_allowed", "model")
+
+
+def test_a_tenant_may_use_its_doors() -> None:
+    target = route("fast", SETTINGS)
+    check_tenant(Tenant(doors=("chat", "messages")), "chat", "fast", target)
+    for doors, says in [(("messages",), "it is for: messages"), ((), "it is for: none")]:
+        with pytest.raises(RequestError, match=says) as caught:
+            check_tenant(Tenant(doors=doors), "chat", "fast", target)
+        assert (caught.value.status, caught.value.code) == (403, "door_not_allowed")

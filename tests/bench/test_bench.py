@@ -12,7 +12,7 @@ import pytest
 
 from bench import chat, core
 from bench.client import Answer, BenchError, Endpoint
-from bench.report import CORE_ROWS, ROWS, START_ROWS, Row, table
+from bench.report import CORE_ROWS, ROWS, START_ROWS, STORE_ROWS, Row, table
 from bench.script import Script, read_script
 from bench.wires import WIRES, wire_at
 from tests.corpus.driver import answer, open_exchange
@@ -30,7 +30,7 @@ def test_a_quick_run_prints_every_figure() -> None:
 
     assert done.returncode == 0, done.stderr
     cells = {line.split(" | ")[0].removeprefix("| "): line.split(" | ")[2:] for line in done.stdout.splitlines()}
-    for row in (*ROWS, *START_ROWS, *CORE_ROWS):
+    for row in (*ROWS, *START_ROWS, *CORE_ROWS, *STORE_ROWS):
         assert any(character.isdigit() for cell in cells[row.title] for character in cell), row.title
 
 
@@ -135,7 +135,7 @@ def test_the_table_shows_medians_and_ratios() -> None:
 def test_the_core_is_measured() -> None:
     measured = set[str]()
     for wire in WIRES.values():
-        figures = core.deltas(5, wire) | core.call_events(wire)
+        figures = core.deltas(5, wire) | core.call_events(wire) | core.text_calls(5, wire)
         figures |= core.large_request(messages=4, tools=2, size=20_000, wire=wire)
         assert {"text_delta", "request"} <= figures.keys()
         measured |= figures.keys()

@@ -6,12 +6,13 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from toolwire.checked import checked
 from toolwire.doors import load_door
-from toolwire.exchange import Action, Exchange, Send
+from toolwire.exchange import Action, Exchange, Send, carried_out
 from toolwire.model.errors import GatewayError
 from toolwire.model.http import Head
 from toolwire.model.settings import ProviderConfig, Target, Tenant
-from toolwire.policy import check_request
+from toolwire.model.stored import Item
 from toolwire.tool_call_ids import ALPHABET
 
 TIME = 1_800_000_000
@@ -39,25 +40,41 @@ class Answer:
 
 
 def open_exchange(
-    body: bytes, *, door: str = "chat", wire: str = "openai_chat", profile: str | None = "compatible", model: str = "m"
+    body: bytes,
+    *,
+    door: str = "chat",
+    wire: str = "openai_chat",
+    profile: str | None = "compatible",
+    model: str = "m",
+    headers: dict[str, str] | None = None,
+    tenant: Tenant | None = None,
 ) -> Exchange:
     """An exchange for a request's body; raises GatewayError like the real path."""
     loaded = load_door(door)
-    request = loaded.parse_request(body, {})
-    tenant = Tenant()
-    check_request(request, tenant.limits)
+    headers, tenant = headers or {}, tenant or Tenant()
+    request = loaded.parse_request(body, headers)
     provider = ProviderConfig("upstream", wire, "http://127.0.0.1:1/v1", "none", profile)  # type: ignore[arg-type]
     return Exchange(
         loaded,
-        request,
+        checked(loaded.name, request, headers, tenant),
         Target(provider, model),
         tenant,
-        headers={},
+        headers=headers,
         credential=None,
         request_id="req-test",
         now=lambda: TIME,
         new_id=counting_ids(),  # type: ignore[arg-type]
     )
+
+
+def sent(exchange: Exchange, actions: Iterable[Action], kept: list[Item] | None = None) -> list[Head | Send]:
+    """What the client is sent; what is stored goes into `kept`."""
+
+    def store(items: tuple[Item, ...]) -> None:
+        if kept is not None:
+            kept.extend(items)
+
+    return list(carried_out(exchange, actions, store))
 
 
 def answer(
@@ -69,10 +86,10 @@ def answer(
     error: GatewayError | None = None,
 ) -> Answer:
     """What the client gets when the upstream answers with these pieces."""
-    actions: list[Action] = exchange.receive_head(status, {"content-type": content_type})
+    actions = sent(exchange, exchange.receive_head(status, {"content-type": content_type}))
     for piece in pieces:
-        actions += exchange.receive_data(piece)
-    actions += exchange.receive_end(error)
+        actions += sent(exchange, exchange.receive_data(piece))
+    actions += sent(exchange, exchange.receive_end(error))
     heads = [action for action in actions if isinstance(action, Head)]
     assert heads == actions[:1], "one head, and first"
     body = b"".join(action.data for action in actions if isinstance(action, Send))

@@ -33,8 +33,11 @@ from toolwire.providers.profiles import PROFILES
 EVERY_POINT = 2048
 SOME_POINTS = 150
 
+#: The doors that the judge can read; `test_native.py` is about the other.
+JUDGED = [door for door in DOORS if door != "native"]
+
 ROWS = {row["path"]: row for row in served_rows()}
-PAIRS = [(door, path) for door in DOORS for path in ROWS]
+PAIRS = [(door, path) for door in JUDGED for path in ROWS]
 SAMPLE = [(d, path) for d, path in PAIRS if zlib.crc32(path.encode()) % 10 == 0 or int(ROWS[path]["tool_calls"]) > 1]
 
 
@@ -47,7 +50,7 @@ def test_recordings_are_there() -> None:
     if not ROWS:
         pytest.skip(f"recordings absent: 0 of about 940 judged, nothing at {SHARED.name}/recordings")
     assert len(ROWS) > 900
-    assert len(SAMPLE) > 90 * len(DOORS)
+    assert len(SAMPLE) > 90 * len(JUDGED)
 
 
 @recordings(SAMPLE)

@@ -52,6 +52,7 @@ CASES: list[tuple[str, Asked, list[tuple[str, str]]]] = [
     ),
     ("quoted", Asked('weather in "são paulo"', tools=(WEATHER,)), [("get_weather", '{"location":"são paulo"}')]),
     ("custom tool", Asked("apply the patch x", tools=(PATCH,)), [("apply_patch", "apply the patch x")]),
+    ("fenced block", Asked("Apply:\n```\n+a\n+B\n```", tools=(PATCH,)), [("apply_patch", "+a\n+B\n")]),
     ("about no tool", Asked("Good morning", tools=(WEATHER,)), []),
     ("no tools", Asked("Weather in Oslo?"), []),
     ("none", Asked(TWO_CITIES, tools=(WEATHER,), choice="none"), []),

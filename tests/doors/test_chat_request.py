@@ -10,7 +10,6 @@ import pytest
 from tests.reference import SHARED, needs
 from toolwire.doors.chat_completions import parse_request
 from toolwire.history import check_results
-from toolwire.model.limits import PRESET_AGENTS
 from toolwire.model.request import (
     ChatRequest,
     ImagePart,
@@ -25,7 +24,7 @@ from toolwire.model.request import (
     ToolChoice,
     ToolResultPart,
 )
-from toolwire.policy import check_request
+from toolwire.policy import ToolRules, check_request
 
 USER = {"role": "user", "content": "hi"}
 WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}}}
@@ -40,7 +39,7 @@ def body(*messages: Any, **fields: Any) -> bytes:
 def served(raw: bytes) -> ChatRequest:
     """The request after everything that may refuse it before a provider is known."""
     request = parse_request(raw)
-    check_request(request, PRESET_AGENTS)
+    check_request(request, ToolRules())
     check_results(request)
     return request
 

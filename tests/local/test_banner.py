@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
 from local.banner import banner
 from toolwire.model.settings import ProviderConfig, Settings
+from toolwire.routing import DEMO_MODELS
+from toolwire.shell.store import open_store
 
 PROVIDERS = {
     name: ProviderConfig(name, "openai_chat", f"https://{name}.example/v1", credential)
@@ -19,7 +25,7 @@ ENV = {"OPENAI_API_KEY": "sk-secret", "GROQ_API_KEY": " "}
 
 
 def rows(settings: Settings) -> dict[str, str]:
-    text = banner("http://127.0.0.1:8080", settings, ["openai_chat"], ENV)
+    text = banner("http://127.0.0.1:8080", settings, ["openai_chat"], ENV, "memory")
     assert text.startswith("toolwire listens at http://127.0.0.1:8080/v1\n")
     assert "secret" not in text
     return {line[2:17].strip(): line[17:].strip() for line in text.splitlines()[1:-1]}
@@ -27,11 +33,12 @@ def rows(settings: Settings) -> dict[str, str]:
 
 def test_providers_by_what_they_need() -> None:
     assert rows(Settings({**PROVIDERS, "google": OTHER_WIRE})) == {
-        "demo models": "demo/openai, demo/compatible, demo/anthropic, demo/gemini",
+        "demo models": ", ".join(f"demo/{name}" for name in DEMO_MODELS),
         "with key": "openai, vault",
         "need no key": "ollama",
         "key missing": "groq (GROQ_API_KEY)",
         "clients": "need no key",
+        "conversations": "kept in memory until it stops",
     }
 
 
@@ -42,10 +49,17 @@ def test_switches_are_shown() -> None:
     assert shown["clients"] == "must show a key"
 
 
+@pytest.mark.parametrize("env", [{}, {"STORE": "moto"}, {"STORE_TABLE": "calls"}])
+def test_every_store_has_its_words(env: dict[str, str]) -> None:
+    text = banner("http://x", Settings({}), [], {}, open_store(env).name)
+
+    assert re.search(r"^  conversations +kept in ", text, re.MULTILINE)
+
+
 def test_long_rows_are_broken_between_names() -> None:
     names = [f"some-host-{number}" for number in range(30)]
     many = {name: ProviderConfig(name, "openai_chat", "https://x.example", f"env:{name}") for name in names}
-    lines = banner("http://x", Settings(many), ["openai_chat"], {}).splitlines()
+    lines = banner("http://x", Settings(many), ["openai_chat"], {}, "dynamodb").splitlines()
 
     assert max(map(len, lines)) <= 100
     assert all(any(f"{name} ({name})" in line for line in lines) for name in names)

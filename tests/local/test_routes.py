@@ -14,10 +14,15 @@ from tests.template.cloudformation import ROOT, load
     ("method", "path", "expected"),
     [
         ("POST", "/v1/chat/completions", Route("/chat/completions", "chat_completions")),
+        ("POST", "/v1/native/tools/check", Route("/native/tools/check", "native")),
         ("GET", "/v1/models", Route("/models", "catalog")),
         ("HEAD", "/v1/models", Route("/models", "catalog")),
         ("GET", "/health", Route("/health", "catalog")),
         ("GET", "/v1/health", Route("/health", "catalog")),
+        ("HEAD", "/", Route("/health", "catalog")),
+        ("POST", "/", NoRoute()),
+        ("POST", "/v1/messages", Route("/messages", "messages")),
+        ("POST", "/v1/messages/count_tokens", Route("/messages/count_tokens", "messages")),
         ("GET", "/models", NoRoute()),
         ("GET", "/v1models", NoRoute()),
         ("GET", "/v1/models/", NoRoute()),
@@ -48,11 +53,12 @@ def test_every_function_has_a_folder() -> None:
 
 
 def test_handlers_are_loaded_side_by_side(tmp_path: Path) -> None:
-    for folder in ("catalog", "chat_completions"):
+    folders = {folder for methods in ROUTES.values() for folder in methods.values()}
+    for folder in folders:
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "app.py").write_text(f"def handler(event, context):\n    return '{folder}'\n")
     handlers = load_handlers(tmp_path)
 
     answers: dict[str, object] = {name: handler({}, None) for name, handler in handlers.items()}
 
-    assert answers == {"catalog": "catalog", "chat_completions": "chat_completions"}
+    assert answers == {folder: folder for folder in folders}

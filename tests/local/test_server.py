@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from local.routes import ROUTES
 from local.server import LocalServer
 from toolwire.model.errors import ClientGone
 from toolwire.model.http import Head
@@ -283,7 +284,6 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("method", "path", "status", "code", "says"),
         [
-            ("GET", "/", 404, "not_found", "/v1"),
             ("GET", "/v1", 404, "not_found", "/v1"),
             ("GET", "/models", 404, "not_found", "GET /models"),
             ("POST", "/chat/completions", 404, "not_found", "/v1"),
@@ -333,7 +333,7 @@ class TestRefusals:
         assert client.getresponse().status == status
 
     def test_a_probe_with_head_gets_no_body(self, client: http.client.HTTPConnection) -> None:
-        response, body = get(client, "/", "HEAD")
+        response, body = get(client, "/v2", "HEAD")
 
         assert (response.status, body) == (404, b"")
         assert get(client, "/health")[0].status == 200
@@ -494,7 +494,7 @@ def program(functions: Path, *arguments: str, **env: str) -> Iterator[subprocess
 class TestProgram:
     @pytest.fixture
     def functions(self, tmp_path: Path) -> Path:
-        for folder in ("catalog", "chat_completions"):
+        for folder in {folder for methods in ROUTES.values() for folder in methods.values()}:
             (tmp_path / folder).mkdir()
             (tmp_path / folder / "app.py").write_text(APP)
         return tmp_path
@@ -514,7 +514,7 @@ class TestProgram:
         assert process.returncode == 0
         assert "stopped" in rest
         assert errors == ""
-        assert "demo/openai, demo/compatible" in banner
+        assert "demo/openai, demo/responses, demo/compatible" in banner
         assert "openai" in next(line for line in banner.splitlines() if line.startswith("  with key"))
         assert "sk-secret" not in banner
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from tests.corpus.driver import Answer, answer, open_exchange
 from tests.matrix.hosts import HOSTS, Host
 from tests.matrix.judges import JUDGES
+from tests.matrix.messages_judge import ask_messages
+from tests.matrix.native_judge import ask_native
 from tests.matrix.reply import Reply
 from tests.matrix.scenarios import SCENARIOS, Scenario
 from tests.matrix.vendors import VENDORS
@@ -37,8 +39,24 @@ def _ask_chat(stream: bool) -> bytes:
     ).encode()
 
 
+def _ask_responses(stream: bool) -> bytes:
+    tools = [
+        {"type": "function", "name": name, "parameters": _PARAMETERS, "strict": False}
+        for name in ("get_weather", "get_time")
+    ]
+    items = [
+        {"role": "user", "content": "What time is it?"},
+        {"type": "function_call", "call_id": "call_9", "name": "get_time", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "call_9", "output": "noon"},
+        {"role": "user", "content": [{"type": "input_text", "text": "Well?"}]},
+    ]
+    request: dict[str, object] = {"model": "m", "instructions": "Be brief.", "input": items, "tools": tools}
+    return json.dumps(request | {"store": False} | ({"stream": True} if stream else {})).encode()
+
+
 #: Door -> its request for any scenario.
-REQUESTS: dict[str, Callable[[bool], bytes]] = {"chat": _ask_chat}
+REQUESTS: dict[str, Callable[[bool], bytes]] = {"native": ask_native, "responses": _ask_responses, "chat": _ask_chat}
+REQUESTS["messages"] = ask_messages
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from tests.matrix.anthropic_host import anthropic
 from tests.matrix.chat_hosts import compatible, openai
 from tests.matrix.gemini_host import gemini
 from tests.matrix.reply import Reply
+from tests.matrix.responses_host import responses
 from tests.matrix.scenarios import Scenario
 
 
@@ -43,6 +44,17 @@ HOSTS = (
         profile="openai",
         write=openai,
         lacks=frozenset({"reasoning"}),
+    ),
+    Host(
+        name="responses",
+        about=(
+            "OpenAI Responses as OpenAI writes it: items that stream in turn, every text told in deltas, when it is "
+            "done, in its item and in the response at the end, reasoning encrypted and summarised"
+        ),
+        wire="openai_responses",
+        profile="openai",
+        write=responses,
+        model="gpt-5.6",
     ),
     Host(
         name="compatible",

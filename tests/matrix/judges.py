@@ -10,6 +10,9 @@ import openai
 import pytest
 
 from tests.corpus.driver import Answer
+from tests.matrix.messages_judge import messages
+from tests.matrix.native_judge import native
+from tests.matrix.responses_judge import responses
 from tests.matrix.scenarios import Scenario, Usage
 from tests.providers.chat_reader import read, sdk_answer, sdk_stream
 
@@ -62,4 +65,4 @@ def _chat_failure(scenario: Scenario, answer: Answer, streams: bool) -> None:
 
 
 #: Door -> judge.
-JUDGES = {"chat": chat}
+JUDGES = {"messages": messages, "native": native, "responses": responses, "chat": chat}

@@ -20,8 +20,18 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "conformance.md"
 README = ROOT / "README.md"
 
-_TITLES = {"chat": "OpenAI Chat Completions, `POST /chat/completions`"}
-_SDKS = {"chat": "openai-python"}
+_TITLES = {
+    "messages": "Anthropic Messages, `POST /messages`",
+    "native": "The native API, `POST /native/chat`",
+    "responses": "OpenAI Responses, `POST /responses`",
+    "chat": "OpenAI Chat Completions, `POST /chat/completions`",
+}
+_SDKS = {
+    "messages": "anthropic-python",
+    "native": "a reader that checks every event against the API's models",
+    "responses": "openai-python",
+    "chat": "openai-python",
+}
 
 _SAME, _HEARD, _ABSENT = "=", "✓", "–"
 

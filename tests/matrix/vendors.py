@@ -9,6 +9,7 @@ from typing import Any
 
 from anthropic.types.message_create_params import MessageCreateParamsBase
 from openai.types.chat.completion_create_params import CompletionCreateParamsBase
+from openai.types.responses.response_create_params import ResponseCreateParamsBase
 from pydantic import TypeAdapter
 
 with warnings.catch_warnings():  # what it imports imports what is deprecated
@@ -17,11 +18,17 @@ with warnings.catch_warnings():  # what it imports imports what is deprecated
 
 _ANTHROPIC: TypeAdapter[Any] = TypeAdapter(MessageCreateParamsBase)
 _OPENAI: TypeAdapter[Any] = TypeAdapter(CompletionCreateParamsBase)
+_RESPONSES: TypeAdapter[Any] = TypeAdapter(ResponseCreateParamsBase)
 
 
 def openai_chat(body: bytes) -> None:
     """Fails unless openai-python knows the request."""
     _check_typed(_OPENAI, CompletionCreateParamsBase.__annotations__, json.loads(body))
+
+
+def openai_responses(body: bytes) -> None:
+    """Fails unless openai-python knows the request."""
+    _check_typed(_RESPONSES, ResponseCreateParamsBase.__annotations__, json.loads(body))
 
 
 def anthropic_messages(body: bytes) -> None:
@@ -59,6 +66,7 @@ def _drain(value: Any) -> None:
 #: Wire -> the judge of requests.
 VENDORS: dict[str, Callable[[bytes], None]] = {
     "openai_chat": openai_chat,
+    "openai_responses": openai_responses,
     "anthropic_messages": anthropic_messages,
     "gemini": gemini,
 }

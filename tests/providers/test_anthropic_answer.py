@@ -39,8 +39,9 @@ from toolwire.model.events import (
     Usage,
     UsageUpdate,
 )
-from toolwire.providers.anthropic_answer import FINISH, MessagesDecoder
+from toolwire.providers.anthropic_answer import MessagesDecoder
 from toolwire.stream.order import OrderCheck
+from toolwire.wire.anthropic_messages import STOP_REASONS
 from toolwire.wire.json import members
 
 PARIS = '{"city":"Paris"}'
@@ -150,7 +151,7 @@ def test_every_stop_reason_of_the_api_is_known() -> None:
 
     from anthropic.types import StopReason
 
-    assert FINISH.keys() == set(get_args(StopReason))
+    assert STOP_REASONS.keys() == set(get_args(StopReason))
 
 
 def test_ids_are_ours_and_the_models_name_is_the_hosts() -> None:

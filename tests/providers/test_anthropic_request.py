@@ -183,7 +183,6 @@ REFUSED: list[tuple[dict[str, Any], str, str, str]] = [
         {"response_format": {"type": "json_schema", "json_schema": {"name": "n"}}},
         "unsupported_parameter", "response_format", "with a schema",
     ),
-    ({"tools": [TOOLS[0], {"type": "custom", "custom": {"name": "c"}}]}, "unsupported_tool", "tools[1]", "'c'"),
     ({"tools": [{"type": "web_search"}], "tool_choice": "required"}, "unsupported_tool", "tool_choice", "none of"),
     ({"audio": {}}, "unsupported_parameter", "audio", "audio"),
     ({"functions": [{"name": "f"}]}, "unsupported_parameter", "functions", "tools"),

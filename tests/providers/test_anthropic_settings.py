@@ -12,6 +12,7 @@ from toolwire.model.request import (
     Message,
     Part,
     ReasoningPart,
+    RequestOptions,
     Sampling,
     TextPart,
     Tool,
@@ -147,6 +148,11 @@ def test_a_forced_choice_that_no_model_of_a_family_takes(model: str, effort: str
     with pytest.raises(RequestError, match="cannot be forced") as refused:
         settled(model, choice="required", reasoning_effort=effort)
     assert (refused.value.code, refused.value.param) == ("tool_choice_conflicts_with_reasoning", "tool_choice")
+
+    lossy = settled(model, choice="required", reasoning_effort=effort, options=RequestOptions(schema_mode="lossy"))
+    assert lossy.frees_choice
+    assert lossy.warnings[0] == "tool_choice_changed"
+    assert lossy.thinking == settled(model, choice="auto", reasoning_effort=effort).thinking
     assert settled(model, choice="none", reasoning_effort="high").thinks
 
 

@@ -320,10 +320,12 @@ def test_services_of_another_host_are_left_out_and_named() -> None:
     assert refused.value.code == "unsupported_tool"
 
 
-def test_custom_tools_are_refused_by_name() -> None:
-    with pytest.raises(RequestError, match="custom tool") as refused:
-        sent(tools=[PING, {"type": "custom", "custom": {"name": "patch"}}])
-    assert (refused.value.code, refused.value.param) == ("unsupported_tool", "tools[1]")
+def test_a_custom_tool_is_a_function_with_one_string() -> None:
+    patch = {"type": "custom", "custom": {"name": "patch", "description": "Edits."}}
+    body = sent(tools=[PING, patch], warned=["custom_tool_as_function"])
+    declared = body["tools"][0]["functionDeclarations"][1]
+    assert (declared["name"], declared["description"]) == ("patch", "Edits.")
+    assert list(declared["parametersJsonSchema"]["properties"]) == ["input"]
 
 
 # ---------------------------------------------------------------- settings

@@ -171,7 +171,7 @@ def test_images(image: ImagePart, url: dict[str, str]) -> None:
     [
         (["boom"], True, "Error: boom"),
         (["Error: boom"], True, "Error: boom"),
-        (["boom", "!"], True, "Error: boom!"),
+        (["boom", "!"], True, "Error: boom\n!"),
         ([], True, "Error: "),
         ([], False, ""),
         (["fine"], False, "fine"),
@@ -183,14 +183,24 @@ def test_tool_results(texts: list[str], is_error: bool, expected: str) -> None:
     assert found[2] == {"role": "tool", "tool_call_id": "call_1", "content": expected, "name": "weather"}
 
 
-@pytest.mark.parametrize(
-    "request_",
-    [
-        ChatRequest("m", (Message("user", (OpaquePart("document", "anthropic_messages", b"{}"),)),)),
-        ChatRequest("m", (USER,), tools=(Tool("web_search", kind="opaque"),)),
-    ],
-)
-def test_what_only_another_dialect_knows_is_refused(request_: ChatRequest) -> None:
+def test_what_only_another_dialect_knows_is_refused() -> None:
     with pytest.raises(RequestError) as caught:
-        build(request_)
-    assert caught.value.code in ("unsupported_content", "unsupported_tool")
+        build(ChatRequest("m", (Message("user", (OpaquePart("document", "anthropic_messages", b"{}"),)),)))
+    assert caught.value.code == "unsupported_content"
+
+
+SEARCH = Tool("web_search", kind="opaque")
+
+
+def test_a_service_of_another_host_is_left_out() -> None:
+    body, warnings = build(ChatRequest("m", (USER,), tools=(SEARCH,), tool_choice=ToolChoice("auto")))
+    assert json.loads(body).keys().isdisjoint({"tools", "tool_choice"})
+    assert warnings == ["not_supported:server_tools"]
+
+
+@pytest.mark.parametrize("tools", [(SEARCH,), (SEARCH, Tool("f"))])
+def test_a_service_of_another_host_cannot_be_forced(tools: tuple[Tool, ...]) -> None:
+    choice = ToolChoice("required", ("web_search",), named=True)
+    with pytest.raises(RequestError) as caught:
+        build(ChatRequest("m", (USER,), tools=tools, tool_choice=choice))
+    assert caught.value.code == "unsupported_tool"

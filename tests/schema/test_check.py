@@ -9,9 +9,8 @@ import jsonschema_rs
 import pytest
 
 from toolwire.model.errors import RequestError
-from toolwire.model.limits import PRESET_AGENTS
 from toolwire.model.request import ChatRequest, Tool
-from toolwire.policy import check_request
+from toolwire.policy import ToolRules, check_request
 from toolwire.schema import check
 from toolwire.schema.check import check_parameters, check_strict
 from toolwire.schema.survey import EXPANDED_NODES
@@ -141,7 +140,7 @@ def test_ten_thousand_and_one_nodes_are_refused_by_the_limits() -> None:
     tool = Tool("f", parameters=json.dumps({"anyOf": [{}] * 9_999}).encode())
 
     with pytest.raises(RequestError) as caught:
-        check_request(ChatRequest("m", (), (tool,)), PRESET_AGENTS)
+        check_request(ChatRequest("m", (), (tool,)), ToolRules())
     assert caught.value.code == "tool_schema_too_complex"
 
 
@@ -201,7 +200,7 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_parallel_calls_are_not_strict() -> None:
     closed = Tool("f", parameters=b'{"type":"object","properties":{},"additionalProperties":false}', strict=True)
     warnings = {
-        parallel: check_request(ChatRequest("m", (), (closed,), parallel_tool_calls=parallel), PRESET_AGENTS)
+        parallel: check_request(ChatRequest("m", (), (closed,), parallel_tool_calls=parallel), ToolRules())
         for parallel in (None, True, False)
     }
     assert warnings == {None: [], True: ["strict_with_parallel"], False: []}

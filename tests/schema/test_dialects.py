@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolwire.doors.chat_answer import render_error
+from toolwire.doors.openai_errors import render_error
 from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool
 from toolwire.schema import dialects

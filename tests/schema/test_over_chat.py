@@ -9,7 +9,7 @@ import pytest
 
 from toolwire.model.http import Head
 from toolwire.model.settings import Settings
-from toolwire.shell import serve as serve_module
+from toolwire.shell import opening
 from toolwire.shell.serve import serve
 
 pytestmark = pytest.mark.enable_socket  # the demo provider's
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.enable_socket  # the demo provider's
 
 @pytest.fixture(autouse=True)
 def _only_the_demo(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serve_module, "current_settings", lambda: Settings(providers={}))
+    monkeypatch.setattr(opening, "current_settings", lambda: Settings(providers={}))
 
 
 def ask(

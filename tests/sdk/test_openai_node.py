@@ -38,12 +38,14 @@ def installed() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def hold_talks(base: str, model: str, way: str) -> list[list[dict[str, Any]]]:
+def hold_talks(
+    base: str, model: str, way: str, script: str = "talks.mjs", tools: list[dict[str, Any]] = TOOLS
+) -> list[list[dict[str, Any]]]:
     """What the Node SDK saw of every talk."""
     talks = [{"prompts": talk.prompts(model), "result": talk.result_for(model)} for talk in TALKS]
-    asked = {"base": base, "model": model, "way": way, "tools": TOOLS, "talks": talks}
+    asked = {"base": base, "model": model, "way": way, "tools": tools, "talks": talks}
     done = subprocess.run(
-        ["node", "talks.mjs"], cwd=NODE, input=json.dumps(asked), capture_output=True, text=True, timeout=60
+        ["node", script], cwd=NODE, input=json.dumps(asked), capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
     held: list[list[dict[str, Any]]] = json.loads(done.stdout)
@@ -65,5 +67,27 @@ def test_tool_loop(tmp_path: Path, model: str, way: str) -> None:
 def test_tool_loop_with_the_bench_upstream(tmp_path: Path, model: str, way: str) -> None:
     with sim(tmp_path) as config, gateway(tmp_path, config) as base:
         held = hold_talks(base, model, way)
+    for talk, turns in zip(TALKS, held, strict=True):
+        check(talk, model, turns)
+
+
+FLAT = [{"type": "function", "strict": False, **tool["function"]} for tool in TOOLS]
+
+
+@pytest.mark.parametrize("way", ["whole", "helper", "raw"])
+@pytest.mark.parametrize("model", DEMO_MODELS)
+def test_tool_loop_by_the_responses_api(tmp_path: Path, model: str, way: str) -> None:
+    with gateway(tmp_path) as base:
+        held = hold_talks(base, model, way, "responses.mjs", FLAT)
+    for talk, turns in zip(TALKS, held, strict=True):
+        check(talk, model, turns)
+
+
+@needs(SIM)
+@pytest.mark.parametrize("way", ["whole", "helper", "raw"])
+@pytest.mark.parametrize("model", SIM_MODELS)
+def test_tool_loop_by_the_responses_api_with_the_bench_upstream(tmp_path: Path, model: str, way: str) -> None:
+    with sim(tmp_path) as config, gateway(tmp_path, config) as base:
+        held = hold_talks(base, model, way, "responses.mjs", FLAT)
     for talk, turns in zip(TALKS, held, strict=True):
         check(talk, model, turns)

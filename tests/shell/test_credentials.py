@@ -1,7 +1,6 @@
 """Credentials of providers: where they come from, how long they are kept, what is said when one is missing."""
 
 import logging
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +8,8 @@ import pytest
 from toolwire.model.errors import InternalError, RequestError
 from toolwire.model.settings import ProviderConfig
 from toolwire.shell.credentials import TTL_SECONDS, Credentials, StoreError, read_parameter, read_secret
+
+pytestmark = pytest.mark.usefixtures("fresh_clients")
 
 
 class FakeStore:
@@ -109,12 +110,11 @@ def test_a_store_that_cannot_be_asked_is_503_and_may_be_retried() -> None:
 
 
 @pytest.fixture
-def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def aws(fresh_clients: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """AWS as moto plays it, in this process."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
         monkeypatch.setenv(name, "testing")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
-    monkeypatch.delenv("AWS_PROFILE", raising=False)
     moto = pytest.importorskip("moto")
     with moto.mock_aws():
         yield
@@ -139,12 +139,6 @@ def test_secrets_manager_and_parameter_store_answer(caplog: pytest.LogCaptureFix
     assert read_parameter("/absent") is None
 
 
-def test_without_a_region_the_store_is_unavailable_and_nothing_leaks(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in list(os.environ):
-        if name.startswith("AWS_"):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("AWS_CONFIG_FILE", os.devnull)
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-
+def test_without_a_region_the_store_is_unavailable_and_nothing_leaks() -> None:
     with pytest.raises(StoreError, match="NoRegionError"):
         read_parameter("/toolwire/acme")

@@ -19,7 +19,7 @@ from toolwire.model.errors import ClientGone
 from toolwire.model.http import Head
 from toolwire.model.limits import BODY_BYTES
 from toolwire.model.settings import ProviderConfig, Settings, Tenant
-from toolwire.shell import observe
+from toolwire.shell import observe, opening
 from toolwire.shell import serve as serve_module
 from toolwire.shell.network import Timeouts
 from toolwire.shell.output import Output, deliver
@@ -57,7 +57,7 @@ WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"t
 def connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upstream]:
     """Connections of the test's own, none of which is left when it ends."""
     with client(Timeouts()) as upstream:
-        monkeypatch.setattr(serve_module, "_upstream", lambda: upstream)
+        monkeypatch.setattr(serve_module, "upstream", lambda: upstream)
         yield upstream
 
 
@@ -79,7 +79,7 @@ def settings(server: MisbehavingUpstream, monkeypatch: pytest.MonkeyPatch) -> Se
         aliases={"fast": "acme/m"},
         key_sha256=hashlib.sha256(KEY.encode()).hexdigest(),
     )
-    monkeypatch.setattr(serve_module, "current_settings", lambda: made)
+    monkeypatch.setattr(opening, "current_settings", lambda: made)
     return made
 
 
@@ -179,7 +179,7 @@ def test_a_wrong_configuration_is_told_to_the_log_only(monkeypatch: pytest.Monke
     def wrong() -> Settings:
         raise SettingsError("providers.acme.wire: 'x' is not known")
 
-    monkeypatch.setattr(serve_module, "current_settings", wrong)
+    monkeypatch.setattr(opening, "current_settings", wrong)
 
     head, body = ask(event())
 
@@ -193,7 +193,7 @@ def test_a_bug_tells_nothing_of_itself(monkeypatch: pytest.MonkeyPatch, log: io.
     def broken(*arguments: object) -> None:
         raise KeyError(PROMPT)
 
-    monkeypatch.setattr(serve_module, "check_request", broken)
+    monkeypatch.setattr(opening, "checked", broken)
 
     head, body = ask(event())
 
@@ -232,7 +232,7 @@ def test_a_stream_is_carried(base64_encoded: bool, server: MisbehavingUpstream, 
     assert body.endswith(b"data: [DONE]\n\n")
     (received,) = server.requests
     assert received.headers["authorization"] == f"Bearer {SECRET}"
-    assert serve_module.HOP_HEADER in received.headers
+    assert opening.HOP_HEADER in received.headers
     assert KEY not in "".join(received.head)
     line = request_line(log)
     assert (line["outcome"], line["status"], line["door"]) == ("ok", 200, "chat")
@@ -272,7 +272,7 @@ def test_debug_follows_each_call(server: MisbehavingUpstream, log: io.StringIO) 
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_the_demo_answers_without_any_provider(stream: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serve_module, "current_settings", lambda: Settings(providers={}, tenant=Tenant()))
+    monkeypatch.setattr(opening, "current_settings", lambda: Settings(providers={}, tenant=Tenant()))
 
     head, body = ask(event(model="demo/compatible", stream=stream))
 

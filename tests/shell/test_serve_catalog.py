@@ -13,6 +13,7 @@ from toolwire.routing import DEMO_MODELS
 from toolwire.shell import serve_catalog as module
 from toolwire.shell.serve_catalog import serve_catalog
 from toolwire.shell.settings import SettingsError
+from toolwire.shell.store import open_store
 
 LOCKED = Settings(
     providers={"acme": ProviderConfig("acme", "openai_chat", "https://acme.example/v1")},
@@ -57,7 +58,24 @@ def test_a_refusal_is_one_that_every_sdk_reads() -> None:
 def test_health_needs_none() -> None:
     head, body = ask("/health")
 
-    assert (head.status, body["status"], body["version"]) == (200, "ok", toolwire.__version__)
+    assert (head.status, body) == (
+        200,
+        {"status": "ok", "version": toolwire.__version__, "demo": True, "store": "memory"},
+    )
+
+
+def test_health_names_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "current_store", lambda: open_store({"STORE_TABLE": "calls"}))
+
+    assert ask("/health")[1]["store"] == "dynamodb"
+
+
+def test_a_store_that_cannot_be_meant_is_no_good_health(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "current_store", lambda: open_store({"STORE": "redis"}))
+
+    head, body = ask("/health")
+
+    assert (head.status, body["error"]["code"]) == (500, "configuration_error")
 
 
 def test_nothing_else_is_there() -> None:

@@ -221,3 +221,21 @@ def test_a_document_is_read_from_the_parameter_store(monkeypatch: pytest.MonkeyP
         assert "acme" in load_settings({"TOOLWIRE_CONFIG": "ssm:/toolwire/config"}).providers
         with pytest.raises(SettingsError, match="there is no SSM parameter '/absent'"):
             load_settings({"TOOLWIRE_CONFIG": "ssm:/absent"})
+
+
+@pytest.mark.parametrize(("text", "days"), [(None, 30), ("", 30), ("1", 1), (" 90 ", 90), ("365", 365)])
+def test_state_ttl_days(text: str | None, days: int) -> None:
+    assert load_settings({} if text is None else {"STATE_TTL_DAYS": text}).state_ttl_days == days
+
+
+@pytest.mark.parametrize("text", ["0", "366", "-1", "1.5", "thirty", "\u0663"])
+def test_state_ttl_days_out_of_bounds(text: str) -> None:
+    with pytest.raises(SettingsError, match="STATE_TTL_DAYS: write a whole number of days from 1 to 365"):
+        load_settings({"STATE_TTL_DAYS": text})
+
+
+def test_a_tenant_may_keep_no_state() -> None:
+    assert load("").tenant.store_state is True
+    assert load("[tenants.default]\nstore_state = false").tenant.store_state is False
+    with pytest.raises(SettingsError, match=r"tenants\.default\.store_state: write true or false"):
+        load('[tenants.default]\nstore_state = "off"')

@@ -15,6 +15,12 @@ from tests.template.cloudformation import ROOT
 
 METHODS = {
     ("post", "/chat/completions"): "ChatCompletionsFunction",
+    ("post", "/responses"): "ResponsesFunction",
+    ("post", "/messages"): "MessagesFunction",
+    ("post", "/messages/count_tokens"): "MessagesFunction",
+    ("post", "/native/chat"): "NativeFunction",
+    ("post", "/native/tools/check"): "NativeFunction",
+    ("post", "/native/translate"): "NativeFunction",
     ("get", "/models"): "CatalogFunction",
     ("get", "/health"): "CatalogFunction",
 }
@@ -38,7 +44,48 @@ READ_CONFIG = {
     ]
 }
 
-#: Everything the functions may do. A new permission is a line here, with its reason in the commit.
+#: What `shell/dynamodb.py` calls.
+KEEP_STATE = {
+    "Effect": "Allow",
+    "Action": ["dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:Query"],
+    "Resource": {"Fn::GetAtt": ["ToolCallTable", "Arn"]},
+}
+
+KEYS_TABLE = {"Fn::If": ["MakesKeysTable", {"Ref": "KeysTable"}, {"Ref": "KeysTableName"}]}
+
+#: What `shell/key_records.py` and `shell/rates.py` call.
+CHECK_KEYS = {
+    "Effect": "Allow",
+    "Action": "dynamodb:GetItem",
+    "Resource": {"Fn::Sub": [f"arn:${{AWS::Partition}}:dynamodb:{ACCOUNT}:table/${{Name}}", {"Name": KEYS_TABLE}]},
+}
+COUNT = {
+    "Effect": "Allow",
+    "Action": "dynamodb:UpdateItem",
+    "Resource": {"Fn::GetAtt": ["RatesTable", "Arn"]},
+}
+#: Only through the services whose data the key encrypts.
+USE_KMS_KEY = {
+    "Fn::If": [
+        "HasKmsKey",
+        {
+            "Effect": "Allow",
+            "Action": ["kms:Decrypt", "kms:GenerateDataKey"],
+            "Resource": {"Ref": "KmsKeyArn"},
+            "Condition": {
+                "StringEquals": {
+                    "kms:ViaService": [
+                        {"Fn::Sub": f"{service}.${{AWS::Region}}.${{AWS::URLSuffix}}"}
+                        for service in ("dynamodb", "secretsmanager", "ssm")
+                    ]
+                }
+            },
+        },
+        {"Ref": "AWS::NoValue"},
+    ]
+}
+
+#: Everything the functions may do. A new permission is a line here, and its reason in docs/deploy.md.
 PERMISSIONS: dict[str, list[Any]] = {
     "ChatCompletionsRole": [
         {"Effect": "Allow", "Action": LOGS, "Resource": {"Fn::GetAtt": ["ChatCompletionsLogs", "Arn"]}},
@@ -52,23 +99,49 @@ PERMISSIONS: dict[str, list[Any]] = {
             "Action": "ssm:GetParameter",
             "Resource": {"Fn::Sub": f"arn:${{AWS::Partition}}:ssm:{ACCOUNT}:parameter/${{SecretPrefix}}*"},
         },
+        CHECK_KEYS,
+        COUNT,
+        KEEP_STATE,
+        USE_KMS_KEY,
         READ_CONFIG,
     ],
     "CatalogRole": [
         {"Effect": "Allow", "Action": LOGS, "Resource": {"Fn::GetAtt": ["CatalogLogs", "Arn"]}},
+        CHECK_KEYS,
+        USE_KMS_KEY,
         READ_CONFIG,
     ],
 }
+#: The other doors do what every door does.
+PERMISSIONS["ResponsesRole"] = [
+    {"Effect": "Allow", "Action": LOGS, "Resource": {"Fn::GetAtt": ["ResponsesLogs", "Arn"]}},
+    *PERMISSIONS["ChatCompletionsRole"][1:],
+]
+PERMISSIONS["NativeRole"] = [
+    {"Effect": "Allow", "Action": LOGS, "Resource": {"Fn::GetAtt": ["NativeLogs", "Arn"]}},
+    *PERMISSIONS["ChatCompletionsRole"][1:],
+]
+
+PERMISSIONS["MessagesRole"] = [
+    {"Effect": "Allow", "Action": LOGS, "Resource": {"Fn::GetAtt": ["MessagesLogs", "Arn"]}},
+    *PERMISSIONS["ChatCompletionsRole"][1:],
+]
 
 ENVIRONMENT = {
     "AWS_LAMBDA_EXEC_WRAPPER": "/opt/bootstrap",
     "TOOLWIRE_CONFIG": {"Ref": "ConfigSource"},
     "KEY_SHA256": {"Ref": "KeySha256"},
     "REQUIRE_KEY": "1",
+    "KEYS_TABLE": KEYS_TABLE,
+    "RATES_TABLE": {"Ref": "RatesTable"},
+    "SECRET_PREFIX": {"Ref": "SecretPrefix"},
+    "CORS_ORIGIN": {"Ref": "CorsOrigin"},
     "ENABLE_DEMO": {"Ref": "EnableDemo"},
+    "STORE_TABLE": {"Ref": "ToolCallTable"},
+    "STATE_TTL_DAYS": {"Ref": "StateTtlDays"},
     "LOG_LEVEL": {"Ref": "LogLevel"},
     "POWERTOOLS_SERVICE_NAME": "toolwire",
-    "POWERTOOLS_METRICS_NAMESPACE": "toolwire",
+    "POWERTOOLS_METRICS_NAMESPACE": {"Fn::Sub": "toolwire/${AWS::StackName}"},
 }
 
 #: API Gateway's own answers: status (None: API Gateway's), and the error's type and code.
@@ -108,6 +181,7 @@ def _integrations(deployed: dict[str, Any]) -> dict[tuple[str, str], dict[str, A
         (method, path): operation["x-amazon-apigateway-integration"]
         for path, operations in paths.items()
         for method, operation in operations.items()
+        if method != "options"  # API Gateway's own answer: see test_access.py
     }
 
 
@@ -212,9 +286,16 @@ def test_gateway_response_is_one_that_every_sdk_reads(deployed: dict[str, Any], 
     assert body["type"] == "error"
     assert body["error"].keys() == {"type", "code", "message", "param"}
     assert (body["error"]["type"], body["error"]["code"]) == (error_type, code)
-    headers = {"gatewayresponse.header.x-request-id": "context.requestId"}
-    if status == "429":
-        headers["gatewayresponse.header.Retry-After"] = "'1'"
+    headers: dict[str, Any] = {
+        "gatewayresponse.header.x-request-id": "context.requestId",
+        "gatewayresponse.header.request-id": "context.requestId",
+        "gatewayresponse.header.Access-Control-Allow-Origin": {
+            "Fn::If": ["HasCors", {"Fn::Sub": "'${CorsOrigin}'"}, {"Ref": "AWS::NoValue"}]
+        },
+        "gatewayresponse.header.Access-Control-Expose-Headers": {"Fn::If": ["HasCors", "'*'", {"Ref": "AWS::NoValue"}]},
+    }
+    if status in ("429", "502", "504"):
+        headers["gatewayresponse.header.Retry-After"] = "'1'" if status == "429" else "'5'"
     assert response["responseParameters"] == headers
 
 

@@ -5,34 +5,102 @@ Knobs change likelihoods: left out, with a warning. Content is carried or refuse
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from toolwire.model.errors import RequestError
-from toolwire.model.request import ChatRequest
+from toolwire.model.request import ChatRequest, Tool, ToolResultPart
 from toolwire.model.settings import Target
+from toolwire.model.source import raw_in
 
 #: Fields that nobody misses in the answer: accounting, storage and caching at the host the client had in mind.
 _IGNORED = frozenset(
     {"metadata", "moderation", "prompt_cache_key", "prompt_cache_options", "safety_identifier", "service_tier", "store"}
-) | {"user"}
+) | {"access_programs", "cache_control", "client_metadata", "diagnostics", "prompt_cache_retention", "speed", "user"}
 
-#: Knobs.
-_KNOBS = frozenset({"logit_bias", "logprobs", "top_logprobs", "verbosity"})
+#: Knobs, and services of the host the client had in mind.
+_KNOBS = frozenset({"context_management", "logit_bias", "logprobs", "mcp_servers", "top_logprobs", "verbosity"}) | {
+    "image",
+    "max_tool_calls",
+    "truncation",
+}
 
 _FIXES = {
+    "max_tokens": "0 only warms the cache of the API it belongs to; send at least 1",
     "functions": "send `tools` instead",
     "function_call": "send `tool_choice` instead",
+    "previous_response_id": "nothing is stored here, so send the whole history in `input`",
+    "conversation": "nothing is stored here, so send the whole history in `input`",
+    "item_reference": "nothing is stored here, so send the item itself",
 }
 
 
 def check_fields(request: ChatRequest, target: Target) -> list[str]:
     """Warnings for the knobs a provider of another dialect does not get. Raises RequestError (`unsupported_parameter`)
     for a field that changes what the answer is."""
+    _check_choice(request, target)
     warnings = []
     for name in request.dialect_fields:
         if name in _KNOBS:
             warnings.append(f"not_supported:{name}")
         elif name not in _IGNORED:
-            fix = _FIXES.get(name, "leave it out, or use a provider that speaks this API")
+            path, _, kind = name.rstrip(")").partition(" (")  # an item, or a part of one: "input[3] (item_reference)"
+            fix = _FIXES.get(kind or name, "leave it out, or use a provider that speaks this API")
+            what = f"`{path}` ({kind})" if kind else f"`{name}`"
             raise RequestError(
-                f"`{name}` cannot be carried to {target.provider.name}: {fix}", param=name, code="unsupported_parameter"
+                f"{what} cannot be carried to {target.provider.name}: {fix}", param=path, code="unsupported_parameter"
             )
     return warnings
+
+
+def _check_choice(request: ChatRequest, target: Target) -> None:
+    """A forced call of a tool that only another dialect's hosts have cannot be had."""
+    choice = request.tool_choice
+    if choice is None or choice.mode != "required" or not choice.names:
+        return
+    services = {tool.name for tool in request.tools if tool.kind == "opaque"}
+    if services.issuperset(choice.names):
+        raise _no_tool_left(target)
+
+
+def _no_tool_left(target: Target) -> RequestError:
+    return RequestError(
+        f"tool_choice asks for a tool call, but {target.provider.name} has none of the tools that it may be",
+        code="unsupported_tool",
+        param="tool_choice",
+    )
+
+
+def without_dialect(request: ChatRequest, dialect: str) -> ChatRequest:
+    """The request as a writer of `dialect` may take it: where the client speaks another one, without its bytes and the
+    members that only it has words for. A custom tool keeps its definition, which is all there is of it."""
+    if request.fields is None or request.fields.dialect == dialect:
+        return request
+    messages = (replace(message, parts=tuple(map(_plain, message.parts)), extra=()) for message in request.messages)
+    tools = (replace(tool, extra=()) if tool.kind == "function" else tool for tool in request.tools)
+    return replace(request, messages=tuple(messages), tools=tuple(tools))
+
+
+def _plain(part: Any) -> Any:
+    if type(part) is ToolResultPart:
+        return replace(part, content=tuple(map(_plain, part.content)), extra=())
+    return replace(part, extra=())
+
+
+def without_server_tools(request: ChatRequest, dialect: str, target: Target, warnings: list[str]) -> ChatRequest:
+    """The request without the tools that only another dialect's hosts can run, and a warning if there were any. Raises
+    RequestError (`unsupported_tool`) where `tool_choice` could then not be met."""
+    gone = {tool.name for tool in request.tools if _is_foreign(tool, dialect)}
+    if not gone:
+        return request
+    warnings.append("not_supported:server_tools")
+    kept = tuple(tool for tool in request.tools if not _is_foreign(tool, dialect))
+    if not kept and request.tool_choice is not None and request.tool_choice.mode == "required":
+        raise _no_tool_left(target)
+    if not kept:
+        return replace(request, tools=(), tool_choice=None, parallel_tool_calls=None)
+    return replace(request, tools=kept)
+
+
+def _is_foreign(tool: Tool, dialect: str) -> bool:
+    return tool.kind == "opaque" and raw_in(tool, dialect) is None

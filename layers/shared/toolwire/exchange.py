@@ -1,53 +1,55 @@
 """One client request and its answer: the sans-IO pipe between a door and a provider.
 
-    exchange = Exchange(door, request, target, ...)      checks, builds `upstream_request`
+    exchange = Exchange(door, checked(...), target, ...) builds `upstream_request`
     exchange.receive_head(status, headers)               then, for the upstream's answer,
     exchange.receive_data(chunk)  *                      bytes in, actions out,
     exchange.receive_end(error or None)                  until the body is over or broke off
 
-Actions come in the order in which the shell must carry them out: `Head` once, then `Send`. No network, no clock and no
-randomness: `now` and `new_id` are handed in, so the same bytes give the same answer. `new_id` is called once for the
-response and once for each minted call, before the door sees the event.
+Actions come in the order in which the shell must carry them out: `Head` once, then `Send`. A `Store` is the last of its
+list: once it is done, or was given up, `receive_stored` gives the actions that waited for it. So what a turn leaves
+behind is stored before the client hears that the turn is over. When the provider refuses the state it was given,
+`resend` says so, and `upstream_request` is to be sent once more.
+
+No network, no clock and no randomness: `now` and `new_id` are handed in, so the same bytes give the same answer.
+`new_id` is called once for the response and once for each minted call, before the door sees the event.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from msgspec import Struct
 
-from toolwire.doors import Door
-from toolwire.framing.sse import Frame, SseDecoder
-from toolwire.history import check_results
+from toolwire.answer_ids import AnswerIds
+from toolwire.checked import Checked
+from toolwire.custom_tools import CustomCalls
+from toolwire.doors import AnswerContext, Door
+from toolwire.framing.sse import Frame, SseDecoder, encode_comment
 from toolwire.model.errors import GatewayError, RequestError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import (
     Batch,
     Finish,
     ReasoningEnd,
     ResponseEnd,
-    ResponseStart,
-    StreamEvent,
     StreamFailed,
-    TextEnd,
-    ToolCallDelta,
-    ToolCallEnd,
-    ToolCallStart,
-    Usage,
     UsageUpdate,
 )
-from toolwire.model.http import Head, Headers, UpstreamRequest
+from toolwire.model.http import Head, Headers, UpstreamRequest, id_headers
 from toolwire.model.limits import ANSWER_BYTES
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Target, Tenant
-from toolwire.model.source import with_source
-from toolwire.policy import AnswerLimits
+from toolwire.model.stored import Item
+from toolwire.policy import AnswerPolicy
 from toolwire.providers import load_provider, profile_of
 from toolwire.stream.fold import Fold
 from toolwire.stream.order import OrderCheck
-from toolwire.tool_call_ids import RANDOM_CHARS, find_conversation, keeps, mint
-from toolwire.tool_names import renamed
+from toolwire.stream.text_calls import TextCallRecovery, recoverable
+from toolwire.summary import Summary
+from toolwire.tool_call_ids import find_conversation
+from toolwire.tool_names import renamed, with_wire_names
+from toolwire.turn_state import NOTHING_FOUND, Found, TurnRecord, origin_of, partition_of, restored, tagged
 
 
 class Send(Struct, frozen=True, gc=False):
@@ -56,37 +58,37 @@ class Send(Struct, frozen=True, gc=False):
     data: bytes
 
 
-Action = Head | Send
+class Store(Struct, frozen=True, gc=False):
+    """What later turns will look up. To be stored before anything else is sent; see `Exchange.receive_stored`."""
+
+    items: tuple[Item, ...]
+
+
+Action = Head | Send | Store
+
+
+def carried_out(
+    exchange: Exchange, actions: Iterable[Action], store: Callable[[tuple[Item, ...]], str | None]
+) -> Iterator[Head | Send]:
+    """What is to be sent of these actions, each Store done in its turn by `store`, which returns an error's code or
+    None."""
+    for action in actions:
+        if isinstance(action, Store):
+            yield from carried_out(exchange, exchange.receive_stored(store(action.items)), store)
+        else:
+            yield action
+
 
 #: How a body of events begins, whatever its content type says.
 _EVENTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?::|data:|event:|id:|retry:)")
 
-#: A batch of nothing but these comes from the end of the upstream's body, or from us, and from no frame.
-_ENDINGS = (TextEnd, ReasoningEnd, ToolCallEnd, ResponseEnd, StreamFailed)
-
-
 #: What is shorter is no secret but a word ("ollama", "EMPTY") that a host's message may well contain.
 _SECRET_CHARS = 12
 
+#: What a refusal says that is about the state in a history.
+_ABOUT_STATE = re.compile(r"signature|thinking|thought|reasoning|encrypted", re.IGNORECASE)
+
 _TOO_DEEP = "the upstream's answer is nested too deeply"
-
-
-@dataclass(slots=True)
-class Summary:
-    """What the log line says of an exchange. No content, ever."""
-
-    stream: bool
-    tool_names: list[str] = field(default_factory=list)
-    calls: int = 0
-    argument_bytes: int = 0
-    ids_minted: int = 0
-    repaired_frames: int = 0
-    warnings: list[str] = field(default_factory=list)
-    upstream_status: int | None = None
-    model: str | None = None
-    finish: str | None = None
-    usage: Usage | None = None
-    error: GatewayError | None = None
 
 
 class Exchange:
@@ -96,7 +98,7 @@ class Exchange:
     def __init__(
         self,
         door: Door,
-        request: ChatRequest,
+        checked: Checked,
         target: Target,
         tenant: Tenant,
         *,
@@ -105,28 +107,57 @@ class Exchange:
         request_id: str,
         now: Callable[[], float],
         new_id: Callable[[int], str],
-        warnings: Sequence[str] = (),
+        found: Found = NOTHING_FOUND,
+        state_seconds: int = 30 * 86_400,
+        leaves: tuple[Item, ...] = (),
+        answer_headers: Headers = (),
     ) -> None:
-        check_results(request)
+        """`found`: what the store had of `turn_state.wanted`. What this turn leaves there lives for `state_seconds`;
+        `leaves` are items that it leaves in any case. `answer_headers` go with every answer."""
+        request = checked.request
         self._door, self._request, self._request_id = door, request, request_id
+        self._target, self._found = target, found
         self._credential = credential
         self._now, self._new_id = now, new_id
         self._provider = load_provider(target.provider.wire)
         self._profile = profile_of(target)
         self._lane = door.dialect == self._provider.dialect
-        self.upstream_request: UpstreamRequest
-        try:
-            self.upstream_request, found = self._provider.build_request(request, target, self._profile, credential)
-        except RecursionError:
-            raise RequestError("the body is not valid JSON: it is nested too deeply", code="invalid_json") from None
+        self._has_state = False
+        self._resend = False
+        self.summary = Summary(request.stream, warnings=list(checked.warnings))
+        self.upstream_request = self._build()
         self.conversation = find_conversation(request, headers, tenant.name, new_id)
-        self.summary = Summary(request.stream, warnings=[*warnings, *found])
-        self._given_names = {wire: name for name, wire in renamed(request, self._provider.tool_name).items()}
-        self._used_ids = {call.id for message in request.messages for call in message.tool_calls}
-        self._limits = AnswerLimits(tenant.limits)
+        self._leaves, self._answer_headers = leaves, answer_headers
+        self._record = self._turn_record(tenant, state_seconds) if request.tools else None
+        self._ids = AnswerIds(
+            response_prefix=door.response_prefix,
+            kept=door.call_id if self._lane and not self._profile.yields_state else None,
+            keeps_response_id=self._lane,
+            token=self.conversation.token,
+            names={wire: name for name, wire in renamed(request, self._provider.tool_name).items()},
+            used={call.id for message in request.messages for call in message.tool_calls},
+            model=request.model,
+            new_id=new_id,
+            now=now,
+            without_source=self._provider.without_source,
+            minted=self._minted,
+        )
+        self._policy = AnswerPolicy(
+            request, checked.rules, self._provider.without_source, warnings=self.summary.warnings
+        )
+        self._custom = CustomCalls(request, self.summary.warnings, self._provider.without_source)
+        self._recovery = self._text_calls(request)
         self._order = OrderCheck()
         self._decoder = self._provider.decoder()
-        self._encoder = door.stream_encoder(request)
+        self._context = AnswerContext(
+            request_id,
+            self.conversation.id,
+            target.provider.name,
+            request,
+            warnings=self.summary.warnings,
+            faults=self._policy.faults,
+        )
+        self._encoder = door.stream_encoder(request, self._context)
         self._fold = Fold()  # for an answer that is one document
         self._sse: SseDecoder | None = None
         self._body = bytearray()  # an answer, or an error, that is not streamed
@@ -134,7 +165,11 @@ class Exchange:
         self._status = 0
         self._upstream_headers: dict[str, str] = {}
         self._head_sent = False
-        self._over = False
+        self._told = 0  # warnings that the head has told
+        self._ends = False  # the turn's end was seen, and the client must not hear of it before the Store
+        self._waiting: bytes | None = None  # for the Store to be done
+        self._complete = False  # the answer's end was seen
+        self._over = False  # the client was told of it, or of a failure
         #: For DEBUG logs and replay: every frame and batch as it passes.
         self.observe: Callable[[Frame | Batch], None] | None = None
 
@@ -177,7 +212,10 @@ class Exchange:
             if not 200 <= self._status < 300:
                 if error is not None and not self._status:
                     raise error
-                raise self._provider.parse_error(self._status, self._upstream_headers, bytes(self._body))
+                refusal = self._provider.parse_error(self._status, self._upstream_headers, bytes(self._body))
+                if self._refuses_state(refusal):
+                    return self._begin_again()
+                raise refusal
             if self._sse is not None:
                 return self._end_stream(self._sse, error)
             if error is not None:
@@ -200,13 +238,22 @@ class Exchange:
             self._head_sent = True
             body = self._door.render_error(error, self._request_id)
             return [Head(error.status, self._headers("application/json", *error.retry_headers())), Send(body)]
-        self._see(Batch((StreamFailed(error.code, error.message, error.status),)))
-        return [Send(self._encoder.fail(error, self._request_id))]
+        held = b""
+        if self._recovery is not None and not self._complete:
+            held = self._encoder.encode(self._seen(self._ids.take(self._recovery.broken())))
+        if not self._complete:
+            self._see(Batch((StreamFailed(error.code, error.message, error.status),)))
+        return [Send(held + self._encoder.fail(error, self._request_id))]
 
     @property
     def over(self) -> bool:
         """Whether the answer is complete: the upstream has nothing more to say."""
         return self._over
+
+    @property
+    def ends(self) -> bool:
+        """Whether the turn's end was seen: how many calls it has is known, and the client hears of it next."""
+        return self._ends
 
     def early_head(self) -> Head:
         """The head to commit when the client must not wait longer for the upstream."""
@@ -227,7 +274,7 @@ class Exchange:
                 out.append(self._frame(frame))
             except GatewayError as error:
                 # What was understood before the failure reaches the client before the failure does.
-                return self._send(b"".join(out)) + self.fail(error)
+                return self._send(b"".join(out), broken=True) + self.fail(error)
         return self._send(b"".join(out))
 
     def _frame(self, frame: Frame) -> bytes:
@@ -240,35 +287,71 @@ class Exchange:
 
     def _end_stream(self, sse: SseDecoder, error: GatewayError | None) -> list[Action]:
         """The body is over. What it left without a blank line counts if it can be read; else it was cut."""
-        sent: list[Action] = []
+        out: list[bytes] = []
+        inside = True
         try:
             for frame in sse.end():
-                sent += self._send(self._frame(frame))
-        except UpstreamProtocolError:
-            return sent + self.fail(error or UpstreamTruncated("the upstream's answer broke off inside a frame"))
-        except GatewayError as failure:
-            return sent + self.fail(failure)
-        try:
-            return sent + self._send(self._pass(self._decoder.end()))
+                out.append(self._frame(frame))
+            inside = False
+            out.append(self._pass(self._decoder.end()))
+            return self._send(b"".join(out))
         except UpstreamTruncated as truncated:
-            return sent + self.fail(error or truncated)
-        except GatewayError as failure:
-            return sent + self.fail(failure)
+            failure: GatewayError = error or truncated
+        except UpstreamProtocolError as unreadable:
+            failure = unreadable
+            if inside:
+                failure = error or UpstreamTruncated("the upstream's answer broke off inside a frame")
+        except GatewayError as other:
+            failure = other
+        return self._send(b"".join(out), broken=True) + self.fail(failure)
 
     def _pass(self, batch: Batch) -> bytes:
         """One batch through the exchange's own rules to the door's bytes."""
         if self._over:  # what follows the end, such as a second [DONE]
             return b""
-        self._count_repair(batch)
-        batch = self._owned(batch)
-        self._see(batch)
+        batches = self._ruled(batch)
         if self._request.stream:
-            return self._encoder.encode(batch)
-        # A host that streams unasked. Members that the model does not name came in pieces that nobody could join.
-        self._fold.take(Batch(self._provider.without_source(batch).events))
-        return self._door.render_response(self._fold.response(), Batch(())) if self._over else b""
+            data = b"".join(map(self._encoder.encode, batches))
+        else:  # a host that streams unasked; members without a name came in pieces that nobody could join
+            for shown in batches:
+                self._fold.take(Batch(self._provider.without_source(shown).events))
+            data = self._document(Batch(())) if self._complete else b""
+        self._finished()
+        return data
 
-    def _send(self, data: bytes) -> list[Action]:
+    def _document(self, batch: Batch) -> bytes:
+        return self._door.render_response(self._fold.response(), batch, self._context)
+
+    def _send(self, data: bytes, *, broken: bool = False) -> list[Action]:
+        """The body's bytes, once what the turn leaves behind is stored. A broken turn leaves nothing."""
+        if self._ends and not broken and (items := self._items()):
+            self.summary.stored_items += len(items)
+            self._waiting = data
+            return [Store(items)]
+        return self._sent(data)
+
+    def _finished(self) -> None:
+        """The answer's last batch was written. Not before: what the door cannot show still becomes an error."""
+        self._over = self._complete
+        self.summary.error = self.summary.error or self._context.failure
+
+    def _items(self) -> tuple[Item, ...]:
+        """What is to be stored and was not handed out before."""
+        leaves, self._leaves = self._leaves, ()
+        if self._record is None:
+            return leaves
+        items = self._record.items()
+        self.summary.warn(*self._record.warnings)
+        return (*items, *leaves)
+
+    def receive_stored(self, error: str | None = None) -> list[Action]:
+        """A Store is done, or was given up with an error's code: what waited for it."""
+        data, self._waiting = self._waiting or b"", None
+        if error is not None:
+            self.summary.warn("state_not_stored")
+        return self._sent(data)
+
+    def _sent(self, data: bytes) -> list[Action]:
         """The body's bytes, behind the head if it is still to come. The answer has begun with its first event."""
         waits = self._head_sent or not self._request.stream  # the head of a document comes with it
         if self._order.state == "new" or (waits and not data):
@@ -279,90 +362,134 @@ class Exchange:
             json_head = Head(200, self._headers("application/json"))
             actions.append(self._stream_head() if self._request.stream else json_head)
         if data:
-            actions.append(Send(data))
+            actions.append(Send(self._late_warnings() + data))
         return actions
+
+    def _late_warnings(self) -> bytes:
+        """What was found out after the head, as a comment in front of the end of a stream."""
+        late = self.summary.warnings[self._told :]
+        if not late or not self._complete or not self._request.stream:
+            return b""
+        self._told += len(late)
+        return encode_comment(b"x-toolwire-warnings: " + ",".join(late).encode())
 
     # ------------------------------------------------------------ whole answers
 
     def _whole(self, batch: Batch) -> list[Action]:
-        self._count_repair(batch)
-        batch = self._owned(batch)
-        self._see(batch)
+        batches = self._ruled(batch)
         if self._request.stream:  # a host that ignores `stream`
-            return self._send(self._encoder.encode(self._provider.without_source(batch)))
-        self._fold.take(batch)
-        return self._send(self._door.render_response(self._fold.response(), batch))
+            data = b"".join(map(self._encoder.encode, map(self._provider.without_source, batches)))
+        else:
+            for shown in batches:
+                self._fold.take(shown)
+            data = self._document(batches[-1])
+        self._finished()
+        return self._send(data)
 
-    # ------------------------------------------------------------ rules on every batch
+    # ------------------------------------------------------------ every batch
 
-    def _owned(self, batch: Batch) -> Batch:
-        """The batch with what the exchange decides: the response's id, each call's id, names as the client knows them.
-        A batch that nothing changes keeps its source."""
-        events: list[StreamEvent] | None = None
-        for number, event in enumerate(batch.events):
-            if type(event) is ToolCallDelta:
-                self._limits.arguments(event.index, event.fragment)
-                self.summary.argument_bytes += len(event.fragment)
-                continue
-            new: StreamEvent = event
-            if type(event) is ToolCallStart:
-                new = self._own_call(event)
-            elif type(event) is ResponseStart:
-                new = self._own_start(event)
-            if new is not event:
-                events = events or list(batch.events)
-                events[number] = new
-        if events is None:
+    def _ruled(self, batch: Batch) -> list[Batch]:
+        """The batch under the exchange's own rules: what the client may be shown now, maybe nothing."""
+        self.summary.count_repair(batch)
+        for event in batch.events:
+            if type(event) is UsageUpdate:  # paid for, whatever the rules make of the answer
+                self.summary.usage = event.usage
+        if self._recovery is not None:
+            batch = self._recovery.take(batch)
+            if self._recovery.recovered:
+                self.summary.recovered = self._recovery.recovered
+                self.summary.warn("text_calls_recovered")
+        batch = self._custom.take(self._ids.take(batch))
+        return [self._seen(shown) for shown in self._policy.take(batch)]
+
+    def _minted(self, call_id: str, provider_call_id: str | None, name: str) -> None:
+        self.summary.ids_minted += 1
+        if self._record is not None:
+            self._record.minted(call_id, provider_call_id, name)
+
+    def _seen(self, batch: Batch) -> Batch:
+        """The batch as the door may show it, its order checked, and noted in the log's figures and in the record of
+        the turn."""
+        self._see(batch)
+        if self._lane or not any(type(event) is ReasoningEnd and event.signature for event in batch.events):
             return batch
-        # A change of the bytes is what a client of the same dialect would see: a default for a missing time is none.
-        if any(_shown(new) != _shown(old) for new, old in zip(events, batch.events, strict=True)):
-            return self._rewritten(batch, events)
-        return with_source(Batch(tuple(events), batch.extra), batch.source)
-
-    def _rewritten(self, batch: Batch, events: list[StreamEvent]) -> Batch:
-        plain = self._provider.without_source(batch)
-        merged = [
-            replace(new, extra=old.extra) if type(new) is ToolCallStart and type(old) is ToolCallStart else new
-            for new, old in zip(events, plain.events, strict=True)
-        ]
-        return Batch(tuple(merged), plain.extra)
-
-    def _own_start(self, event: ResponseStart) -> ResponseStart:
-        id = event.id if self._lane and event.id else self._door.response_prefix + self._new_id(24)
-        self.summary.model = event.model
-        created = event.created if event.created is not None else int(self._now())
-        return replace(event, id=id, created=created, model=event.model or self._request.model)
-
-    def _own_call(self, event: ToolCallStart) -> ToolCallStart:
-        self._limits.call()
-        name = self._given_names.get(event.name, event.name)
-        self.summary.calls += 1
-        self.summary.tool_names.append(name)
-        id = event.id
-        keep = self._lane and not self._profile.yields_state
-        if not id or not keep or not keeps(id, self._door.call_id, self._used_ids):
-            id = mint(self.conversation.token, self._new_id(RANDOM_CHARS))
-            self.summary.ids_minted += 1
-        self._used_ids.add(id)
-        return event if id == event.id and name == event.name else replace(event, id=id, name=name)
-
-    def _count_repair(self, batch: Batch) -> None:
-        """What the decoder gave without a source needed repair, unless it comes from the end of the body."""
-        if batch.source is None and not all(type(event) in _ENDINGS for event in batch.events):
-            self.summary.repaired_frames += 1
+        origin = origin_of(self._target)
+        events = tuple(
+            replace(event, signature=tagged(event.signature, origin))
+            if type(event) is ReasoningEnd and event.signature
+            else event
+            for event in batch.events
+        )
+        return Batch(events, batch.extra)  # no door of another dialect has a use for its source
 
     def _see(self, batch: Batch) -> None:
-        """Check the order, keep the log's figures."""
         if self.observe is not None:
             self.observe(batch)
         self._order.check(batch)
         for event in batch.events:
-            if type(event) is UsageUpdate:
-                self.summary.usage = event.usage
-            elif type(event) is Finish:
-                self.summary.finish = event.reason
+            if self._record is not None:
+                self._record.take(event)
+            self.summary.take(event)
+            if type(event) is Finish:
+                self._ends = True
             elif type(event) is ResponseEnd:
-                self._over = True
+                self._complete = True
+
+    # ------------------------------------------------------------ state of earlier turns
+
+    def _build(self, with_state: bool = True) -> UpstreamRequest:
+        """The upstream's request, with what the provider gave in earlier turns where it belongs."""
+        turn = restored(
+            self._request, self._found, origin_of(self._target), same_dialect=self._lane, with_state=with_state
+        )
+        self._has_state = turn.has_state
+        try:
+            built, found = self._provider.build_request(turn.request, self._target, self._profile, self._credential)
+        except RecursionError:
+            raise RequestError("the body is not valid JSON: it is nested too deeply", code="invalid_json") from None
+        self.summary.warn(*turn.warnings, *found)
+        return built
+
+    def _text_calls(self, request: ChatRequest) -> TextCallRecovery | None:
+        """What turns calls that a model writes as text into calls, where that is done."""
+        if not self._profile.recovers_text_calls or self._provider.dialect != "openai_chat":
+            if request.options.recover_text_calls:
+                self.summary.warn("not_supported:recover_text_calls")
+            return None
+        tools = recoverable(with_wire_names(request, self._provider.tool_name))
+        return TextCallRecovery(tools, self._provider.without_source) if tools else None
+
+    def _turn_record(self, tenant: Tenant, seconds: int) -> TurnRecord:
+        return TurnRecord(
+            self._target,
+            partition_of(tenant.name, self.conversation.token),
+            int(self._now()) + seconds,
+            keeps_state=tenant.store_state,
+            keeps_plain_reasoning=self._profile.yields_state,
+        )
+
+    @property
+    def resend(self) -> bool:
+        """Whether `upstream_request` is a new one, to be sent in place of the one that was refused."""
+        return self._resend
+
+    def _refuses_state(self, refusal: GatewayError) -> bool:
+        return (
+            self._has_state
+            and not self._resend
+            and self._status == 400
+            and not self._head_sent
+            and _ABOUT_STATE.search(refusal.message) is not None
+        )
+
+    def _begin_again(self) -> list[Action]:
+        """The provider refuses the state it is given: once more without any."""
+        self._resend = True
+        self.summary.warn("state_refused")
+        self.upstream_request = self._build(with_state=False)
+        self._body.clear()
+        self._status, self._gathered = 0, 0
+        return []
 
     # ------------------------------------------------------------ heads
 
@@ -370,15 +497,9 @@ class Exchange:
         return Head(200, self._headers("text/event-stream; charset=utf-8", ("cache-control", "no-cache")))
 
     def _headers(self, content_type: str, *more: tuple[str, str]) -> Headers:
-        headers = [("content-type", content_type), ("x-request-id", self._request_id)]
+        headers = [("content-type", content_type), *id_headers(self._request_id)]
         headers.append(("x-conversation-id", self.conversation.id))
+        self._told = len(self.summary.warnings)
         if self.summary.warnings:
             headers.append(("x-toolwire-warnings", ",".join(self.summary.warnings)[:1024]))
-        return (*headers, *more)
-
-
-def _shown(event: StreamEvent) -> tuple[object, ...]:
-    """The identity of an event that its source's bytes carry."""
-    if type(event) is ResponseStart:
-        return (event.id, event.model)
-    return (event,)
+        return (*headers, *self._answer_headers, *more)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from operator import is_
 
 from toolwire.model.errors import RequestError
@@ -18,9 +18,17 @@ from toolwire.tool_call_ids import rewrite
 NO_RESULT = "Error: no result was provided for this tool call."
 
 
+#: What a request names that stands for messages it does not hold.
+_STORED = ("previous_response_id", "conversation", "prompt", "(item_reference)")
+
+
 def check_results(request: ChatRequest) -> None:
     """Raises RequestError (`unknown_tool_call_id`) for a result whose call is not in the history before it, and
-    (`duplicate_tool_result`) for a second result of one call."""
+    (`duplicate_tool_result`) for a second result of one call. Where a part of the history is stored at a provider
+    (Responses: `previous_response_id`, ...), that provider knows."""
+    if any(name.endswith(_STORED) for name in request.dialect_fields):
+        return
+    is_responses = request.fields is not None and request.fields.dialect == "openai_responses"
     calls: Counter[str] = Counter()
     results: Counter[str] = Counter()
     for number, message in enumerate(request.messages):
@@ -37,7 +45,7 @@ def check_results(request: ChatRequest) -> None:
                     f"the tool result for {part.tool_call_id!r} answers {wrong}; send one result after the assistant "
                     "message whose tool_calls has this id",
                     code="duplicate_tool_result" if known else "unknown_tool_call_id",
-                    param=f"messages[{number}].tool_call_id",
+                    param="input" if is_responses else f"messages[{number}].tool_call_id",
                 )
 
 
@@ -86,11 +94,12 @@ def _pairs(request: ChatRequest) -> tuple[list[tuple[int, ToolCallPart]], dict[i
 def with_legal_ids(request: ChatRequest, pattern: str, length: int) -> ChatRequest:
     """The request with every id the provider refuses, and every later use of an id already taken, rewritten on both
     ends of its pair. Ids that are legal stay, so most requests come back as they are."""
-    legal = re.compile(pattern)
     parts_of_all = [part for message in request.messages for part in message.parts]
+    own = frozenset(part.id for part in parts_of_all if type(part) is ToolCallPart and part.own_id)
+    legal = _Legal(re.compile(pattern), own)
     calls = [part.id for part in parts_of_all if type(part) is ToolCallPart]
     results = [part.tool_call_id for part in parts_of_all if type(part) is ToolResultPart]
-    if all(len(set(ids)) == len(ids) and all(map(legal.fullmatch, ids)) for ids in (calls, results)):
+    if all(len(set(ids)) == len(ids) and all(map(legal.takes, ids)) for ids in (calls, results)):
         return request
     used: Counter[str] = Counter()  # how many calls have had this id
     answered: Counter[str] = Counter()
@@ -112,13 +121,24 @@ def with_legal_ids(request: ChatRequest, pattern: str, length: int) -> ChatReque
     return replace(request, messages=tuple(messages))
 
 
-def _renamed_call(part: ToolCallPart, legal: re.Pattern[str], occurrence: int, length: int) -> ToolCallPart:
-    if occurrence == 0 and legal.fullmatch(part.id):
+@dataclass(frozen=True, slots=True)
+class _Legal:
+    """What a provider takes: what its rule says, and what it has given itself."""
+
+    pattern: re.Pattern[str]
+    own: frozenset[str]
+
+    def takes(self, call_id: str) -> bool:
+        return self.pattern.fullmatch(call_id) is not None or call_id in self.own
+
+
+def _renamed_call(part: ToolCallPart, legal: _Legal, occurrence: int, length: int) -> ToolCallPart:
+    if occurrence == 0 and legal.takes(part.id):
         return part
     return replace(part, id=rewrite(part.id, occurrence, length))
 
 
-def _renamed_result(part: ToolResultPart, legal: re.Pattern[str], occurrence: int, length: int) -> ToolResultPart:
-    if occurrence == 0 and legal.fullmatch(part.tool_call_id):
+def _renamed_result(part: ToolResultPart, legal: _Legal, occurrence: int, length: int) -> ToolResultPart:
+    if occurrence == 0 and legal.takes(part.tool_call_id):
         return part
     return replace(part, tool_call_id=rewrite(part.tool_call_id, occurrence, length))

@@ -9,8 +9,10 @@ Pure: settings in, target out.
 
 from __future__ import annotations
 
+import re
+
 from toolwire.model.errors import RequestError
-from toolwire.model.settings import ProviderConfig, Settings, Target
+from toolwire.model.settings import ProviderConfig, Settings, Target, Tenant
 
 #: The name that no configuration can take: the demo provider.
 DEMO = "demo"
@@ -21,6 +23,7 @@ ALIAS_HOPS = 8
 #: The demo's models, each in the true format of one wire. The base URL is relative to wherever the demo server listens.
 DEMO_MODELS: dict[str, ProviderConfig] = {
     "openai": ProviderConfig(name=DEMO, wire="openai_chat", base_url="/openai/v1", profile="openai"),
+    "responses": ProviderConfig(name=DEMO, wire="openai_responses", base_url="/openai/v1", profile="openai"),
     "compatible": ProviderConfig(name=DEMO, wire="openai_chat", base_url="/compatible/v1", profile="compatible"),
     "anthropic": ProviderConfig(name=DEMO, wire="anthropic_messages", base_url="/anthropic"),
     "gemini": ProviderConfig(name=DEMO, wire="gemini", base_url="/gemini/v1beta"),
@@ -42,6 +45,31 @@ def route(model: str, settings: Settings) -> Target:
             raise _not_found(f"The model {_shown(model)} is not configured here.", settings)
         name = alias
     raise _not_found(f"The alias {_shown(model)} does not end at a provider after {ALIAS_HOPS} steps.", settings)
+
+
+def may_use(tenant: Tenant, model: str, target: Target) -> bool:
+    """Whether the tenant may use a model, by the name in the request or by "provider/model" of its target."""
+    if tenant.models is None:
+        return True
+    names = (model, f"{target.provider.name}/{target.model}")
+    return any(_matches(pattern, name) for pattern in tenant.models for name in names)
+
+
+def check_tenant(tenant: Tenant, door: str, model: str, target: Target) -> None:
+    """Raises RequestError (403) for a door or a model that the tenant may not use."""
+    if tenant.doors is not None and door not in tenant.doors:
+        message = f"This key is not for the {door} API; it is for: {', '.join(tenant.doors) or 'none'}."
+        raise RequestError(message, status=403, code="door_not_allowed")
+    if not may_use(tenant, model, target):
+        message = (
+            f"This key may not use the model {_shown(model)}; it may use: {', '.join(tenant.models or ('none',))}."
+        )
+        raise RequestError(message, status=403, code="model_not_allowed", param="model")
+
+
+def _matches(pattern: str, name: str) -> bool:
+    """Whether a pattern, in which "*" is any text, matches the whole name."""
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name, re.DOTALL) is not None
 
 
 def _target(model: str, provider: str, provider_model: str, settings: Settings) -> Target:

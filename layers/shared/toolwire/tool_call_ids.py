@@ -8,6 +8,7 @@ never name one, which is nearly all of them.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 from collections.abc import Callable, Container
@@ -24,7 +25,8 @@ _OURS = re.compile(r"conv_([0-9A-Za-z]{10})")
 #: A client's name for its conversation that can be sent back in a header, whatever is between us and the client.
 _SHOWABLE = re.compile(r"[!-~]([ -~]{0,254}[!-~])?")
 
-#: Request headers that name a conversation, first present wins: ours, then those of known clients.
+#: Request headers that name a conversation where the body does not, first present wins: ours, then those of known
+#: clients.
 CONVERSATION_HEADERS = ("x-conversation-id", "x-claude-code-session-id", "session-id", "x-session-id")
 
 
@@ -44,6 +46,7 @@ def mint(token: str, random: str) -> str:
     return f"call_{body}{base62(body.encode(), 2)}"
 
 
+@functools.lru_cache(maxsize=8192)  # a history is read several times in a turn, and again in the next one
 def token_of(call_id: str) -> str | None:
     """The conversation token inside an id of ours; None for a foreign id."""
     match = _MINTED.fullmatch(call_id)
@@ -65,8 +68,8 @@ def find_conversation(
 ) -> Conversation:
     """What the client names it, else that of the newest minted id in the history, else a new one. A name that no header
     can bear is shown by its token, which leads to the same conversation."""
-    for name in CONVERSATION_HEADERS:
-        if named := headers.get(name):
+    for named in (request.conversation_id, *map(headers.get, CONVERSATION_HEADERS)):
+        if named:
             if ours := _OURS.fullmatch(named):
                 return Conversation(named, ours[1])
             hashed = base62(f"{tenant}\n{named}".encode("utf-8", "surrogatepass"), TOKEN_CHARS)

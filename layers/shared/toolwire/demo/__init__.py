@@ -6,6 +6,7 @@
     arguments.py            JSON Schema -> an instance of it
     openai_chat_request.py  OpenAI Chat Completions: checks a request as the API would, reads what the script needs
     openai_chat.py          OpenAI Chat Completions: the turn as JSON or as a stream, in two flavours
+    openai_responses*.py    OpenAI Responses, likewise
     anthropic_messages*.py  Anthropic Messages, likewise
 
 It imports nothing else of toolwire, so that no mistake of ours is made on both sides of the wire. `docs/demo.md` says

@@ -166,7 +166,7 @@ def _matching(tools: list[DemoTool], text: str) -> list[DemoTool]:
 def _calls_of(tool: DemoTool, said: Subjects) -> list[Call]:
     """One call for each subject that the tool has room for; one call when it takes none."""
     if tool.custom:
-        return [Call(tool.name, fragments(said.text or "example"), custom=True)]
+        return [Call(tool.name, fragments(said.block or said.text or "example"), custom=True)]
     room = free_strings(tool.schema)
     count = max(1, len(said.names) // room) if room else 1
     made = []

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
-from toolwire.demo import anthropic_messages, gemini, openai_chat
+from toolwire.demo import anthropic_messages, gemini, openai_chat, openai_responses
 from toolwire.demo.answer import Answer, RefusedError
 from toolwire.demo.openai_chat import Flavour
 
@@ -53,9 +53,14 @@ _ANTHROPIC = _Host(
     lambda body, headers, _, new_hex: anthropic_messages.answer(body, headers, new_hex=new_hex),
     anthropic_messages.error_answer,
 )
+_RESPONSES = _Host(
+    lambda body, _, now, new_hex: openai_responses.answer(body, now=now, new_hex=new_hex),
+    openai_responses.error_answer,
+)
 _OPENAI = _chat("openai")
 _ROUTES = {
     "/openai/v1/chat/completions": _OPENAI,
+    "/openai/v1/responses": _RESPONSES,
     "/compatible/v1/chat/completions": _chat("compatible"),
     "/anthropic/v1/messages": _ANTHROPIC,
     "/gemini/v1beta/models/gemini:generateContent": _gemini(stream=False),

@@ -6,13 +6,31 @@ A new door is a module with a `DOOR` object of this protocol and a row in `DOORS
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Protocol
 
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import Batch
+from toolwire.model.faults import CallFault
 from toolwire.model.request import ChatRequest
 from toolwire.model.response import ChatResponse
+
+
+@dataclass(slots=True)
+class AnswerContext:
+    """What an answer may tell beside its events. `warnings` are codes, `faults` what validation found in its calls;
+    more may come until the answer's end. `failure` is set by an encoder that has ended a stream with an error of its
+    own: an answer that the provider ended well and the door cannot show."""
+
+    request_id: str
+    conversation_id: str
+    provider: str
+    #: What was asked, for doors whose answers repeat some of it.
+    request: ChatRequest
+    warnings: list[str] = field(default_factory=list)
+    faults: list[CallFault] = field(default_factory=list)
+    failure: GatewayError | None = None
 
 
 class StreamEncoder(Protocol):
@@ -41,9 +59,9 @@ class Door(Protocol):
     def parse_request(self, body: bytes, headers: dict[str, str]) -> ChatRequest:
         """Raises RequestError naming the JSON path, what was there, and the fix."""
 
-    def stream_encoder(self, request: ChatRequest) -> StreamEncoder: ...
+    def stream_encoder(self, request: ChatRequest, context: AnswerContext) -> StreamEncoder: ...
 
-    def render_response(self, response: ChatResponse, batch: Batch) -> bytes:
+    def render_response(self, response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:
         """The JSON answer. `batch` is the whole answer's: its source, in the same dialect, is the answer."""
 
     def render_error(self, error: GatewayError, request_id: str) -> bytes:
@@ -51,7 +69,12 @@ class Door(Protocol):
 
 
 #: name -> module with a `DOOR`.
-DOORS = {"chat": "toolwire.doors.chat_completions"}
+DOORS = {
+    "chat": "toolwire.doors.chat_completions",
+    "messages": "toolwire.doors.messages",
+    "native": "toolwire.doors.native",
+    "responses": "toolwire.doors.responses",
+}
 
 
 def load_door(name: str) -> Door:

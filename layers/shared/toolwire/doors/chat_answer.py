@@ -7,8 +7,9 @@ for, then [DONE]; an error instead of [DONE] when the answer broke off.
 
 from __future__ import annotations
 
+from toolwire.doors.openai_errors import render_error
 from toolwire.framing.sse import encode_comment, encode_data
-from toolwire.model.errors import GatewayError, InternalError, RequestError
+from toolwire.model.errors import GatewayError
 from toolwire.model.events import (
     Batch,
     Finish,
@@ -296,27 +297,3 @@ def _message(response: ChatResponse, extra: Members) -> bytes:
     if calls:
         pairs.append(("tool_calls", write_array(calls)))
     return write_object([*pairs, *extra])
-
-
-#: HTTP status -> OpenAI's error type.
-_TYPES = {
-    401: "authentication_error",
-    403: "permission_error",
-    404: "not_found_error",
-    429: "rate_limit_error",
-}
-
-
-def render_error(error: GatewayError, request_id: str) -> bytes:
-    """`{"error": {message, type, param, code}}`, all four always there, and the request id beside it. An upstream's own
-    Chat error body is passed on as it came."""
-    if error.source is not None and error.source.dialect == DIALECT:
-        return error.source.raw
-    client = isinstance(error, RequestError) or error.status < 500
-    kind = _TYPES.get(error.status, "invalid_request_error" if client else "server_error")
-    if isinstance(error, InternalError):
-        kind = "server_error"
-    body: dict[str, object] = {"message": error.message, "type": kind, "param": error.param, "code": error.code}
-    if error.features:
-        body |= {"type": "semantic_error", "incompatible_features": error.features}
-    return dump({"error": body, "request_id": request_id})

@@ -13,9 +13,9 @@ from typing import Any, cast
 
 import msgspec
 
-from toolwire.doors import StreamEncoder, chat_answer
+from toolwire.doors import AnswerContext, StreamEncoder, chat_answer, openai_errors
 from toolwire.doors.chat_messages import read_messages, within
-from toolwire.doors.typed import decode, member
+from toolwire.doors.typed import EFFORTS, decode, in_range, member, one_of, top_members
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
 from toolwire.model.request import (
@@ -30,8 +30,6 @@ from toolwire.model.response import ChatResponse
 from toolwire.model.source import Source, with_source
 from toolwire.wire import openai_chat as wire
 from toolwire.wire.json import members, raw_members, unnamed
-
-_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 #: Fields that mean something only to Chat Completions hosts: carried in the lane, reported or refused elsewhere.
 _DIALECT_FIELDS = (
@@ -52,14 +50,14 @@ class ChatDoor:
     def parse_request(self, body: bytes, headers: dict[str, str]) -> ChatRequest:  # noqa: ARG002
         return parse_request(body)
 
-    def stream_encoder(self, request: ChatRequest) -> StreamEncoder:
+    def stream_encoder(self, request: ChatRequest, context: AnswerContext) -> StreamEncoder:  # noqa: ARG002
         return chat_answer.ChatEncoder(request.include_usage)
 
-    def render_response(self, response: ChatResponse, batch: Batch) -> bytes:
+    def render_response(self, response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:  # noqa: ARG002
         return chat_answer.render_response(response, batch)
 
     def render_error(self, error: GatewayError, request_id: str) -> bytes:
-        return chat_answer.render_error(error, request_id)
+        return openai_errors.render_error(error, request_id)
 
 
 DOOR = ChatDoor()
@@ -68,19 +66,9 @@ DOOR = ChatDoor()
 def parse_request(body: bytes) -> ChatRequest:
     """The neutral request, with the client's own bytes on every node."""
     try:
-        return _request(_top(body))
+        return _request(top_members(body))
     except RecursionError:
         raise RequestError("the body is not valid JSON: it is nested too deeply", code="invalid_json") from None
-
-
-def _top(body: bytes) -> dict[str, bytes]:
-    try:
-        body.decode()  # once for all: raw members are not looked at, and travel on
-        return members(body)
-    except msgspec.ValidationError:
-        raise RequestError("the body must be a JSON object", code="invalid_json") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise RequestError(f"the body is not valid JSON: {error}", code="invalid_json") from None
 
 
 def _request(top: dict[str, bytes]) -> ChatRequest:
@@ -104,7 +92,7 @@ def _request(top: dict[str, bytes]) -> ChatRequest:
         max_tokens=_max_tokens(top),
         sampling=_sampling(top),
         response_format=_response_format(top),
-        reasoning_effort=_reasoning_effort(top),
+        reasoning_effort=one_of(member(top, "reasoning_effort", str), EFFORTS, "reasoning_effort"),
         dialect_fields=tuple(name for name in _DIALECT_FIELDS if top.get(name, b"null") != b"null"),
     )
     if member(top, "n", int) not in (None, 1):
@@ -115,15 +103,6 @@ def _request(top: dict[str, bytes]) -> ChatRequest:
 
 
 # ---------------------------------------------------------------- top-level fields
-
-
-def _in_range(top: dict[str, bytes], name: str, low: float, high: float) -> float | None:
-    value = member(top, name, float)
-    if value is not None and not low <= value <= high:
-        raise RequestError(
-            f"`{name}` must be between {low:g} and {high:g}, not {value:g}", param=name, code="invalid_value"
-        )
-    return value
 
 
 def _include_usage(top: dict[str, bytes], stream: bool) -> bool:
@@ -148,11 +127,11 @@ def _max_tokens(top: dict[str, bytes]) -> int | None:
 def _sampling(top: dict[str, bytes]) -> Sampling:
     stop = member(top, "stop", cast("type[str | list[str]]", str | list[str]))
     return Sampling(
-        temperature=_in_range(top, "temperature", 0, 2),
-        top_p=_in_range(top, "top_p", 0, 1),
+        temperature=in_range(top, "temperature", 0, 2),
+        top_p=in_range(top, "top_p", 0, 1),
         seed=member(top, "seed", int),
-        frequency_penalty=_in_range(top, "frequency_penalty", -2, 2),
-        presence_penalty=_in_range(top, "presence_penalty", -2, 2),
+        frequency_penalty=in_range(top, "frequency_penalty", -2, 2),
+        presence_penalty=in_range(top, "presence_penalty", -2, 2),
         stop=(stop,) if isinstance(stop, str) else tuple(stop) if stop is not None else None,
     )
 
@@ -178,17 +157,6 @@ def _response_format(top: dict[str, bytes]) -> ResponseFormat | None:
     inner = shape.json_schema
     schema = bytes(inner.schema) or None
     return ResponseFormat("json_schema", inner.name, schema, inner.strict, inner.description)
-
-
-def _reasoning_effort(top: dict[str, bytes]) -> str | None:
-    effort = member(top, "reasoning_effort", str)
-    if effort is not None and effort not in _EFFORTS:
-        raise RequestError(
-            f"`reasoning_effort` must be one of {', '.join(_EFFORTS)}, not {effort!r}",
-            param="reasoning_effort",
-            code="invalid_value",
-        )
-    return effort
 
 
 # ---------------------------------------------------------------- tools

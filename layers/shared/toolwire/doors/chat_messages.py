@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import msgspec
 
+from toolwire.doors.images import image_part
 from toolwire.doors.typed import decode, member
 from toolwire.model.errors import RequestError
 from toolwire.model.request import (
@@ -145,16 +146,8 @@ def _content_part(raw: bytes, path: str) -> Part:
     elif shape.type == "refusal":
         part = RefusalPart(value, extra)
     else:
-        part = _image(value, extra)
+        part = image_part(value.url, value.detail, extra)
     return with_source(part, source)
-
-
-def _image(value: wire.ImageUrl, extra: Members) -> ImagePart:
-    """An https URL stays one; a data: URL is split into its media type and base64 text."""
-    head, comma, data = value.url.partition(",")
-    if value.url.startswith("data:") and comma and head.endswith(";base64"):
-        return ImagePart(data=data, media_type=head[5:-7] or None, detail=value.detail, extra=extra)
-    return ImagePart(url=value.url, detail=value.detail, extra=extra)
 
 
 def _tool_call(raw: bytes, path: str) -> ToolCallPart:

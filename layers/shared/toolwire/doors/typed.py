@@ -8,8 +8,42 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from toolwire.model.errors import RequestError
+from toolwire.wire.json import members
 
 T = TypeVar("T")
+
+#: The words for how much a model is to reason, of both OpenAI APIs.
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+
+
+def top_members(body: bytes) -> dict[str, bytes]:
+    """The members of a request's body, raw. Raises RequestError (`invalid_json`)."""
+    try:
+        body.decode()  # once for all: raw members are not looked at, and travel on
+        return members(body)
+    except msgspec.ValidationError:
+        raise RequestError("the body must be a JSON object", code="invalid_json") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise RequestError(f"the body is not valid JSON: {error}", code="invalid_json") from None
+
+
+def in_range(top: dict[str, bytes], name: str, low: float, high: float) -> float | None:
+    """A member that is a number between the two. Raises RequestError."""
+    value = member(top, name, float)
+    if value is not None and not low <= value <= high:
+        raise RequestError(
+            f"`{name}` must be between {low:g} and {high:g}, not {value:g}", param=name, code="invalid_value"
+        )
+    return value
+
+
+def one_of(value: str | None, known: tuple[str, ...], path: str) -> str | None:
+    """The word, which must be one of these. Raises RequestError."""
+    if value is not None and value not in known:
+        raise RequestError(
+            f"`{path}` must be one of {', '.join(known)}, not {value!r}", param=path, code="invalid_value"
+        )
+    return value
 
 
 def member(top: dict[str, bytes], name: str, type_: type[T]) -> T | None:

@@ -47,6 +47,7 @@ class GatewayError(Exception):
         retry_after: str | None = None,
         source: Source | None = None,
         features: tuple[str, ...] = (),
+        headers: Headers = (),
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -59,6 +60,8 @@ class GatewayError(Exception):
         self.source = source
         #: What a tool's schema says that the provider has no words for (`incompatible_features`).
         self.features = features
+        #: More headers of the error's answer, such as those of a rate.
+        self.headers = headers
 
     def without(self, secret: str) -> Self:
         """The same error with a secret blotted out that the upstream may have quoted."""
@@ -72,11 +75,13 @@ class GatewayError(Exception):
             retry_after=self.retry_after,
             source=None if self.source is None else Source(self.source.dialect, raw),
             features=self.features,
+            headers=self.headers,
         )
 
     def retry_headers(self) -> Headers:
-        """What the official SDKs read to decide on a retry. A busy upstream's clients are never told to stay away."""
-        headers: Headers = ()
+        """What the official SDKs read to decide on a retry, behind the error's own headers. A busy upstream's clients
+        are never told to stay away."""
+        headers = self.headers
         if self.retry_after is not None and _RETRY_AFTER.fullmatch(self.retry_after):
             headers += (("retry-after", self.retry_after),)
         if self.retry is not None and (self.retry or self.status not in (429, 503, 529)):

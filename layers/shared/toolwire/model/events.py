@@ -72,7 +72,10 @@ class TextDelta(Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class TextEnd:
+    """`signature`: see ReasoningEnd; Google signs runs of text too."""
+
     index: int
+    signature: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,8 @@ class ReasoningDelta(Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class ReasoningEnd:
-    """`signature` is the provider's opaque proof for this reasoning, wanted back unchanged."""
+    """`signature` is the provider's opaque state for this part, wanted back unchanged with it. Only the wire that made
+    it can read it: a proof, encrypted reasoning, or (on the Chat wire) a JSON object of the members it wants back."""
 
     index: int
     signature: str | None = None
@@ -97,13 +101,15 @@ class ReasoningEnd:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallStart:
-    """A tool call begins. `id` is the provider's (None if it sent none) until the exchange keeps or mints one."""
+    """A tool call begins. `id` is the provider's (None if it sent none) until the exchange keeps or mints one.
+    `has_state`: the answer has shown state, up to here, that its API's documented fields do not hold."""
 
     index: int
     id: str | None
     name: str
     kind: Literal["function", "custom"] = "function"
     extra: Members = ()
+    has_state: bool = False
 
 
 class ToolCallDelta(Struct, frozen=True, gc=False):
@@ -115,9 +121,11 @@ class ToolCallDelta(Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class ToolCallEnd:
-    """The provider has ended the call (or its whole answer). Never inferred from arguments that happen to parse."""
+    """The provider has ended the call (or its whole answer). Never inferred from arguments that happen to parse.
+    `signature`: see ReasoningEnd."""
 
     index: int
+    signature: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,11 @@ from dataclasses import dataclass
 Headers = tuple[tuple[str, str], ...]
 
 
+def id_headers(request_id: str) -> Headers:
+    """The request's id as OpenAI's SDKs read it, and as Anthropic's do."""
+    return (("x-request-id", request_id), ("request-id", request_id))
+
+
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
     """A client's request. Header names are lower case; a repeated header is joined with ", "."""

@@ -53,6 +53,31 @@ PRESET_AGENTS = Limits(
 
 PRESETS = {"2api": PRESET_2API, "agents": PRESET_AGENTS}
 
+#: What a tenant's own limits may be at most, by the preset they start from. For `2api` these are the document's maxima
+#: (section 7.1); for `agents`, what the other limits of the gateway leave room for.
+MAXIMA = {
+    "2api": Limits(
+        tools=128,
+        tool_name_chars=64,
+        description_chars=4096,
+        schema_depth=10,
+        schema_nodes=10_000,
+        tools_bytes=2 << 20,
+        arguments_bytes=256 << 10,
+        calls=50,
+    ),
+    "agents": Limits(
+        tools=1024,
+        tool_name_chars=256,
+        description_chars=256 << 10,
+        schema_depth=64,
+        schema_nodes=50_000,
+        tools_bytes=4 << 20,
+        arguments_bytes=4 << 20,
+        calls=512,
+    ),
+}
+
 #: A request's body. Lambda takes 6 MB of event, in which the body is JSON-escaped; the local server keeps to the same.
 BODY_BYTES = 4_500_000
 

@@ -16,10 +16,11 @@ Role = Literal["system", "developer", "user", "assistant", "tool"]
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """Plain text."""
+    """Plain text. `signature` is the opaque state of the provider that wrote it (see `events.ReasoningEnd`)."""
 
     text: str
     extra: Members = ()
+    signature: str | None = None
     source: Source | None = field(default=None, init=False, compare=False)
 
 
@@ -34,7 +35,8 @@ class RefusalPart:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningPart:
-    """Reasoning text of an assistant turn, with the provider's signature if it came with one."""
+    """Reasoning text of an assistant turn, with the opaque state of the provider it came from, if there is any. A
+    writer gets only signatures that its own provider has made: see `turn_state`."""
 
     text: str
     signature: str | None = None
@@ -69,13 +71,16 @@ class OpaquePart:
 @dataclass(frozen=True, slots=True)
 class ToolCallPart:
     """A call that the assistant made. `arguments` is raw JSON text and may be invalid: models produce that.
-    For `kind="custom"` (OpenAI's freeform tools) it is the tool's input text, no JSON."""
+    For `kind="custom"` (OpenAI's freeform tools) it is the tool's input text, no JSON. `signature` is the provider's
+    opaque state for this call; `own_id` says that the id is the one this provider gave, restored from the store."""
 
     id: str
     name: str
     arguments: str
     kind: Literal["function", "custom"] = "function"
     extra: Members = ()
+    signature: str | None = None
+    own_id: bool = False
     source: Source | None = field(default=None, init=False, compare=False)
 
 
@@ -112,7 +117,8 @@ class Message:
 @dataclass(frozen=True, slots=True)
 class Tool:
     """A tool the model may call. `parameters` is the raw JSON Schema, or None for a tool without parameters.
-    `kind="opaque"`: a tool only its own dialect understands (web search, ...); `name` is then the dialect's type."""
+    `kind="opaque"`: a tool only its own dialect understands (web search, ...); `name` is then the name it has there or,
+    without one, the dialect's type."""
 
     name: str
     description: str | None = None
@@ -176,6 +182,21 @@ class RequestFields:
 
 
 @dataclass(frozen=True, slots=True)
+class RequestOptions:
+    """What a client asks of the gateway itself: members of `request_options` on the native door, `x-toolwire-*` headers
+    on the others. None: the tenant's default holds."""
+
+    #: What is done about arguments that break their tool's schema.
+    validate_tool_arguments: Literal["off", "annotate", "reject"] | None = None
+    #: What is done about a schema the provider cannot take as it is.
+    schema_mode: Literal["convert", "reject", "lossy"] | None = None
+    #: Whether tool calls that a model wrote as text become calls.
+    recover_text_calls: bool | None = None
+    #: Whether a Responses client also gets the reference document's extra events.
+    extended_events: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ChatRequest:
     """One request for one assistant turn."""
 
@@ -193,4 +214,11 @@ class ChatRequest:
     #: Names of fields the client set that only its own dialect carries (logit_bias, audio, ...): other providers
     #: report or refuse them.
     dialect_fields: tuple[str, ...] = ()
+    options: RequestOptions = RequestOptions()
+    #: How much of its reasoning the model is to tell ("auto", "concise", "detailed"); None: the client said nothing.
+    reasoning_summary: str | None = None
+    #: Request headers that belong to the door's dialect (names in lower case): a provider of that dialect gets them.
+    headers: tuple[tuple[str, str], ...] = ()
+    #: What the client calls its conversation, where the door's body has a member for it.
+    conversation_id: str | None = None
     fields: RequestFields | None = field(default=None, compare=False)

@@ -12,6 +12,7 @@ from toolwire.model.source import Members
 class TextOutput:
     text: str
     refusal: bool = False
+    signature: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class ToolCallOutput:
     complete: bool = True
     kind: str = "function"
     extra: Members = ()
+    signature: str | None = None
 
 
 OutputPart = TextOutput | ReasoningOutput | ToolCallOutput | OpaquePart

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from toolwire.model.limits import PRESET_AGENTS, Limits
+from toolwire.model.limits import PRESET_2API, PRESET_AGENTS, Limits
 
 Wire = Literal["openai_chat", "openai_responses", "anthropic_messages", "gemini", "bedrock_converse"]
 
@@ -23,6 +23,8 @@ class ProviderConfig:
     base_url: str
     credential: str = "none"
     profile: str | None = None
+    #: Whether the configuration names the wire, so that nothing else may choose one.
+    wire_is_chosen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,30 @@ class Tenant:
 
     name: str = "default"
     limits: Limits = PRESET_AGENTS
+    #: What a request may name as its model, "*" for any text: "openai/*", an alias, ...; None: every model.
+    models: tuple[str, ...] | None = None
+    #: The doors that may be used, by name; None: every door.
+    doors: tuple[str, ...] | None = None
+    #: How many requests are served in one minute of the clock; None: as many as come.
+    requests_per_minute: int | None = None
+    #: How many tool calls the answers of one minute may make (the reference's "tool call units"); None: any number.
+    tool_calls_per_minute: int | None = None
+    #: Whether the opaque state of providers is kept between turns; ids always are.
+    store_state: bool = True
+    #: The limits on the native door, whose default preset is another one. A tenant that names a preset has it on both.
+    native_limits: Limits = PRESET_2API
+    #: The names of tools that may be declared and called; None: every tool.
+    allowlist: tuple[str, ...] | None = None
+    #: What the allowlist does: refuse, only warn, or nothing.
+    allowlist_mode: Literal["enforce", "warn", "off"] = "enforce"
+    #: What holds for requests that say nothing themselves: see `request.RequestOptions`.
+    validate_tool_arguments: Literal["off", "annotate", "reject"] = "off"
+    schema_mode: Literal["convert", "reject", "lossy"] = "convert"
+    #: What is done about strict tools beside `parallel_tool_calls: true`.
+    strict_parallel: Literal["warn", "reject"] = "warn"
+    #: What is done about an answer that does not keep to `tool_choice`; None: an error on the native door and under
+    #: the preset `2api`, else a warning.
+    tool_choice_not_honored: Literal["warn", "error"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +72,13 @@ class Settings:
     #: Whether a request without a valid key is refused.
     require_key: bool = False
     enable_demo: bool = True
+    #: Where the keys are: a DynamoDB table, and a file of `local/key_admin.py`. Where either is named, a key is needed.
+    keys_table: str | None = None
+    keys_file: str | None = None
+    #: The DynamoDB table in which requests and tool calls are counted; None: this process counts for itself.
+    rates_table: str | None = None
+    #: Days for which the store keeps a turn's ids and state.
+    state_ttl_days: int = 30
 
 
 @dataclass(frozen=True, slots=True)

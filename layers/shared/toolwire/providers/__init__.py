@@ -57,6 +57,7 @@ class Provider(Protocol):
 #: wire -> module with a `PROVIDER`.
 WIRES = {
     "openai_chat": "toolwire.providers.openai",
+    "openai_responses": "toolwire.providers.responses",
     "anthropic_messages": "toolwire.providers.anthropic",
     "gemini": "toolwire.providers.google",
 }

@@ -1,6 +1,7 @@
 """Anthropic Messages as an upstream: Claude, and the hosts that speak its protocol.
 
 anthropic.py            the request: tools, tool_choice, formats, and what joins them
+anthropic_lane.py       the request of a client that speaks this API itself
 anthropic_messages.py   its messages
 anthropic_settings.py   thinking, sampling, and the version of the API
 anthropic_models.py     what differs between model families
@@ -14,25 +15,30 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from toolwire.carried import check_fields
+from toolwire.custom_tools import bridged
 from toolwire.history import with_legal_ids, with_results
 from toolwire.model.errors import RequestError, UpstreamError
 from toolwire.model.events import Batch
 from toolwire.model.http import Headers, UpstreamRequest
-from toolwire.model.request import ChatRequest, Tool
+from toolwire.model.request import ChatRequest, RequestFields, Tool, ToolChoice
 from toolwire.model.settings import Target
 from toolwire.model.source import raw_in
 from toolwire.providers import Decoder
 from toolwire.providers.anthropic_answer import MessagesDecoder
 from toolwire.providers.anthropic_errors import error_from_body
+from toolwire.providers.anthropic_lane import own_fields, own_headers, own_members, with_signed_thinking
 from toolwire.providers.anthropic_messages import check_content, write_messages
 from toolwire.providers.anthropic_models import Family, family_of
 from toolwire.providers.anthropic_settings import Settings, settle
 from toolwire.providers.profiles import Profile
 from toolwire.schema.dialects import Adapted, adapted, within_strict_budget
-from toolwire.tool_names import WIRE_NAME, with_wire_names
+from toolwire.tool_names import with_wire_names
 from toolwire.wire.anthropic_messages import DIALECT
+from toolwire.wire.anthropic_messages_extra import without_source
 from toolwire.wire.json import dump, write_array, write_object
 
+#: Tool names the API accepts.
+_TOOL_NAME = r"[A-Za-z0-9_-]{1,128}"
 #: Call ids the API accepts; and the length of one that stands in for another.
 _CALL_ID = r"[A-Za-z0-9_-]{1,64}"
 _CALL_ID_LENGTH = 40
@@ -42,7 +48,7 @@ class AnthropicMessages:
     """See `providers.Provider`."""
 
     dialect = DIALECT
-    tool_name = WIRE_NAME
+    tool_name = _TOOL_NAME
 
     def build_request(
         self,
@@ -51,21 +57,16 @@ class AnthropicMessages:
         profile: Profile,  # noqa: ARG002 - what differs here differs by model
         credential: str | None,
     ) -> tuple[UpstreamRequest, list[str]]:
-        warnings = check_fields(request, target)
-        check_content(request)
         family = family_of(target.model)
-        request, tools = _with_tools(with_wire_names(request), target, family, warnings)
-        request, added = with_results(request)
-        if added:
-            warnings.append("tool_result_missing")
-        request = with_legal_ids(request, _CALL_ID, _CALL_ID_LENGTH)
-        settings = settle(request, family)
-        body = write_object(_members(request, target, family, settings, tools, warnings))
-        warnings += settings.warnings
+        fields = own_fields(request)
+        if fields is not None:
+            body, own, warnings = _same_api(request, fields, target, family)
+        else:
+            body, own, warnings = _translated(request, target, family)
         headers: Headers = (
             ("content-type", "application/json"),
             ("accept", "text/event-stream" if request.stream else "application/json"),
-            ("anthropic-version", settings.version),
+            *own,
         )
         if credential:
             headers += (("x-api-key", credential),)
@@ -76,13 +77,46 @@ class AnthropicMessages:
         return MessagesDecoder()
 
     def without_source(self, batch: Batch) -> Batch:
-        return Batch(batch.events) if batch.source is not None else batch
+        return without_source(batch)
 
     def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
         return error_from_body(body, status, headers.get("retry-after"))
 
 
 PROVIDER = AnthropicMessages()
+
+
+def _same_api(
+    request: ChatRequest, fields: RequestFields, target: Target, family: Family
+) -> tuple[bytes, Headers, list[str]]:
+    """Body, headers and warnings for a client of this API."""
+    warnings: list[str] = []
+    request = with_signed_thinking(with_wire_names(request, _TOOL_NAME), family)
+    request = _with_pairs(request, warnings)
+    body = write_object(own_members(request, fields, target.model, family, _tool_choice, warnings))
+    return body, own_headers(request, fields), warnings
+
+
+def _translated(request: ChatRequest, target: Target, family: Family) -> tuple[bytes, Headers, list[str]]:
+    """Body, headers and warnings for a client of any other API."""
+    warnings = check_fields(request, target)
+    request = bridged(request, warnings)
+    check_content(request)
+    request, tools = _with_tools(with_wire_names(request, _TOOL_NAME), target, family, warnings)
+    request = _with_pairs(request, warnings)
+    settings = settle(request, family)
+    if settings.frees_choice:
+        request = replace(request, tool_choice=ToolChoice("auto"))
+    body = write_object(_members(request, target, family, settings, tools, warnings))
+    return body, (("anthropic-version", settings.version),), warnings + settings.warnings
+
+
+def _with_pairs(request: ChatRequest, warnings: list[str]) -> ChatRequest:
+    """The request with a result for each call, and ids that the API takes."""
+    request, added = with_results(request)
+    if added:
+        warnings.append("tool_result_missing")
+    return with_legal_ids(request, _CALL_ID, _CALL_ID_LENGTH)
 
 
 # ---------------------------------------------------------------- tools
@@ -98,7 +132,7 @@ def _with_tools(
     kept = [
         (tool, f"tools[{number}]")
         for number, tool in enumerate(request.tools)
-        if (allowed is None or tool.name in allowed) and _is_sent(tool, f"tools[{number}]", target, warnings)
+        if (allowed is None or tool.name in allowed) and _is_sent(tool, warnings)
     ]
     if choice is not None and choice.mode == "required" and not kept:
         raise RequestError(
@@ -107,26 +141,21 @@ def _with_tools(
             param="tool_choice",
         )
     schemas = within_strict_budget(
-        [adapted(tool, DIALECT, f"{path}.function.parameters", target.provider.name) for tool, path in kept]
+        [
+            adapted(tool, DIALECT, f"{path}.function.parameters", target.provider.name, request.options.schema_mode)
+            for tool, path in kept
+        ]
     )
     written = [_tool(tool, schema, family, warnings) for (tool, _), schema in zip(kept, schemas, strict=True)]
     return replace(request, tools=tuple(tool for tool, _ in kept)), written
 
 
-def _is_sent(tool: Tool, path: str, target: Target, warnings: list[str]) -> bool:
-    """Whether the API knows this kind of tool. What only the host that the client had in mind can run is left out;
-    a custom tool, which the client runs, is refused."""
+def _is_sent(tool: Tool, warnings: list[str]) -> bool:
+    """Whether the API knows this kind of tool. What only the host that the client had in mind can run is left out."""
     if tool.kind == "function" or raw_in(tool, DIALECT) is not None:
         return True
-    if tool.kind == "opaque":
-        warnings.append("not_supported:server_tools")
-        return False
-    raise RequestError(
-        f"`{path}`: {tool.name!r} is a custom tool, and {target.provider.name} has none: declare it as a function with "
-        "one string parameter",
-        code="unsupported_tool",
-        param=path,
-    )
+    warnings.append("not_supported:server_tools")
+    return False
 
 
 def _tool(tool: Tool, schema: Adapted, family: Family, warnings: list[str]) -> bytes:

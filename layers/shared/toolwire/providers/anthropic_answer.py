@@ -14,7 +14,6 @@ from toolwire.model.errors import UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import (
     Batch,
     Finish,
-    FinishReason,
     OpaquePart,
     ReasoningDelta,
     ReasoningEnd,
@@ -38,12 +37,6 @@ from toolwire.wire import anthropic_messages as wire
 from toolwire.wire.json import is_object
 
 _NOTHING = Batch(())
-
-#: The provider's word -> why the turn ended. An unknown word is a stop; the word itself is kept in `Finish.raw`.
-FINISH: dict[str, FinishReason] = {
-    "end_turn": "stop", "stop_sequence": "stop", "pause_turn": "stop", "tool_use": "tool_calls",
-    "max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "content_filter",
-}  # fmt: skip
 
 
 class _Open:
@@ -317,7 +310,7 @@ class MessagesDecoder:
 
     def _finished(self, word: str, details: wire.StopDetails | None, events: list[StreamEvent]) -> None:
         """Why the turn ended. Calls make it tool_calls, whatever the word; truncation and a refusal win over calls."""
-        reason = FINISH.get(word, "stop")
+        reason = wire.STOP_REASONS.get(word, "stop")  # the word itself is kept beside it
         self._end_bare(events, cut=reason == "length")
         if reason == "content_filter" and self._finish is None and details is not None and details.explanation:
             part = self._next_part()

@@ -2,12 +2,16 @@
 
 The API wants every result of a turn in the one user message right behind it, before anything else there; no empty
 text; a user's message first. Nothing is dropped or moved to get there but what the API has no place for.
+
+A client of the same API has its messages as they are, each that nothing has changed: the API's rules are between it and
+the API.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import is_
 
 from toolwire.model.errors import RequestError
 from toolwire.model.request import (
@@ -18,11 +22,12 @@ from toolwire.model.request import (
     Part,
     ReasoningPart,
     RefusalPart,
+    RequestFields,
     TextPart,
     ToolCallPart,
     ToolResultPart,
 )
-from toolwire.model.source import raw_in
+from toolwire.model.source import Members, Source, raw_in
 from toolwire.providers.anthropic_models import Family
 from toolwire.wire.anthropic_messages import DIALECT
 from toolwire.wire.json import dump, is_object, write_array, write_object
@@ -87,6 +92,9 @@ class Written:
 
 def write_messages(request: ChatRequest, family: Family) -> Written:
     """The system text that leads the history, and its turns."""
+    fields = request.fields
+    if fields is not None and fields.dialect == DIALECT:
+        return _own_messages(request, fields, family)
     history = request.messages
     leading = next((n for n, message in enumerate(history) if message.role not in _SYSTEM), len(history))
     system = [block for message in history[:leading] for block in _blocks(message)]
@@ -96,21 +104,61 @@ def write_messages(request: ChatRequest, family: Family) -> Written:
     return Written(write_array(system) if system else None, writer.end(), list(dict.fromkeys(writer.warnings)))
 
 
+def _own_messages(request: ChatRequest, fields: RequestFields, family: Family) -> Written:
+    """Those of a client of the same API: whole where nothing has changed, else message by message."""
+    members, parsed = dict(fields.members), fields.parsed
+    if request.messages is parsed.messages:
+        return Written(members.get("system"), members["messages"])
+    writer = _Writer(family, keeps_extra=True)
+    groups = _groups(parsed.messages)
+    messages = list(request.messages)
+    if "system" in members and messages and messages[0].source == Source(DIALECT, members["system"]):
+        del messages[0]
+    while messages:
+        raw = raw_in(messages[0], DIALECT)
+        group = groups.get(id(messages[0].source), ())
+        if raw is not None and group and len(group) <= len(messages) and all(map(is_, messages, group)):
+            writer.add_whole(group, raw)
+            del messages[: len(group)]
+        else:
+            writer.add(messages.pop(0))
+    return Written(members.get("system"), writer.end(), list(dict.fromkeys(writer.warnings)))
+
+
+def _groups(messages: tuple[Message, ...]) -> dict[int, tuple[Message, ...]]:
+    """By the source that they share, the neutral messages that one message of the client's has become."""
+    groups: dict[int, tuple[Message, ...]] = {}
+    for message in messages:
+        groups[id(message.source)] = (*groups.get(id(message.source), ()), message)
+    return groups
+
+
 @dataclass(slots=True)
 class _Turn:
-    """One message of the API. `answer` is the user's turn behind an assistant's."""
+    """One message of the API. `answer` is the user's turn behind an assistant's; `raw` is a whole message of a client
+    of the same API, to which nothing is added."""
 
     role: str
     results: list[bytes] = field(default_factory=list)
     blocks: list[bytes] = field(default_factory=list)
     answer: _Turn | None = None
+    raw: bytes | None = None
+    extra: Members = ()
+
+    def written(self) -> bytes:
+        if self.raw is not None:
+            return self.raw
+        content = write_array([*self.results, *self.blocks])
+        return write_object([("role", dump(self.role)), ("content", content), *self.extra])
 
 
 class _Writer:
     """Joins messages into turns."""
 
-    def __init__(self, family: Family) -> None:
+    def __init__(self, family: Family, *, keeps_extra: bool = False) -> None:
+        """`keeps_extra`: the members that the model does not name are of this API."""
         self._family = family
+        self._keeps_extra = keeps_extra
         self._turns: list[_Turn] = []
         self._callers: dict[str, _Turn] = {}  # call id -> the turn that made it
         self.warnings: list[str] = []
@@ -123,35 +171,43 @@ class _Writer:
         elif message.role == "assistant":
             self._add_assistant(message)
         elif message.parts and type(message.parts[0]) is ToolResultPart:
-            self._add_result(message.parts[0])
+            self._add_result(message.parts[0], self._extra(message))
         else:
-            self._turn("user").blocks += _blocks(message)
+            turn = self._turn("user")
+            turn.blocks += _blocks(message)
+            turn.extra += self._extra(message)
             if any(type(part) is ImagePart and part.detail not in (None, "auto") for part in message.parts):
                 self.warnings.append("not_supported:detail")
 
+    def add_whole(self, group: tuple[Message, ...], raw: bytes) -> None:
+        """A message of the client's as it is: these neutral ones together."""
+        role = "user" if group[0].role == "tool" else group[0].role
+        turn = self._append(_Turn(role, raw=raw))
+        self._callers |= {call.id: turn for message in group for call in message.tool_calls}
+
     def end(self) -> bytes:
         """The turns as JSON. A turn of the user that says nothing, or that is missing at the beginning, says so."""
-        if not self._turns or self._turns[0].role != "user":
+        if not self._turns or (self._turns[0].role != "user" and self._turns[0].raw is None):
             self._turns.insert(0, _Turn("user"))
         for turn in self._turns:
-            if not turn.results and not turn.blocks:
+            if not turn.results and not turn.blocks and turn.raw is None:
                 turn.blocks.append(_text(_NO_TEXT))
                 self.warnings.append("empty_message")
-        return write_array(
-            write_object([("role", dump(turn.role)), ("content", write_array([*turn.results, *turn.blocks]))])
-            for turn in self._turns
-        )
+        return write_array(turn.written() for turn in self._turns)
 
     def _turn(self, role: str) -> _Turn:
         """The turn to go on with: the last one if it is of this role, else a new one."""
         last = self._turns[-1] if self._turns else None
-        if last is not None and last.role == role:
-            return last
-        turn = _Turn(role)
-        if last is not None:
-            last.answer = turn
+        return last if last is not None and last.role == role and last.raw is None else self._append(_Turn(role))
+
+    def _append(self, turn: _Turn) -> _Turn:
+        if self._turns:
+            self._turns[-1].answer = turn
         self._turns.append(turn)
         return turn
+
+    def _extra(self, node: Message | ToolCallPart | ToolResultPart) -> Members:
+        return node.extra if self._keeps_extra else ()
 
     def _add_system(self, message: Message) -> None:
         """Where it stands: as a system message in families that have them, which they take behind a user's turn only;
@@ -167,35 +223,39 @@ class _Writer:
         self.warnings.append("system_message_in_user_turn")
 
     def _add_assistant(self, message: Message) -> None:
-        blocks = _blocks(message)
-        if blocks or message.tool_calls:
+        written = [(part, self._call(part) if type(part) is ToolCallPart else _block(part)) for part in message.parts]
+        if any(block is not None for _, block in written):
             turn = self._turn("assistant")
-            turn.blocks += blocks
-            for call in message.tool_calls:
-                turn.blocks.append(self._call(call))
-                self._callers[call.id] = turn
+            turn.extra += self._extra(message)
+            for part, block in written:
+                turn.blocks += [] if block is None else [block]
+                if type(part) is ToolCallPart:
+                    self._callers[part.id] = turn
 
-    def _add_result(self, part: ToolResultPart) -> None:
+    def _add_result(self, part: ToolResultPart, extra: Members) -> None:
         """Into the user's turn right behind the call's own, wherever the client put it."""
-        caller = self._callers[part.tool_call_id]
-        turn = caller.answer or self._turn("user")
-        turn.results.append(_result(part))
+        caller = self._callers.get(part.tool_call_id)
+        turn = caller.answer if caller is not None else None
+        if turn is None or turn.raw is not None:
+            turn = self._turn("user")
+        turn.results.append(_result(part, self._extra(part)))
+        turn.extra += extra
 
     def _call(self, call: ToolCallPart) -> bytes:
         """Its arguments are an object there; the text of one stays what it is, digit by digit."""
+        raw = raw_in(call, DIALECT)
+        if raw is not None:
+            return raw
         text = call.arguments
-        if call.kind == "custom":
-            given = dump({"input": text})
-        elif not text.strip():
+        if not text.strip():
             given = b"{}"
         elif is_object(text):
             given = text.encode("utf-8", "backslashreplace")
         else:
             given = dump({"_raw_arguments": text})
             self.warnings.append("history_arguments_wrapped")
-        return write_object(
-            [("type", b'"tool_use"'), ("id", dump(call.id)), ("name", dump(call.name)), ("input", given)]
-        )
+        named = [("type", b'"tool_use"'), ("id", dump(call.id)), ("name", dump(call.name)), ("input", given)]
+        return write_object([*named, *self._extra(call)])
 
 
 # ---------------------------------------------------------------- blocks
@@ -236,11 +296,14 @@ def _image(part: ImagePart) -> bytes:
     return dump({"type": "url", "url": part.url})
 
 
-def _result(part: ToolResultPart) -> bytes:
+def _result(part: ToolResultPart, extra: Members) -> bytes:
+    raw = raw_in(part, DIALECT)
+    if raw is not None:
+        return raw
     members = [("type", b'"tool_result"'), ("tool_use_id", dump(part.tool_call_id))]
     blocks = [block for item in part.content if (block := _block(item)) is not None]
     if blocks:
         members.append(("content", write_array(blocks)))
     if part.is_error:
         members.append(("is_error", b"true"))
-    return write_object(members)
+    return write_object([*members, *extra])

@@ -40,6 +40,8 @@ class Family:
     system_messages: bool = True
     #: Whether `output_config.format` is known.
     structured_output: bool = True
+    #: Whether thinking is taken back with its signature only.
+    signs_thinking: bool = True
 
 
 _TO_MAX = ("low", "medium", "high", "max")
@@ -74,7 +76,7 @@ FAMILIES: tuple[Family, ...] = (
     # A Claude that this table does not know yet: it is told nothing it was not asked.
     Family(r"claude"),
     # Another vendor's model behind this protocol.
-    replace(_CLASSIC, max_tokens=8_192),
+    replace(_CLASSIC, max_tokens=8_192, signs_thinking=False),
 )
 
 

@@ -35,6 +35,8 @@ class Settings:
     thinking: dict[str, Any] | None = None
     effort: str | None = None
     sampling: dict[str, float] = field(default_factory=dict)
+    #: A forced tool choice gives way, since the model's thinking cannot (`schema_mode: lossy`).
+    frees_choice: bool = False
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -45,7 +47,7 @@ class Settings:
 
 def settle(request: ChatRequest, family: Family) -> Settings:
     """The settings for a model of this family. Raises RequestError (`tool_choice_conflicts_with_reasoning`) for a
-    forced tool choice beside thinking that cannot be switched off."""
+    forced tool choice beside thinking that cannot be switched off, unless the client takes losses."""
     settings = Settings(request.max_tokens or family.max_tokens)
     _set_thinking(settings, request, family)
     _set_sampling(settings, request.sampling, family)
@@ -62,8 +64,11 @@ def _set_thinking(settings: Settings, request: ChatRequest, family: Family) -> N
     effort = request.reasoning_effort
     choice = request.tool_choice
     forced = bool(request.tools) and choice is not None and choice.mode == "required"
-    if forced and family.refuses_forced_choice == "always":
-        raise _conflict()
+    if forced and _cannot_be_forced(family, effort):
+        if request.options.schema_mode != "lossy":
+            raise _conflict()
+        settings.frees_choice, forced = True, False
+        settings.warnings.append("tool_choice_changed")
     asked = effort not in (None, "none")
     if family.thinking == "none":
         settings.warnings += ["not_supported:reasoning_effort"] if asked else []
@@ -77,13 +82,19 @@ def _set_thinking(settings: Settings, request: ChatRequest, family: Family) -> N
             settings.warnings.append("reasoning_effort_changed")
         else:
             settings.thinking = {"type": family.off}
-    elif family.off is None and conflict:
-        raise _conflict()
-    elif family.off is not None and (conflict or _lacks_thinking(request)):
+    elif family.off is not None and (conflict or lacks_thinking(request)):
         settings.thinking = {"type": family.off} if family.thinks_by_default else None
         settings.warnings.append("reasoning_turned_off")
     elif effort is not None:
         _turn_on(settings, effort, family)
+
+
+def _cannot_be_forced(family: Family, effort: str | None) -> bool:
+    """Whether the family takes no forced choice at all, or none beside thinking that stays on."""
+    if family.refuses_forced_choice == "always":
+        return True
+    thinks = effort != "none" and (effort is not None or family.thinks_by_default)
+    return family.refuses_forced_choice == "with thinking" and thinks and family.off is None
 
 
 def _turn_on(settings: Settings, effort: str, family: Family) -> None:
@@ -107,15 +118,16 @@ def _set_effort(settings: Settings, effort: str, family: Family) -> None:
         settings.warnings.append("reasoning_effort_changed")
 
 
-def _lacks_thinking(request: ChatRequest) -> bool:
+def lacks_thinking(request: ChatRequest) -> bool:
     """Whether the history ends in a tool loop whose turn does not begin with its signed thinking: the API refuses to
     go on thinking from there."""
     last = next((message for message in reversed(request.messages) if message.role == "assistant"), None)
     if last is None or not last.tool_calls:
         return False
-    first = last.parts[0]
+    written = (part for part in last.parts if type(part) is not ReasoningPart or part.signature)
+    first = next(written)
     if type(first) is ReasoningPart:
-        return not first.signature
+        return False
     return not (type(first) is OpaquePart and first.dialect == DIALECT and first.kind == "redacted_thinking")
 
 

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from urllib.parse import quote, urlsplit
 
 from toolwire.carried import check_fields
+from toolwire.custom_tools import bridged
 from toolwire.history import with_legal_ids, with_results
 from toolwire.model.errors import RequestError, UpstreamError
 from toolwire.model.events import Batch
 from toolwire.model.http import Headers, UpstreamRequest
-from toolwire.model.request import ChatRequest, Sampling, Tool, ToolChoice
+from toolwire.model.request import ChatRequest, Sampling, ToolChoice
 from toolwire.model.settings import Target
 from toolwire.providers import Decoder
 from toolwire.providers.google_answer import GeminiDecoder
@@ -52,6 +53,7 @@ class Google:
         credential: str | None,
     ) -> tuple[UpstreamRequest, list[str]]:
         warnings = check_fields(request, target)
+        request = bridged(request, warnings)
         request, added = with_results(request)
         if added:
             warnings.append("tool_result_missing")
@@ -105,7 +107,7 @@ def _members(request: ChatRequest, target: Target, family: Family, warnings: lis
     writer = HistoryWriter(request, family, target.provider.name)
     yield from writer.members()
     warnings += writer.warnings
-    declarations, is_strict = _declarations(request.tools, target, warnings)
+    declarations, is_strict = _declarations(request, target, warnings)
     if declarations:
         yield "tools", write_array([write_object([("functionDeclarations", write_array(declarations))])])
         config = _calling(request.tool_choice, is_strict)
@@ -125,22 +127,15 @@ def _members(request: ChatRequest, target: Target, family: Family, warnings: lis
         yield "generationConfig", write_object(settings)
 
 
-def _declarations(tools: tuple[Tool, ...], target: Target, warnings: list[str]) -> tuple[list[bytes], bool]:
+def _declarations(request: ChatRequest, target: Target, warnings: list[str]) -> tuple[list[bytes], bool]:
     """The function declarations, and whether a tool asks for calls that keep to its schema."""
     declarations, is_strict = [], False
-    for number, tool in enumerate(tools):
+    for number, tool in enumerate(request.tools):
         path = f"tools[{number}]"
         if tool.kind == "opaque":  # a service of the host that the client had in mind
             _warn(warnings, "not_supported:server_tools")
             continue
-        if tool.kind == "custom":
-            raise RequestError(
-                f"`{path}` is a custom tool, which {target.provider.name} does not have: declare a function with one "
-                "string parameter",
-                param=path,
-                code="unsupported_tool",
-            )
-        schema = adapted(tool, DIALECT, path, target.provider.name)
+        schema = adapted(tool, DIALECT, path, target.provider.name, request.options.schema_mode)
         for warning in schema.warnings:
             _warn(warnings, warning)
         is_strict = is_strict or bool(schema.strict)

@@ -77,6 +77,7 @@ class GeminiDecoder:
         self._open_text: int | None = None
         self._open_reasoning: int | None = None
         self._streamed: tuple[int, StreamedArguments] | None = None  # the open call whose arguments come as values
+        self._signature: str | None = None  # of that call
         self._has_calls = False
         self._finish: Finish | None = None  # as Google means it
         self._said: Finish | None = None  # as the last event has it: calls make it another
@@ -168,20 +169,26 @@ class GeminiDecoder:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise UpstreamProtocolError("the upstream sent a part that its protocol does not have") from error
         if part.function_call is not None:
-            self._call(part.function_call, events)
+            self._call(part.function_call, part.thought_signature, events)
         elif part.thought:
             self._reasoning(part.text or "", part.thought_signature, events)
         elif part.text:
-            if self._open_text is None:
+            if self._open_text is None or part.thought_signature:
                 self._close_texts(events)
                 self._open_text = self._next_part()
                 events.append(TextStart(self._open_text))
             events.append(TextDelta(self._open_text, part.text))
-        elif part.text is None:
+            if part.thought_signature:  # it proves this part alone
+                events.append(TextEnd(self._open_text, part.thought_signature))
+                self._open_text = None
+        else:
             kind = next((name for name in raw_members(raw) if name not in wire.PART_FLAGS), None)
-            if kind is not None:
+            if kind is not None or part.thought_signature:
                 self._close_texts(events)
+            if kind is not None:
                 events.append(OpaquePart(self._next_part(), kind, wire.DIALECT, bytes(raw)))
+            elif part.thought_signature:  # a part of its own, that says no more than a thought that is not shown
+                self._reasoning("", part.thought_signature, events)
 
     def _reasoning(self, text: str, signature: str | None, events: list[StreamEvent]) -> None:
         if not text and not signature:
@@ -198,7 +205,7 @@ class GeminiDecoder:
 
     # ------------------------------------------------------------ calls
 
-    def _call(self, call: wire.FunctionCall, events: list[StreamEvent]) -> None:
+    def _call(self, call: wire.FunctionCall, signature: str | None, events: list[StreamEvent]) -> None:
         if call.name:
             self._close_streamed(events)
             self._close_texts(events)
@@ -207,14 +214,16 @@ class GeminiDecoder:
             events.append(ToolCallStart(index, call.id or None, call.name))
             if call.partial_args is None and not call.will_continue:
                 events.append(ToolCallDelta(index, _arguments(call.args)))
-                events.append(ToolCallEnd(index))
+                events.append(ToolCallEnd(index, signature))
                 return
             self._streamed = (index, StreamedArguments())
+            self._signature = None
         elif self._streamed is None:
             if call.partial_args or call.args is not wire.ABSENT:
                 raise UpstreamProtocolError("the upstream sent a tool call without a name")
             return  # the end of a call that has ended
         assert self._streamed is not None
+        self._signature = signature or self._signature
         for piece in call.partial_args or ():
             self._streamed[1].take(piece)
         if not call.will_continue:
@@ -227,7 +236,7 @@ class GeminiDecoder:
             self._streamed = None
             cut = self._finish is not None and self._finish.reason == "length"
             events.append(ToolCallDelta(index, arguments.text(cut=cut)))
-            events.append(ToolCallEnd(index))
+            events.append(ToolCallEnd(index, self._signature))
 
     # ------------------------------------------------------------ ends
 

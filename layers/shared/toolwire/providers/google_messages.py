@@ -18,6 +18,7 @@ from toolwire.model.request import (
     Message,
     OpaquePart,
     Part,
+    ReasoningPart,
     RefusalPart,
     TextPart,
     ToolCallPart,
@@ -25,6 +26,7 @@ from toolwire.model.request import (
 )
 from toolwire.providers.google_models import Family
 from toolwire.wire import openai_chat
+from toolwire.wire.gemini import DIALECT
 from toolwire.wire.json import dump, is_object, write_array, write_object
 
 #: Google's documented stand-in for the signature of a call that none of its models made, or whose signature is lost.
@@ -43,8 +45,8 @@ _GOOGLE_FILES = ("gs://", "https://generativelanguage.googleapis.com/v1beta/file
 class _Content:
     role: str
     parts: list[bytes] = field(default_factory=list)
-    #: Places among `parts` of function calls.
-    calls: list[int] = field(default_factory=list)
+    #: Place among `parts` of each function call, and whether it is signed.
+    calls: list[tuple[int, bool]] = field(default_factory=list)
     #: Whether these are function responses: a content of their own.
     responses: bool = False
 
@@ -114,40 +116,46 @@ class HistoryWriter:
     # ------------------------------------------------------------ calls and results
 
     def _assistant(self, number: int, message: Message) -> None:
-        shown = self._shown(number)
         calls = message.tool_calls
-        parts = shown + [self._call(call) for call in calls]
+        parts: list[bytes] = []
+        places: list[tuple[int, bool]] = []
+        for part in message.parts:
+            if type(part) is ToolCallPart:
+                places.append((len(parts), part.signature is not None))
+                parts.append(self._call(part))
+            elif (written := self._said(part, number)) is not None:
+                parts.append(written)
         content = self._add("model", parts)
+        begin = len(content.parts) - len(parts)
+        content.calls += [(begin + place, signed) for place, signed in places]
         if calls:
-            content.calls += range(len(content.parts) - len(calls), len(content.parts))
             self._answer(calls)
 
     def _call(self, call: ToolCallPart) -> bytes:
-        if call.kind == "custom":
-            arguments = dump({"input": call.arguments})
-        elif not call.arguments.strip():
+        if not call.arguments.strip():
             arguments = b"{}"
         elif is_object(call.arguments):
             arguments = call.arguments.encode("utf-8", "surrogatepass")
         else:
             arguments = dump({"_raw_arguments": call.arguments})
             self.warnings["history_arguments_wrapped"] = None
-        inner = write_object([("name", dump(call.name)), ("args", arguments)])
-        return write_object([("functionCall", inner)])
+        own = [("id", dump(call.id))] if call.own_id else []
+        inner = write_object([*own, ("name", dump(call.name)), ("args", arguments)])
+        return _signed([("functionCall", inner)], call.signature)
 
     def _answer(self, calls: tuple[ToolCallPart, ...]) -> None:
         """The results of one message's calls, in their order, wherever the client has put them."""
         responses, lifted = [], []
         for call in calls:
             number, result = self._results[call.id]
-            response, outside = self._response(call.name, result, number)
+            response, outside = self._response(call, result, number)
             responses.append(response)
             lifted += outside
         self._contents.append(_Content("user", responses, responses=True))
         if lifted:
             self._add("user", lifted)
 
-    def _response(self, name: str, result: ToolResultPart, number: int) -> tuple[bytes, list[bytes]]:
+    def _response(self, call: ToolCallPart, result: ToolResultPart, number: int) -> tuple[bytes, list[bytes]]:
         """One functionResponse, and what of the result has to stand outside.
 
         Text is always a string under "output" (or "error"): Google keeps an object as a protobuf Struct, which turns
@@ -160,10 +168,11 @@ class HistoryWriter:
                 inside.append(self._part(part, number))
             elif type(part) is not TextPart:
                 outside.append(self._part(part, number))
-        response = [("name", dump(name)), ("response", dump({"error" if result.is_error else "output": text}))]
+        response = [("id", dump(call.id))] if call.own_id else []
+        response += [("name", dump(call.name)), ("response", dump({"error" if result.is_error else "output": text}))]
         response += [("parts", write_array(inside))] if inside else []
         if outside:
-            outside.insert(0, _text(f"Content of the result of {name}:"))
+            outside.insert(0, _text(f"Content of the result of {call.name}:"))
         return write_object([("functionResponse", write_object(response))]), outside
 
     def _sign(self) -> None:
@@ -172,22 +181,31 @@ class HistoryWriter:
         if not self._family.wants_signatures:
             return
         for content in self._contents[self._turn :]:
-            if content.calls:
-                first = content.calls[0]
+            first, signed = content.calls[0] if content.calls else (0, True)
+            if not signed:
                 signature = b',"thoughtSignature":' + dump(PLACEHOLDER_SIGNATURE) + b"}"
                 content.parts[first] = content.parts[first][:-1] + signature
 
     # ------------------------------------------------------------ content
 
     def _shown(self, number: int) -> list[bytes]:
-        """A message's content but its calls. Reasoning is left out: it is worth nothing without its signature."""
-        parts = []
-        for part in self._messages[number].parts:
-            if isinstance(part, TextPart | RefusalPart):
-                parts += [_text(part.text)] if part.text else []
-            elif isinstance(part, ImagePart | OpaquePart):
-                parts.append(self._part(part, number))
-        return parts
+        """A message's content but its calls."""
+        return [written for part in self._messages[number].parts if (written := self._said(part, number)) is not None]
+
+    def _said(self, part: Part, number: int) -> bytes | None:
+        """A part that is no call and no result; None for what says nothing. Reasoning without its signature is worth
+        nothing, and a signed part without text goes back as it came: as no thought."""
+        match part:
+            case TextPart() | RefusalPart():
+                signature = part.signature if type(part) is TextPart else None
+                return _text(part.text, signature) if part.text else None
+            case ReasoningPart(text, signature):
+                thought = [("thought", b"true")] if text else []
+                return _signed([("text", dump(text)), *thought], signature) if signature else None
+            case ImagePart() | OpaquePart():
+                return self._part(part, number)
+            case _:
+                return None
 
     def _part(self, part: Part, number: int) -> bytes:
         """An image, or what else has bytes."""
@@ -201,6 +219,8 @@ class HistoryWriter:
                 file = [("mimeType", dump(_MEDIA_TYPES[ending]))] if ending in _MEDIA_TYPES else []
                 return write_object([("fileData", write_object([*file, ("fileUri", dump(part.url))]))])
             raise self._refused("an image by URL", number, "send the image itself as a data: URL")
+        if type(part) is OpaquePart and part.dialect == DIALECT:
+            return part.raw
         if type(part) is OpaquePart and part.dialect == openai_chat.DIALECT:
             found = _chat_media(part)
             if found is not None:
@@ -233,5 +253,10 @@ def _inline(media_type: str, data: str) -> bytes:
     return write_object([("inlineData", dump({"mimeType": media_type, "data": data}))])
 
 
-def _text(text: str) -> bytes:
-    return write_object([("text", dump(text))])
+def _text(text: str, signature: str | None = None) -> bytes:
+    return _signed([("text", dump(text))], signature)
+
+
+def _signed(members: list[tuple[str, bytes]], signature: str | None) -> bytes:
+    """A part with the signature that belongs on it and on no other."""
+    return write_object([*members, ("thoughtSignature", dump(signature))] if signature else members)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from toolwire.carried import check_fields, without_dialect, without_server_tools
+from toolwire.custom_tools import bridged
 from toolwire.history import with_legal_ids, with_results
 from toolwire.model.errors import RequestError, UpstreamError
 from toolwire.model.events import Batch
@@ -18,7 +20,7 @@ from toolwire.model.settings import Target
 from toolwire.providers import Decoder
 from toolwire.providers.openai_answer import ChatDecoder
 from toolwire.providers.openai_errors import error_from_body
-from toolwire.providers.openai_messages import write_message, write_tool, write_tool_choice
+from toolwire.providers.openai_messages import with_images_apart, write_message, write_tool, write_tool_choice
 from toolwire.providers.profiles import Profile
 from toolwire.schema.check import check_strict
 from toolwire.tool_names import WIRE_NAME, with_wire_names
@@ -82,6 +84,12 @@ PROVIDER = OpenAIChat()
 def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatRequest, list[str]]:
     """The request within what this host takes: history pairs, ids, names, tools and tool_choice."""
     warnings: list[str] = []
+    translated = request.fields is None or request.fields.dialect != DIALECT
+    if translated:
+        warnings += check_fields(request, target)
+        warnings += ["not_supported:top_k"] if request.sampling.top_k is not None else []
+        request = without_server_tools(without_dialect(request, DIALECT), DIALECT, target, warnings)
+        request = request if profile.custom_tools else bridged(request, warnings)
     if profile.tools is not None and len(request.tools) > profile.tools:
         raise RequestError(
             f"`tools` has {len(request.tools)} entries; {target.provider.name} accepts at most {profile.tools} in one "
@@ -95,6 +103,8 @@ def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatR
     if added:
         warnings.append("tool_result_missing")
     request = with_legal_ids(request, profile.call_id, profile.call_id_length)
+    if translated:
+        request = with_images_apart(request)
     if not request.tools:
         request = replace(request, tool_choice=None, parallel_tool_calls=None)
     choice = request.tool_choice

@@ -36,6 +36,7 @@ from toolwire.model.events import (
 )
 from toolwire.model.source import Members, Source, with_source
 from toolwire.providers.openai_errors import error_from_body, is_failure
+from toolwire.providers.openai_state import ReasoningDetails, call_signature
 from toolwire.providers.openai_usage import read_usage
 from toolwire.stream.accumulator import Call, ToolCallAccumulator
 from toolwire.wire import openai_chat as wire
@@ -44,6 +45,7 @@ from toolwire.wire.openai_chat_extra import without_source
 
 _NOTHING = Batch(())
 _NULL = (b"", b"null")
+_NO_DETAILS = (*_NULL, b"[]")
 _EMPTY = (*_NULL, b'""', b"{}", b"false")
 
 #: The provider's word -> why the turn ended. An unknown word is a stop; the word itself is kept in `Finish.raw`.
@@ -84,6 +86,9 @@ class ChatDecoder:
         self._open_text: int | None = None
         self._open_refusal: int | None = None
         self._open_reasoning: int | None = None
+        self._details = ReasoningDetails()
+        self._call_state: dict[Call, str] = {}
+        self._has_state = False
         self._calls = ToolCallAccumulator()
         self._announced: list[Call] = []
         self._finish: Finish | None = None
@@ -175,6 +180,9 @@ class ChatDecoder:
 
     def _delta(self, delta: wire.Delta, events: list[StreamEvent]) -> bool:
         reasoning = delta.reasoning_content or delta.reasoning
+        if delta.reasoning_details is not wire.ABSENT and bytes(delta.reasoning_details) not in _NO_DETAILS:
+            self._details.take(bytes(delta.reasoning_details))
+            self._has_state = True
         if reasoning:
             if self._open_reasoning is None:
                 self._close_texts(events)
@@ -208,10 +216,14 @@ class ChatDecoder:
         kind: Literal["function", "custom"] = "custom" if entry.custom is not None else "function"
         announced, known = len(self._announced), len(self._calls.calls)
         touched: Call | None = None
+        state = entry.extra_content is not wire.ABSENT and _is_set(entry.extra_content)
+        self._has_state = self._has_state or state
         for call, piece in self._calls.take(entry.id, index, name, fragment or "", kind):
             keep = touched is None and (touched := call) is call
             self._say(call, piece, events)
         assert touched is not None
+        if state:
+            self._call_state[touched] = call_signature(bytes(entry.extra_content))
         opened = len(self._announced) - announced
         if not keep or touched.part is None or entry.index is None or fragment is None or opened > 1:
             return False
@@ -228,9 +240,10 @@ class ChatDecoder:
                 events.append(ToolCallDelta(call.part, piece))
         elif call.name:
             self._close_texts(events)
+            self._say_state(events)
             call.part = self._next_part()
             self._announced.append(call)
-            events.append(ToolCallStart(call.part, call.id, call.name, call.kind))
+            events.append(ToolCallStart(call.part, call.id, call.name, call.kind, has_state=self._has_state))
             if call.arguments:
                 events.append(ToolCallDelta(call.part, call.text()))
 
@@ -310,6 +323,7 @@ class ChatDecoder:
         if self._finish is None and not self._parts:
             raise UpstreamProtocolError("the upstream's answer is empty: no content and no finish reason")
         self._close_texts(events)
+        self._say_state(events)
         for call in self._calls.calls:
             if call.part is None:
                 raise UpstreamProtocolError("the upstream sent a tool call without a name")
@@ -317,7 +331,7 @@ class ChatDecoder:
                 raise UpstreamTruncated("the upstream's answer ended inside a tool call's arguments")
             if call.kind == "function" and not call.arguments.strip() and reason in ("stop", "tool_calls"):
                 events.append(ToolCallDelta(call.part, "{}"))  # a call without arguments: JSON.parse("") throws
-            events.append(ToolCallEnd(call.part))
+            events.append(ToolCallEnd(call.part, self._call_state.get(call)))
         if self._finish is None or self._finish.reason != reason:
             events.append(Finish(reason, given.raw))
         events.append(ResponseEnd(self._usage))
@@ -325,12 +339,18 @@ class ChatDecoder:
 
     def _close_texts(self, events: list[StreamEvent]) -> None:
         if self._open_reasoning is not None:
-            events.append(ReasoningEnd(self._open_reasoning))
+            events.append(ReasoningEnd(self._open_reasoning, self._details.signature()))
         if self._open_text is not None:
             events.append(TextEnd(self._open_text))
         if self._open_refusal is not None:
             events.append(TextEnd(self._open_refusal))
         self._open_reasoning = self._open_text = self._open_refusal = None
+
+    def _say_state(self, events: list[StreamEvent]) -> None:
+        """State that came without readable reasoning: a part of its own."""
+        if (signature := self._details.signature()) is not None:
+            part = self._next_part()
+            events += (ReasoningStart(part), ReasoningEnd(part, signature))
 
     def _next_part(self) -> int:
         self._parts += 1

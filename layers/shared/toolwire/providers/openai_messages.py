@@ -4,9 +4,11 @@ same dialect is its own bytes."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from toolwire.model.errors import RequestError
 from toolwire.model.request import (
+    ChatRequest,
     ImagePart,
     Message,
     OpaquePart,
@@ -20,7 +22,7 @@ from toolwire.model.request import (
     ToolResultPart,
 )
 from toolwire.model.source import Members, raw_in
-from toolwire.wire.json import dump, members, write_array, write_object
+from toolwire.wire.json import dump, elements, members, write_array, write_object
 from toolwire.wire.openai_chat import DIALECT
 
 
@@ -44,16 +46,48 @@ def _message(message: Message, reasoning_field: str | None) -> Iterator[tuple[st
 def _tool_result(part: ToolResultPart) -> Iterator[tuple[str, bytes]]:
     yield "tool_call_id", dump(part.tool_call_id)
     content = part.content
-    if part.is_error and not (content and type(content[0]) is TextPart and content[0].text.startswith("Error")):
-        content = (TextPart("Error: "), *content)  # the Chat API has no error flag
-    yield "content", _content_value(content)
+    first = content[0] if content else None
+    if part.is_error and type(first) is TextPart:  # the Chat API has no error flag
+        content = content if first.text.startswith("Error") else (TextPart(f"Error: {first.text}"), *content[1:])
+    elif part.is_error:
+        content = (TextPart("Error: "), *content)
+    yield "content", _content_value(content, "\n")
     if part.name is not None:
         yield "name", dump(part.name)
+
+
+def with_images_apart(request: ChatRequest) -> ChatRequest:
+    """The request with the images of tool results in a message of the user's behind the results: a message of role tool
+    holds only text."""
+    if not any(map(_images, request.messages)):
+        return request
+    messages: list[Message] = []
+    behind: list[Part] = []
+    for message in request.messages:
+        if message.role != "tool" and behind:
+            messages.append(Message("user", tuple(behind)))
+            behind = []
+        if images := _images(message):
+            part = message.parts[0]
+            assert type(part) is ToolResultPart
+            behind += (TextPart(f"What the tool call {part.tool_call_id} returned:"), *images)
+            texts = tuple(item for item in part.content if type(item) is not ImagePart)
+            content = (*texts, TextPart("(An image: it follows the tool results.)"))
+            message = replace(message, parts=(replace(part, content=content),))
+        messages.append(message)
+    return replace(request, messages=(*messages, *([Message("user", tuple(behind))] if behind else [])))
+
+
+def _images(message: Message) -> list[ImagePart]:
+    """The images of a tool's result."""
+    part = message.parts[0] if message.parts else None
+    return [item for item in part.content if type(item) is ImagePart] if type(part) is ToolResultPart else []
 
 
 def _content(message: Message, reasoning_field: str | None) -> Iterator[tuple[str, bytes]]:
     calls: list[ToolCallPart] = []
     reasoning: list[str] = []
+    state: dict[str, bytes] = {}
     shown: list[Part] = []
     refusals: list[RefusalPart] = []
     for part in message.parts:
@@ -61,14 +95,17 @@ def _content(message: Message, reasoning_field: str | None) -> Iterator[tuple[st
             calls.append(part)
         elif type(part) is ReasoningPart:
             reasoning.append(part.text)
+            for name, value in _state(part.signature, message.extra).items():
+                state[name] = write_array([*elements(state[name]), *elements(value)]) if name in state else value
         elif type(part) is RefusalPart:
             refusals.append(part)
         else:
             shown.append(part)
     if reasoning and reasoning_field is not None:
         yield reasoning_field, dump("".join(reasoning))
+    yield from state.items()
     if shown or not (calls or refusals):
-        yield "content", _content_value(shown)
+        yield "content", _content_value(shown, "" if message.role == "assistant" else "\n")
     elif calls:
         yield "content", b"null"
     if refusals:
@@ -77,10 +114,10 @@ def _content(message: Message, reasoning_field: str | None) -> Iterator[tuple[st
         yield "tool_calls", write_array(_tool_call(call) for call in calls)
 
 
-def _content_value(parts: Sequence[Part]) -> bytes:
-    """A plain string where there is only text: every host takes that."""
+def _content_value(parts: Sequence[Part], between: str) -> bytes:
+    """A plain string where there is only text: every host takes that. `between` keeps apart what are separate texts."""
     if all(type(part) is TextPart and part.source is None and not part.extra for part in parts):
-        return dump("".join(part.text for part in parts if type(part) is TextPart))
+        return dump(between.join(part.text for part in parts if type(part) is TextPart))
     return write_array(_part(part) for part in parts)
 
 
@@ -94,6 +131,10 @@ def _part(part: Part) -> bytes:
         url = part.url or f"data:{part.media_type or 'image/png'};base64,{part.data}"
         image = [("url", dump(url))] + ([("detail", dump(part.detail))] if part.detail is not None else [])
         return write_object([("type", b'"image_url"'), ("image_url", write_object(image)), *part.extra])
+    if (
+        type(part) is OpaquePart and part.dialect == DIALECT
+    ):  # a file, which the Responses door names in this API's words
+        return part.raw
     kind = part.kind if type(part) is OpaquePart else type(part).__name__
     raise RequestError(
         f"this provider cannot take content of the kind {kind!r}; send it as text, or use a provider of the dialect it "
@@ -109,7 +150,16 @@ def _tool_call(call: ToolCallPart) -> bytes:
     outer, within = _split(call.extra, call.kind)
     arguments = "input" if call.kind == "custom" else "arguments"
     inner = write_object([("name", dump(call.name)), (arguments, dump(call.arguments)), *within])
-    return write_object([("id", dump(call.id)), ("type", dump(call.kind)), (call.kind, inner), *outer])
+    state = _state(call.signature, call.extra).items()
+    return write_object([("id", dump(call.id)), ("type", dump(call.kind)), (call.kind, inner), *outer, *state])
+
+
+def _state(signature: str | None, given: Members) -> dict[str, bytes]:
+    """The members in which the host wants its state back, but those that the client has brought itself."""
+    if signature is None:
+        return {}
+    names = {name for name, _ in given}
+    return {name: value for name, value in members(signature.encode()).items() if name not in names}
 
 
 def write_tool(tool: Tool) -> bytes:

@@ -28,6 +28,8 @@ class Profile:
     allowed_tools: bool = False
     #: Whether messages may have the role "developer"; else they are sent as "system", which means the same.
     developer_role: bool = False
+    #: Whether custom (freeform) tools are understood; else another API's client's are sent as functions.
+    custom_tools: bool = False
     #: The member of an assistant message in which the host wants its reasoning text back, None if it refuses one.
     reasoning_back: str | None = "reasoning_content"
     #: Whether the host refuses a turn with tool calls that lacks that member.
@@ -39,7 +41,20 @@ class Profile:
     refuses: frozenset[str] = frozenset()
     #: Whether answers carry state that documented Chat fields cannot hold, so that ids must be ours.
     yields_state: bool = False
+    #: The models, as glob patterns, that are reached by the Responses wire although the provider's own is Chat's:
+    #: OpenAI has both, and serves these with tools by the newer one only. Where there are any, clients of the Responses
+    #: API are always served by it.
+    responses_models: frozenset[str] = frozenset()
+    #: Whether tool calls that models wrote as text become calls (`stream/text_calls.py`), unless a request says no.
+    #: Never at vendors whose own servers read every call: markup in their text is text, whatever a request asks.
+    recovers_text_calls: bool = True
 
+
+#: OpenAI refuses function tools beside reasoning on the Chat wire since gpt-5.4; the others are not on it at all.
+_RESPONSES_MODELS = frozenset({
+    "gpt-5.[4-9]", "gpt-5.[4-9]-*", "gpt-5.[1-9][0-9]*", "gpt-[6-9]*", "o1-pro*", "o3-pro*", "gpt-5-pro*",
+    "gpt-5*-codex*", "codex-*", "*-deep-research*", "computer-use-preview*",
+})  # fmt: skip
 
 _OPENAI_ONLY = frozenset({"store", "metadata", "service_tier", "prompt_cache_key", "safety_identifier", "verbosity"})
 
@@ -53,14 +68,19 @@ PROFILES: dict[str, Profile] = {
             strict_rules=True,
             allowed_tools=True,
             developer_role=True,
+            custom_tools=True,
             reasoning_back=None,
+            responses_models=_RESPONSES_MODELS,
+            recovers_text_calls=False,
         ),
         Profile(
             "azure",
+            recovers_text_calls=False,
             call_id=r"[A-Za-z0-9_-]{1,40}",
             tools=128,
             strict_rules=True,
             developer_role=True,
+            custom_tools=True,
             reasoning_back=None,
         ),
         Profile("compatible"),
@@ -89,7 +109,7 @@ PROFILES: dict[str, Profile] = {
         ),
         Profile("xai", tools=128),
         Profile("openrouter", reasoning_back="reasoning", yields_state=True),
-        Profile("gemini-compat", reasoning_back=None, yields_state=True),
+        Profile("gemini-compat", reasoning_back=None, yields_state=True, recovers_text_calls=False),
         Profile("cerebras", reasoning_back="reasoning"),
         Profile("ollama", reasoning_back="reasoning"),
     )

@@ -15,13 +15,19 @@ import json
 import re
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool
 from toolwire.schema.strict import strict_fault
 from toolwire.schema.survey import Survey, SurveyError
 from toolwire.schema.tree import draft_of, escaped, locate, parse
+
+if TYPE_CHECKING:
+    import jsonschema_rs
+
+#: A compiled schema of any draft.
+Validator: TypeAlias = "jsonschema_rs.Validator"
 
 
 class Fault(NamedTuple):
@@ -58,6 +64,9 @@ _NAMED = ("properties", "patternProperties", "$defs", "definitions")
 
 #: A pattern that other engines can read and this one cannot; more of them than this are not looked for.
 _FOREIGN_PATTERNS = 16
+
+#: Steps of one pattern on one text, where its engine has to try: a hundredth of its own limit, half a millisecond.
+_PATTERN_STEPS = 10_000
 
 #: Verdicts that are kept. One is a hundred bytes, or a short sentence.
 _KEPT = 4096
@@ -107,7 +116,8 @@ def _fault(raw: bytes) -> Fault | None:
     kind = root.get("type", "object")
     if kind != "object" and not (isinstance(kind, list) and "object" in kind):
         return Fault(_INVALID, "/type", 'it must be "object": the arguments of a call are an object')
-    return _compiled(raw.decode(), draft_of(root))
+    found = _compiled(raw.decode(), draft_of(root))
+    return found if isinstance(found, Fault) else None
 
 
 def _strict_fault(raw: bytes) -> Fault | None:
@@ -117,8 +127,17 @@ def _strict_fault(raw: bytes) -> Fault | None:
     return Fault("invalid_strict_schema", locate(root, broken.node), broken.text) if broken else None
 
 
-def _compiled(text: str, draft: int) -> Fault | None:
-    """The validator's verdict. A pattern that only its engine cannot read (`\\Z`) is no fault of the schema."""
+def compiled_validator(raw: bytes) -> Validator:
+    """The validator of a schema that `check_parameters` found valid. It fetches nothing, and a pattern gives up after
+    `_PATTERN_STEPS` steps."""
+    found = _compiled(raw.decode(), draft_of(json.loads(raw)))
+    assert not isinstance(found, Fault), "checked before"
+    return found
+
+
+def _compiled(text: str, draft: int) -> Fault | Validator:
+    """The validator's verdict, or the validator. A pattern that only its engine cannot read (`\\Z`) is no fault of the
+    schema: it goes unchecked."""
     import jsonschema_rs  # 9 ms, which only a request with tools pays
 
     validator = {
@@ -128,10 +147,11 @@ def _compiled(text: str, draft: int) -> Fault | None:
         2019: jsonschema_rs.Draft201909Validator,
         2020: jsonschema_rs.Draft202012Validator,
     }[draft]
+    patterns = jsonschema_rs.FancyRegexOptions(backtrack_limit=_PATTERN_STEPS)
     schema: Any = text  # the validator reads it itself, unless a pattern must be taken out
     for _ in range(_FOREIGN_PATTERNS):
         try:
-            validator(schema, offline=True)
+            return validator(schema, offline=True, pattern_options=patterns)
         except jsonschema_rs.ValidationError as error:
             path = list(error.instance_path)
             regex = error.instance if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Format) else None
@@ -141,8 +161,6 @@ def _compiled(text: str, draft: int) -> Fault | None:
             _remove(schema, path)
         except ValueError:
             return Fault(_INVALID, "", "it cannot be read: it holds half a surrogate pair, or is nested too deeply")
-        else:
-            return None
     return Fault(_INVALID, "", "it has too many patterns that are no ECMA-262 regular expressions")
 
 

@@ -14,15 +14,24 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import json
 
 from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool
 from toolwire.schema.convert import CannotConvertError, Converter
+from toolwire.schema.lossy import (
+    ANYTHING,
+    unused_definitions_dropped,
+    with_optional_cycles,
+    without_dynamic_references,
+    without_odd_names,
+    without_root_keywords,
+)
 from toolwire.schema.strict import ANTHROPIC_LIMITS, StrictCost, anthropic_cost
 from toolwire.schema.survey import Survey, SurveyError
 from toolwire.schema.tree import draft_of, parse, walk
@@ -64,6 +73,11 @@ DIALECTS = {
 #: `strict` was asked for, and the schema says more than the provider can force, or the request has too many such.
 STRICT_OFF = "strict_turned_off"
 
+#: Something was left out of a schema, at the path that follows.
+SCHEMA_REDUCED = "tool_schema_reduced"
+#: What may not stand in a warning: warnings travel in a header, divided by commas.
+_UNFIT = re.compile(r"[^A-Za-z0-9_.$\[\]/~-]")
+
 
 @dataclass(frozen=True, slots=True)
 class Adapted:
@@ -78,46 +92,63 @@ class Adapted:
 
 @dataclass(frozen=True, slots=True)
 class _Converted:
-    """What becomes of one schema. `raw` is None if it goes as it is; `features` are what cannot be said."""
+    """What becomes of one schema. `raw` is None if it goes as it is; `features` are what cannot be said; `changed` are
+    the keywords that are said otherwise; `cuts` is where something was left out (lossy)."""
 
     raw: bytes | None = None
     omitted: bool = False
     features: tuple[str, ...] = ()
     cost: StrictCost | None = None
+    changed: tuple[str, ...] = ()
+    cuts: tuple[str, ...] = ()
 
 
 #: Conversions by dialect and SHA-256 of the schema: a conversation sends the same tools with every turn. Larger ones
 #: are made anew, so that what is kept is bounded.
 _KEPT, _KEPT_BYTES = 1024, 32 << 10
-_converted: dict[tuple[str, bytes], _Converted] = {}
+_converted: dict[tuple[str, bool, bytes], _Converted] = {}
+
+#: Places of one schema that are told apart when something is left out of it.
+_MOST_CUTS = 16
+
+#: How far a schema may change on its way: see `adapted`.
+SchemaMode = Literal["convert", "reject", "lossy"]
 
 
-def adapted(tool: Tool, dialect: str, path: str, provider: str) -> Adapted:
+def adapted(tool: Tool, dialect: str, path: str, provider: str, mode: SchemaMode | None = None) -> Adapted:
     """The tool's parameters for a provider of this dialect: the very bytes where nothing must change. `path` is the
-    JSON path of the parameters in the client's request. Raises RequestError (`tool_schema_incompatible`) where the
-    provider cannot be told the same."""
+    JSON path of the parameters in the client's request.
+
+    Where something must, "convert" (which None means) says the same in the provider's words, "reject" refuses, and
+    "lossy" also leaves out what the provider has no words for, with a warning that names the path. Raises RequestError
+    (`tool_schema_incompatible`) where the provider cannot be told the same, or not as it is.
+    """
     rules = DIALECTS.get(dialect)
     if rules is None:
         return Adapted(tool.parameters, tool.strict)
     raw = tool.parameters or rules.empty
     if raw is None:
         return Adapted(None, tool.strict)
-    result = _cached(raw, dialect, rules)
+    result = _cached(raw, dialect, rules, lossy=mode == "lossy")
+    what = f"the parameters of the tool {tool.name!r} (`{path}`) use what {provider} does not take"
     if result.features:
-        features = ", ".join(result.features)
-        raise RequestError(
-            f"the parameters of the tool {tool.name!r} (`{path}`) use what {provider} does not take, and it cannot be "
-            f"said otherwise without a change of meaning: {features}",
-            param=path,
-            code="tool_schema_incompatible",
-            features=result.features,
+        raise _incompatible(
+            f"{what}, and it cannot be said otherwise without a change of meaning", path, result.features
         )
+    if mode == "reject" and result.changed:
+        raise _incompatible(f"{what}, and schema_mode `reject` allows no conversion", path, result.changed)
+    cuts = tuple(f"{SCHEMA_REDUCED}:{_UNFIT.sub('_', path + cut)[:200]}" for cut in result.cuts)
     parameters = None if result.omitted else raw if result.raw is None else result.raw
     if not (tool.strict and rules.strict_budget):
-        return Adapted(parameters, tool.strict)
+        return Adapted(parameters, tool.strict, cuts)
     if result.cost is None:
-        return Adapted(parameters, None, (STRICT_OFF,))
-    return Adapted(parameters, True, cost=result.cost)
+        return Adapted(parameters, None, (*cuts, STRICT_OFF))
+    return Adapted(parameters, True, cuts, cost=result.cost)
+
+
+def _incompatible(text: str, path: str, features: tuple[str, ...]) -> RequestError:
+    message = f"{text}: {', '.join(features)}"
+    return RequestError(message, param=path, code="tool_schema_incompatible", features=features)
 
 
 def within_strict_budget(tools: Sequence[Adapted]) -> list[Adapted]:
@@ -136,11 +167,13 @@ def within_strict_budget(tools: Sequence[Adapted]) -> list[Adapted]:
     return result
 
 
-def _cached(raw: bytes, dialect: str, rules: SchemaDialect) -> _Converted:
-    key = (dialect, hashlib.sha256(raw).digest())
+def _cached(raw: bytes, dialect: str, rules: SchemaDialect, *, lossy: bool) -> _Converted:
+    key = (dialect, lossy, hashlib.sha256(raw).digest())
     result = _converted.get(key)
     if result is None:
         result = _convert(raw, rules)
+        if lossy and result.features:
+            result = _reduce(raw, rules)
         if len(_converted) >= _KEPT:
             _converted.clear()
         if len(result.raw or b"") <= _KEPT_BYTES:
@@ -156,7 +189,6 @@ def _convert(raw: bytes, rules: SchemaDialect) -> _Converted:
         if rules.omits_empty and _is_empty(schema):
             return _Converted(omitted=True)
         features = _unspeakable(schema, survey, rules)
-        changed = None if schema == given else json.encode(schema)
         cost = anthropic_cost(schema, survey) if rules.strict_budget else None
     except CannotConvertError as error:
         return _Converted(features=(str(error),))
@@ -164,7 +196,42 @@ def _convert(raw: bytes, rules: SchemaDialect) -> _Converted:
         return _Converted(features=("$ref",))
     except RecursionError:
         return _Converted(features=("nesting",))
-    return _Converted(changed, features=features, cost=cost)
+    if schema == given:
+        return _Converted(features=features, cost=cost)
+    return _Converted(json.encode(schema), features=features, cost=cost, changed=_difference(given, schema))
+
+
+def _difference(given: dict[str, Any], schema: dict[str, Any]) -> tuple[str, ...]:
+    """The keywords that a conversion has replaced, else those it has added or moved."""
+    before, after = (Counter(word for node in walk(root) for word in node) for root in (given, schema))
+    return tuple(sorted(before - after)) or tuple(sorted(after - before)) or ("layout",)
+
+
+def _reduce(raw: bytes, rules: SchemaDialect) -> _Converted:
+    """The schema without what the provider has no words for, and where that was."""
+    schema: dict[str, Any] = parse(raw)
+    try:
+        cuts = without_dynamic_references(schema)
+        survey = Survey(schema)
+        schema = parse(json.encode(Converter(schema, survey.references, plain=rules.plain).document()))
+        cuts += without_root_keywords(schema, rules.refused_at_root)
+        if rules.property_name is not None:
+            cuts += without_odd_names(schema, rules.property_name)
+        if rules.optional_cycles and not survey.cycles_only_where_optional():
+            cuts += with_optional_cycles(schema)
+        unused_definitions_dropped(schema)
+        survey = Survey(schema)
+        left = _unspeakable(schema, survey, rules)
+    except (CannotConvertError, SurveyError, RecursionError):
+        left, cuts = ("everything",), [""]
+    if len(cuts) > _MOST_CUTS:
+        cuts = [""]  # a warning each would be a document of its own
+    if left:  # nothing that can be cut alone: the model is told that there are parameters, and no more
+        return _Converted(json.encode(ANYTHING), cuts=tuple(cuts) or ("",))
+    if rules.omits_empty and _is_empty(schema):
+        return _Converted(omitted=True, cuts=tuple(cuts))
+    cost = anthropic_cost(schema, survey) if rules.strict_budget else None
+    return _Converted(json.encode(schema), cost=cost, cuts=tuple(cuts))
 
 
 def _must(schema: dict[str, Any], rules: SchemaDialect) -> bool:

@@ -63,13 +63,17 @@ class Survey:
         self.references = References(root)
         self.units: dict[int, Unit] = {id(root): Unit(root)}
         self._walked = 0
+        #: Schemas in the document once its references are followed, a cycle once.
+        self.size = 0
         waiting: list[Schema] = [root]
         while waiting:
             waiting += self._visit(self.units[id(waiting.pop())])
         if len(self.units) > 1 or self.units[id(root)].edges:
             if self._has_cycle(lambda edge: edge.in_place):
                 raise SurveyError("a reference leads back to itself without going into the value: it never ends", root)
-            self._measure(id(root), {}, 0)
+            self.size, _ = self._measure(id(root), {}, 0)
+        else:
+            self.size = self.units[id(root)].nodes
 
     def has_cycle(self) -> bool:
         """Whether a schema contains itself."""

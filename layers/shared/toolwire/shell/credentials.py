@@ -6,7 +6,6 @@ Store, decrypted), or "none". boto3 is imported only for the two that need it.
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import threading
@@ -109,26 +108,16 @@ def read_parameter(name: str) -> str | None:
     return None if answer is None else answer["Parameter"]["Value"]
 
 
-def _ask(service: str, operation: str, **arguments: object) -> Any:
+def _ask(service: str, operation: str, **arguments: Any) -> Any:
     """One call to AWS; None if it knows no such name. boto3's import costs 0.3 s, so only who needs it pays."""
+    from toolwire.shell import aws
+
     try:
-        import boto3
-        from botocore.config import Config
-        from botocore.exceptions import BotoCoreError, ClientError
-    except ImportError as error:
-        raise StoreError("boto3 is not installed") from error
-    # At DEBUG, which LOG_LEVEL may set for every logger on Lambda, it would log the answer, secret and all.
-    logging.getLogger("botocore").setLevel(logging.WARNING)
-    config = Config(connect_timeout=2, read_timeout=3, retries={"total_max_attempts": 3})
-    try:
-        return getattr(boto3.client(service, config=config), operation)(**arguments)
-    except ClientError as error:
-        code = error.response["Error"]["Code"]
-        if code in _NOT_FOUND:
+        return aws.call(service, operation, **arguments)
+    except aws.AwsError as error:
+        if error.code in _NOT_FOUND:
             return None
-        raise StoreError(f"{operation} answered {code}") from error
-    except BotoCoreError as error:
-        raise StoreError(f"{operation} failed with {type(error).__name__}") from error
+        raise StoreError(str(error)) from error
 
 
 _process = Credentials({"secret": read_secret, "ssm": read_parameter})

@@ -64,7 +64,10 @@ class StaleConnection(httpcore.ReadError):
 class Attempt:
     """One attempt to send a request and read its answer."""
 
-    __slots__ = ("_by", "_now", "_timeouts", "answered", "ended", "expires", "fresh", "head_read", "phase", "streams")
+    __slots__ = (
+        "_by", "_now", "_timeouts", "answered", "ended", "expires", "fresh", "head_read", "phase", "streams",
+        "while_waiting",
+    )  # fmt: skip
 
     def __init__(
         self, timeouts: Timeouts, expires: float, now: Callable[[], float], *, streams: bool, fresh: bool = False
@@ -84,11 +87,16 @@ class Attempt:
         self.head_read = False
         #: The upstream has closed its side.
         self.ended = False
+        #: Called once, when the request is sent and nothing of the answer is there yet.
+        self.while_waiting: Callable[[], None] | None = None
 
     def until(self, phase: Phase) -> float:
         """The moment by which this phase must end. It began with the first question; idleness begins with each."""
         if phase != self.phase or phase == "idle":
             self.phase = phase
+            if phase == "first_byte" and self.while_waiting is not None:
+                meanwhile, self.while_waiting = self.while_waiting, None
+                meanwhile()
             endless = phase == "first_byte" and not self.streams
             self._by = self.expires if endless else self._now() + getattr(self._timeouts, phase)
         return min(self._by, self.expires)

@@ -32,7 +32,7 @@ from toolwire.shell.output import stack_of
 from toolwire.shell.settings import SettingsError
 
 if TYPE_CHECKING:  # the catalog's function has no exchange and does not import one
-    from toolwire.exchange import Summary
+    from toolwire.summary import Summary
 
 SERVICE = "toolwire"
 
@@ -65,6 +65,11 @@ class RequestRecord:
     outcome: Outcome = "ok"
     error_code: str | None = None
     summary: Summary | None = None
+    #: Counts the answer's calls against the tenant's rates, once.
+    charge: Callable[[int], None] | None = None
+    store_error: str | None = None
+    store_read_ms: float | None = None
+    store_write_ms: float | None = None
     #: A health check: there are many, and each is like the one before.
     routine: bool = False
 
@@ -75,6 +80,17 @@ class RequestRecord:
         """Notes that a piece of the body is on its way; the first one counts."""
         if self.first_byte is None:
             self.first_byte = self.clock()
+
+    def charge_calls(self) -> None:
+        """Counts the calls of the answer, when they are known or when it broke off."""
+        if self.charge is not None and self.summary is not None:
+            charge, self.charge = self.charge, None
+            charge(self.summary.calls)
+
+    def store_failed(self, doing: Literal["read", "write"], error: Exception) -> None:
+        """Notes that the store failed, which ends no request."""
+        self.store_error = f"{doing}_{getattr(error, 'code', 'failed')}"
+        logger().warning("the store failed", request_id=self.request_id, doing=doing, problem=str(error))
 
     def failed(self, error: GatewayError) -> None:
         """Notes the error that ended the request."""
@@ -113,6 +129,7 @@ def unexpected(failure: Exception, request_id: str) -> InternalError:
 
 def finish(record: RequestRecord) -> None:
     """Writes the request's line and its metrics."""
+    record.charge_calls()
     if record.summary is not None and record.summary.error is not None and record.outcome == "ok":
         record.failed(record.summary.error)
     if record.routine and record.outcome == "ok":
@@ -133,8 +150,8 @@ def _line(record: RequestRecord) -> dict[str, object]:
         "outcome": record.outcome,
         "status": record.status,
         "error_code": record.error_code,
-        "duration_ms": _ms(record.clock() - record.started),
-        "ttfb_ms": None if record.first_byte is None else _ms(record.first_byte - record.started),
+        "duration_ms": milliseconds(record.clock() - record.started),
+        "ttfb_ms": None if record.first_byte is None else milliseconds(record.first_byte - record.started),
         "model": _short(record.requested_model),
         "tools": record.tools or None,
     }
@@ -149,7 +166,12 @@ def _line(record: RequestRecord) -> dict[str, object]:
             "upstream_status": summary.upstream_status,
             "tool_calls": dict(names.most_common(_TOOL_NAMES)) or None,
             "argument_bytes": summary.argument_bytes or None,
+            "recovered_calls": dict(summary.recovered) or None,
             "ids_minted": summary.ids_minted or None,
+            "stored_items": summary.stored_items or None,
+            "store_error": record.store_error,
+            "store_read_ms": record.store_read_ms,
+            "store_write_ms": record.store_write_ms,
             "repaired_frames": summary.repaired_frames or None,
             "warnings": summary.warnings or None,
             "gen_ai.response.model": _short(summary.model),
@@ -169,10 +191,16 @@ def _write_metrics(record: RequestRecord) -> None:
     metrics.add_dimension("outcome", record.outcome)
     metrics.add_metric("Requests", MetricUnit.Count, 1)
     if record.first_byte is not None:
-        metrics.add_metric("TimeToFirstByte", MetricUnit.Milliseconds, _ms(record.first_byte - record.started))
+        metrics.add_metric("TimeToFirstByte", MetricUnit.Milliseconds, milliseconds(record.first_byte - record.started))
     if record.summary is not None:
         metrics.add_metric("ToolCalls", MetricUnit.Count, record.summary.calls)
+        metrics.add_metric("RecoveredCalls", MetricUnit.Count, sum(record.summary.recovered.values()))
         metrics.add_metric("IdsMinted", MetricUnit.Count, record.summary.ids_minted)
+        metrics.add_metric("StoreErrors", MetricUnit.Count, int(record.store_error is not None))
+        if record.store_read_ms is not None:
+            metrics.add_metric("StoreRead", MetricUnit.Milliseconds, record.store_read_ms)
+        if record.store_write_ms is not None:
+            metrics.add_metric("StoreWrite", MetricUnit.Milliseconds, record.store_write_ms)
         metrics.add_metric("RepairedFrames", MetricUnit.Count, record.summary.repaired_frames)
         if record.summary.usage is not None:
             metrics.add_metric("InputTokens", MetricUnit.Count, record.summary.usage.input_tokens)
@@ -212,7 +240,8 @@ def _metrics_wanted() -> bool:
     return "AWS_LAMBDA_FUNCTION_NAME" in os.environ if wanted is None else wanted == "1"
 
 
-def _ms(seconds: float) -> float:
+def milliseconds(seconds: float) -> float:
+    """For logs and metrics."""
     return round(seconds * 1000, 2)
 
 

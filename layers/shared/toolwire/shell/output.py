@@ -22,7 +22,7 @@ from contextvars import ContextVar
 from typing import Any, Protocol
 
 from toolwire.model.errors import ClientGone
-from toolwire.model.http import Head
+from toolwire.model.http import Head, Headers
 
 #: Bytes in the buffer that are sent without waiting for the upstream to pause.
 FLUSH_BYTES = 8 << 10
@@ -72,6 +72,7 @@ class Output:
         self,
         carrier: Carrier,
         *,
+        headers: Headers = (),
         clock: Callable[[], float] = time.monotonic,
         keep_alive_seconds: float = KEEP_ALIVE_SECONDS,
         first_commit_seconds: float = FIRST_COMMIT_SECONDS,
@@ -81,6 +82,7 @@ class Output:
         #: Bytes have left, so the answer can no longer be replaced by another one.
         self.begun = False
         self._carrier = carrier
+        self._headers = headers  # of every head, behind its own
         self._clock = clock
         self._keep_alive_seconds = keep_alive_seconds
         self._commit_at = clock() + first_commit_seconds
@@ -97,7 +99,7 @@ class Output:
         if self.head_sent:
             raise RuntimeError("the head was already sent")
         self.head_sent = True
-        self._waiting_head = head
+        self._waiting_head = Head(head.status, (*head.headers, *self._headers))
 
     def write(self, data: bytes) -> None:
         """Takes a piece of the body, in order; sends when FLUSH_BYTES are there."""

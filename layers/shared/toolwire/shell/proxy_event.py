@@ -9,7 +9,7 @@ import uuid
 from typing import Any
 
 from toolwire.model.errors import GatewayError, RequestError
-from toolwire.model.http import Head, HttpRequest
+from toolwire.model.http import Head, HttpRequest, id_headers
 from toolwire.model.limits import BODY_BYTES
 
 #: What can be a header's value and a log's key whoever made the event.
@@ -66,5 +66,5 @@ def http_request(event: dict[str, Any]) -> HttpRequest:
 
 def error_head(error: GatewayError, content_type: str, request_id: str) -> Head:
     """The head of an error's answer, with what the official SDKs read to decide on a retry."""
-    fields = (("content-type", content_type), ("x-request-id", request_id))
+    fields = (("content-type", content_type), *id_headers(request_id))
     return Head(error.status, fields + error.retry_headers())

@@ -23,13 +23,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from toolwire.checked import checked
 from toolwire.doors import Door, load_door
-from toolwire.exchange import Action, Exchange
+from toolwire.exchange import Action, Exchange, carried_out
 from toolwire.model.errors import GatewayError, UpstreamTruncated
 from toolwire.model.events import Batch, StreamEvent
 from toolwire.model.http import Head, HttpRequest
 from toolwire.model.settings import Target
-from toolwire.policy import check_request
 from toolwire.routing import DEMO, route
 from toolwire.shell.proxy_event import error_head, http_request, request_id
 from toolwire.shell.settings import load_settings
@@ -125,6 +125,7 @@ class _Steps:
     """Gathers what each piece of the provider's answer leads to."""
 
     def __init__(self, exchange: Exchange) -> None:
+        self._exchange = exchange
         self.taken: list[Step] = []
         self.head: Head | None = None
         self._events: list[StreamEvent] = []
@@ -132,7 +133,7 @@ class _Steps:
 
     def take(self, received: bytes | None, actions: Iterable[Action]) -> None:
         sent = b""
-        for action in actions:
+        for action in carried_out(self._exchange, actions, lambda items: None):  # noqa: ARG005 - a replay has one turn
             if isinstance(action, Head):
                 self.head = action
             else:
@@ -150,11 +151,11 @@ def _open(door: Door, request: HttpRequest, identity: str) -> Exchange:
     """The exchange as `shell.serve` opens it, without keys and credentials. Raises GatewayError."""
     settings = load_settings({})
     chat = door.parse_request(request.body, request.headers)
-    warnings = check_request(chat, settings.tenant.limits)
+    lawful = checked(door.name, chat, request.headers, settings.tenant)
     numbers = itertools.count(1)
     return Exchange(
         door=door,
-        request=chat,
+        checked=lawful,
         target=_placed(route(chat.model, settings)),
         tenant=settings.tenant,
         headers=request.headers,
@@ -162,7 +163,6 @@ def _open(door: Door, request: HttpRequest, identity: str) -> Exchange:
         request_id=identity,
         now=lambda: _NOW,
         new_id=lambda length: str(next(numbers)).rjust(length, "0"),
-        warnings=warnings,
     )
 
 

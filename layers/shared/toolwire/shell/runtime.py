@@ -26,6 +26,7 @@ from awslambdaric.lambda_runtime_marshaller import LambdaMarshaller
 
 from toolwire.model.errors import ClientGone
 from toolwire.model.http import Head, Headers
+from toolwire.shell.cors import cors_headers
 from toolwire.shell.output import Answer, Output, bound_sends, chunk, deliver, stack_of
 
 #: Says that the body begins with a prelude. Function URLs need it, API Gateway is documented to; whether it can do
@@ -109,6 +110,7 @@ class StreamingMarshaller(LambdaMarshaller):  # type: ignore[misc]  # awslambdar
         self.invocation: InvocationRequest | None = None
         self._api_address = api_address
         self._marker = os.environ.get("TOOLWIRE_STREAM_MARKER") != "off"
+        self._cors = cors_headers(os.environ)
         self._buffered = "AWS_SAM_LOCAL" in os.environ  # sam local cannot stream, and sets this
 
     def marshal_response(self, response: Any) -> tuple[Any, str]:
@@ -122,7 +124,7 @@ class StreamingMarshaller(LambdaMarshaller):  # type: ignore[misc]  # awslambdar
 
     def _stream(self, answer: Answer) -> object:
         post = ResponsePost(self._api_address, self.invocation, marker=self._marker)
-        output = Output(post)
+        output = Output(post, headers=self._cors)
         try:
             deliver(answer, output)
             if not output.head_sent:

@@ -1,15 +1,14 @@
 """One client request from proxy event to answer: what a door's function runs.
 
-The order is the order of trust: the size, our own loop, the key, then what the body says. What can be refused is
-refused before anything is sent upstream; from then on the exchange decides what the client sees, and this module only
-carries bytes between it and the sockets. The generator that `serve` returns yields one Head and then bytes; once the
-Output has committed a head by itself (a keep-alive on a silent upstream) it yields none.
+What can be refused is refused before anything is sent upstream (`opening.py`); from then on the exchange decides what
+the client sees, and this module only carries bytes between it and the sockets. The generator that `serve` returns
+yields one Head and then bytes; once the Output has committed a head by itself (a keep-alive on a silent upstream) it
+yields none.
 """
 
 from __future__ import annotations
 
 import functools
-import secrets
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -18,24 +17,18 @@ from importlib import import_module
 from typing import Any
 
 from toolwire.doors import Door, load_door
-from toolwire.exchange import Action, Exchange
-from toolwire.model.errors import ClientGone, GatewayError, RequestError, UpstreamError
-from toolwire.model.http import Head, HttpRequest
-from toolwire.model.settings import Settings, Target
-from toolwire.policy import check_request
+from toolwire.exchange import Action, Exchange, carried_out
+from toolwire.model.errors import ClientGone, GatewayError, UpstreamError
+from toolwire.model.http import Head
 from toolwire.providers import WIRES
-from toolwire.routing import DEMO, route
 from toolwire.shell import observe
-from toolwire.shell.credentials import credential
-from toolwire.shell.keys import authenticate
+from toolwire.shell.opening import HOP_HEADER, open_exchange
 from toolwire.shell.output import Answer, current_output
 from toolwire.shell.proxy_event import IGNORED, error_head, http_request, is_proxy_event, request_id
 from toolwire.shell.settings import SettingsError, current_settings
+from toolwire.shell.store import current_store
+from toolwire.shell.turns import remember
 from toolwire.shell.upstream import Upstream
-from toolwire.tool_call_ids import ALPHABET
-
-#: Carried by every request that we send, so that one that comes back to us is recognised.
-HOP_HEADER = "x-toolwire-hop"
 
 #: Seconds of the invocation that are kept for telling the client that time is up.
 RESERVE_SECONDS = 5.0
@@ -52,7 +45,7 @@ def prepare(door_name: str, wires: Iterable[str]) -> None:
     load_door(door_name)
     for wire in wires:
         import_module(WIRES[wire])
-    _upstream()
+    upstream()
     observe.logger()
     with suppress(SettingsError):  # the request that meets it is answered, and the log says what is wrong
         current_settings()
@@ -81,11 +74,11 @@ def serve(door_name: str, event: Any, context: Any) -> Answer:
 def _answer(door: Door, event: dict[str, Any], context: Any, record: observe.RequestRecord) -> Iterator[Head | bytes]:
     """The exchange's answer, or the door's error where there is no exchange."""
     try:
-        exchange = _open(door, http_request(event), record)
+        exchange = open_exchange(door, http_request(event), record)
     except Exception as failure:  # noqa: BLE001 - a request is answered, whatever happens
         error = _as_gateway_error(failure, record)
     else:
-        yield from _relay(exchange, time.monotonic() + _seconds(context), record)
+        yield from _relay(exchange, time.monotonic() + seconds_left(context), record)
         return
     record.failed(error)
     record.status = error.status
@@ -94,70 +87,15 @@ def _answer(door: Door, event: dict[str, Any], context: Any, record: observe.Req
     yield door.render_error(error, record.request_id)
 
 
-def _open(door: Door, request: HttpRequest, record: observe.RequestRecord) -> Exchange:
-    """Everything that is decided before the upstream is asked. Raises GatewayError."""
-    if HOP_HEADER in request.headers:
-        message = "This request comes from this gateway: a provider's base URL leads back to it."
-        raise RequestError(message, status=508, code="loop_detected")
-    settings = current_settings()
-    tenant = authenticate(request.headers, settings)
-    record.tenant = tenant.name
-    chat = door.parse_request(request.body, request.headers)
-    record.requested_model, record.tools = chat.model, len(chat.tools)
-    warnings = check_request(chat, tenant.limits)
-    target = _target(chat.model, settings)
-    record.target = target
-    exchange = Exchange(
-        door=door,
-        request=chat,
-        target=target,
-        tenant=tenant,
-        headers=request.headers,
-        credential=credential(target.provider),
-        request_id=record.request_id,
-        now=time.time,
-        new_id=_new_id,
-        warnings=warnings,
-    )
-    record.summary = exchange.summary
-    exchange.observe = observe.call_lines(record.request_id)
-    return exchange
-
-
-def _target(model: str, settings: Settings) -> Target:
-    """The target of the model, with a wire that is built and, for the demo, the address it listens at."""
-    target = route(model, settings)
-    provider = target.provider
-    if provider.wire not in WIRES:
-        message = (
-            f"The provider {provider.name!r} speaks {provider.wire}, which this version does not serve yet; "
-            f"it serves: {', '.join(WIRES)}."
-        )
-        raise RequestError(message, code="unsupported_provider", param="model")
-    if provider.name != DEMO:
-        return target
-    from toolwire.demo.server import demo_base_url  # only who asks for the demo starts its server
-
-    return replace(target, provider=replace(provider, base_url=demo_base_url() + provider.base_url))
-
-
 def _relay(exchange: Exchange, expires: float, record: observe.RequestRecord) -> Iterator[Head | bytes]:
     """Sends the exchange's request and carries the answer, until either side ends it."""
     output = current_output.get()
     if output is not None and exchange.summary.stream:
         output.on_silence(exchange.early_head(), exchange.keep_alive)
-    request = exchange.upstream_request
-    request = replace(request, headers=(*request.headers, (HOP_HEADER, "1")))
     try:
-        with _upstream().send(request, expires=expires) as answer:
-            yield from _sent(exchange.receive_head(answer.status, answer.headers), record)
-            for data in answer.chunks():
-                yield from _sent(exchange.receive_data(data), record)
-                if exchange.summary.error is not None:
-                    return  # what still comes would be paid for and thrown away
-                if exchange.over:
-                    answer.expire_within(LINGER_SECONDS)
-            yield from _sent(exchange.receive_end(), record)
+        yield from _asked(exchange, expires, record)
+        if exchange.resend:
+            yield from _asked(exchange, expires, record)
         return
     except ClientGone:
         raise
@@ -169,12 +107,30 @@ def _relay(exchange: Exchange, expires: float, record: observe.RequestRecord) ->
         ending = exchange.fail(error)
         if not ending:
             raise  # it has said its last word already: the runner must not make that look like a proper end
-    yield from _sent(ending, record)
+    yield from _sent(exchange, ending, record)
 
 
-def _sent(actions: Iterable[Action], record: observe.RequestRecord) -> Iterator[Head | bytes]:
+def _asked(exchange: Exchange, expires: float, record: observe.RequestRecord) -> Iterator[Head | bytes]:
+    """Sends the exchange's request and carries the answer to its end."""
+    request = exchange.upstream_request
+    request = replace(request, headers=(*request.headers, (HOP_HEADER, "1")))
+    warm = current_store().warm if record.tools else None  # a call's id may have to be stored
+    with upstream().send(request, expires=expires, while_waiting=warm) as answer:
+        yield from _sent(exchange, exchange.receive_head(answer.status, answer.headers), record)
+        for data in answer.chunks():
+            yield from _sent(exchange, exchange.receive_data(data), record)
+            if exchange.summary.error is not None:
+                return  # what still comes would be paid for and thrown away
+            if exchange.over:
+                answer.expire_within(LINGER_SECONDS)
+        yield from _sent(exchange, exchange.receive_end(), record)
+
+
+def _sent(exchange: Exchange, actions: Iterable[Action], record: observe.RequestRecord) -> Iterator[Head | bytes]:
     """The exchange's actions as what the runner takes. A head that is out already is not yielded again."""
-    for action in actions:
+    for action in carried_out(exchange, actions, lambda items: remember(items, record)):
+        if exchange.ends:
+            record.charge_calls()  # the next request is measured by them, however soon it comes
         if isinstance(action, Head):
             output = current_output.get()
             if output is None or not output.head_sent:
@@ -191,22 +147,13 @@ def _as_gateway_error(failure: Exception, record: observe.RequestRecord) -> Gate
     return failure if isinstance(failure, GatewayError) else observe.unexpected(failure, record.request_id)
 
 
-def _seconds(context: Any) -> float:
+def seconds_left(context: Any) -> float:
     """How long the answer may take."""
     remaining = getattr(context, "get_remaining_time_in_millis", None)
     return DEFAULT_SECONDS if remaining is None else float(remaining()) / 1000 - RESERVE_SECONDS
 
 
 @functools.cache
-def _upstream() -> Upstream:
+def upstream() -> Upstream:
     """The process's connections to providers."""
     return Upstream()
-
-
-def _new_id(length: int) -> str:
-    """Random characters for an id: the base62 digits of one number of the operating system's generator."""
-    number, digits = secrets.randbelow(62**length), []
-    for _ in range(length):
-        number, digit = divmod(number, 62)
-        digits.append(ALPHABET[digit])
-    return "".join(digits)

@@ -1,8 +1,13 @@
 """The configuration: one TOML document and the ecosystem's own variables, read once and checked to the last key.
 
     TOOLWIRE_CONFIG   the document: a file's path, or "ssm:/parameter-name"; unset: the known hosts as they are
-    REQUIRE_KEY       "1": a request without a valid key is refused (SAM's local runs are exempt: AWS_SAM_LOCAL)
-    KEY_SHA256        SHA-256, in hexadecimal, of the key that is accepted
+    REQUIRE_KEY       "1": a request without a valid key is refused
+    KEY_SHA256        SHA-256, in hexadecimal, of a key that is accepted, for the default tenant
+    KEYS_TABLE        the DynamoDB table of keys; KEYS_FILE: the file of keys. Either makes a key necessary
+    RATES_TABLE       the DynamoDB table in which rates are counted; unset: each process counts for itself
+                      (in SAM's local runs, AWS_SAM_LOCAL, none of these tables is there and no key is asked for)
+    SECRET_PREFIX     where the credentials of known hosts are in Secrets Manager: PREFIX/NAME, when no variable is set
+    STATE_TTL_DAYS    days for which ids and state of a conversation are kept (30); where: see `store.py`
     ENABLE_DEMO       "0": no demo provider
     TOOLWIRE_OWN_URLS base URLs of this gateway, divided by spaces, that no provider may have; the local server sets it
     OPENAI_API_KEY, OPENAI_BASE_URL, ...   see `providers/hosts.py`
@@ -23,23 +28,24 @@ from typing import cast, get_args
 from urllib.parse import urlsplit
 
 from toolwire.model.errors import RequestError
-from toolwire.model.limits import PRESETS
 from toolwire.model.settings import ProviderConfig, Settings, Tenant, Wire
 from toolwire.providers.hosts import HOSTS, Host
 from toolwire.providers.profiles import PROFILES
 from toolwire.routing import DEMO, route
+from toolwire.shell.document import SettingsError as SettingsError
+from toolwire.shell.document import as_table, as_text, one_of, only
+from toolwire.shell.tenants import tenant_from
 
 _PROVIDER_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _CREDENTIAL = re.compile(r"none|env:[A-Za-z_][A-Za-z0-9_]*|(secret|ssm):\S+")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _ON, _OFF = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
 
+#: The longest that ids and state can be kept.
+MOST_STATE_TTL_DAYS = 365
+
 #: Names of this machine, for telling whether an address is the gateway's own.
 _LOOPBACK = ("localhost", "127.0.0.1", "::1", "0.0.0.0", "::")  # noqa: S104
-
-
-class SettingsError(ValueError):
-    """The configuration cannot be used. The text names the key at fault and the fix, never a secret."""
 
 
 def load_settings(
@@ -52,17 +58,24 @@ def load_settings(
     """
     place = env.get("TOOLWIRE_CONFIG", "").strip()
     document = _parse((read or read_document)(place), place) if place else {}
-    _only(document, ("providers", "aliases", "tenants"), "")
+    only(document, ("providers", "aliases", "tenants"), "")
     providers = _known_providers(env, own)
-    for name, section in _table(document, "providers", "").items():
+    for name, section in as_table(document, "providers", "").items():
         providers[name] = _provider(name, section, providers.get(name), own)
+    deployed = not env.get("AWS_SAM_LOCAL")
+    if env.get("KEYS_TABLE") and env.get("KEYS_FILE"):
+        raise SettingsError("KEYS_FILE: keys are in the table that KEYS_TABLE names already; set one of the two.")
     settings = Settings(
         providers=providers,
-        aliases=_aliases(_table(document, "aliases", "")),
-        tenant=_tenant(_table(document, "tenants", "")),
+        aliases=_aliases(as_table(document, "aliases", "")),
+        tenant=_tenant(as_table(document, "tenants", "")),
         key_sha256=_key_sha256(env),
-        require_key=_switch(env, "REQUIRE_KEY", default=False) and not env.get("AWS_SAM_LOCAL"),
+        require_key=_switch(env, "REQUIRE_KEY", default=False) and deployed,
         enable_demo=_switch(env, "ENABLE_DEMO", default=True),
+        keys_table=(env.get("KEYS_TABLE") or None) if deployed else None,
+        keys_file=env.get("KEYS_FILE") or None,
+        rates_table=(env.get("RATES_TABLE") or None) if deployed else None,
+        state_ttl_days=_state_ttl_days(env),
     )
     _check_aliases(settings)
     return settings
@@ -112,15 +125,21 @@ def _known_providers(env: Mapping[str, str], own: Collection[str]) -> dict[str, 
         base_url = _base_url(chosen, host.base_url_variable or "", own) if chosen else host.base_url
         if not chosen and _is_own(base_url, own):
             continue
-        providers[host.name] = ProviderConfig(host.name, host.wire, base_url, _host_credential(host, env), host.profile)
+        credential = _host_credential(host, env)
+        providers[host.name] = ProviderConfig(
+            host.name, host.wire, base_url, credential, host.profile, wire_is_chosen=bool(chosen)
+        )
     return providers
 
 
 def _host_credential(host: Host, env: Mapping[str, str]) -> str:
-    """The first variable of the host's that is set; the first of all if none is, so that an error can name it."""
+    """The first variable of the host's that is set; without one, its secret where there are secrets, else the first
+    variable of all, so that an error can name it."""
     if not host.credentials:
         return "none"
-    return "env:" + next((name for name in host.credentials if env.get(name)), host.credentials[0])
+    prefix = env.get("SECRET_PREFIX")
+    absent = f"secret:{prefix}{host.name}" if prefix else f"env:{host.credentials[0]}"
+    return next((f"env:{name}" for name in host.credentials if env.get(name)), absent)
 
 
 def _provider(name: str, section: object, known: ProviderConfig | None, own: Collection[str]) -> ProviderConfig:
@@ -132,24 +151,25 @@ def _provider(name: str, section: object, known: ProviderConfig | None, own: Col
         raise SettingsError(f"{at}: this name is the built-in demo provider's; choose another.")
     if not isinstance(section, dict):
         raise SettingsError(f"{at}: write a section [{at}].")
-    _only(section, ("wire", "base_url", "credential", "profile"), at)
+    only(section, ("wire", "base_url", "credential", "profile"), at)
     absent = [key for key in ("wire", "base_url") if known is None and key not in section]
     if absent:
         raise SettingsError(f"{at}.{absent[0]}: is missing, and {name!r} is no known host that would have one.")
     default = known or ProviderConfig(name, "openai_chat", "")
-    wire = cast(Wire, _one_of(section.get("wire", default.wire), get_args(Wire), f"{at}.wire"))
+    wire = cast(Wire, one_of(section.get("wire", default.wire), get_args(Wire), f"{at}.wire"))
     # A host's profile holds for its own wire only.
     profile = section.get("profile", default.profile if wire == default.wire else None)
-    credential = _text(section.get("credential", default.credential), f"{at}.credential")
+    credential = as_text(section.get("credential", default.credential), f"{at}.credential")
     if not _CREDENTIAL.fullmatch(credential):
         # The value may be a key that was pasted here, so it is not shown.
         raise SettingsError(f'{at}.credential: write "env:NAME", "secret:NAME", "ssm:NAME" or "none".')
     return ProviderConfig(
         name=name,
         wire=wire,
-        base_url=_base_url(_text(section.get("base_url", default.base_url), f"{at}.base_url"), f"{at}.base_url", own),
+        base_url=_base_url(as_text(section.get("base_url", default.base_url), f"{at}.base_url"), f"{at}.base_url", own),
         credential=credential,
-        profile=None if profile is None else _one_of(profile, PROFILES, f"{at}.profile"),
+        profile=None if profile is None else one_of(profile, PROFILES, f"{at}.profile"),
+        wire_is_chosen="wire" in section,
     )
 
 
@@ -190,7 +210,7 @@ def _aliases(section: dict[str, object]) -> dict[str, str]:
     aliases = {}
     for name, value in section.items():
         at = f'aliases."{name}"'
-        target = _text(value, at)
+        target = as_text(value, at)
         if not name or "/" in name:
             raise SettingsError(f"{at}: an alias is a bare name, without a slash.")
         if name.count("*") > 1 or target.count("*") > name.count("*"):
@@ -209,12 +229,9 @@ def _check_aliases(settings: Settings) -> None:
 
 
 def _tenant(section: dict[str, object]) -> Tenant:
-    """The [tenants.default] section: limits for every request."""
-    _only(section, ("default",), "tenants")
-    default = _table(section, "default", "tenants")
-    _only(default, ("preset",), "tenants.default")
-    preset = default.get("preset", "agents")
-    return Tenant(limits=PRESETS[_one_of(preset, PRESETS, "tenants.default.preset")])
+    """The [tenants.default] section: what holds for every request without a key, and where a key's item is silent."""
+    only(section, ("default",), "tenants")
+    return tenant_from(as_table(section, "default", "tenants"), "tenants.default")
 
 
 def _key_sha256(env: Mapping[str, str]) -> str | None:
@@ -222,6 +239,13 @@ def _key_sha256(env: Mapping[str, str]) -> str | None:
     if value and not _SHA256.fullmatch(value):
         raise SettingsError("KEY_SHA256: write the SHA-256 of the key, 64 hexadecimal digits (not the key itself).")
     return value or None
+
+
+def _state_ttl_days(env: Mapping[str, str]) -> int:
+    value = env.get("STATE_TTL_DAYS", "").strip() or "30"
+    if not value.isascii() or not value.isdigit() or not 1 <= int(value) <= MOST_STATE_TTL_DAYS:
+        raise SettingsError(f"STATE_TTL_DAYS: write a whole number of days from 1 to {MOST_STATE_TTL_DAYS}.")
+    return int(value)
 
 
 def _switch(env: Mapping[str, str], name: str, *, default: bool) -> bool:
@@ -232,32 +256,3 @@ def _switch(env: Mapping[str, str], name: str, *, default: bool) -> bool:
     if value.strip().lower() not in _ON + _OFF:
         raise SettingsError(f"{name}: write 1 or 0.")
     return value.strip().lower() in _ON
-
-
-def _table(parent: dict[str, object], key: str, at: str) -> dict[str, object]:
-    """The section `key`, empty if it is absent."""
-    table = parent.get(key, {})
-    name = f"{at}.{key}" if at else key
-    if not isinstance(table, dict):
-        raise SettingsError(f"{name}: write a section [{name}].")
-    return table
-
-
-def _text(value: object, at: str) -> str:
-    if not isinstance(value, str) or not value:
-        raise SettingsError(f"{at}: write a text in quotes.")
-    return value
-
-
-def _one_of(value: object, allowed: Collection[str], at: str) -> str:
-    if value not in allowed:
-        raise SettingsError(f"{at}: {value!r} is not known; write one of: {', '.join(allowed)}.")
-    return str(value)
-
-
-def _only(section: Mapping[str, object], known: Collection[str], at: str) -> None:
-    """Refuses a key that means nothing."""
-    for key in section:
-        if key not in known:
-            name = f"{at}.{key}" if at else key
-            raise SettingsError(f"{name}: there is no such key; known here: {', '.join(known)}.")

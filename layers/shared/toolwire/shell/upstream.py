@@ -69,14 +69,18 @@ class Upstream:
         self._tunnels = _pool(tls, proxy) if proxy else None
         self._unproxied = _unproxied()
 
-    def send(self, request: UpstreamRequest, *, expires: float) -> UpstreamResponse:
+    def send(
+        self, request: UpstreamRequest, *, expires: float, while_waiting: Callable[[], None] | None = None
+    ) -> UpstreamResponse:
         """Send the request and read the answer's head, whatever its status.
 
-        `expires` is the moment (of `now`) at which the whole answer must be there. Raises the errors of this module.
+        `expires` is the moment (of `now`) at which the whole answer must be there. `while_waiting` is called once the
+        request is sent, if the answer is not there at once. Raises the errors of this module.
         """
         fresh = False
         while True:
             attempt = Attempt(self._timeouts, expires, self._now, streams=request.stream, fresh=fresh)
+            attempt.while_waiting = while_waiting
             message = _message(request, attempt)
             host = message.url.host.decode("ascii")
             try:

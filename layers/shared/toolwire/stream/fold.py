@@ -13,8 +13,10 @@ from toolwire.model.events import (
     ResponseStart,
     StreamEvent,
     TextDelta,
+    TextEnd,
     TextStart,
     ToolCallDelta,
+    ToolCallEnd,
     ToolCallStart,
     Usage,
     UsageUpdate,
@@ -48,7 +50,7 @@ class Fold:
             case TextStart() | ReasoningStart() | ToolCallStart() | OpaquePart():
                 self._parts.append(event)
                 self._text[event.index] = []
-            case ReasoningEnd(index, signature):
+            case ReasoningEnd(index, signature) | TextEnd(index, signature) | ToolCallEnd(index, signature):
                 self._signatures[index] = signature
             case ResponseStart():
                 self._start = event
@@ -76,15 +78,15 @@ class Fold:
         )
 
     def _part(self, part: TextStart | ReasoningStart | ToolCallStart | OpaquePart, finish: Finish) -> OutputPart:
-        text = "".join(self._text[part.index])
+        text, signature = "".join(self._text[part.index]), self._signatures.get(part.index)
         match part:
             case TextStart():
-                return TextOutput(text, part.refusal)
+                return TextOutput(text, part.refusal, signature)
             case ReasoningStart():
-                return ReasoningOutput(text, self._signatures.get(part.index))
+                return ReasoningOutput(text, signature)
             case ToolCallStart():
                 whole = finish.reason != "length" or self._is_whole(part, text)
-                return ToolCallOutput(part.id or "", part.name, text, whole, part.kind, part.extra)
+                return ToolCallOutput(part.id or "", part.name, text, whole, part.kind, part.extra, signature)
             case OpaquePart():
                 return part
 

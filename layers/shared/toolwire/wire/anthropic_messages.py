@@ -1,7 +1,7 @@
 """Anthropic Messages as typed shapes, after anthropic-python 2.14's `types`.
 
-Only answers: a request is written member by member (`providers/anthropic.py`). Everything is optional where a host of
-this wire has been seen to leave it out; what must be there is checked by the reader.
+The door reads requests with them, the provider reads answers. Everything is optional where a host or a client of this
+wire has been seen to leave it out; what must be there is checked by the reader, which can name the field.
 """
 
 from __future__ import annotations
@@ -9,10 +9,108 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw, Struct
 
+from toolwire.model.events import FinishReason
+
 DIALECT = "anthropic_messages"
 
 #: A Raw member that is absent, to be told by `is`; `Raw | None` would accept nothing but null.
 ABSENT = Raw()
+
+
+# ---------------------------------------------------------------- requests
+
+
+class RequestMessage(Struct):
+    """A message of any role."""
+
+    role: str
+    content: str | list[Raw]
+
+
+class AnyBlock(Struct):
+    """A content block, of which only the kind is known yet."""
+
+    type: str
+
+
+class TextBlock(Struct):
+    text: str
+
+
+class ThinkingBlock(Struct):
+    thinking: str
+    signature: str = ""
+
+
+class ToolUseBlock(Struct):
+    id: str
+    name: str
+    input: Raw = ABSENT
+
+
+class ToolResultBlock(Struct):
+    tool_use_id: str
+    content: str | list[Raw] | None = None
+    is_error: bool | None = None
+
+
+class BlockSource(Struct):
+    """The `source` of an image or a document."""
+
+    type: str
+    media_type: str | None = None
+    data: str | None = None
+    url: str | None = None
+
+
+class ImageBlock(Struct):
+    source: BlockSource
+
+
+class DocumentBlock(Struct):
+    source: BlockSource
+    title: str | None = None
+    context: str | None = None
+
+
+class Tool(Struct):
+    """A tool of the client's (no `type`, or "custom"), or one that Anthropic has defined (any other type)."""
+
+    type: str | None = None
+    name: str | None = None
+    description: str | None = None
+    input_schema: Raw = ABSENT
+    strict: bool | None = None
+
+
+class ToolChoice(Struct):
+    type: str
+    name: str | None = None
+    disable_parallel_tool_use: bool | None = None
+
+
+class Thinking(Struct):
+    type: str
+    budget_tokens: int | None = None
+
+
+class OutputFormat(Struct):
+    type: str
+    schema: Raw = ABSENT
+
+
+class OutputConfig(Struct):
+    effort: str | None = None
+    format: OutputFormat | None = None
+
+
+# ---------------------------------------------------------------- answers
+
+#: The provider's word -> why the turn ended.
+STOP_REASONS: dict[str, FinishReason] = {
+    "end_turn": "stop", "stop_sequence": "stop", "pause_turn": "stop", "tool_use": "tool_calls",
+    "max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "content_filter",
+}  # fmt: skip
 
 
 class OutputDetails(Struct):

@@ -164,6 +164,7 @@ class ToolCallDelta(Struct):
     type: str | None = None
     function: FunctionDelta | None = None
     custom: CustomDelta | None = None
+    extra_content: Raw = ABSENT  # Gemini's endpoint: state that it wants back on the call
 
 
 class Delta(Struct):
@@ -175,6 +176,7 @@ class Delta(Struct):
     reasoning_content: str | None = None
     reasoning: str | None = None
     tool_calls: list[ToolCallDelta] | None = None
+    reasoning_details: Raw = ABSENT  # OpenRouter: state that it wants back on the message
 
 
 class Choice(Struct):

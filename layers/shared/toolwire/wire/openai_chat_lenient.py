@@ -76,6 +76,7 @@ def _delta(raw: bytes | None) -> Delta | None:
         reasoning_content=_text(delta.get("reasoning_content")) or thinking,
         reasoning=_text(delta.get("reasoning")),
         tool_calls=_calls(delta.get("tool_calls", b"")),
+        reasoning_details=msgspec.Raw(delta.get("reasoning_details", b"")),
     )
 
 
@@ -90,6 +91,7 @@ def _call(raw: bytes) -> ToolCallDelta:
     call = members(raw)
     function, custom = call.get("function", b"null"), call.get("custom", b"null")
     delta = ToolCallDelta(index=_number(call.get("index")), id=_text(call.get("id")), type=_text(call.get("type")))
+    delta.extra_content = msgspec.Raw(call.get("extra_content", b""))
     if function[:1] == b"{":
         inner = members(function)
         delta.function = FunctionDelta(_text(inner.get("name")), _text(inner.get("arguments")))

@@ -1,0 +1,14 @@
+"""POST /messages and POST /messages/count_tokens: Anthropic's Messages, translated for whichever provider serves it."""
+
+from typing import Any
+
+from toolwire.shell.output import Answer
+from toolwire.shell.serve import prepare, serve
+from toolwire.shell.serve_count import is_count, serve_count
+
+prepare("messages", wires=("anthropic_messages",))
+
+
+def handler(event: dict[str, Any], context: Any) -> Answer:
+    """The answer as Head and bytes, in order: see `toolwire.shell.serve` and `serve_count`."""
+    return serve_count(event, context) if is_count(event) else serve("messages", event, context)

@@ -1,0 +1,35 @@
+"""A client's request under the rules that hold for it, before anything is translated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from toolwire.history import check_results
+from toolwire.model.request import ChatRequest, RequestOptions
+from toolwire.model.settings import Tenant
+from toolwire.policy import ToolRules, check_request, read_options, rules_for, with_rules
+
+#: The options of a request that asks nothing of the gateway.
+_NOTHING_ASKED = RequestOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A request that keeps to its rules. `warnings`: what there was to say about it."""
+
+    request: ChatRequest
+    rules: ToolRules
+    warnings: tuple[str, ...]
+
+
+def checked(door: str, request: ChatRequest, headers: dict[str, str], tenant: Tenant) -> Checked:
+    """The request as the policy lets it pass. `door` is its door's name. Raises RequestError for tools, results or
+    options that are not valid or not allowed. What a body asks of the gateway comes before what a header asks."""
+    check_results(request)
+    asked = read_options(headers)
+    given = {name: getattr(request.options, name) for name in RequestOptions.__slots__}
+    said = {name: value for name, value in given.items() if value != getattr(_NOTHING_ASKED, name)}
+    asked = replace(asked, **said)
+    rules = rules_for(tenant, door, asked)
+    request = with_rules(replace(request, options=asked) if asked != request.options else request, rules)
+    return Checked(request, rules, tuple(check_request(request, rules)))

@@ -1,0 +1,199 @@
+"""Custom (freeform) tools for providers that only know functions: there as a function with one string, and back.
+
+OpenAI's custom tools take plain text, no JSON: Codex sends its patches so. Any other provider is told of a function
+whose one parameter `input` is that text (`bridged`). Its call comes back as arguments, `{"input": "..."}`, and leaves
+as the text that they hold, piece by piece while it streams (`CustomCalls`). The names stay the same, so a door tells
+by the request's own tools which calls these are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal
+
+import msgspec
+
+from toolwire.model.events import Batch, StreamEvent, ToolCallDelta, ToolCallEnd, ToolCallStart
+from toolwire.model.request import ChatRequest, Message, Part, Tool, ToolCallPart
+from toolwire.wire.json import dump
+
+#: The parameter that stands for the text of a custom tool.
+INPUT = "input"
+
+_PARAMETERS = dump(
+    {
+        "type": "object",
+        "properties": {INPUT: {"type": "string", "description": "The whole input of the tool, as plain text."}},
+        "required": [INPUT],
+        "additionalProperties": False,
+    }
+)
+
+#: What the arguments of such a function begin with, but for white space.
+_HEAD = re.compile(r'\s*\{\s*"input"\s*:\s*"')
+_PLAIN_HEAD = '{"input":"'
+#: Characters and whole escapes of a JSON string.
+_RUN = re.compile(r'[^"\\]*(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})[^"\\]*)*')
+#: An escape that may go on in the next fragment.
+_CUT_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{0,3})?")
+#: The first half of a surrogate pair at the end of a run, which waits for the second.
+_HALF_PAIR = re.compile(r"\\u[dD][89abAB][0-9A-Fa-f]{2}\Z")
+_WHITE = re.compile(r"\s+")
+
+#: Warning: a model gave such a function more than the one argument it has.
+_MORE = "custom_tool_arguments_dropped"
+
+
+# ---------------------------------------------------------------- the request
+
+
+def bridged(request: ChatRequest, warnings: list[str]) -> ChatRequest:
+    """The request with functions in the place of custom tools and of the calls to them, and a warning where tools were
+    declared so; itself if it has none."""
+    if any(tool.kind == "custom" for tool in request.tools):
+        tools = tuple(_function(tool) if tool.kind == "custom" else tool for tool in request.tools)
+        request = replace(request, tools=tools)
+        warnings.append("custom_tool_as_function")
+    messages = tuple(map(_bridged_message, request.messages))
+    changed = any(new is not old for new, old in zip(messages, request.messages, strict=True))
+    return replace(request, messages=messages) if changed else request
+
+
+def _function(tool: Tool) -> Tool:
+    """The function that stands for a custom tool. A grammar is told in words: no other API has a field for it."""
+    texts = [tool.description] if tool.description else []
+    grammar = _grammar(tool)
+    if grammar is not None:
+        texts.append("`input` must match this {} grammar:\n{}".format(*grammar))
+    return Tool(tool.name, "\n\n".join(texts) or None, _PARAMETERS)
+
+
+def _grammar(tool: Tool) -> tuple[str, str] | None:
+    """(syntax, definition) of a custom tool's format. Doors leave the tool in `extra` as the Chat API has it."""
+    match msgspec.json.decode(dict(tool.extra).get("custom", b"null")):
+        case {"format": {"grammar": {"syntax": str(syntax), "definition": str(definition)}}}:
+            return syntax, definition
+    return None
+
+
+def _bridged_message(message: Message) -> Message:
+    if not any(call.kind == "custom" for call in message.tool_calls):
+        return message
+    return replace(message, parts=tuple(map(_bridged_part, message.parts)))
+
+
+def _bridged_part(part: Part) -> Part:
+    if type(part) is not ToolCallPart or part.kind != "custom":
+        return part
+    arguments = dump({INPUT: part.arguments}).decode("utf-8", "surrogatepass")
+    return replace(part, kind="function", arguments=arguments, extra=())
+
+
+# ---------------------------------------------------------------- the answer
+
+
+class CustomCalls:
+    """Gives a request's custom tools their calls back, over the batches of one answer."""
+
+    def __init__(self, request: ChatRequest, warnings: list[str], without_source: Callable[[Batch], Batch]) -> None:
+        """`warnings`: where to say what could not be carried. `without_source` is the provider's."""
+        self._warnings, self._without_source = warnings, without_source
+        self._names = frozenset(tool.name for tool in request.tools if tool.kind == "custom")
+        self._open: dict[int, InputText] = {}  # part index -> its text
+
+    def take(self, batch: Batch) -> Batch:
+        """The batch with calls of custom tools as such; itself, with its source, if it has none."""
+        if not self._names or not any(self._concerns(event) for event in batch.events):
+            return batch
+        plain = self._without_source(batch)
+        events: list[StreamEvent] = []
+        for event in plain.events:
+            events += self._events(event) if self._concerns(event) else (event,)
+        return Batch(tuple(events), plain.extra)
+
+    def _ended(self, text: InputText, before: str = "") -> str:
+        if text.has_more and _MORE not in self._warnings:
+            self._warnings.append(_MORE)
+        return before + text.end()
+
+    def _concerns(self, event: StreamEvent) -> bool:
+        if type(event) is ToolCallStart:
+            return event.kind == "function" and event.name in self._names
+        return (type(event) is ToolCallDelta or type(event) is ToolCallEnd) and event.index in self._open
+
+    def _events(self, event: StreamEvent) -> list[StreamEvent]:
+        if type(event) is ToolCallStart:
+            self._open[event.index] = InputText()
+            return [replace(event, kind="custom")]
+        if type(event) is ToolCallDelta:
+            text = self._open[event.index].feed(event.fragment)
+            return [ToolCallDelta(event.index, text)] if text else []
+        assert type(event) is ToolCallEnd
+        text = self._ended(self._open.pop(event.index))
+        return [*([ToolCallDelta(event.index, text)] if text else []), event]
+
+
+class InputText:
+    """Reads the text out of `{"input": "..."}` as it comes, whatever the cuts.
+
+    Arguments of another form are not lost: what is no such object is the text itself, and so is an object of one string
+    under another name, which models write too.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""  # what is not decided yet
+        self._state: Literal["head", "text", "tail", "other"] = "head"
+        self.has_more = False  # whether there was more than the text
+
+    def feed(self, fragment: str) -> str:
+        """The text that this fragment adds."""
+        if self._state == "tail":
+            self.has_more = self.has_more or _WHITE.sub("", fragment) not in ("", "}")
+            return ""
+        self._held += fragment
+        if self._state == "head":
+            head = _HEAD.match(self._held)
+            if head is None:
+                if not _PLAIN_HEAD.startswith(_WHITE.sub("", self._held)):
+                    self._state = "other"
+                return ""
+            self._state, self._held = "text", self._held[head.end() :]
+        return self._text() if self._state == "text" else ""
+
+    def end(self) -> str:
+        """The rest, once the call is over. Of a text that was cut inside an escape, the escape is no text."""
+        held, self._held = self._held, ""
+        if self._state in ("text", "tail"):
+            return ""
+        try:
+            given = json.loads(held, strict=False) if held.strip() else {}
+        except (ValueError, RecursionError):
+            return held
+        if given == {}:
+            return ""
+        values = list(given.values()) if isinstance(given, dict) else []
+        return values[0] if len(values) == 1 and isinstance(values[0], str) else held
+
+    def _text(self) -> str:
+        """The characters of the string that are certain, up to its end."""
+        found = ""
+        while self._held:
+            run = _RUN.match(self._held)
+            stop = run.end() if run else 0
+            rest = self._held[stop:]
+            is_cut = not rest or _CUT_ESCAPE.fullmatch(rest) is not None
+            if is_cut and (half := _HALF_PAIR.search(self._held, 0, stop)):
+                stop = half.start()
+            found += json.loads(f'"{self._held[:stop]}"', strict=False)
+            self._held = self._held[stop:]
+            if is_cut:
+                break
+            if rest[0] == '"':
+                self._state, self._held = "tail", ""
+                self.feed(rest[1:])
+            else:  # no escape of JSON's, as models write them in patterns: it stands for itself
+                found, self._held = found + rest[0], rest[1:]
+        return found

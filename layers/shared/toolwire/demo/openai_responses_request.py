@@ -1,0 +1,277 @@
+"""OpenAI Responses, the request: refuses what the real API refuses, and reads what the script needs.
+
+Sources: OpenAI's API reference and its published OpenAPI document; the pairing of calls and outputs, the refusal of
+unknown members and of encrypted reasoning that is not its own are the live API's.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+from toolwire.demo.answer import RefusedError
+from toolwire.demo.script import Asked, DemoTool
+
+#: How the demo's encrypted reasoning begins: what it takes back must be its own.
+ENCRYPTED = "gAAAAdemo"
+
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+_MEMBERS = frozenset(
+    re.findall(
+        r"\w+",
+        """access_programs background client_metadata context_management conversation include input instructions
+        max_output_tokens max_tool_calls metadata model moderation parallel_tool_calls previous_response_id prompt
+        prompt_cache_key prompt_cache_options prompt_cache_retention reasoning safety_identifier service_tier store
+        stream stream_options temperature text tool_choice tools top_logprobs top_p truncation user""",
+    )
+)
+#: Tools that OpenAI runs itself, or takes apart: the demo knows them and never uses them.
+_HOSTED = frozenset({"web_search", "web_search_preview", "file_search", "code_interpreter", "image_generation", "mcp",
+                     "local_shell", "shell", "apply_patch", "computer", "namespace", "tool_search"})  # fmt: skip
+_ROLES = ("user", "assistant", "system", "developer")
+_INPUT_PARTS = ("input_text", "input_image", "input_file")
+_SAID_PARTS = ("output_text", "refusal")
+_CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
+_OUTPUTS = {"function_call_output": "function_call", "custom_tool_call_output": "custom_tool_call"}
+_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+_MOST_TOOLS = 128
+_MOST_ID_CHARS = 64
+_LEAST_OUTPUT = 16
+
+
+def read_request(body: Any, *, models: tuple[str, ...]) -> Asked:
+    """Checks a parsed request body for the host that serves these models. Raises RefusedError."""
+    if not isinstance(body, dict):
+        raise RefusedError(400, "The body must be a JSON object.")
+    for name in body.keys() - _MEMBERS:
+        raise RefusedError(400, f"Unknown parameter: '{name}'.", param=name, code="unknown_parameter")
+    asked_model = body.get("model")
+    if not isinstance(asked_model, str) or not asked_model:
+        raise _missing("model")
+    if asked_model not in models:
+        message = f"The model '{asked_model[:100]}' does not exist here; this host serves '{models[0]}'."
+        raise RefusedError(404, message, code="model_not_found")
+    items = _items(body)
+    _check_pairs(items)
+    _check_reasoning(body)
+    tools = _tools(body)
+    choice, allowed = _tool_choice(body, tools)
+    users = [item for item in items if item.get("role") == "user"]
+    return Asked(
+        user_text=_text(users[-1]["content"]) if users else "",
+        results=_last_results(items),
+        user_spoke_last=items[-1].get("role") == "user",
+        tools=tools,
+        choice=choice,
+        allowed=allowed,
+        parallel=body.get("parallel_tool_calls") is not False,
+        max_tokens=_output_limit(body),
+        answer_schema=_answer_schema(body),
+    )
+
+
+# ---------------------------------------------------------------- input
+
+
+def _items(body: dict[str, Any]) -> list[dict[str, Any]]:
+    given = body.get("input")
+    if isinstance(given, str):
+        return [{"role": "user", "content": given}]
+    if not isinstance(given, list):
+        raise _missing("input")
+    if not given:
+        raise RefusedError(400, "At least one input item is needed.", param="input", code="empty_array")
+    for position, item in enumerate(given):
+        _check_item(item, f"input[{position}]")
+    return given
+
+
+def _check_item(item: Any, path: str) -> None:
+    if not isinstance(item, dict):
+        raise RefusedError(400, f"{path} must be an object.", param=path, code="invalid_type")
+    kind = item.get("type", "message")
+    if kind == "message":
+        _check_message(item, path)
+    elif kind in _CALLS:
+        _check_call_id(item, path)
+        for name in ("name", _CALLS[kind]):
+            _check_text(item, name, path)
+    elif kind in _OUTPUTS:
+        _check_call_id(item, path)
+        _check_content(item.get("output"), _INPUT_PARTS, f"{path}.output")
+    elif kind == "reasoning":
+        if not isinstance(item.get("summary"), list):
+            raise _missing(f"{path}.summary")
+        if not str(item.get("encrypted_content") or "").startswith(ENCRYPTED):
+            message = "The encrypted content could not be verified: it could not be decrypted or parsed."
+            raise RefusedError(400, message, param=f"{path}.encrypted_content", code="invalid_encrypted_content")
+    else:
+        raise RefusedError(400, f"Invalid value: '{kind}'.", param=f"{path}.type", code="invalid_value")
+
+
+def _check_message(item: dict[str, Any], path: str) -> None:
+    role = item.get("role")
+    if role not in _ROLES:
+        message = f"{path}.role must be one of {', '.join(_ROLES)}."
+        raise RefusedError(400, message, param=f"{path}.role", code="invalid_value")
+    _check_content(item.get("content"), _SAID_PARTS if role == "assistant" else _INPUT_PARTS, f"{path}.content")
+
+
+def _check_content(content: Any, legal: tuple[str, ...], path: str) -> None:
+    if isinstance(content, str):
+        return
+    if not isinstance(content, list):
+        raise RefusedError(400, f"{path} must be text or an array of parts.", param=path, code="invalid_type")
+    for position, part in enumerate(content):
+        at = f"{path}[{position}]"
+        kind = part.get("type") if isinstance(part, dict) else None
+        if kind not in legal:
+            message = f"{at}.type must be one of {', '.join(legal)}."
+            raise RefusedError(400, message, param=f"{at}.type", code="invalid_value")
+        match kind:
+            case "input_text" | "output_text":
+                _check_text(part, "text", at)
+            case "refusal":
+                _check_text(part, "refusal", at)
+            case "input_image" if not re.match(r"https?://|data:", str(part.get("image_url"))):
+                message = "Expected a valid URL, but got a value with an invalid format."
+                raise RefusedError(400, message, param=f"{at}.image_url", code="invalid_value")
+
+
+def _check_call_id(item: dict[str, Any], path: str) -> None:
+    _check_text(item, "call_id", path)
+    if not 1 <= len(item["call_id"]) <= _MOST_ID_CHARS:
+        message = f"{path}.call_id has {len(item['call_id'])} characters; the maximum is {_MOST_ID_CHARS}."
+        raise RefusedError(400, message, param=f"{path}.call_id", code="string_above_max_length")
+
+
+def _check_text(found: dict[str, Any], name: str, path: str) -> None:
+    if not isinstance(found.get(name), str):
+        raise _missing(f"{path}.{name}")
+
+
+def _check_pairs(items: list[dict[str, Any]]) -> None:
+    """Every call is answered once, behind it, by an output of its kind, and nothing else is answered."""
+    waiting: dict[str, str] = {}
+    for item in items:
+        kind = item.get("type", "message")
+        if kind in _CALLS:
+            waiting[item["call_id"]] = kind
+        elif kind in _OUTPUTS and waiting.pop(item["call_id"], None) != _OUTPUTS[kind]:
+            message = f"No tool call found for {kind.replace('_', ' ')} with call_id {item['call_id']}."
+            raise RefusedError(400, message, param="input")
+    for call_id, kind in waiting.items():
+        raise RefusedError(400, f"No tool output found for {kind.replace('_', ' ')} {call_id}.", param="input")
+
+
+def _last_results(items: list[dict[str, Any]]) -> tuple[str, ...]:
+    results: list[str] = []
+    for item in reversed(items):
+        if item.get("type") not in _OUTPUTS:
+            break
+        results.insert(0, _text(item["output"]))
+    return tuple(results)
+
+
+def _text(content: Any) -> str:
+    """The text of a content that is text or an array of parts."""
+    if isinstance(content, list):
+        return "\n".join(part["text"] for part in content if "text" in part)
+    return str(content)
+
+
+# ---------------------------------------------------------------- tools
+
+
+def _tools(body: dict[str, Any]) -> tuple[DemoTool, ...]:
+    tools = body.get("tools")
+    if tools is None:
+        return ()
+    if not isinstance(tools, list):
+        raise RefusedError(400, "'tools' must be an array.", param="tools", code="invalid_type")
+    if len(tools) > _MOST_TOOLS:
+        message = f"'tools' has {len(tools)} items; the maximum is {_MOST_TOOLS}."
+        raise RefusedError(400, message, param="tools", code="array_above_max_length")
+    read = (_tool(tool, f"tools[{position}]") for position, tool in enumerate(tools))
+    return tuple(tool for tool in read if tool is not None)
+
+
+def _tool(tool: Any, path: str) -> DemoTool | None:
+    kind = tool.get("type") if isinstance(tool, dict) else None
+    if kind in _HOSTED:
+        return None
+    if kind not in ("function", "custom"):
+        raise RefusedError(400, f"{path}.type must be function or custom.", param=f"{path}.type", code="invalid_value")
+    name = tool.get("name")
+    if not isinstance(name, str):
+        raise _missing(f"{path}.name")
+    if not _NAME.fullmatch(name):
+        message = f"{path}.name must match ^[a-zA-Z0-9_-]{{1,128}}$."
+        raise RefusedError(400, message, param=f"{path}.name", code="invalid_value")
+    schema = tool.get("parameters") or {"type": "object", "properties": {}}
+    if not isinstance(schema, dict) or schema.get("type", "object") != "object":
+        message = f"Invalid schema for function '{name}': the schema must be of type object."
+        raise RefusedError(400, message, param=f"{path}.parameters", code="invalid_function_parameters")
+    if tool.get("strict") is True and schema.get("additionalProperties") is not False:
+        message = f"Invalid schema for function '{name}': 'additionalProperties' is required to be false."
+        raise RefusedError(400, message, param=f"{path}.parameters", code="invalid_function_parameters")
+    return DemoTool(name, str(tool.get("description") or ""), schema, custom=kind == "custom")
+
+
+def _tool_choice(
+    body: dict[str, Any], tools: tuple[DemoTool, ...]
+) -> tuple[Literal["auto", "none", "required"], frozenset[str] | None]:
+    match body.get("tool_choice"):
+        case None:
+            return "auto", None
+        case ("auto" | "none" | "required") as word if word != "required" or tools:
+            return word, None
+        case {"type": "function" | "custom" as kind, "name": str(name)}:
+            return "required", _known([(kind, name)], tools)
+        case {"type": "allowed_tools", "mode": ("auto" | "required") as mode, "tools": [*allowed]}:
+            return mode, _known([(one.get("type"), one.get("name")) for one in allowed if isinstance(one, dict)], tools)
+    raise RefusedError(400, "'tool_choice' has none of its known forms.", param="tool_choice", code="invalid_value")
+
+
+def _known(chosen: list[tuple[Any, Any]], tools: tuple[DemoTool, ...]) -> frozenset[str]:
+    declared = {("custom" if tool.custom else "function", tool.name) for tool in tools}
+    for kind, name in chosen:
+        if (kind, name) not in declared:
+            message = f"Tool choice '{name}' not found in 'tools' parameter."
+            raise RefusedError(400, message, param="tool_choice", code="invalid_value")
+    return frozenset(name for _, name in chosen)
+
+
+# ---------------------------------------------------------------- settings
+
+
+def _check_reasoning(body: dict[str, Any]) -> None:
+    effort = (body.get("reasoning") or {}).get("effort")
+    if effort is not None and effort not in _EFFORTS:
+        message = f"Invalid value: '{effort}'."
+        raise RefusedError(400, message, param="reasoning.effort", code="invalid_value")
+
+
+def _output_limit(body: dict[str, Any]) -> int | None:
+    limit = body.get("max_output_tokens")
+    if limit is None:
+        return None
+    if not isinstance(limit, int) or limit < _LEAST_OUTPUT:
+        message = f"Expected a value >= {_LEAST_OUTPUT}, but got {limit} instead."
+        raise RefusedError(400, message, param="max_output_tokens", code="integer_below_min_value")
+    return limit
+
+
+def _answer_schema(body: dict[str, Any]) -> Any:
+    match (body.get("text") or {}).get("format"):
+        case None | {"type": "text"}:
+            return None
+        case {"type": "json_object"}:
+            return {"type": "object", "properties": {"answer": {"type": "string"}}}
+        case {"type": "json_schema", "name": str(), "schema": dict(schema)}:
+            return schema
+    raise RefusedError(400, "'text.format' has none of its known forms.", param="text.format", code="invalid_value")
+
+
+def _missing(path: str) -> RefusedError:
+    return RefusedError(400, f"Missing required parameter: '{path}'.", param=path, code="missing_required_parameter")

@@ -1,0 +1,162 @@
+"""The messages door's JSON answers and errors, and what they share with its stream: usage and stop reasons."""
+
+from __future__ import annotations
+
+import re
+
+from toolwire.doors import AnswerContext
+from toolwire.model.errors import GatewayError, InternalError, UpstreamProtocolError
+from toolwire.model.events import Batch, Finish, OpaquePart, Usage
+from toolwire.model.response import ChatResponse, OutputPart, ReasoningOutput, TextOutput, ToolCallOutput
+from toolwire.model.source import Members, raw_in
+from toolwire.policy.definitions import named_warning
+from toolwire.wire.anthropic_messages import DIALECT, STOP_REASONS
+from toolwire.wire.json import dump, is_object, write_array, write_object
+
+#: Why a turn ended of which nothing is said.
+DEFAULT_STOP = Finish("stop")
+
+#: Neutral reason -> Anthropic's word.
+_WORDS = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
+
+
+def stop_reason(finish: Finish, refused: bool) -> str:
+    """Anthropic's word for the reason: the provider's own where it is one of these and still holds (pause_turn, ...).
+    `refused`: the answer is a refusal in words, which other APIs end as any text."""
+    if finish.raw is not None and STOP_REASONS.get(finish.raw) == finish.reason:
+        return finish.raw
+    return "refusal" if refused and finish.reason == "stop" else _WORDS[finish.reason]
+
+
+def render_usage(usage: Usage | None, extra: Members = ()) -> bytes:
+    """Anthropic's usage object, whose input leaves out what the prompt cache held; zeros, never omissions."""
+    usage = usage or Usage()
+    counts: dict[str, object] = {
+        "input_tokens": max(0, usage.input_tokens - usage.cache_read_tokens - usage.cache_write_tokens),
+        "cache_creation_input_tokens": usage.cache_write_tokens,
+        "cache_read_input_tokens": usage.cache_read_tokens,
+        "output_tokens": usage.output_tokens,
+    }
+    if usage.reasoning_tokens:
+        counts["output_tokens_details"] = {"thinking_tokens": usage.reasoning_tokens}
+    return write_object([*((name, dump(value)) for name, value in counts.items()), *extra])
+
+
+# ---------------------------------------------------------------- the JSON answer
+
+
+def render_response(response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:
+    """The JSON answer: the upstream's own bytes where they are fit to be shown, else built from the fold.
+
+    Raises UpstreamProtocolError (`malformed_tool_arguments`) for a call whose arguments are no JSON object, which this
+    API cannot show. For one that the output limit has cut, a warning names it.
+    """
+    raw = raw_in(batch, DIALECT)
+    if raw is not None:
+        return raw
+    extra = dict(response.extra)
+    numbered = ((part, extra.get(f"content[{number}]", ())) for number, part in enumerate(response.parts))
+    blocks = [block for part, more in numbered if (block := _block(part, more, context)) is not None]
+    refused = any(type(part) is TextOutput and part.refusal for part in response.parts)
+    stop = ("stop_reason", dump(stop_reason(response.finish, refused)))
+    return write_object(
+        [
+            ("id", dump(response.id)),
+            ("type", b'"message"'),
+            ("role", b'"assistant"'),
+            ("model", dump(response.model)),
+            ("content", write_array(blocks)),
+            stop,
+            *extra.get("stop", ()),
+            ("stop_sequence", b"null"),
+            ("usage", render_usage(response.usage, extra.get("usage", ()))),
+            *extra.get("message", ()),
+        ]
+    )
+
+
+def _block(part: OutputPart, extra: Members, context: AnswerContext) -> bytes | None:
+    """One content block; None for a part that says nothing here."""
+    match part:
+        case TextOutput(text):
+            return write_object([("type", b'"text"'), ("text", dump(text)), *extra]) if text else None
+        case ReasoningOutput(text, signature):
+            if not text and not signature:
+                return None
+            pairs = [("type", b'"thinking"'), ("thinking", dump(text)), ("signature", dump(signature or ""))]
+            return write_object([*pairs, *extra])
+        case ToolCallOutput():
+            named = [("type", b'"tool_use"'), ("id", dump(part.id)), ("name", dump(part.name))]
+            named.append(("input", _input(part, context)))
+            return write_object([*named, *extra])
+        case OpaquePart(_, _, dialect, raw):
+            return raw if dialect == DIALECT else None
+
+
+def _input(call: ToolCallOutput, context: AnswerContext) -> bytes:
+    """The arguments as the object that they are, to the digit.
+
+    Clients of this API find a call that the output limit has cut in the last block, and ask again with a higher limit
+    (Anthropic's guide to tool use). So it is there, and its text in a member of its own: it is completed to nothing.
+    Where it has no text yet its input is empty, as it is at the end of a stream.
+    """
+    text = call.arguments
+    if not call.complete:
+        context.warnings.append(named_warning("tool_call_cut", call.name))
+    if not text.strip():
+        return b"{}"
+    if is_object(text):
+        return text.encode("utf-8", "backslashreplace")
+    if not call.complete:
+        return dump({"_raw_arguments": text})
+    raise UpstreamProtocolError(
+        f"the model called the tool {call.name!r} with arguments that are no JSON object, which this API cannot show: "
+        "ask again, or stream the answer",
+        code="malformed_tool_arguments",
+    )
+
+
+# ---------------------------------------------------------------- errors
+
+#: HTTP status -> Anthropic's error type.
+_TYPES = {
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    409: "conflict_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    503: "overloaded_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
+
+#: Where a rule that every door shares names a place within a tool, it does so in the Chat API's words.
+_TOOL_PLACES = (
+    (re.compile(r"(tools\[\d+\])\.(?:function|custom)\.parameters"), r"\1.input_schema"),
+    (re.compile(r"(tools\[\d+\])\.(?:function|custom)\b"), r"\1"),
+)
+
+
+def render_error(error: GatewayError, request_id: str) -> bytes:
+    """`{"type": "error", "error": {type, message, details}, "request_id"}`, our code in `details` where Anthropic has
+    its own. An upstream's own error body of this API is passed on as it came: clients match on its wording."""
+    if error.source is not None and error.source.dialect == DIALECT:
+        return error.source.raw
+    kind = _TYPES.get(error.status, "invalid_request_error" if error.status < 500 else "api_error")
+    if isinstance(error, InternalError):
+        kind = "api_error"
+    details: dict[str, object] = {"error_code": error.code}
+    if error.param is not None:
+        details["param"] = _own_place(error.param)
+    if error.features:
+        details["incompatible_features"] = error.features
+    shown = {"type": kind, "message": _own_place(error.message), "details": details}
+    return dump({"type": "error", "error": shown, "request_id": request_id})
+
+
+def _own_place(text: str) -> str:
+    for pattern, replacement in _TOOL_PLACES:
+        text = pattern.sub(replacement, text)
+    return text

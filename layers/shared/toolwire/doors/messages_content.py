@@ -1,0 +1,173 @@
+"""The messages door's history: system text, turns and their blocks, each with the client's own bytes.
+
+The neutral history has one message for each tool result, so a user's message that brings results becomes several, the
+results first: behind the calls they answer is where every provider wants them. All of them carry the bytes of the whole
+message as their `source`; together, unchanged and in this order, they are that message again.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import msgspec
+
+from toolwire.doors.typed import decode, member
+from toolwire.model.errors import RequestError
+from toolwire.model.request import (
+    ImagePart,
+    Message,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from toolwire.model.source import Source, with_source
+from toolwire.wire import anthropic_messages as wire
+from toolwire.wire.json import unnamed
+
+_ROLES = ("user", "assistant", "system")
+
+_MESSAGE = frozenset({"role", "content"})
+#: Kinds of blocks that the model reads -> the members it names. Every other kind goes as it is.
+_BLOCKS = {
+    "text": frozenset({"type", "text"}),
+    "thinking": frozenset({"type", "thinking", "signature"}),
+    "image": frozenset({"type", "source"}),
+    "document": frozenset({"type", "source", "title", "context"}),
+    "tool_use": frozenset({"type", "id", "name", "input"}),
+    "tool_result": frozenset({"type", "tool_use_id", "content", "is_error"}),
+}
+#: The one role in which a kind means something.
+_ROLE_OF = {"tool_use": "assistant", "thinking": "assistant", "tool_result": "user"}
+
+
+def read_history(top: dict[str, bytes]) -> tuple[Message, ...]:
+    """The system text and the messages of a request, given its raw members. Raises RequestError."""
+    raw = member(top, "messages", list[msgspec.Raw])
+    if not raw:
+        raise RequestError(
+            "`messages` is required and must hold at least one message",
+            param="messages",
+            code="missing_required_parameter",
+        )
+    history = _system(top)
+    for number, item in enumerate(raw):
+        history += _messages(bytes(item), f"messages[{number}]")
+    return tuple(history)
+
+
+def _system(top: dict[str, bytes]) -> list[Message]:
+    """The system text in front of the messages, as one message; none where it says nothing."""
+    content = member(top, "system", cast("type[str | list[msgspec.Raw]]", str | list[msgspec.Raw]))
+    if not content:
+        return []
+    return [with_source(Message("system", _parts(content, "system", "system")), Source(wire.DIALECT, top["system"]))]
+
+
+def _messages(raw: bytes, path: str) -> list[Message]:
+    """One message of the client's, as neutral ones: see the module."""
+    shape = decode(raw, wire.RequestMessage, path)
+    if shape.role not in _ROLES:
+        raise RequestError(
+            f"`{path}.role` must be one of {', '.join(_ROLES)}, not {shape.role!r}: system text goes into `system`, "
+            "tool results into a user's message",
+            param=f"{path}.role",
+            code="invalid_value",
+        )
+    parts = _parts(shape.content, shape.role, f"{path}.content")
+    results = [part for part in parts if type(part) is ToolResultPart]
+    others = tuple(part for part in parts if type(part) is not ToolResultPart)
+    extra = unnamed(raw, _MESSAGE)
+    made = [Message("tool", (result,), extra=extra) for result in results]
+    if others or not results:
+        made.append(Message(shape.role, others, extra=extra))
+    source = Source(wire.DIALECT, raw)
+    return [with_source(message, source) for message in made]
+
+
+def _parts(content: str | list[msgspec.Raw], role: str, path: str) -> tuple[Part, ...]:
+    if isinstance(content, str):
+        return (TextPart(content),)
+    return tuple(_part(bytes(raw), role, f"{path}[{number}]") for number, raw in enumerate(content))
+
+
+def _part(raw: bytes, role: str, path: str) -> Part:
+    kind = decode(raw, wire.AnyBlock, path).type
+    wanted = _ROLE_OF.get(kind, role)
+    if wanted != role:
+        raise RequestError(
+            f"`{path}`: a block of the type {kind!r} belongs into a message of role {wanted}, not {role}",
+            param=f"{path}.type",
+            code="invalid_value",
+        )
+    read = _READERS.get(kind, _opaque)
+    return with_source(read(raw, path), Source(wire.DIALECT, raw))
+
+
+def _opaque(raw: bytes, path: str) -> OpaquePart:
+    """What only Anthropic's own models understand: server tools, files, whatever is new."""
+    return OpaquePart(decode(raw, wire.AnyBlock, path).type, wire.DIALECT, raw)
+
+
+def _text(raw: bytes, path: str) -> Part:
+    return TextPart(decode(raw, wire.TextBlock, path).text, unnamed(raw, _BLOCKS["text"]))
+
+
+def _thinking(raw: bytes, path: str) -> Part:
+    block = decode(raw, wire.ThinkingBlock, path)
+    return ReasoningPart(block.thinking, block.signature or None, unnamed(raw, _BLOCKS["thinking"]))
+
+
+def _image(raw: bytes, path: str) -> Part:
+    source = decode(raw, wire.ImageBlock, path).source
+    extra = unnamed(raw, _BLOCKS["image"])
+    if source.type == "base64" and source.data is not None:
+        return ImagePart(data=source.data, media_type=source.media_type, extra=extra)
+    if source.type == "url" and source.url is not None:
+        return ImagePart(url=source.url, extra=extra)
+    return _opaque(raw, path)  # a file at Anthropic
+
+
+def _document(raw: bytes, path: str) -> Part:
+    """A document of plain text is text; any other only Anthropic's models can be given."""
+    block = decode(raw, wire.DocumentBlock, path)
+    if block.source.type != "text" or block.source.data is None:
+        return _opaque(raw, path)
+    told = [text for text in (block.title, block.context, block.source.data) if text]
+    return TextPart("\n\n".join(told), unnamed(raw, _BLOCKS["document"]))
+
+
+def _tool_use(raw: bytes, path: str) -> Part:
+    block = decode(raw, wire.ToolUseBlock, path)
+    given = bytes(block.input)
+    if given[:1] != b"{":
+        raise RequestError(
+            f"`{path}.input` must be the object of the call's arguments", param=f"{path}.input", code="invalid_type"
+        )
+    _check_not_empty(block.id, f"{path}.id")
+    return ToolCallPart(block.id, block.name, given.decode(), extra=unnamed(raw, _BLOCKS["tool_use"]))
+
+
+def _tool_result(raw: bytes, path: str) -> Part:
+    block = decode(raw, wire.ToolResultBlock, path)
+    _check_not_empty(block.tool_use_id, f"{path}.tool_use_id")
+    content = cast(Any, _parts(block.content, "tool_result", f"{path}.content") if block.content is not None else ())
+    extra = unnamed(raw, _BLOCKS["tool_result"])
+    return ToolResultPart(block.tool_use_id, content, is_error=bool(block.is_error), extra=extra)
+
+
+def _check_not_empty(value: str, path: str) -> None:
+    if not value:
+        raise RequestError(f"`{path}` must not be empty", param=path, code="missing_required_parameter")
+
+
+_READERS = {
+    "text": _text,
+    "thinking": _thinking,
+    "image": _image,
+    "document": _document,
+    "tool_use": _tool_use,
+    "tool_result": _tool_result,
+}

@@ -1,0 +1,186 @@
+"""The Responses door's tools and tool_choice.
+
+Tools are flat here. A namespace, which no other API has, becomes its functions under names of their own
+(`wire.flat_name`); `Names` gives them their namespace back in the answer. Tools that the host runs itself are opaque.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import msgspec
+
+from toolwire.doors.typed import decode, member
+from toolwire.model.errors import RequestError
+from toolwire.model.request import ChatRequest, Tool, ToolChoice
+from toolwire.model.source import Members, Source, with_source
+from toolwire.wire import openai_responses as wire
+from toolwire.wire.json import dump, members, raw_members, unnamed, write_object
+
+_KNOWN = frozenset({"type", "name", "description", "parameters", "strict"})
+_WORDS = ("auto", "none", "required")
+
+
+class Names:
+    """Which function of which namespace a tool's name stands for."""
+
+    def __init__(self, request: ChatRequest) -> None:
+        self._namespaces = {
+            tool.name: msgspec.json.decode(raw, type=str)
+            for tool in request.tools
+            if (raw := dict(tool.extra).get("namespace")) is not None
+        }
+
+    def split(self, name: str) -> tuple[str | None, str]:
+        """(namespace or None, name within it)."""
+        namespace = self._namespaces.get(name)
+        return namespace, name if namespace is None else name.removeprefix(wire.flat_name(namespace, ""))
+
+
+# ---------------------------------------------------------------- tools
+
+
+def read_tools(top: dict[str, bytes]) -> tuple[Tool, ...]:
+    """The tools of a request, given its raw members. Raises RequestError."""
+    tools: list[Tool] = []
+    for number, raw in enumerate(member(top, "tools", list[msgspec.Raw]) or ()):
+        path = f"tools[{number}]"
+        shape = decode(bytes(raw), wire.Tool, path)
+        if shape.type == "namespace":
+            tools += _namespace(shape, path)
+        else:
+            tools.append(_tool(bytes(raw), shape, path))
+    return tuple(tools)
+
+
+def _namespace(shape: wire.Tool, path: str) -> list[Tool]:
+    """Its tools, one by one. What it says of itself stands before what the first of them says."""
+    namespace = _name(shape, path)
+    tools: list[Tool] = []
+    for number, raw in enumerate(shape.tools or ()):
+        inner_path = f"{path}.tools[{number}]"
+        inner = decode(bytes(raw), wire.Tool, inner_path)
+        tool = _tool(bytes(raw), inner, inner_path, namespace)
+        if number == 0 and shape.description:
+            texts = [shape.description, *([tool.description] if tool.description else [])]
+            tool = Tool(tool.name, "\n\n".join(texts), tool.parameters, tool.strict, tool.kind, tool.extra)
+        tools.append(tool)
+    return tools
+
+
+def _tool(raw: bytes, shape: wire.Tool, path: str, namespace: str | None = None) -> Tool:
+    """One tool. One of a namespace has no bytes of its own to be sent alone."""
+    source = Source(wire.DIALECT, raw) if namespace is None else None
+    mark: Members = (("namespace", dump(namespace)),) if namespace is not None else ()
+    if shape.type not in ("function", "custom"):
+        return with_source(Tool(shape.type, kind="opaque"), source or Source(wire.DIALECT, raw))
+    nested = bytes(raw_members(raw).get(shape.type, b"")) if shape.name is None else b""
+    if nested[:1] == b"{":  # the Chat API's form, which the reference document shows too
+        path, source = f"{path}.{shape.type}", None
+        raw = write_object([("type", dump(shape.type)), *members(nested).items()])
+        shape = decode(raw, wire.Tool, path)
+    name = wire.flat_name(namespace, _name(shape, path))
+    if shape.type == "custom":
+        return with_source(Tool(name, shape.description, kind="custom", extra=_custom(name, shape) + mark), source)
+    parameters = bytes(shape.parameters) or b"null"
+    _check_root(parameters, path)
+    schema = parameters if parameters != b"null" else None
+    return with_source(Tool(name, shape.description, schema, shape.strict, extra=unnamed(raw, _KNOWN) + mark), source)
+
+
+def _custom(name: str, shape: wire.Tool) -> Members:
+    """A custom tool as the Chat API has it: the form in which it travels."""
+    pairs = [("name", dump(name))]
+    pairs += [("description", dump(shape.description))] if shape.description is not None else []
+    grammar = bytes(shape.format)
+    pairs += [("format", wire.nested_format(grammar))] if grammar[:1] == b"{" else []
+    return (("custom", write_object(pairs)),)
+
+
+def _name(shape: wire.Tool, path: str) -> str:
+    if not shape.name:
+        raise RequestError(
+            f"`{path}.name` is required for a tool of type {shape.type!r}",
+            param=f"{path}.name",
+            code="missing_required_parameter",
+        )
+    return shape.name
+
+
+def _check_root(parameters: bytes, path: str) -> None:
+    if parameters != b"null" and parameters[:1] != b"{":
+        raise RequestError(
+            f"`{path}.parameters` must be a JSON Schema object",
+            param=f"{path}.parameters",
+            code="invalid_function_parameters",
+        )
+    root = bytes(raw_members(parameters).get("type", b"")) if parameters[:1] == b"{" else b""
+    if root and root != b'"object"':
+        raise RequestError(
+            f'`{path}.parameters.type` must be "object", not {root.decode()[:80]}',
+            param=f"{path}.parameters.type",
+            code="invalid_function_parameters",
+        )
+
+
+# ---------------------------------------------------------------- tool_choice
+
+
+class _Choice(msgspec.Struct):
+    """A tool that a choice names."""
+
+    name: str
+    namespace: str | None = None
+
+
+def read_tool_choice(top: dict[str, bytes], tools: tuple[Tool, ...]) -> tuple[ToolChoice | None, list[str]]:
+    """The choice, and the words for what of it only this API knows: a tool that the host runs. Raises RequestError."""
+    raw = top.get("tool_choice", b"null")
+    if raw == b"null":
+        return None, []
+    if raw[:1] == b'"':
+        word = decode(raw, str, "tool_choice")
+        if word not in _WORDS:
+            raise RequestError(
+                f'`tool_choice` must be "auto", "none", "required" or an object, not {word!r}',
+                param="tool_choice",
+                code="invalid_value",
+            )
+        return ToolChoice(word), []
+    shape = decode(raw, wire.ToolChoice, "tool_choice")
+    if shape.type in ("function", "custom"):
+        return ToolChoice("required", (_chosen(raw, shape.type, tools),), named=True), []
+    if shape.type != "allowed_tools":
+        return ToolChoice("required"), [f"tool_choice ({shape.type})"]
+    if shape.mode not in ("auto", "required") or not shape.tools:
+        raise RequestError(
+            '`tool_choice` must be {"type": "function", "name": ...} or {"type": "allowed_tools", '
+            '"mode": "auto" or "required", "tools": [at least one]}',
+            param="tool_choice",
+            code="invalid_value",
+        )
+    entries = decode(bytes(raw_members(raw)["tools"]), list[msgspec.Raw], "tool_choice.tools")
+    kinds = [tool.type for tool in shape.tools]
+    names = tuple(
+        _chosen(bytes(entry), kind, tools)
+        for entry, kind in zip(entries, kinds, strict=True)
+        if kind in ("function", "custom")
+    )
+    foreign = [f"tool_choice ({kind})" for kind in kinds if kind not in ("function", "custom")]
+    return ToolChoice(cast(Any, shape.mode), names or None), foreign
+
+
+def _chosen(raw: bytes, kind: str, tools: tuple[Tool, ...]) -> str:
+    """The name of a tool as the request's tools have it. One that only a namespace has may go without it."""
+    inner = bytes(raw_members(raw).get(kind, b""))
+    shape = decode(inner if inner[:1] == b"{" else raw, _Choice, "tool_choice")
+    name = wire.flat_name(shape.namespace, shape.name)
+    if any(tool.name == name for tool in tools):
+        return name
+    within = [
+        tool.name
+        for tool in tools
+        if (space := dict(tool.extra).get("namespace")) is not None
+        and tool.name == wire.flat_name(msgspec.json.decode(space, type=str), name)
+    ]
+    return within[0] if len(within) == 1 else name

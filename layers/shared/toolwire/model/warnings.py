@@ -1,0 +1,48 @@
+"""Warnings in words: what each code of a warning means, for those who read an answer and not the documentation.
+
+A code is snake_case; what it is about may follow a colon (`not_supported:seed`). The table is that of
+`docs/operations.md`, in a sentence each.
+"""
+
+from __future__ import annotations
+
+#: Code -> its sentence; `{}` stands for what follows the code's colon.
+MESSAGES = {
+    "contains_tool_calls": "The response contains tool calls. Execute the tools and send their results to continue.",
+    "custom_tool_arguments_dropped": "The model gave a custom tool more than its one text; the rest was left out.",
+    "custom_tool_as_function": "The provider has no custom tools: one was sent as a function with one string.",
+    "empty_message": "A turn without content was sent as `(no text)`: the provider refuses an empty one.",
+    "history_arguments_wrapped": "Arguments of a call in the history are no JSON object: they were sent as a string "
+    "under `_raw_arguments`.",
+    "id_mapping_missing": "The store does not know an id of ours in the history: it went to the provider as it is.",
+    "invalid_tool_arguments": "The arguments of a call of the tool `{}` are not what its schema allows.",
+    "malformed_tool_arguments": "The arguments of a call of the tool `{}` are no JSON object.",
+    "max_tokens_raised": "`max_tokens` was raised to the provider's least, 16.",
+    "not_supported": "The provider has no word for `{}`, so it was left out.",
+    "parallel_calls_returned": "The model made several calls although `parallel_tool_calls` is false.",
+    "reasoning_effort_changed": "The model does not know this reasoning effort; it got the nearest one.",
+    "reasoning_turned_off": "Reasoning was turned off: the model cannot reason under this request's settings.",
+    "state_left_out": "The history had state of another provider, model or account, which was left out.",
+    "state_missing": "The provider's state for an earlier turn is gone: the request was sent without it.",
+    "state_not_stored": "What this turn leaves could not be stored: the next turn does without.",
+    "state_refused": "The provider refused the state of earlier turns: the request was sent once more without it.",
+    "store_unavailable": "The store could not be read: ids of earlier turns went as they are, and no state was sent.",
+    "strict_turned_off": "A tool was sent without `strict`: the provider's rules for strict schemas refuse it.",
+    "strict_with_parallel": "Parallel calls are not held to a strict schema: send `parallel_tool_calls: false`.",
+    "system_message_in_user_turn": "System text in the middle of the history was sent in the user's turn.",
+    "temperature_clamped": "`temperature` was lowered to the provider's highest, 1.",
+    "text_calls_recovered": "The model wrote tool calls as text; they were made calls.",
+    "tool_choice_changed": "The forced tool choice was sent as `auto`: the model cannot be forced while it reasons.",
+    "tool_choice_not_honored": "The model did not keep to `tool_choice`.",
+    "tool_not_allowed": "The tool `{}` is not on the tenant's allowlist.",
+    "tool_result_missing": "A call in the history had no result: the provider was sent an error result in its place.",
+    "tool_schema_reduced": "`{}` was left out: the provider has no words for it.",
+    "unknown_tool_call": "The model called `{}`, which is no tool of the request.",
+}
+
+
+def explain(code: str) -> str:
+    """The sentence of a code; of one without, the code itself in words."""
+    name, _, about = code.partition(":")
+    words = MESSAGES.get(name, name.replace("_", " ") + (": {}" if about else ""))
+    return words.format(about) if about else words.replace(" `{}`", "")

@@ -1,0 +1,263 @@
+"""The answer's side of the policy: a filter over the neutral batches of one answer, the same streamed and not.
+
+    policy = AnswerPolicy(request, rules, without_source, warnings)
+    for batch in policy.take(batch): ...        what may be written now, maybe nothing yet, maybe several
+
+A batch that nothing changes comes out as the same object, with its source. What is found:
+
+- more calls, or more bytes of arguments, than the limits allow: an error at once, so the call is never completed
+- a call of a tool that the tenant's allowlist does not have: an error, or a warning
+- with validation, a call of a tool that was not declared, and arguments that are no JSON object or not what the schema
+  allows. `annotate`: everything flows, with a warning and a `CallFault`. `reject`: from the batch in which a call
+  begins, whole batches are held until no call is open, then leave as they came; a call with a fault is an error, and
+  nothing of what is held is ever shown. Calls are told apart by their end alone, so on a wire that ends calls with the
+  answer (Chat) they wait for it.
+- an answer that does not keep to tool_choice: an error, or a warning. What was said before stays. A call beside
+  `none` is never shown: it is withheld, later parts move up, and an answer that is nothing else is an error.
+- several calls beside `parallel_tool_calls: false`: a warning. They are shown, since nothing is dropped.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from toolwire.model.errors import UpstreamProtocolError
+from toolwire.model.events import (
+    Batch,
+    Finish,
+    OpaquePart,
+    ResponseEnd,
+    StreamEvent,
+    TextDelta,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
+from toolwire.model.faults import CallFault
+from toolwire.model.limits import Limits
+from toolwire.model.request import ChatRequest, Tool
+from toolwire.policy.arguments import UNKNOWN, find_fault
+from toolwire.policy.definitions import named_warning
+from toolwire.policy.rules import ToolRules
+
+NOT_HONORED = "tool_choice_not_honored"
+
+
+class AnswerLimits:
+    """Counts the calls and argument bytes of one answer while it streams."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._calls = 0
+        self._bytes: dict[int, int] = {}
+
+    def call(self) -> None:
+        """One more call. Raises UpstreamProtocolError over the limit."""
+        self._calls += 1
+        if self._calls > self._limits.calls:
+            raise UpstreamProtocolError(
+                f"the model made more than {self._limits.calls} tool calls in one answer", code="too_many_tool_calls"
+            )
+
+    def arguments(self, index: int, fragment: str) -> None:
+        """More arguments of the call at this part index."""
+        added = len(fragment) if fragment.isascii() else len(fragment.encode("utf-8", "surrogatepass"))
+        size = self._bytes.get(index, 0) + added
+        self._bytes[index] = size
+        if size > self._limits.arguments_bytes:
+            raise UpstreamProtocolError(
+                f"the arguments of a tool call are larger than {self._limits.arguments_bytes} bytes",
+                code="tool_arguments_too_large",
+            )
+
+
+class AnswerPolicy:
+    """See the module. One instance an answer; ids and names in what it takes are those that the client sees.
+
+    `without_source` is the provider's: the batch with what only its source held as `extra`. `warnings` gets codes as
+    they are found. `faults` are the calls' faults so far, for a door that can show them.
+    """
+
+    def __init__(
+        self,
+        request: ChatRequest,
+        rules: ToolRules,
+        without_source: Callable[[Batch], Batch],
+        warnings: list[str],
+    ) -> None:
+        self.faults: list[CallFault] = []
+        self._rules, self._warnings, self._without_source = rules, warnings, without_source
+        self._limits = AnswerLimits(rules.limits)
+        self._tools: dict[str, Tool] = {tool.name: tool for tool in request.tools if tool.kind != "opaque"}
+        #: A host's own tools (a shell, a browser) are called by names that nobody declared.
+        self._has_opaque = any(tool.kind == "opaque" for tool in request.tools)
+        self._one_call = request.parallel_tool_calls is False
+        choice = request.tool_choice
+        self._forbids_calls = choice is not None and choice.mode == "none"
+        self._wants_call = choice is not None and choice.mode == "required"
+        self._names = choice.names if choice is not None else None
+        self._calls: dict[int, ToolCallStart] = {}
+        self._texts: dict[int, list[str]] = {}  # arguments so far, where they are judged
+        self._open: set[int] = set()  # calls that are held
+        self._withheld: list[int] = []  # parts that the client never sees
+        self._said_something = False
+        self._finish: Finish | None = None
+        self._held: list[Batch] = []
+        self._acts = self._acts_needed()
+
+    def _acts_needed(self) -> dict[type, Callable[[Any], None]]:
+        """What must be looked at: of an answer without validation, neither text nor the end of a call."""
+        acts: dict[type, Callable[[Any], None]] = {
+            ToolCallStart: self._start,
+            ToolCallDelta: self._delta,
+            Finish: self._note_finish,
+            ResponseEnd: self._end,
+        }
+        if self._rules.validate_tool_arguments != "off":
+            acts[ToolCallEnd] = self._end_call
+        if self._forbids_calls:
+            acts[TextDelta] = self._note_text
+        if self._has_opaque or self._forbids_calls:
+            acts[OpaquePart] = self._note_opaque
+        return acts
+
+    def take(self, batch: Batch) -> tuple[Batch, ...]:
+        """What may be written now. Raises UpstreamProtocolError where the policy ends the answer."""
+        acts = self._acts
+        for event in batch.events:
+            act = acts.get(type(event))
+            if act is not None:
+                act(event)
+        if self._withheld:
+            batch = self._shown(batch)
+            if not batch.events:
+                return ()
+        if self._open or self._waits_for_call():
+            self._held.append(batch)
+            return ()
+        if not self._held:
+            return (batch,)
+        held, self._held = (*self._held, batch), []
+        return held
+
+    # ------------------------------------------------------------ calls
+
+    def _start(self, call: ToolCallStart) -> None:
+        self._limits.call()
+        if self._forbids_calls:
+            self._withhold(call)
+            return
+        self._calls[call.index] = call
+        rules = self._rules
+        if rules.allowed is not None and call.name not in rules.allowed:
+            if rules.refuses_others:
+                text = f"the model called {call.name[:128]!r}, which is not on this tenant's list of allowed tools"
+                raise UpstreamProtocolError(text, code="tool_not_allowed")
+            self._warn(named_warning("tool_not_allowed", call.name))
+        if self._names is not None and call.name not in self._names:
+            self._unkept(f"the model called {call.name[:128]!r}, which tool_choice does not allow")
+        if self._one_call and len(self._calls) == 2:
+            self._warn("parallel_calls_returned")
+        if rules.validate_tool_arguments != "off":
+            self._judge_name(call)
+
+    def _judge_name(self, call: ToolCallStart) -> None:
+        if call.name not in self._tools and not self._has_opaque:
+            fault = CallFault(call.index, call.id or "", call.name, UNKNOWN, "", "a tool of `tools`", "another name")
+            self._report(fault)
+        else:
+            self._texts[call.index] = []
+        if self._rules.validate_tool_arguments == "reject":
+            self._open.add(call.index)
+
+    def _delta(self, delta: ToolCallDelta) -> None:
+        self._limits.arguments(delta.index, delta.fragment)
+        if (texts := self._texts.get(delta.index)) is not None:
+            texts.append(delta.fragment)
+
+    def _end_call(self, end: ToolCallEnd) -> None:
+        self._open.discard(end.index)
+        texts = self._texts.pop(end.index, None)
+        call = self._calls.get(end.index)
+        tool = self._tools.get(call.name) if call is not None else None
+        if texts is None or call is None or call.kind == "custom":
+            return
+        flaw = find_fault("".join(texts), tool.parameters if tool is not None else None)
+        if flaw is not None:
+            self._report(CallFault(call.index, call.id or "", call.name, *flaw))
+
+    def _report(self, fault: CallFault) -> None:
+        if self._rules.validate_tool_arguments == "reject":
+            raise UpstreamProtocolError(f"a tool call was refused: {fault.message}", code=fault.code)
+        self.faults.append(fault)
+        self._warn(named_warning(fault.code, fault.name))
+
+    # ------------------------------------------------------------ tool_choice
+
+    def _note_finish(self, finish: Finish) -> None:
+        self._finish = finish
+
+    def _note_text(self, delta: TextDelta) -> None:
+        self._said_something = self._said_something or bool(delta.text)
+
+    def _note_opaque(self, _: OpaquePart) -> None:
+        """A host's own tool was used, or something else was said that only its dialect knows."""
+        self._said_something = True
+        self._wants_call = self._wants_call and not self._has_opaque
+
+    def _withhold(self, call: ToolCallStart) -> None:
+        self._unkept("the model called a tool although tool_choice is none")
+        self._withheld.append(call.index)
+
+    def _waits_for_call(self) -> bool:
+        """Whether the finish must not be seen yet: it might turn out to be the end of an answer that is an error."""
+        return self._finish is not None and self._rules.insists_on_choice and self._lacks_call()
+
+    def _lacks_call(self) -> bool:
+        """Whether a call was asked for and none came. An answer that was cut short is told by its own reason."""
+        cut = self._finish is not None and self._finish.reason in ("length", "content_filter")
+        return self._wants_call and not self._calls and not cut
+
+    def _end(self, _: ResponseEnd) -> None:
+        if self._lacks_call():
+            self._unkept("tool_choice asks for a tool call, and the model made none")
+        if self._withheld and not self._said_something:
+            text = "the model did nothing but call tools although tool_choice is none"
+            raise UpstreamProtocolError(text, code=NOT_HONORED)
+
+    def _unkept(self, text: str) -> None:
+        if self._rules.insists_on_choice:
+            raise UpstreamProtocolError(text, code=NOT_HONORED)
+        self._warn(NOT_HONORED)
+
+    # ------------------------------------------------------------ what is written
+
+    def _warn(self, code: str) -> None:
+        if code not in self._warnings:
+            self._warnings.append(code)
+
+    def _shown(self, batch: Batch) -> Batch:
+        """The batch without what is withheld. Its source is gone: the bytes of a later frame may repeat the call."""
+        plain = self._without_source(batch)
+        events: list[StreamEvent] = []
+        for event in plain.events:
+            index: int | None = getattr(event, "index", None)
+            if type(event) is Finish and event.reason == "tool_calls":
+                events.append(Finish("stop", event.raw))
+            elif index is None:
+                events.append(event)
+            elif index not in self._withheld:
+                events.append(_moved(event, index - sum(earlier < index for earlier in self._withheld)))
+        return Batch(tuple(events), plain.extra)
+
+
+def _moved(event: Any, index: int) -> StreamEvent:
+    """The event, of a part with another index."""
+    if event.index == index:
+        return event  # type: ignore[no-any-return]
+    change = msgspec.structs.replace if isinstance(event, msgspec.Struct) else dataclasses.replace
+    return change(event, index=index)  # type: ignore[no-any-return]

@@ -1,0 +1,179 @@
+"""Whether the arguments of one call are what its tool's schema allows, and where not, in words of our own.
+
+The verdict is jsonschema_rs's `is_valid`, which remembers what it has seen of a schema that contains itself. Why a
+value fails is worked out by `validate`, which does not, so it is asked only where that is sure to end soon. Schemas
+come from clients, arguments from models that clients prompt: sizes, nesting and steps of patterns are bounded, and
+arguments that cannot be judged within the bounds are refused. Nothing is fetched.
+
+What is said names paths and kinds, never a value: values are the conversation's, and errors are logged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from decimal import Decimal
+from math import prod
+from typing import Any, NamedTuple
+
+from toolwire.policy.definitions import measure
+from toolwire.schema.check import Validator, compiled_validator
+from toolwire.schema.survey import Survey
+from toolwire.schema.tree import escaped, parse
+
+UNKNOWN = "unknown_tool_call"
+MALFORMED = "malformed_tool_arguments"
+INVALID = "invalid_tool_arguments"
+
+#: Levels of objects and arrays in arguments that are judged.
+LEVELS = 128
+
+#: Schemas times values that a verdict may touch, which is about a second, and that an explanation may.
+_VERDICT_STEPS = 20_000_000
+_EXPLANATION_STEPS = 1_000_000
+
+#: Validators that are kept, and the largest schema of one that is: a conversation sends the same tools with every turn.
+_KEPT, _KEPT_BYTES = 256, 64 << 10
+_judges: dict[bytes, Judge] = {}
+
+
+class Flaw(NamedTuple):
+    """What is wrong with arguments: see `model.faults.CallFault`."""
+
+    code: str
+    path: str
+    expected: str
+    got: str
+
+
+class Judge(NamedTuple):
+    """A schema made ready: its validator, how large it is with references followed, and in how many ways at most it
+    goes one level deeper into itself (1 if it does not contain itself)."""
+
+    validator: Validator
+    size: int
+    ways: int
+
+
+def find_fault(text: str, parameters: bytes | None) -> Flaw | None:
+    """The first fault of a call's arguments, if there is one. `parameters` is a schema that `schema.check` has found
+    valid; None takes every object."""
+    try:
+        value = json.loads(text, parse_float=Decimal, parse_constant=_no_number)
+        text.encode()
+    except (ValueError, RecursionError):
+        return Flaw(MALFORMED, "", "a JSON object", "text that is no JSON" if text else "nothing")
+    if not isinstance(value, dict):
+        return Flaw(MALFORMED, "", "a JSON object", _kind(value))
+    if parameters is None:
+        return None
+    levels, nodes = measure(text.encode())
+    if levels > LEVELS:
+        return Flaw(INVALID, "", f"at most {LEVELS} levels of objects and arrays", f"{levels} levels")
+    judge = _judge(parameters)
+    steps = judge.size * (nodes + text.count(",") + 1)
+    if steps > _VERDICT_STEPS:
+        return Flaw(INVALID, "", "arguments that can be checked against so large a schema", "too many values")
+    try:
+        if judge.validator.is_valid(value):
+            return None
+        if steps * judge.ways**levels > _EXPLANATION_STEPS:
+            return Flaw(INVALID, "", "what the tool's schema allows", "something else")
+        return _explained(judge.validator, value)
+    except UnicodeEncodeError:
+        return Flaw(MALFORMED, "", "text", "half a surrogate pair")
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(word)  # NaN and Infinity, which Python's parser takes
+
+
+def _judge(parameters: bytes) -> Judge:
+    key = hashlib.sha256(parameters).digest()
+    judge = _judges.get(key)
+    if judge is None:
+        survey = Survey(parse(parameters))
+        # A reference in place leads to each unit at most once before the next level, so this is never too few.
+        ways = prod(max(len(unit.edges), 1) for unit in survey.units.values()) if survey.has_cycle() else 1
+        judge = Judge(compiled_validator(parameters), survey.size, ways)
+        if len(_judges) >= _KEPT:
+            _judges.clear()
+        if len(parameters) <= _KEPT_BYTES:
+            _judges[key] = judge
+    return judge
+
+
+def _explained(validator: Validator, value: Any) -> Flaw:
+    """The first thing that the schema does not allow."""
+    import jsonschema_rs
+
+    try:
+        validator.validate(value)
+    except jsonschema_rs.ValidationError as error:
+        path = "".join("/" + escaped(step) for step in error.instance_path)
+        expected, got = _words(error.kind, error.instance)
+        return Flaw(INVALID, path, expected, got)
+    raise AssertionError("`is_valid` found a fault that `validate` does not")
+
+
+#: Keyword -> what was expected, of a keyword whose value is a number or a type and says nothing else.
+_EXPECTED = {
+    "exclusiveMaximum": "a number below {}",
+    "exclusiveMinimum": "a number above {}",
+    "maxItems": "at most {} items",
+    "maxLength": "at most {} characters",
+    "maxProperties": "at most {} properties",
+    "maximum": "a number of at most {}",
+    "minItems": "at least {} items",
+    "minLength": "at least {} characters",
+    "minProperties": "at least {} properties",
+    "minimum": "a number of at least {}",
+    "multipleOf": "a multiple of {}",
+}
+#: Keyword -> what was expected, where the keyword's value is a schema, or the client's own.
+_EXPECTED_OTHERWISE = {
+    "anyOf": "a value that one of the schemas of `anyOf` allows",
+    "const": "the value of `const`",
+    "contains": "an item that the schema of `contains` allows",
+    "enum": "one of the values of `enum`",
+    "not": "a value that the schema of `not` does not allow",
+    "oneOf": "a value that exactly one of the schemas of `oneOf` allows",
+    "pattern": "text that matches the pattern",
+    "propertyNames": "property names that the schema of `propertyNames` allows",
+    "uniqueItems": "items that are all different",
+}
+
+
+def _words(kind: Any, value: Any) -> tuple[str, str]:
+    """(expected, got) for one failure."""
+    keyword = kind.name
+    got = _measured(keyword, value)
+    if keyword == "type":
+        return " or ".join(_article(name) for name in sorted(kind.types)), got
+    if keyword == "required":
+        return f"the property {str(kind.property)[:64]!r}", "none of that name"
+    if keyword in ("additionalProperties", "unevaluatedProperties"):
+        names = ", ".join(repr(name[:64]) for name in kind.unexpected[:5])
+        return "no property but those of the schema", f"also {names}"
+    if keyword in _EXPECTED:
+        return _EXPECTED[keyword].format(str(kind.value)[:40]), got
+    return _EXPECTED_OTHERWISE.get(keyword, f"what `{keyword}` of the schema allows"), got
+
+
+def _measured(keyword: str, value: Any) -> str:
+    """What stands there, with its size where that is the fault."""
+    units = {"Length": "characters", "Items": "items", "Properties": "properties"}
+    unit = units.get(keyword[3:]) if keyword[:3] in ("min", "max") else None
+    return _kind(value) if unit is None else f"{_kind(value)} of {len(value)} {unit}"
+
+
+def _kind(value: Any) -> str:
+    """The JSON type of a value, with its article."""
+    for kind, name in ((bool, "boolean"), (int, "integer"), (str, "string"), (list, "array"), (dict, "object")):
+        if isinstance(value, kind):
+            return _article(name)
+    return "null" if value is None else "a number"
+
+
+def _article(name: str) -> str:
+    return name if name == "null" else f"{'an' if name[0] in 'aio' else 'a'} {name}"

@@ -1,0 +1,143 @@
+"""The request's side of the policy: tool definitions, tool_choice, the allowlist.
+
+Definitions come from clients and are hostile input: everything is counted before anything is built from it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from toolwire.model.errors import RequestError
+from toolwire.model.limits import Limits
+from toolwire.model.request import ChatRequest, Tool
+from toolwire.policy.rules import ToolRules
+from toolwire.schema.check import check_parameters
+
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_UNFIT = re.compile(r"[^A-Za-z0-9_.:/-]")
+_NO_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
+
+
+def check_request(request: ChatRequest, rules: ToolRules) -> list[str]:
+    """Warnings about the tools. Raises RequestError, naming field and fix, for tools and tool_choice that are not valid
+    or that the tenant's limits or allowlist do not allow."""
+    tools, limits = request.tools, rules.limits
+    if len(tools) > limits.tools:
+        message = f"`tools` has {len(tools)} entries; at most {limits.tools} are allowed in one request: send fewer"
+        raise _refused(message, "tools", "too_many_tools")
+    if sum(map(_size, tools)) > limits.tools_bytes:
+        message = f"`tools` is larger than {limits.tools_bytes} bytes: send fewer or shorter tools"
+        raise _refused(message, "tools", "tools_too_large")
+    names: set[str] = set()
+    for number, tool in enumerate(tools):
+        if tool.kind == "opaque":
+            continue
+        path = f"tools[{number}].{tool.kind}"
+        _check_tool(tool, path, limits)
+        if tool.name in names:
+            message = f"the tool name {tool.name!r} is used twice; names must be unique"
+            raise _refused(message, f"{path}.name", "duplicate_tool_name")
+        names.add(tool.name)
+    _check_choice(request, names | {tool.name for tool in tools if tool.kind == "opaque"})
+    return _check_allowlist(tools, rules) + _check_strict_parallel(request, rules)
+
+
+def _check_allowlist(tools: tuple[Tool, ...], rules: ToolRules) -> list[str]:
+    """A warning for each declared tool that the tenant may not use; a host's own tools count by their type."""
+    warnings = []
+    for number, tool in enumerate(tools):
+        if rules.allowed is None or tool.name in rules.allowed:
+            continue
+        if rules.refuses_others:
+            member = "type" if tool.kind == "opaque" else f"{tool.kind}.name"
+            message = f"the tool {tool.name[:128]!r} is not on this tenant's list of allowed tools: leave it out"
+            raise _refused(message, f"tools[{number}].{member}", "tool_not_allowed")
+        warnings.append(named_warning("tool_not_allowed", tool.name))
+    return warnings
+
+
+def _check_strict_parallel(request: ChatRequest, rules: ToolRules) -> list[str]:
+    """Parallel calls are not held to a strict schema (OpenAI's guide). Saying nothing leaves the choice to the
+    provider."""
+    if request.parallel_tool_calls is not True or not any(tool.strict for tool in request.tools):
+        return []
+    if rules.refuses_strict_parallel:
+        message = (
+            "a tool with `strict: true` cannot be held to its schema in parallel calls: send "
+            "`parallel_tool_calls: false`"
+        )
+        raise _refused(message, "parallel_tool_calls", "strict_with_parallel")
+    return ["strict_with_parallel"]
+
+
+def _check_tool(tool: Tool, path: str, limits: Limits) -> None:
+    if not 1 <= len(tool.name) <= limits.tool_name_chars:
+        raise _refused(
+            f"a tool name has 1 to {limits.tool_name_chars} characters, this one has {len(tool.name)}",
+            f"{path}.name",
+            "invalid_tool_name",
+        )
+    if len(tool.description or "") > limits.description_chars:
+        raise _refused(
+            f"a tool description has at most {limits.description_chars} characters, this one has "
+            f"{len(tool.description or '')}",
+            f"{path}.description",
+            "tool_description_too_long",
+        )
+    parameters = tool.parameters or b""
+    # There cannot be more levels or nodes than opening brackets, so a schema with few needs no closer look.
+    levels = nodes = parameters.count(b"{") + parameters.count(b"[")
+    if nodes > min(2 * limits.schema_depth, limits.schema_nodes):
+        levels, nodes = measure(parameters)
+    depth = (levels + 1) // 2  # a level of a schema is two of JSON: the object and its `properties`
+    if depth > limits.schema_depth or nodes > limits.schema_nodes:
+        raise _refused(
+            f"the parameters are nested {depth} levels deep with {nodes} nodes; at most {limits.schema_depth} levels "
+            f"and {limits.schema_nodes} nodes are allowed",
+            f"{path}.parameters",
+            "tool_schema_too_complex",
+        )
+    check_parameters(tool, f"{path}.parameters")
+
+
+def _size(tool: Tool) -> int:
+    """Bytes of what the model is told of a tool."""
+    texts = (tool.name, tool.description or "")
+    extra = sum(len(value) for _, value in tool.extra)
+    return len(tool.parameters or b"") + extra + sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+
+
+def measure(raw: bytes) -> tuple[int, int]:
+    """(levels of nesting, number of objects and arrays) of a JSON text, without building it."""
+    level = deepest = nodes = 0
+    for bracket in _STRING.sub(b"", raw).translate(None, _NO_BRACKETS):
+        if bracket in b"{[":
+            level += 1
+            nodes += 1
+            deepest = max(deepest, level)
+        else:
+            level -= 1
+    return deepest, nodes
+
+
+def _check_choice(request: ChatRequest, names: set[str]) -> None:
+    choice = request.tool_choice
+    if choice is None:
+        return
+    if not request.tools and (choice.mode == "required" or choice.names is not None):
+        message = "tool_choice asks for a tool call, but the request has no tools"
+        raise _refused(message, "tool_choice", "tool_choice_without_tools")
+    for name in choice.names or ():
+        if name not in names:
+            raise _refused(
+                f"tool_choice names the tool {name!r}, which is not in `tools`", "tool_choice", "unknown_tool_choice"
+            )
+
+
+def named_warning(code: str, name: str) -> str:
+    """A warning about one tool. Warnings travel in a header, divided by commas, so what does not fit is replaced."""
+    return f"{code}:{_UNFIT.sub('_', name[:128])}"
+
+
+def _refused(message: str, param: str, code: str) -> RequestError:
+    return RequestError(message, param=param, code=code)

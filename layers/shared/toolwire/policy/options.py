@@ -1,0 +1,57 @@
+"""What a client asks of the gateway itself, in headers: the native door has the same as members of its body.
+
+    x-toolwire-validate-tool-arguments   off | annotate | reject (true is reject, false is off)
+    x-toolwire-schema-mode               convert | reject | lossy
+    x-toolwire-recover-text-calls        on | off
+    x-toolwire-events                    standard | extended
+
+None of them is ever sent to a provider. A name or value that means nothing is refused: a mistyped option that does
+nothing is found much later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolwire.model.errors import RequestError
+from toolwire.model.request import RequestOptions
+
+_PREFIX = "x-toolwire-"
+
+#: Headers of this prefix that are no options: the mark on the gateway's own requests.
+_NOT_OPTIONS = frozenset({"x-toolwire-hop"})
+
+_SWITCH = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
+
+#: Header -> field of `RequestOptions`, and what each value means.
+_OPTIONS: dict[str, tuple[str, dict[str, object]]] = {
+    "x-toolwire-validate-tool-arguments": (
+        "validate_tool_arguments",
+        {"off": "off", "annotate": "annotate", "reject": "reject", "true": "reject", "false": "off"},
+    ),
+    "x-toolwire-schema-mode": ("schema_mode", {"convert": "convert", "reject": "reject", "lossy": "lossy"}),
+    "x-toolwire-recover-text-calls": ("recover_text_calls", dict[str, object](_SWITCH)),
+    "x-toolwire-events": ("extended_events", {"standard": False, "extended": True}),
+}
+
+
+def read_options(headers: Mapping[str, str]) -> RequestOptions:
+    """The options in a request's headers (names in lower case). Raises RequestError, code `invalid_option`, that names
+    the header, what was there, and what may be."""
+    fields: dict[str, Any] = {}
+    for name, text in headers.items():
+        if not name.startswith(_PREFIX) or name in _NOT_OPTIONS:
+            continue
+        if name not in _OPTIONS:
+            known = ", ".join(_OPTIONS)
+            raise RequestError(f"there is no option {name[:80]!r}; known: {known}", code="invalid_option", param=name)
+        field, meanings = _OPTIONS[name]
+        value = text.strip().lower()
+        if value not in meanings:
+            words = ", ".join(meanings)
+            raise RequestError(
+                f"the header `{name}` is {text[:80]!r}; write one of: {words}", code="invalid_option", param=name
+            )
+        fields[field] = meanings[value]
+    return RequestOptions(**fields)

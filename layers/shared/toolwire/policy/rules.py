@@ -1,0 +1,63 @@
+"""What the tool policy is for one request: the tenant's settings, the door's defaults, and the request's own options.
+
+What a request says wins over its tenant's default; limits, the allowlist and how strictly tool_choice is taken are the
+tenant's alone. Source of the defaults: the 2api reference document, sections 5.1 and 7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from toolwire.model.limits import PRESET_AGENTS, Limits
+from toolwire.model.request import ChatRequest, RequestOptions
+from toolwire.model.settings import Tenant
+
+#: The door whose clients were promised the limits and errors of the reference document.
+_NATIVE = "native"
+#: The options of a request that says nothing.
+_SILENT = RequestOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRules:
+    """The policy of one request. The defaults are those of a tenant that says nothing, on every door but the native."""
+
+    limits: Limits = PRESET_AGENTS
+    #: Names of tools that may be declared and called; None: every tool.
+    allowed: frozenset[str] | None = None
+    #: Whether a tool that is not allowed is refused; else it is a warning.
+    refuses_others: bool = True
+    validate_tool_arguments: Literal["off", "annotate", "reject"] = "off"
+    schema_mode: Literal["convert", "reject", "lossy"] = "convert"
+    #: Whether strict tools beside `parallel_tool_calls: true` are refused; else they are a warning.
+    refuses_strict_parallel: bool = False
+    #: Whether an answer that does not keep to tool_choice is an error; else it is a warning.
+    insists_on_choice: bool = False
+
+
+def rules_for(tenant: Tenant, door: str, options: RequestOptions = _SILENT) -> ToolRules:
+    """The rules for a request of this tenant at this door (its name)."""
+    native = door == _NATIVE
+    has_list = tenant.allowlist is not None and tenant.allowlist_mode != "off"
+    unkept = tenant.tool_choice_not_honored or ("error" if native else "warn")
+    return ToolRules(
+        limits=tenant.native_limits if native else tenant.limits,
+        allowed=frozenset(tenant.allowlist or ()) if has_list else None,
+        refuses_others=tenant.allowlist_mode == "enforce",
+        validate_tool_arguments=options.validate_tool_arguments or tenant.validate_tool_arguments,
+        schema_mode=options.schema_mode or tenant.schema_mode,
+        refuses_strict_parallel=tenant.strict_parallel == "reject",
+        insists_on_choice=unkept == "error",
+    )
+
+
+def with_rules(request: ChatRequest, rules: ToolRules) -> ChatRequest:
+    """The request with its options filled in, for those who see nothing but the request: the providers' writers read
+    `schema_mode` there."""
+    options = replace(
+        request.options,
+        validate_tool_arguments=rules.validate_tool_arguments,
+        schema_mode=rules.schema_mode,
+    )
+    return request if options == request.options else replace(request, options=options)

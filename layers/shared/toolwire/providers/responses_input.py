@@ -1,0 +1,248 @@
+"""Neutral messages written as the input items of Responses: what a message holds beside its content (reasoning, calls)
+is an item of its own there, in order. A node that came unchanged from a client of the same dialect is its own bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from toolwire.model.errors import RequestError
+from toolwire.model.request import (
+    ChatRequest,
+    ImagePart,
+    Message,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    RefusalPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from toolwire.model.source import Members, raw_in
+from toolwire.wire import openai_chat
+from toolwire.wire.json import dump, raw_members, write_array, write_object
+from toolwire.wire.openai_responses import DIALECT, flat_name
+
+_SYSTEM = ("system", "developer")
+
+#: Members of a part that mean the same in both of OpenAI's APIs; what else a part holds is its own dialect's.
+_SHARED = frozenset({"prompt_cache_breakpoint"})
+
+
+@dataclass(slots=True)
+class Written:
+    """A history as the API takes it. `instructions` is None where there are none."""
+
+    instructions: bytes | None
+    input: bytes
+    warnings: list[str] = field(default_factory=list)
+
+
+def write_input(request: ChatRequest, *, same_dialect: bool, reasoning_text: bool) -> Written:
+    """The instructions that lead the history, and its items. A client of this dialect has sent its instructions itself.
+    `reasoning_text`: whether the host wants reasoning back that it has not encrypted. Raises RequestError
+    (`unsupported_content`), naming the path, for content that this API has no part for."""
+    writer = _Writer(request, same_dialect, reasoning_text)
+    leading = 0 if same_dialect else _leading(request.messages)
+    for number, message in enumerate(request.messages):
+        if number >= leading:
+            writer.add(message, f"messages[{number}]")
+    texts = (_text(message.parts) for message in request.messages[:leading])
+    instructions = "\n\n".join(text for text in texts if text)
+    return Written(dump(instructions) if instructions else None, write_array(writer.items), writer.warnings)
+
+
+def _leading(history: Sequence[Message]) -> int:
+    """How many messages are instructions: the first ones of the operator's, as long as they are plain text and
+    something follows them."""
+    for number, message in enumerate(history):
+        plain = all(type(part) is TextPart and not part.extra for part in message.parts)
+        if message.role not in _SYSTEM or not plain:
+            return number
+    return 0
+
+
+def _text(parts: Sequence[Part]) -> str:
+    return "".join(part.text for part in parts if type(part) is TextPart)
+
+
+class _Writer:
+    """Gathers the items."""
+
+    def __init__(self, request: ChatRequest, same_dialect: bool, reasoning_text: bool) -> None:
+        self._same_dialect = same_dialect
+        self._reasoning_text = reasoning_text
+        self._custom = {call.id for message in request.messages for call in message.tool_calls if call.kind == "custom"}
+        self.items: list[bytes] = []
+        self.warnings: list[str] = []
+
+    def add(self, message: Message, path: str) -> None:
+        raw = raw_in(message, DIALECT)
+        if raw is not None:
+            self.items += [raw] if raw else []  # none: it came from `instructions`
+            return
+        if message.name is not None:
+            self.warnings.append("not_supported:name")
+        first = message.parts[0] if message.parts else None
+        if type(first) is ToolResultPart:
+            self.items.append(self._result(first, message.extra, path))
+        elif message.role == "assistant":
+            self.items += list(self._assistant(message, path)) or [_said([TextPart("")])]
+        else:
+            content = _content(message.parts, f"{path}.content")
+            pairs = [("type", b'"message"'), ("role", dump(message.role)), ("content", content)]
+            self.items.append(write_object([*pairs, *self._own(message.extra)]))
+
+    def _own(self, extra: Members) -> Members:
+        """Members the model does not name: those of a client of this dialect."""
+        return extra if self._same_dialect else ()
+
+    def _assistant(self, message: Message, path: str) -> Iterator[bytes]:
+        """Each run of text as a message, everything else as an item of its own, in order."""
+        run: list[TextPart | RefusalPart] = []
+        for number, part in enumerate(message.parts):
+            if isinstance(part, TextPart | RefusalPart):
+                if run and _phase(run[0]) != _phase(part):
+                    yield _said(run)
+                    run = []
+                run.append(part)
+                continue
+            if run:
+                yield _said(run)
+                run = []
+            if (item := self._item(part, f"{path}.content[{number}]")) is not None:
+                yield item
+        if run:
+            yield _said(run)
+
+    def _item(self, part: Part, path: str) -> bytes | None:
+        raw = raw_in(part, DIALECT)
+        if raw is not None:
+            return raw
+        match part:
+            case ToolCallPart():
+                return self._call(part)
+            case ReasoningPart():
+                return self._reasoning(part)
+            case OpaquePart(dialect=dialect) if dialect == DIALECT:
+                return part.raw
+            case _:
+                raise _refused(part, path)
+
+    def _call(self, call: ToolCallPart) -> bytes:
+        extra = self._own(call.extra)
+        name = call.name
+        namespace = dict(extra).get("namespace")
+        if namespace is not None:
+            prefix = flat_name(json.loads(namespace), "")
+            if name.startswith(prefix):
+                name = name.removeprefix(prefix)
+            else:  # it goes by a name that had to be changed
+                extra = tuple(pair for pair in extra if pair[0] != "namespace")
+        if call.kind == "custom":
+            kind, said = "custom_tool_call", ("input", dump(call.arguments))
+        else:
+            kind, said = "function_call", ("arguments", dump(call.arguments if call.arguments.strip() else "{}"))
+        return write_object([("type", dump(kind)), ("call_id", dump(call.id)), ("name", dump(name)), said, *extra])
+
+    def _reasoning(self, part: ReasoningPart) -> bytes | None:
+        """The API takes its reasoning back encrypted; the id of the item names nothing where answers are not stored."""
+        members = [("type", b'"reasoning"')]
+        if part.signature:
+            summary = [{"type": "summary_text", "text": part.text}] if part.text else []
+            return write_object([*members, ("summary", dump(summary)), ("encrypted_content", dump(part.signature))])
+        if not self._reasoning_text or not part.text:
+            return None
+        content = [{"type": "reasoning_text", "text": part.text}]
+        return write_object([*members, ("summary", b"[]"), ("content", dump(content))])
+
+    def _result(self, part: ToolResultPart, extra: Members, path: str) -> bytes:
+        kind = "custom_tool_call_output" if part.tool_call_id in self._custom else "function_call_output"
+        content = part.content
+        if part.is_error and not (content and type(content[0]) is TextPart and content[0].text.startswith("Error")):
+            content = (TextPart("Error: "), *content)  # the API has no error flag
+        output = _content(content, f"{path}.content")
+        members = [("type", dump(kind)), ("call_id", dump(part.tool_call_id)), ("output", output)]
+        return write_object([*members, *self._own((*part.extra, *extra))])
+
+
+# ---------------------------------------------------------------- content
+
+
+def _phase(part: TextPart | RefusalPart) -> bytes | None:
+    return dict(part.extra).get("phase")
+
+
+def _said(run: Sequence[TextPart | RefusalPart]) -> bytes:
+    """A message of the assistant's: plain text where there is only that."""
+    if all(type(part) is TextPart and part.source is None for part in run):
+        content = dump("".join(part.text for part in run))
+    else:
+        content = write_array(_said_part(part) for part in run)
+    members = [("type", b'"message"'), ("role", b'"assistant"'), ("content", content)]
+    phase = _phase(run[0])
+    return write_object([*members, *([("phase", phase)] if phase is not None else [])])
+
+
+def _said_part(part: TextPart | RefusalPart) -> bytes:
+    raw = raw_in(part, DIALECT)
+    if raw is not None:
+        return raw
+    if type(part) is RefusalPart:
+        return dump({"type": "refusal", "refusal": part.text})
+    return dump({"type": "output_text", "text": part.text, "annotations": []})
+
+
+def _content(parts: Sequence[Part], path: str) -> bytes:
+    """A plain string where there is only text."""
+    if all(type(part) is TextPart and part.source is None and not _shared(part) for part in parts):
+        return dump(_text(parts))
+    return write_array(_part(part, f"{path}[{number}]") for number, part in enumerate(parts))
+
+
+def _shared(part: TextPart | ImagePart) -> Members:
+    return tuple(pair for pair in part.extra if pair[0] in _SHARED)
+
+
+def _part(part: Part, path: str) -> bytes:
+    raw = raw_in(part, DIALECT)
+    if raw is not None:
+        return raw
+    match part:
+        case TextPart():
+            return write_object([("type", b'"input_text"'), ("text", dump(part.text)), *_shared(part)])
+        case ImagePart():
+            url = part.url or f"data:{part.media_type or 'image/png'};base64,{part.data}"
+            shown = [("type", b'"input_image"'), ("image_url", dump(url)), ("detail", dump(part.detail or "auto"))]
+            return write_object([*shown, *_shared(part)])
+        case OpaquePart(dialect=dialect) if dialect == DIALECT:
+            return part.raw
+        case OpaquePart(kind="file", dialect=openai_chat.DIALECT):
+            return _file(part.raw, path)
+        case _:
+            raise _refused(part, path)
+
+
+def _file(raw: bytes, path: str) -> bytes:
+    """A file of a Chat message, whose members stand in an object of their own there."""
+    inner = bytes(raw_members(raw).get("file", b""))
+    if inner[:1] != b"{":
+        raise RequestError(
+            f"`{path}.file` must be an object with `file_id`, or with `file_data` and `filename`",
+            param=f"{path}.file",
+            code="invalid_value",
+        )
+    return write_object([("type", b'"input_file"'), *((n, bytes(v)) for n, v in raw_members(inner).items())])
+
+
+def _refused(part: Part, path: str) -> RequestError:
+    kind = part.kind if type(part) is OpaquePart else type(part).__name__.removesuffix("Part").lower()
+    return RequestError(
+        f"`{path}`: content of the kind {kind!r} cannot be carried to this provider here: send it as text, as an image "
+        "or as a file in a message of role user",
+        param=path,
+        code="unsupported_content",
+    )

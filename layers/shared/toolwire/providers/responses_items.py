@@ -1,0 +1,265 @@
+"""The items of a Responses answer while they arrive: each becomes its parts of the neutral stream.
+
+What a stream says twice (in deltas, in `.done` events, in the finished item, in the response at the end) counts once: a
+later telling adds what the earlier ones have left out, and where the two differ what was said first stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from toolwire.model.errors import UpstreamProtocolError, UpstreamTruncated
+from toolwire.model.events import (
+    OpaquePart,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    StreamEvent,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
+from toolwire.wire import openai_responses as wire
+from toolwire.wire.json import is_object
+
+#: Between two parts of a summary, which are paragraphs.
+_PARAGRAPH = "\n\n"
+
+#: What a text of an item is known by: the name of its list, and its place there.
+Place = tuple[str, int]
+
+
+class Parts:
+    """The parts of one answer, numbered in the order in which they begin."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.calls = 0
+
+    def next(self) -> int:
+        self.count += 1
+        return self.count - 1
+
+
+class Said:
+    """One text, told in pieces and maybe again as a whole."""
+
+    __slots__ = ("ended", "part", "pieces")
+
+    def __init__(self, part: int) -> None:
+        self.part = part
+        self.pieces: list[str] = []
+        self.ended = False
+
+    def rest(self, whole: str | None) -> str:
+        """What the whole has and the pieces have left out."""
+        said = "".join(self.pieces)
+        return whole[len(said) :] if whole and whole.startswith(said) else ""
+
+
+class Item:
+    """One item that has begun. `id`, `call_id`: as it began."""
+
+    def __init__(self, shape: wire.OutputItem, parts: Parts) -> None:
+        self.id = shape.id
+        self.call_id = shape.call_id
+        self.kind = shape.type
+        self.ended = False
+        self._parts = parts
+
+    def begin(self, shape: wire.OutputItem, events: list[StreamEvent]) -> None:
+        """What the item's beginning says."""
+
+    def say(self, place: Place, text: str, events: list[StreamEvent]) -> None:
+        """More of a text."""
+
+    def close(self, place: Place, whole: str | None, events: list[StreamEvent]) -> None:
+        """The whole of a text, told again, maybe as the end of its part."""
+
+    def finish(self, shape: wire.OutputItem | None, raw: bytes, cut: bool, events: list[StreamEvent]) -> None:
+        """The item is over. `shape` and `raw` are the finished item, None and nothing if it never came; `cut`: it was
+        cut by the output limit."""
+
+
+class Message(Item):
+    """Text and refusals."""
+
+    def __init__(self, shape: wire.OutputItem, parts: Parts) -> None:
+        super().__init__(shape, parts)
+        self._texts: dict[Place, Said] = {}
+
+    def begin(self, shape: wire.OutputItem, events: list[StreamEvent]) -> None:
+        for place, text in _contents(shape):
+            if text:  # a host that begins with some text
+                self.say(place, text, events)
+
+    def say(self, place: Place, text: str, events: list[StreamEvent]) -> None:
+        said = self._said(place, events)
+        if text and not said.ended:
+            said.pieces.append(text)
+            events.append(TextDelta(said.part, text))
+
+    def _said(self, place: Place, events: list[StreamEvent]) -> Said:
+        """The text at this place, begun if it is new: then those before it are over."""
+        said = self._texts.get(place)
+        if said is None:
+            for other in self._texts.values():
+                _end_text(other, events)
+            said = self._texts[place] = Said(self._parts.next())
+            events.append(TextStart(said.part, refusal=place[0] == "refusal"))
+        return said
+
+    def close(self, place: Place, whole: str | None, events: list[StreamEvent]) -> None:
+        if whole or place in self._texts:
+            rest = self._said(place, events).rest(whole)
+            self.say(place, rest, events)
+
+    def open_part(self, part: wire.OutputPart, index: int, events: list[StreamEvent]) -> None:
+        """content_part.added."""
+        place = _place(part, index)
+        self.say(place, (part.refusal if place[0] == "refusal" else part.text) or "", events)
+
+    def end_part(self, part: wire.OutputPart, index: int, events: list[StreamEvent]) -> None:
+        """content_part.done."""
+        place = _place(part, index)
+        self.close(place, part.refusal if place[0] == "refusal" else part.text, events)
+        if place in self._texts:
+            _end_text(self._texts[place], events)
+
+    def finish(self, shape: wire.OutputItem | None, raw: bytes, cut: bool, events: list[StreamEvent]) -> None:  # noqa: ARG002
+        for place, text in _contents(shape) if shape is not None else ():
+            self.close(place, text, events)
+        for said in self._texts.values():
+            _end_text(said, events)
+
+
+def _contents(shape: wire.OutputItem) -> Iterator[tuple[Place, str | None]]:
+    for index, part in enumerate(shape.content or ()):
+        place = _place(part, index)
+        yield place, part.refusal if place[0] == "refusal" else part.text
+
+
+def _place(part: wire.OutputPart, index: int) -> Place:
+    return ("refusal" if part.type == "refusal" else "content", index)
+
+
+def _end_text(said: Said, events: list[StreamEvent]) -> None:
+    if not said.ended:
+        said.ended = True
+        events.append(TextEnd(said.part))
+
+
+class Reasoning(Item):
+    """A summary of the reasoning, or the reasoning itself: one part, whose state is `encrypted_content`. An item that
+    tells both is told by what came first."""
+
+    def __init__(self, shape: wire.OutputItem, parts: Parts) -> None:
+        super().__init__(shape, parts)
+        self.part = parts.next()
+        self._texts: dict[Place, Said] = {}
+
+    def begin(self, shape: wire.OutputItem, events: list[StreamEvent]) -> None:
+        events.append(ReasoningStart(self.part))
+        self._tell(shape, events)
+
+    def say(self, place: Place, text: str, events: list[StreamEvent]) -> None:
+        if not text or (self._texts and all(known[0] != place[0] for known in self._texts)):
+            return
+        said = self._texts.get(place)
+        if said is None:
+            if self._texts:
+                events.append(ReasoningDelta(self.part, _PARAGRAPH))
+            said = self._texts[place] = Said(self.part)
+        said.pieces.append(text)
+        events.append(ReasoningDelta(self.part, text))
+
+    def close(self, place: Place, whole: str | None, events: list[StreamEvent]) -> None:
+        said = self._texts.get(place)
+        self.say(place, said.rest(whole) if said is not None else whole or "", events)
+
+    def _tell(self, shape: wire.OutputItem, events: list[StreamEvent]) -> None:
+        for name, parts in (("summary", shape.summary), ("content", shape.content)):
+            for index, part in enumerate(parts or ()):
+                self.close((name, index), part.text, events)
+
+    def finish(self, shape: wire.OutputItem | None, raw: bytes, cut: bool, events: list[StreamEvent]) -> None:  # noqa: ARG002
+        if shape is not None:
+            self._tell(shape, events)
+        events.append(ReasoningEnd(self.part, (shape.encrypted_content or None) if shape is not None else None))
+
+
+class Call(Item):
+    """A call of a function or of a custom tool. It is announced once its name is known."""
+
+    def __init__(self, shape: wire.OutputItem, parts: Parts) -> None:
+        super().__init__(shape, parts)
+        self._said = Said(-1)
+        self._custom = shape.type == "custom_tool_call"
+
+    @property
+    def announced(self) -> bool:
+        return self._said.part >= 0
+
+    def begin(self, shape: wire.OutputItem, events: list[StreamEvent]) -> None:
+        if shape.name:
+            self._announce(shape, events)
+            self._append(self._whole(shape) or "", events)
+
+    def _announce(self, shape: wire.OutputItem, events: list[StreamEvent]) -> None:
+        part = self._said.part = self._parts.next()
+        self._parts.calls += 1
+        name = wire.flat_name(shape.namespace, shape.name or "")
+        events.append(ToolCallStart(part, shape.call_id or None, name, "custom" if self._custom else "function"))
+        events.extend(ToolCallDelta(part, piece) for piece in self._said.pieces)
+
+    def _whole(self, shape: wire.OutputItem) -> str | None:
+        return shape.input if self._custom else shape.arguments
+
+    def _append(self, text: str, events: list[StreamEvent]) -> None:
+        if text:
+            self._said.pieces.append(text)
+            if self.announced:
+                events.append(ToolCallDelta(self._said.part, text))
+
+    def say(self, place: Place, text: str, events: list[StreamEvent]) -> None:  # noqa: ARG002 - it has one text
+        self._append(text, events)
+
+    def close(self, place: Place, whole: str | None, events: list[StreamEvent]) -> None:  # noqa: ARG002
+        self._append(self._said.rest(whole), events)
+
+    def finish(self, shape: wire.OutputItem | None, raw: bytes, cut: bool, events: list[StreamEvent]) -> None:  # noqa: ARG002
+        if shape is not None:
+            if not self.announced and shape.name:
+                self._announce(shape, events)
+            self._append(self._said.rest(self._whole(shape)), events)
+        if not self.announced:
+            raise UpstreamProtocolError("the upstream sent a tool call without a name")
+        text = "".join(self._said.pieces)
+        if not self._custom and not cut and not text.strip():
+            self._append("{}", events)  # a call without arguments: JSON.parse("") throws
+        elif not self._custom and not cut and shape is None and not is_object(text):
+            raise UpstreamTruncated("the upstream's answer ended inside a tool call's arguments")
+        events.append(ToolCallEnd(self._said.part))
+
+
+class Opaque(Item):
+    """An item that only this API knows (a hosted tool's call, its output): it goes whole, at its end."""
+
+    def finish(self, shape: wire.OutputItem | None, raw: bytes, cut: bool, events: list[StreamEvent]) -> None:  # noqa: ARG002
+        if raw:
+            events.append(OpaquePart(self._parts.next(), self.kind, wire.DIALECT, raw))
+
+
+_KINDS: dict[str, type[Item]] = {
+    "message": Message,
+    "reasoning": Reasoning,
+    "function_call": Call,
+    "custom_tool_call": Call,
+}
+
+
+def new_item(shape: wire.OutputItem, parts: Parts) -> Item:
+    return _KINDS.get(shape.type, Opaque)(shape, parts)

@@ -1,0 +1,117 @@
+"""Pieces of a Responses answer, read: events, items, responses, usage, and what they say beyond the neutral model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import TypeVar
+
+import msgspec
+
+from toolwire.model.errors import UpstreamProtocolError
+from toolwire.model.events import Batch, StreamEvent, ToolCallStart, Usage
+from toolwire.model.source import Members, Source, with_source
+from toolwire.wire import openai_responses as wire
+from toolwire.wire import openai_responses_lenient as lenient
+from toolwire.wire.json import elements, raw_members, unnamed
+
+#: A raw member that says nothing.
+NULL = (b"", b"null")
+
+#: The items whose members the neutral model has words for; every other item goes whole.
+MODELLED = frozenset({"message", "reasoning", "function_call", "custom_tool_call"})
+
+_Shape = TypeVar("_Shape", wire.Event, wire.OutputItem, wire.Response)
+
+
+def read_event(raw: bytes) -> tuple[wire.Event, bool]:
+    """The event, and whether every value that is looked at has the type OpenAI gives it."""
+    return _read(raw, wire.event_decoder, lenient.read_event)
+
+
+def is_event(raw: bytes) -> bool:
+    """Whether an event of another type, whose members have types of their own, is one that clients can read."""
+    try:
+        raw.decode()
+        return wire.any_event_decoder.decode(raw).type is not None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+
+
+def read_item(raw: bytes) -> tuple[wire.OutputItem, bool]:
+    """The item, and whether it is as OpenAI writes it. An item of another kind, whose members have types of their own,
+    is."""
+    item, exact = _read(raw, wire.item_decoder, lenient.read_item)
+    return item, exact or item.type not in MODELLED
+
+
+def read_response(raw: bytes) -> tuple[wire.Response, bool]:
+    """The response, and whether it is as OpenAI writes it."""
+    return _read(raw, wire.response_decoder, lenient.read_response)
+
+
+def _read(raw: bytes, decoder: msgspec.json.Decoder[_Shape], slow: Callable[[bytes], _Shape]) -> tuple[_Shape, bool]:
+    try:
+        if not raw.isascii():
+            raw.decode()  # here, since what is only skipped is not checked, and travels on
+        return decoder.decode(raw), True
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    try:
+        return slow(raw), False
+    except (ValueError, RecursionError):
+        raise UpstreamProtocolError("the upstream sent something that is no JSON object") from None
+
+
+def read_usage(raw: msgspec.Raw) -> Usage | None:
+    """Responses usage to neutral: the input includes what the cache held, the output the reasoning. None for null."""
+    data = bytes(raw)
+    if data in NULL:
+        return None
+    try:
+        usage = wire.usage_decoder.decode(data)
+        counts = [msgspec.json.decode(data).get(name) for name in wire.USAGE_COUNTS]
+    except (msgspec.DecodeError, UnicodeDecodeError, AttributeError, RecursionError):
+        return Usage()
+    given = usage.input_tokens_details or wire.TokenDetails()
+    written = usage.output_tokens_details or wire.TokenDetails()
+    neutral = Usage(
+        input_tokens=usage.input_tokens or 0,
+        output_tokens=usage.output_tokens or 0,
+        cache_read_tokens=given.cached_tokens or 0,
+        cache_write_tokens=given.cache_write_tokens or 0,
+        reasoning_tokens=written.reasoning_tokens or 0,
+    )
+    if all(type(count) is int for count in counts):
+        with_source(neutral, Source(wire.DIALECT, data))
+    return neutral
+
+
+def without_source(batch: Batch) -> Batch:
+    """The batch with what its source said and the model does not name written out, and no source. A frame of another
+    dialect says nothing here."""
+    if batch.source is None:
+        return batch
+    if batch.source.dialect != wire.DIALECT:
+        return Batch(batch.events, batch.extra)
+    top = raw_members(batch.source.raw)
+    response = top if "output" in top else raw_members(top["response"]) if "response" in top else {}
+    extra = tuple((name, bytes(value)) for name, value in response.items() if name not in wire.KNOWN_RESPONSE)
+    events = batch.events
+    if any(type(event) is ToolCallStart for event in events):
+        events = tuple(_with_extras(events, _call_items(top)))
+    return Batch(events, (("response", extra),) if extra else ())
+
+
+def _call_items(top: dict[str, msgspec.Raw]) -> list[Members]:
+    """The unnamed members of each item that is a call, in order."""
+    items = [bytes(top["item"])] if "item" in top else elements(top.get("output", msgspec.Raw(b"[]")))
+    calls = (item for item in items if read_item(item)[0].type in ("function_call", "custom_tool_call"))
+    return [unnamed(item, wire.KNOWN_CALL) for item in calls]
+
+
+def _with_extras(events: Iterable[StreamEvent], extras: list[Members]) -> Iterator[StreamEvent]:
+    """Each call that begins here with its item's."""
+    found = iter(extras)
+    for event in events:
+        yield replace(event, extra=next(found, ())) if type(event) is ToolCallStart else event

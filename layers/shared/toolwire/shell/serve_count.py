@@ -1,0 +1,74 @@
+"""POST /messages/count_tokens: how many tokens a request would have, without an answer to it.
+
+Everything is decided as for an answer (key, policy, route, history), so that what is counted is what would be sent.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+from toolwire.doors.messages import COUNT_DOOR
+from toolwire.model.errors import GatewayError
+from toolwire.model.http import Head, id_headers
+from toolwire.model.limits import ANSWER_BYTES
+from toolwire.providers import load_provider
+from toolwire.providers.token_count import NO_COUNT, count_request, estimate, read_count
+from toolwire.shell import observe
+from toolwire.shell.opening import HOP_HEADER, open_exchange
+from toolwire.shell.output import Answer
+from toolwire.shell.proxy_event import IGNORED, error_head, http_request, is_proxy_event, request_id
+from toolwire.shell.serve import seconds_left, upstream
+from toolwire.wire.json import dump
+
+_JSON = "application/json"
+
+
+def is_count(event: Any) -> bool:
+    """Whether an event is for this module: the function has two paths."""
+    resource = event.get("resource") or event.get("path") if isinstance(event, dict) else None
+    return isinstance(resource, str) and resource.endswith("/count_tokens")
+
+
+def serve_count(event: Any, context: Any) -> Answer:
+    """The answer to one proxy event: a Head, then the body."""
+    if not is_proxy_event(event):
+        yield from IGNORED
+        return
+    record = observe.RequestRecord(request_id(event, context), COUNT_DOOR.name)
+    try:
+        body, warnings = _count(event, time.monotonic() + seconds_left(context), record)
+        told = (("x-toolwire-warnings", ",".join(warnings)[:1024]),) if warnings else ()
+        head = Head(200, (("content-type", _JSON), *id_headers(record.request_id), *told))
+    except Exception as failure:  # noqa: BLE001 - a request is answered, whatever happens
+        error = failure if isinstance(failure, GatewayError) else observe.unexpected(failure, record.request_id)
+        record.failed(error)
+        body, head = COUNT_DOOR.render_error(error, record.request_id), error_head(error, _JSON, record.request_id)
+    record.status = head.status
+    try:
+        yield head
+        record.byte_sent()
+        yield body
+    finally:
+        observe.finish(record)
+
+
+def _count(event: dict[str, Any], expires: float, record: observe.RequestRecord) -> tuple[bytes, list[str]]:
+    """The count as the API has it, and codes of warnings. Raises GatewayError."""
+    exchange = open_exchange(COUNT_DOOR, http_request(event), record)
+    assert record.target is not None
+    request, wire = exchange.upstream_request, record.target.provider.wire
+    count = count_request(wire, request)
+    tokens = None
+    if count is not None:
+        asked = replace(count.request, headers=(*count.request.headers, (HOP_HEADER, "1")))
+        with upstream().send(asked, expires=expires) as answer:
+            body = answer.read(ANSWER_BYTES)
+            if not 200 <= answer.status < 300 and answer.status not in NO_COUNT:
+                raise load_provider(wire).parse_error(answer.status, answer.headers, body)
+        tokens = read_count(body, count.member) if answer.status not in NO_COUNT else None
+    warnings = list(exchange.summary.warnings)
+    if tokens is None:
+        tokens, warnings = estimate(request.body), [*warnings, "token_count_estimated"]
+    return dump({"input_tokens": tokens}), warnings

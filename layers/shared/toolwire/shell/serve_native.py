@@ -1,0 +1,163 @@
+"""The native API's three routes. POST /native/chat is served as every door is; the other two ask no provider."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from toolwire.checked import checked
+from toolwire.doors import DOORS, Door, load_door
+from toolwire.doors.native_answer import render_error
+from toolwire.doors.native_models import DoorName, ToolsCheckRequest, TranslateRequest
+from toolwire.doors.native_reader import read
+from toolwire.exchange import Exchange
+from toolwire.model.errors import GatewayError, RequestError
+from toolwire.model.http import Head, Headers, HttpRequest, id_headers
+from toolwire.model.request import ChatRequest
+from toolwire.model.settings import Settings, Target, Tenant
+from toolwire.providers import WIRES
+from toolwire.routing import check_tenant, may_use, route
+from toolwire.shell import observe
+from toolwire.shell.keys import authenticate
+from toolwire.shell.output import Answer
+from toolwire.shell.proxy_event import error_head, http_request, is_proxy_event, request_id
+from toolwire.shell.rates import admit
+from toolwire.shell.serve import serve
+from toolwire.shell.settings import current_settings
+from toolwire.shell.sticky import with_known_model
+from toolwire.shell.turns import recall
+from toolwire.tools_check import Candidate, report
+from toolwire.translation import show
+from toolwire.wire.json import dump, write_object
+
+_CHAT, _CHECK, _TRANSLATE = "/native/chat", "/native/tools/check", "/native/translate"
+
+_JSON = "application/json"
+
+#: What a door's request must hold besides the tools.
+_QUESTION = b'[{"role":"user","content":"?"}]'
+_REQUESTS: dict[DoorName, tuple[tuple[str, bytes], ...]] = {
+    "native": (("messages", _QUESTION),),
+    "chat": (("messages", _QUESTION),),
+    "messages": (("messages", _QUESTION), ("max_tokens", b"1024")),
+    "responses": (("input", b'"?"'),),
+}
+
+#: The model that stands for any of a wire's models. Their names tell the families apart, and these name none.
+_ANY_MODEL = {"anthropic_messages": "claude", "gemini": "gemini", "bedrock_converse": "anthropic.claude"}
+
+
+def serve_native(event: Any, context: Any) -> Answer:
+    """The answer to one proxy event: a Head, then bytes."""
+    if not is_proxy_event(event) or (event.get("resource") or event.get("path")) not in (_CHECK, _TRANSLATE):
+        yield from serve("native", event, context)
+        return
+    record = observe.RequestRecord(request_id(event, context), "native")
+    try:
+        yield from _answer(event, record)
+    finally:
+        observe.finish(record)
+
+
+def _answer(event: dict[str, Any], record: observe.RequestRecord) -> Iterator[Head | bytes]:
+    try:
+        body, rates = _body(http_request(event), record)
+        head = Head(200, (("content-type", _JSON), *id_headers(record.request_id), *rates))
+    except Exception as failure:  # noqa: BLE001 - a request is answered, whatever happens
+        error = failure if isinstance(failure, GatewayError) else observe.unexpected(failure, record.request_id)
+        record.failed(error)
+        body, head = render_error(error, record.request_id), error_head(error, _JSON, record.request_id)
+    record.status = head.status
+    yield head
+    record.byte_sent()
+    yield body
+
+
+def _body(request: HttpRequest, record: observe.RequestRecord) -> tuple[bytes, Headers]:
+    """The answer, and what it says of the tenant's rates: no provider is asked, but a request is a request."""
+    settings = current_settings()
+    tenant = authenticate(request.headers, settings)
+    record.tenant = tenant.name
+    state = admit(tenant, "native", settings, time.time())
+    answer = (_check_tools if request.path == _CHECK else _translate)(request, settings, tenant, record)
+    return answer, state.headers("native") if state is not None else ()
+
+
+# ---------------------------------------------------------------- tools/check
+
+
+def _check_tools(request: HttpRequest, settings: Settings, tenant: Tenant, record: observe.RequestRecord) -> bytes:
+    asked = read(request.body, ToolsCheckRequest, frozenset({"tools", "tool_choice"}))
+    door = _door(asked.door)
+    members = [("model", b'"any"'), *_REQUESTS[asked.door], ("tools", bytes(asked.tools))]
+    if asked.tool_choice is not None:
+        members.append(("tool_choice", bytes(asked.tool_choice)))
+    if asked.parallel_tool_calls is not None:
+        members.append(("parallel_tool_calls", dump(asked.parallel_tool_calls)))
+    chat = door.parse_request(write_object(members), request.headers)
+    record.tools = len(chat.tools)
+    return report(door, chat, tenant, list(_candidates(asked.models, settings, tenant)))
+
+
+def _candidates(models: list[str] | None, settings: Settings, tenant: Tenant) -> Iterator[Candidate]:
+    """The models that were named; without, any model of each provider that the tenant may use."""
+    for name in models or ():
+        try:
+            target = _target(name, settings)
+            check_tenant(tenant, "native", name, target)
+            yield Candidate(name, target)
+        except RequestError as error:
+            yield Candidate(name, None, error)
+    if models is None:
+        for provider in settings.providers.values():
+            target = Target(provider, _ANY_MODEL.get(provider.wire, "any"))
+            if provider.wire in WIRES and may_use(tenant, target.model, target):
+                yield Candidate(None, target)
+
+
+# ---------------------------------------------------------------- translate
+
+
+def _translate(request: HttpRequest, settings: Settings, tenant: Tenant, record: observe.RequestRecord) -> bytes:
+    asked = read(request.body, TranslateRequest, frozenset({"body"}))
+    door = _door(asked.door)
+    chat = with_known_model(door.parse_request(bytes(asked.body), request.headers), record)
+    record.requested_model, record.tools = chat.model, len(chat.tools)
+    target = _target(chat.model, settings)
+    check_tenant(tenant, door.name, chat.model, target)
+    return show(door.name, _exchange(door, chat, target, tenant, request, record), target)
+
+
+def _exchange(
+    door: Door, chat: ChatRequest, target: Target, tenant: Tenant, request: HttpRequest, record: observe.RequestRecord
+) -> Exchange:
+    """The exchange that would be sent, without a credential and never sent."""
+    return Exchange(
+        door,
+        checked(door.name, chat, request.headers, tenant),
+        target,
+        tenant,
+        headers=request.headers,
+        credential=None,
+        request_id=record.request_id,
+        now=time.time,
+        new_id="0".__mul__,
+        found=recall(chat, record),
+    )
+
+
+def _door(name: DoorName) -> Door:
+    if name not in DOORS:
+        message = f"The door {name!r} is not built in this version; built are: {', '.join(DOORS)}."
+        raise RequestError(message, param="door", code="invalid_value")
+    return load_door(name)
+
+
+def _target(model: str, settings: Settings) -> Target:
+    """The target of a model. The demo's address stays a path: where it listens is nobody's business here."""
+    target = route(model, settings)
+    if target.provider.wire not in WIRES:
+        message = f"The provider {target.provider.name!r} speaks {target.provider.wire}, which is not served yet."
+        raise RequestError(message, code="unsupported_provider", param="model")
+    return target

@@ -1,0 +1,234 @@
+"""OpenAI Responses as typed shapes, after openai-python 3.57's `types/responses`.
+
+The door reads requests with them, the provider reads answers. Everything is optional where a real client or host has
+been seen to leave it out; what must be there is checked by the reader, which can name the field.
+
+What door and provider agree on beyond the neutral model, so that a request and an answer of this dialect pass as they
+are:
+
+    Message.source        the raw input items of the message, joined with commas: several where an assistant's
+                          reasoning, text and calls were items of their own. No bytes for what `instructions` became.
+    part.source           of reasoning, calls and opaque parts: the raw item; of text and images: the raw content part
+    part.extra            members the model does not name; of an assistant's text also its item's `phase`
+    part.signature        of reasoning: `encrypted_content`
+    OpaquePart            an item (or content part) that only this API knows; `kind` is its type, `raw` all of it
+    tool name             of a function in a namespace: `flat_name`, with the `namespace` in `extra`
+    custom tool           `extra` has the Chat form under "custom" (see `nested_format`), as the chat door leaves it
+    Batch.extra           of a frame without its source: unnamed members of the response, under "response"
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Raw, Struct
+
+from toolwire.wire.json import raw_members, write_object
+
+DIALECT = "openai_responses"
+
+#: A Raw member that is absent, to be told by `is`; `Raw | None` would accept nothing but null.
+ABSENT = Raw()
+
+# ---------------------------------------------------------------- requests
+
+
+class InputItem(Struct):
+    """An item of the request's `input`, whatever its type. A message may leave its type out."""
+
+    type: str | None = None
+    role: str | None = None
+    content: Raw = ABSENT  # a string, or a list of parts
+    phase: str | None = None
+    id: str | None = None
+    call_id: str | None = None
+    name: str | None = None
+    namespace: str | None = None
+    arguments: str | None = None
+    input: str | None = None  # of a custom tool's call
+    output: Raw = ABSENT  # a string, or a list of parts
+    summary: list[Raw] | None = None
+    encrypted_content: str | None = None
+
+
+class ContentPart(Struct):
+    """A part of a message, of a tool's output, or of reasoning."""
+
+    type: str
+    text: str | None = None
+    refusal: str | None = None
+    image_url: str | None = None
+    file_id: str | None = None
+    detail: str | None = None
+
+
+class Tool(Struct):
+    """A tool, flat. `tools` are those of a namespace."""
+
+    type: str
+    name: str | None = None
+    description: str | None = None
+    parameters: Raw = ABSENT
+    strict: bool | None = None
+    format: Raw = ABSENT
+    tools: list[Raw] | None = None
+
+
+class AllowedTool(Struct):
+    type: str
+    name: str | None = None
+
+
+class ToolChoice(Struct):
+    """The forms of `tool_choice` that are objects."""
+
+    type: str
+    name: str | None = None
+    namespace: str | None = None
+    mode: str | None = None
+    tools: list[AllowedTool] | None = None
+
+
+class TextFormat(Struct):
+    type: str
+    name: str | None = None
+    schema: Raw = ABSENT
+    strict: bool | None = None
+    description: str | None = None
+
+
+class TextSettings(Struct):
+    format: TextFormat | None = None
+    verbosity: str | None = None
+
+
+class ReasoningSettings(Struct):
+    effort: str | None = None
+    summary: str | None = None
+
+
+# ---------------------------------------------------------------- answers
+
+
+class TokenDetails(Struct):
+    cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+class Usage(Struct):
+    input_tokens: int | None = None
+    input_tokens_details: TokenDetails | None = None
+    output_tokens: int | None = None
+    output_tokens_details: TokenDetails | None = None
+
+
+class IncompleteDetails(Struct):
+    reason: str | None = None
+
+
+class Response(Struct):
+    """A whole answer, and the `response` of the events that hold one."""
+
+    object: str | None = None
+    id: str | None = None
+    created_at: float | None = None
+    model: str | None = None
+    status: str | None = None
+    error: Raw = ABSENT
+    incomplete_details: IncompleteDetails | None = None
+    output: list[Raw] | None = None
+    usage: Raw = ABSENT
+
+
+class OutputPart(Struct):
+    """A part of a message's content, of a reasoning item's content, or of its summary."""
+
+    type: str = ""
+    text: str | None = None
+    refusal: str | None = None
+
+
+class OutputItem(Struct):
+    """An item of the answer, whatever its type: its beginning in `output_item.added`, whole in `output_item.done`."""
+
+    type: str = ""
+    id: str | None = None
+    status: str | None = None
+    role: str | None = None
+    content: list[OutputPart] | None = None
+    call_id: str | None = None
+    name: str | None = None
+    namespace: str | None = None
+    arguments: str | None = None
+    input: str | None = None
+    summary: list[OutputPart] | None = None
+    encrypted_content: str | None = None
+
+
+class AnyEvent(Struct):
+    """What every event may have, whatever its type."""
+
+    type: str | None = None
+    sequence_number: int | None = None
+    output_index: int | None = None
+    item_id: str | None = None
+
+
+class Event(AnyEvent):
+    """The data of one stream event of those that the neutral model has words for."""
+
+    content_index: int | None = None
+    summary_index: int | None = None
+    delta: str | None = None
+    text: str | None = None
+    refusal: str | None = None
+    arguments: str | None = None
+    input: str | None = None
+    item: Raw = ABSENT
+    part: OutputPart | None = None
+    response: Raw = ABSENT
+    error: Raw = ABSENT
+
+
+#: Members that a call's events tell of, or that belong to the item alone: all others travel as `extra`.
+KNOWN_CALL = frozenset({"type", "id", "status", "namespace", "call_id", "name", "arguments", "input"})
+#: Members of the response that the events tell of: all others travel as `extra`.
+KNOWN_RESPONSE = frozenset({
+    "object", "id", "created_at", "completed_at", "model", "status", "error", "incomplete_details", "output", "usage",
+})  # fmt: skip
+#: What a usage object must hold.
+USAGE_COUNTS = ("input_tokens", "output_tokens", "total_tokens")
+
+event_decoder = msgspec.json.Decoder(Event)
+any_event_decoder = msgspec.json.Decoder(AnyEvent)
+response_decoder = msgspec.json.Decoder(Response)
+item_decoder = msgspec.json.Decoder(OutputItem)
+usage_decoder = msgspec.json.Decoder(Usage, strict=False)  # counts as floats or strings are counts
+
+# ---------------------------------------------------------------- names and formats
+
+
+def flat_name(namespace: str | None, name: str) -> str:
+    """The one name of a function within a namespace: other APIs know no namespaces."""
+    if not namespace:
+        return name
+    return namespace + name if namespace.endswith("_") else f"{namespace}__{name}"
+
+
+def nested_format(raw: bytes) -> bytes:
+    """A custom tool's `format` as the Chat API has it: the grammar in an object of its own."""
+    given = dict(raw_members(raw))
+    if bytes(given.get("type", b"")) != b'"grammar"' or "grammar" in given:
+        return raw
+    grammar = [(name, bytes(value)) for name, value in given.items() if name != "type"]
+    return write_object([("type", b'"grammar"'), ("grammar", write_object(grammar))])
+
+
+def flat_format(raw: bytes) -> bytes:
+    """A custom tool's `format` as this API has it: `nested_format` undone."""
+    given = dict(raw_members(raw))
+    grammar = bytes(given.get("grammar", b""))
+    if grammar[:1] != b"{":
+        return raw
+    inner = [(name, bytes(value)) for name, value in raw_members(grammar).items()]
+    return write_object([("type", bytes(given["type"])), *inner])

@@ -1,0 +1,47 @@
+"""Deletes a deployed stack and says what stays. The keys table stays unless it is asked for: see `KeysTable` in the
+template.
+
+    python -m local.destroy --stack toolwire [--delete-keys] -- sam delete --stack-name toolwire
+
+What follows `--` deletes the stack, and asks before it does. Exit status: that command's, or 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from local.stack import StackError, calling, stack_exists, stack_output, stack_parameter
+
+
+def main(argv: Sequence[str]) -> int:
+    """Deletes the stack. Returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m local.destroy", description="Deletes a deployed stack.")
+    parser.add_argument("--stack", required=True)
+    parser.add_argument("--delete-keys", action="store_true", help="delete the keys table too")
+    parser.add_argument("command", nargs="+", help="what deletes the stack")
+    arguments = parser.parse_args(argv)
+    try:
+        table = stack_output(arguments.stack, "KeysTable")
+        prefix = stack_parameter(arguments.stack, "SecretPrefix")
+        status = subprocess.run(arguments.command, check=False).returncode  # noqa: S603 - the Makefile's own command
+        if status or stack_exists(arguments.stack):
+            print("destroy: the stack is still there, and so are its keys", file=sys.stderr)
+            return status or 1
+        if arguments.delete_keys:
+            calling("dynamodb", "delete_table", TableName=table)
+            print(f"destroy: the keys table {table} is deleted too")
+        else:
+            print(f"destroy: the keys stay in table {table}. A new stack takes them over with")
+            print(f'  make deploy PARAMS="KeysTableName={table}"')
+        print(f"destroy: the secrets under {prefix} stay, at 0.40 USD a month each")
+    except StackError as error:
+        print(f"destroy: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

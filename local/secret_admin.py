@@ -1,0 +1,66 @@
+"""A provider's credential into the Secrets Manager, from standard input: it is no argument, so no shell remembers it.
+
+    python -m local.secret_admin openai --stack toolwire < key.txt
+
+The secret's name is the stack's SecretPrefix and the provider's name, which is where a deployed gateway looks. The same
+command again replaces it; running functions use the new one within five minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import re
+import sys
+from collections.abc import Sequence
+
+from local.stack import StackError, calling, stack_parameter
+from toolwire.shell import aws
+
+_PROVIDER = re.compile(r"[a-z0-9][a-z0-9._-]*")
+#: What can stand in a header: see shell/credentials.py.
+_CREDENTIAL = re.compile(r"[!-~]+")
+
+
+def store(prefix: str, provider: str, credential: str, kms_key: str = "") -> str:
+    """Creates or replaces the secret of a provider and returns its name. Raises StackError."""
+    name = f"{prefix}{provider}"
+    try:
+        aws.call("secretsmanager", "put_secret_value", SecretId=name, SecretString=credential)
+    except aws.AwsError as error:
+        if error.code != "ResourceNotFoundException":
+            raise StackError(str(error)) from None
+        key = {"KmsKeyId": kms_key} if kms_key else {}
+        calling("secretsmanager", "create_secret", Name=name, SecretString=credential, **key)
+    return name
+
+
+def main(argv: Sequence[str]) -> int:
+    """Stores one credential. Returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m local.secret_admin", description="A provider's credential.")
+    parser.add_argument("provider", help="the provider's name, as in provider/model")
+    parser.add_argument("--stack", required=True, help="the CloudFormation stack that is to use it")
+    arguments = parser.parse_args(argv)
+    if not _PROVIDER.fullmatch(arguments.provider):
+        print("secret: a provider's name is made of a-z, 0-9, '.', '_' and '-'", file=sys.stderr)
+        return 1
+    credential = _read().strip()
+    if credential[:1] == "{" or not _CREDENTIAL.fullmatch(credential):
+        print("secret: standard input must hold the provider's key alone, on one line", file=sys.stderr)
+        return 1
+    try:
+        prefix = stack_parameter(arguments.stack, "SecretPrefix")
+        name = store(prefix, arguments.provider, credential, stack_parameter(arguments.stack, "KmsKeyArn"))
+    except StackError as error:
+        print(f"secret: {error}", file=sys.stderr)
+        return 1
+    print(f"secret: {name} is stored; the gateway uses it within five minutes")
+    return 0
+
+
+def _read() -> str:
+    return getpass.getpass("The provider's key: ") if sys.stdin.isatty() else sys.stdin.read()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,72 @@
+"""A deployed stack as the commands of this folder need it: its outputs and parameters, and calls to AWS that say in one
+line what went wrong. Credentials and region are the caller's own, as boto3 and the AWS CLI find them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolwire.shell import aws
+
+
+class StackError(Exception):
+    """AWS could not be asked, or the stack is not what it should be. The message says what to do."""
+
+
+def calling(service: str, operation: str, **arguments: Any) -> dict[str, Any]:
+    """The answer to one call. Raises StackError."""
+    try:
+        return aws.call(service, operation, **arguments)
+    except aws.AwsError as error:
+        raise StackError(_explained(error)) from None
+
+
+def stack_output(stack: str, name: str) -> str:
+    """The value of a stack's output. Raises StackError."""
+    for output in _described(stack).get("Outputs", ()):
+        if output["OutputKey"] == name:
+            return str(output["OutputValue"])
+    raise StackError(f"the stack {stack!r} has no output {name}: deploy this version first (make deploy STACK={stack})")
+
+
+def stack_parameter(stack: str, name: str) -> str:
+    """The value that a stack was deployed with. Raises StackError."""
+    for parameter in _described(stack).get("Parameters", ()):
+        if parameter["ParameterKey"] == name:
+            return str(parameter["ParameterValue"])
+    raise StackError(f"the stack {stack!r} has no parameter {name}: is it a stack of this template?")
+
+
+def stack_exists(stack: str) -> bool:
+    """Whether the stack is there. Raises StackError."""
+    return _find(stack) is not None
+
+
+def _described(stack: str) -> dict[str, Any]:
+    described = _find(stack)
+    if described is None:
+        raise StackError(
+            f"there is no stack {stack!r} in this account and region: deploy it first (make deploy STACK={stack})"
+        )
+    return described
+
+
+def _find(stack: str) -> dict[str, Any] | None:
+    try:
+        answer = aws.call("cloudformation", "describe_stacks", StackName=stack)
+    except aws.AwsError as error:
+        if error.code == "ValidationError":  # CloudFormation's word for a stack that is not there
+            return None
+        raise StackError(_explained(error)) from None
+    found: dict[str, Any] = answer["Stacks"][0]
+    return found
+
+
+def _explained(error: aws.AwsError) -> str:
+    """The failure with what usually helps."""
+    helps = {
+        "NoCredentialsError": "give AWS credentials (aws configure, or AWS_PROFILE)",
+        "NoRegionError": "name a region (AWS_DEFAULT_REGION=eu-central-1)",
+        "ImportError": "install boto3 (make sets up an environment with it)",
+    }
+    hint = helps.get(error.code) or ("these AWS credentials may not do it" if error.reason == "denied" else None)
+    return f"{error}: {hint}" if hint else str(error)

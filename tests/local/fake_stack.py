@@ -1,0 +1,59 @@
+"""A deployed stack for the commands that look one up: moto's DynamoDB and Secrets Manager, and of CloudFormation what
+they ask (moto's own needs more packages than it is worth)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from toolwire.shell import aws
+
+STACK, TABLE = "toolwire", "toolwire-keys"
+
+
+class FakeCloudFormation:
+    """One stack, until it is deleted."""
+
+    def __init__(self) -> None:
+        self.deleted = False
+
+    def describe_stacks(self, StackName: str) -> dict[str, Any]:  # noqa: N803 - AWS's name
+        if StackName != STACK or self.deleted:
+            error = {"Code": "ValidationError", "Message": f"Stack with id {StackName} does not exist"}
+            raise ClientError({"Error": error}, "DescribeStacks")
+        return {
+            "Stacks": [
+                {
+                    "Outputs": [{"OutputKey": "KeysTable", "OutputValue": TABLE}],
+                    "Parameters": [
+                        {"ParameterKey": "SecretPrefix", "ParameterValue": "toolwire/"},
+                        {"ParameterKey": "KmsKeyArn", "ParameterValue": ""},
+                    ],
+                }
+            ]
+        }
+
+
+@contextmanager
+def fake_stack() -> Iterator[FakeCloudFormation]:
+    """The stack STACK with its table of keys, for the clients of `toolwire.shell.aws`."""
+    moto = pytest.importorskip("moto")
+    with pytest.MonkeyPatch.context() as patch, moto.mock_aws():
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            patch.setenv(name, "testing")
+        patch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+        aws.forget_clients()
+        stack = FakeCloudFormation()
+        aws._clients["cloudformation"] = stack
+        aws.client("dynamodb").create_table(
+            TableName=TABLE,
+            BillingMode="PAY_PER_REQUEST",
+            AttributeDefinitions=[{"AttributeName": "key_sha256", "AttributeType": "S"}],
+            KeySchema=[{"AttributeName": "key_sha256", "KeyType": "HASH"}],
+        )
+        yield stack
+        aws.forget_clients()

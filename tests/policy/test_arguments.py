@@ -1,0 +1,234 @@
+"""The arguments of one call against its tool's schema: the verdict, the words, and hostile schemas and arguments."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from toolwire.model.errors import RequestError
+from toolwire.model.request import Tool
+from toolwire.policy import arguments
+from toolwire.policy.arguments import Flaw, find_fault
+from toolwire.schema.check import check_parameters
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string", "minLength": 2, "maxLength": 5},
+        "days": {"type": "integer", "minimum": 1, "exclusiveMaximum": 10},
+        "unit": {"enum": ["secret-c", "secret-f"]},
+        "tags": {"type": "array", "items": {"type": ["string", "null"]}, "maxItems": 2, "uniqueItems": True},
+        "where": {"anyOf": [{"type": "string"}, {"type": "object", "required": ["x"]}]},
+        "zip": {"type": "string", "pattern": "^[0-9]{5}$"},
+        "a/b": {"const": 1},
+        "step": {"multipleOf": 0.01},
+    },
+    "required": ["city"],
+    "additionalProperties": False,
+}
+
+
+def judged(text: str, schema: Any = None) -> Flaw | None:
+    raw = json.dumps(SCHEMA if schema is None else schema).encode()
+    check_parameters(Tool("f", parameters=raw), "p")
+    return find_fault(text, raw)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"city":"Rome"}',
+        ' {"city" : "Rome", "days": 9} ',
+        '{"city":"Rome","days":3.0}',
+        '{"city":"Rome","tags":["a",null]}',
+        '{"city":"Rome","where":{"x":1}}',
+        '{"city":"Rome","zip":"01234"}',
+        '{"city":"\\ud83d\\ude00x"}',
+        '{"city":"Rome","a/b":1,"step":1.10}',
+        '{"city":"Rome","step":0.07}',
+    ],
+)
+def test_valid(text: str) -> None:
+    assert judged(text) is None
+    assert not list(Draft202012Validator(SCHEMA).iter_errors(json.loads(text))) or "0.07" in text  # binary floats
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "expected", "got"),
+    [
+        ("{}", "", "the property 'city'", "none of that name"),
+        ('{"city":1}', "/city", "a string", "an integer"),
+        ('{"city":"x"}', "/city", "at least 2 characters", "a string of 1 characters"),
+        ('{"city":"London"}', "/city", "at most 5 characters", "a string of 6 characters"),
+        ('{"city":"Rome","days":1.5}', "/days", "an integer", "a number"),
+        ('{"city":"Rome","days":true}', "/days", "an integer", "a boolean"),
+        ('{"city":"Rome","days":0}', "/days", "a number of at least 1", "an integer"),
+        ('{"city":"Rome","days":10}', "/days", "a number below 10", "an integer"),
+        ('{"city":"Rome","unit":"k"}', "/unit", "one of the values of `enum`", "a string"),
+        ('{"city":"Rome","tags":["a",1]}', "/tags/1", "null or a string", "an integer"),
+        ('{"city":"Rome","tags":["a","b","c"]}', "/tags", "at most 2 items", "an array of 3 items"),
+        ('{"city":"Rome","tags":["a","a"]}', "/tags", "items that are all different", "an array"),
+        ('{"city":"Rome","where":{}}', "/where", "a value that one of the schemas of `anyOf` allows", "an object"),
+        ('{"city":"Rome","zip":"1"}', "/zip", "text that matches the pattern", "a string"),
+        ('{"city":"Rome","a/b":2}', "/a~1b", "the value of `const`", "an integer"),
+        ('{"city":"Rome","step":0.001}', "/step", "a multiple of 0.01", "a number"),
+        ('{"city":"Rome","ctiy":"x"}', "", "no property but those of the schema", "also 'ctiy'"),
+    ],
+)
+def test_invalid(text: str, path: str, expected: str, got: str) -> None:
+    assert judged(text) == Flaw("invalid_tool_arguments", path, expected, got)
+    assert list(Draft202012Validator(SCHEMA).iter_errors(json.loads(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "got"),
+    [
+        ("", "nothing"),
+        ("{", "text that is no JSON"),
+        ('{"city":"Rome"} {}', "text that is no JSON"),
+        ('{"days":NaN}', "text that is no JSON"),
+        ('{"days":-Infinity}', "text that is no JSON"),
+        ("{'city':'Rome'}", "text that is no JSON"),
+        ("[]", "an array"),
+        ('"Rome"', "a string"),
+        ("null", "null"),
+        ("12345678901234567890.5", "a number"),
+        ('{"city":"\\ud83d"}', "half a surrogate pair"),
+        ('{"city":"\ud83d"}', "text that is no JSON"),
+        ('{"days":' + "1" * 5000 + "}", "text that is no JSON"),
+        ("[" * 100_000, "text that is no JSON"),
+    ],
+)
+def test_malformed(text: str, got: str) -> None:
+    flaw = judged(text)
+    assert flaw is not None
+    assert (flaw.code, flaw.path, flaw.got) == ("malformed_tool_arguments", "", got)
+
+
+@pytest.mark.parametrize("text", ["{}", '{"anything":[1,2]}'])
+def test_a_tool_without_parameters_takes_every_object(text: str) -> None:
+    assert find_fault(text, None) is None
+
+
+def test_large_and_exact_numbers_are_compared_as_they_are_written() -> None:
+    schema = {"type": "object", "properties": {"n": {"maximum": 9007199254740993}}}
+    assert judged('{"n":9007199254740993}', schema) is None
+    assert judged('{"n":9007199254740994}', schema) is not None
+
+
+def test_no_value_is_ever_quoted() -> None:
+    text = json.dumps({"city": "hunter2-hunter2", "unit": "hunter2", "zip": "hunter2", "where": {"y": "hunter2"}})
+    for name in SCHEMA["properties"]:
+        flaw = judged(text, {"type": "object", "properties": {name: SCHEMA["properties"][name]}})
+        assert "hunter2" not in str(flaw)
+        assert "secret" not in str(flaw)
+
+
+# ---------------------------------------------------------------- drafts and foreign patterns
+
+
+@pytest.mark.parametrize(
+    ("schema", "valid", "invalid"),
+    [
+        (
+            {
+                "$schema": "http://json-schema.org/draft-04/schema#",
+                "properties": {"n": {"maximum": 3, "exclusiveMaximum": True}},
+            },
+            '{"n":2}',
+            '{"n":3}',
+        ),
+        (
+            {
+                "$schema": "http://json-schema.org/draft-07/schema#",
+                "properties": {"n": {"items": [{"type": "string"}]}},
+            },
+            '{"n":["a",1]}',
+            '{"n":[1]}',
+        ),
+        ({"properties": {"n": {"prefixItems": [{"type": "string"}]}}}, '{"n":["a",1]}', '{"n":[1]}'),
+        ({"properties": {"n": {"type": "string", "pattern": "\\Aab\\Z"}}}, '{"n":"zz"}', '{"n":1}'),
+        ({"properties": {"n": {"$ref": "#/$defs/t"}}, "$defs": {"t": {"type": "null"}}}, '{"n":null}', '{"n":1}'),
+        ({"properties": {"pattern": {"type": "string"}}}, '{"pattern":"(("}', '{"pattern":1}'),
+    ],
+)
+def test_dialects(schema: dict[str, Any], valid: str, invalid: str) -> None:
+    assert judged(valid, schema) is None
+    flaw = judged(invalid, schema)
+    assert flaw is not None
+    assert flaw.code == "invalid_tool_arguments"
+
+
+# ---------------------------------------------------------------- hostile input
+
+LOOP = {"anyOf": [{"$ref": "#/$defs/n"}, {"$ref": "#/$defs/n"}, {"$ref": "#/$defs/n"}]}
+RECURSIVE = {
+    "type": "object",
+    "properties": {"n": LOOP},
+    "$defs": {"n": {"type": "object", "properties": {"n": LOOP}, "required": ["v"]}},
+}
+
+
+def nested(levels: int, inner: dict[str, Any]) -> str:
+    value = inner
+    for _ in range(levels):
+        value = {"n": value, "v": 1}
+    return json.dumps(value)
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        # Three ways into itself at each level: 3^60 ways to fail at the bottom.
+        (RECURSIVE, nested(60, {})),
+        # Patterns that backtrack: each string is given up after a bounded number of steps.
+        (
+            {"type": "object", "properties": {"a": {"items": {"pattern": "^(a|aa)+$"}}}},
+            json.dumps({"a": ["a" * 40 + "!"] * 500}),
+        ),
+        # A large schema against many values.
+        (
+            {"type": "object", "properties": {"a": {"items": {"anyOf": [{"const": n} for n in range(3000)]}}}},
+            json.dumps({"a": ["x"] * 20_000}),
+        ),
+        ({"type": "object", "additionalProperties": {"$ref": "#"}}, nested(500, {})),
+    ],
+    ids=["recursion", "patterns", "size", "depth"],
+)
+def test_what_would_take_for_ever_is_refused(schema: dict[str, Any], text: str) -> None:
+    flaw = judged(text, schema)
+    assert flaw is not None
+    assert flaw.code == "invalid_tool_arguments"
+
+
+def test_a_tree_is_explained_to_its_leaves() -> None:
+    tree = {
+        "type": "object",
+        "properties": {"v": {"type": "integer"}, "children": {"type": "array", "items": {"$ref": "#"}}},
+        "required": ["v"],
+    }
+    value: dict[str, Any] = {"v": "leaf"}
+    for _ in range(20):
+        value = {"v": 1, "children": [value]}
+    flaw = judged(json.dumps(value), tree)
+    assert flaw == Flaw("invalid_tool_arguments", "/children/0" * 20 + "/v", "an integer", "a string")
+
+
+def test_nothing_is_fetched() -> None:
+    schema = json.dumps({"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/x"}}}).encode()
+    with pytest.raises(RequestError):
+        check_parameters(Tool("f", parameters=schema), "p")
+
+
+def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arguments, "_KEPT", 4)
+    monkeypatch.setattr(arguments, "_judges", {})
+    for number in range(10):
+        judged("{}", {"type": "object", "title": str(number)})
+        assert len(arguments._judges) <= 4
+    before = set(arguments._judges)
+    judged("{}", {"type": "object", "title": "x" * arguments._KEPT_BYTES})
+    assert set(arguments._judges) <= before  # too large to keep

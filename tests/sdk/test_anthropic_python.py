@@ -1,0 +1,113 @@
+"""The official anthropic Python SDK against the local server: tool loops, streamed and whole, over every wire."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anthropic
+import pytest
+
+from tests.gateway import gateway
+from tests.reference import needs
+from tests.sdk.talks import DEMO_MODELS, SIM, SIM_MODELS, TALKS, TOOLS, Talk, check, sim
+
+pytestmark = pytest.mark.enable_socket
+
+WAYS = pytest.mark.parametrize("way", ["whole", "streamed"])
+
+#: The tools of the talks, in this API's words.
+OWN_TOOLS = [
+    {
+        "name": tool["function"]["name"],
+        "description": tool["function"]["description"],
+        "input_schema": tool["function"]["parameters"],
+    }
+    for tool in TOOLS
+]
+_FINISHES = {"tool_use": "tool_calls", "end_turn": "stop", "max_tokens": "length"}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with gateway(tmp_path_factory.mktemp("demo")) as base:
+        yield base
+
+
+def client(base: str) -> anthropic.Anthropic:
+    return anthropic.Anthropic(api_key="none", base_url=base.removesuffix("/v1"), max_retries=0)
+
+
+def ask(sdk: anthropic.Anthropic, way: str, **members: Any) -> anthropic.types.Message:
+    if way == "whole":
+        whole: anthropic.types.Message = sdk.messages.create(max_tokens=1000, **members)
+        return whole
+    with sdk.messages.stream(max_tokens=1000, **members) as stream:
+        return stream.get_final_message()
+
+
+def hold(sdk: anthropic.Anthropic, way: str, model: str, talk: Talk) -> list[dict[str, Any]]:
+    """What the SDK saw of a talk."""
+    messages: list[dict[str, Any]] = []
+    turns = []
+    for prompt in talk.prompts(model):
+        messages.append({"role": "user", "content": prompt})
+        asked = ask(sdk, way, model=model, messages=messages, tools=OWN_TOOLS)
+        calls = [block for block in asked.content if block.type == "tool_use"]
+        results = [{"type": "tool_result", "tool_use_id": call.id, "content": talk.result_for(model)} for call in calls]
+        messages += [{"role": "assistant", "content": asked.content}, {"role": "user", "content": results}]
+        said = ask(sdk, way, model=model, messages=messages, tools=OWN_TOOLS)
+        messages.append({"role": "assistant", "content": said.content})
+        shown = [
+            {"id": call.id, "name": call.name, "arguments": json.dumps(call.input, separators=(",", ":"))}
+            for call in calls
+        ]
+        turns.append(
+            {
+                "calls": shown,
+                "finish": _FINISHES[str(asked.stop_reason)],
+                "text": "".join(block.text for block in said.content if block.type == "text"),
+                "last_finish": _FINISHES[str(said.stop_reason)],
+            }
+        )
+    return turns
+
+
+@WAYS
+@pytest.mark.parametrize("model", DEMO_MODELS)
+def test_tool_loop(demo: str, model: str, way: str) -> None:
+    with client(demo) as sdk:
+        for talk in TALKS:
+            check(talk, model, hold(sdk, way, model, talk))
+
+
+@needs(SIM)
+@WAYS
+@pytest.mark.parametrize("model", [model for model, (wire, _) in SIM_MODELS.items() if wire != "openai_chat"])
+def test_tool_loop_with_another_upstream(tmp_path: Path, model: str, way: str) -> None:
+    with sim(tmp_path) as config, gateway(tmp_path, config) as base, client(base) as sdk:
+        for talk in TALKS:
+            check(talk, model, hold(sdk, way, model, talk))
+
+
+@pytest.mark.parametrize("model", DEMO_MODELS)
+def test_tokens_are_counted(demo: str, model: str) -> None:
+    with client(demo) as sdk:
+        count = sdk.messages.count_tokens(model=model, messages=[{"role": "user", "content": "How many?"}])
+    assert count.input_tokens > 0
+
+
+@pytest.mark.parametrize("way", ["whole", "streamed"])
+def test_errors_are_the_sdks_own(demo: str, way: str) -> None:
+    with client(demo) as sdk:
+        with pytest.raises(anthropic.NotFoundError):
+            ask(sdk, way, model="nobody/m", messages=[{"role": "user", "content": "x"}])
+        with pytest.raises(anthropic.RateLimitError):
+            ask(sdk, way, model="demo/openai", messages=[{"role": "user", "content": "[demo error 429]"}])
+
+
+def test_models_are_listed(demo: str) -> None:
+    with client(demo) as sdk:
+        assert {model.id for model in sdk.models.list()} >= set(DEMO_MODELS)

@@ -1,0 +1,265 @@
+"""Keys, rates, browsers, firewall, domain and alarms, as they are deployed."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import anthropic
+import httpx2
+import openai
+import pytest
+
+from tests.template import cloudformation
+from tests.template.cloudformation import ROOT
+from toolwire.shell.cors import PREFLIGHT
+
+DEPLOY = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
+ENCRYPTION = {
+    "Fn::If": [
+        "HasKmsKey",
+        {"SSEEnabled": True, "SSEType": "KMS", "KMSMasterKeyId": {"Ref": "KmsKeyArn"}},
+        {"Ref": "AWS::NoValue"},
+    ]
+}
+
+#: Alarm -> what it watches.
+ALARMS = {
+    "BugAlarm": "outcome = 'internal_error'",
+    "ProviderAlarm": "outcome = 'upstream_error'",
+    "ServerErrorAlarm": "5XXError",
+    "ConcurrencyAlarm": "Throttles",
+    "KeysAlarm": "ThrottleEvents",
+}
+
+
+@pytest.fixture(scope="module")
+def deployed() -> dict[str, Any]:
+    return cloudformation.transform()
+
+
+def resource(deployed: dict[str, Any], name: str) -> dict[str, Any]:
+    found: dict[str, Any] = deployed["Resources"][name]
+    return found
+
+
+def statements(deployed: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every statement of every role; of a conditional one, what it is when it is there."""
+    roles = [found for found in deployed["Resources"].values() if found["Type"] == "AWS::IAM::Role"]
+    listed = [
+        statement
+        for role in roles
+        for policy in role["Properties"]["Policies"]
+        for statement in policy["PolicyDocument"]["Statement"]
+    ]
+    return [statement.get("Fn::If", [None, statement])[1] for statement in listed]
+
+
+# ---------------------------------------------------------------- permissions
+
+
+def test_no_permission_is_for_everything(deployed: dict[str, Any]) -> None:
+    for statement in statements(deployed):
+        resources = statement["Resource"] if isinstance(statement["Resource"], list) else [statement["Resource"]]
+        assert "*" not in resources, statement
+        assert "*" not in json.dumps(statement["Action"]), statement
+
+
+def test_every_permission_is_justified(deployed: dict[str, Any]) -> None:
+    def actions(statement: dict[str, Any]) -> set[str]:
+        action = statement["Action"]
+        return set(action if isinstance(action, list) else [action])
+
+    allowed = {action for statement in statements(deployed) for action in actions(statement)}
+    section = DEPLOY.partition("## What the functions may do")[2].partition("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("|")]
+
+    assert {action for row in rows for action in re.findall(r"`(\w+:[A-Z]\w+)`", row.split("|")[1])} == allowed
+
+
+def test_what_stays_is_said(deployed: dict[str, Any]) -> None:
+    """Every resource that outlives its stack is named where somebody who deletes it looks."""
+    kept = {
+        name
+        for name, found in deployed["Resources"].items()
+        if "Retain" in (found.get("DeletionPolicy"), found.get("UpdateReplacePolicy"))
+    }
+    section = DEPLOY.partition("## Delete")[2].partition("\n## ")[0]
+
+    assert kept == {"KeysTable"}
+    assert all(f"`{name}`" in section for name in kept)
+
+
+# ---------------------------------------------------------------- tables
+
+
+def test_the_table_of_keys(deployed: dict[str, Any]) -> None:
+    table = resource(deployed, "KeysTable")
+    assert (table["DeletionPolicy"], table["UpdateReplacePolicy"]) == ("Retain", "Retain")
+    assert table["Condition"] == "MakesKeysTable"
+    assert table["Properties"] == {
+        "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [{"AttributeName": "key_sha256", "AttributeType": "S"}],
+        "KeySchema": [{"AttributeName": "key_sha256", "KeyType": "HASH"}],
+        "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},
+        "SSESpecification": ENCRYPTION,
+    }
+
+
+def test_the_table_of_rates(deployed: dict[str, Any]) -> None:
+    table = resource(deployed, "RatesTable")
+    assert (table["DeletionPolicy"], table["UpdateReplacePolicy"]) == ("Delete", "Delete")
+    assert table["Properties"] == {
+        "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [{"AttributeName": "window", "AttributeType": "S"}],
+        "KeySchema": [{"AttributeName": "window", "KeyType": "HASH"}],
+        "TimeToLiveSpecification": {"AttributeName": "expires_at", "Enabled": True},
+        "SSESpecification": ENCRYPTION,
+    }
+
+
+def test_the_commands_find_what_they_need(deployed: dict[str, Any]) -> None:
+    """`make key` and `make secret` read these of a stack."""
+    assert deployed["Outputs"]["KeysTable"]["Value"] == {
+        "Fn::If": ["MakesKeysTable", {"Ref": "KeysTable"}, {"Ref": "KeysTableName"}]
+    }
+    assert {"SecretPrefix", "KmsKeyArn"} <= deployed["Parameters"].keys()
+
+
+# ---------------------------------------------------------------- browsers
+
+
+def test_a_preflight_is_answered_without_a_function(deployed: dict[str, Any]) -> None:
+    """The same as the local server's: see `shell/cors.py`."""
+    paths = resource(deployed, "GatewayApi")["Properties"]["Body"]["paths"]
+    for operations in paths.values():
+        integration = operations["options"]["x-amazon-apigateway-integration"]
+        assert integration["type"] == "mock"
+        headers = integration["responses"]["default"]["responseParameters"]
+        told = {name.removeprefix("method.response.header.").lower(): value for name, value in headers.items()}
+        assert told.pop("access-control-allow-origin") == {
+            "Fn::If": ["HasCors", {"Fn::Sub": "'${CorsOrigin}'"}, "'none'"]
+        }
+        assert told == {name: f"'{value}'" for name, value in PREFLIGHT}
+
+
+# ---------------------------------------------------------------- API Gateway's own answers
+
+#: API Gateway's own answer -> status and the class that the SDKs of OpenAI and Anthropic raise for it.
+RAISED = {
+    "DEFAULT_4XX": (400, "BadRequestError"),
+    "DEFAULT_5XX": (500, "InternalServerError"),
+    "UNAUTHORIZED": (401, "AuthenticationError"),
+    "ACCESS_DENIED": (403, "PermissionDeniedError"),
+    "WAF_FILTERED": (403, "PermissionDeniedError"),
+    "MISSING_AUTHENTICATION_TOKEN": (404, "NotFoundError"),
+    "RESOURCE_NOT_FOUND": (404, "NotFoundError"),
+    "REQUEST_TOO_LARGE": (413, "APIStatusError"),
+    "THROTTLED": (429, "RateLimitError"),
+    "INTEGRATION_FAILURE": (502, "InternalServerError"),
+    "INTEGRATION_TIMEOUT": (504, "InternalServerError"),
+}
+
+
+@pytest.mark.parametrize("kind", RAISED)
+def test_the_sdks_read_what_api_gateway_answers(deployed: dict[str, Any], kind: str) -> None:
+    """Both vendors' SDKs as judges: the class to catch, the message to read, the id to report."""
+    body = resource(deployed, "GatewayApi")["Properties"]["Body"]
+    answers = body["x-amazon-apigateway-gateway-responses"]
+    assert answers.keys() == RAISED.keys()
+    status, name = RAISED[kind]
+    assert answers[kind].get("statusCode", str(status)) == str(status)
+    text = answers[kind]["responseTemplates"]["application/json"].replace("$context.requestId", "req-1")
+    headers = {
+        name.removeprefix("gatewayresponse.header."): "req-1"
+        for name, value in answers[kind]["responseParameters"].items()
+        if value == "context.requestId"
+    }
+    transport = httpx2.MockTransport(
+        lambda _: httpx2.Response(status, text=text, headers={"content-type": "application/json", **headers})
+    )
+    client = httpx2.Client(transport=transport)
+    chat = openai.OpenAI(base_url="http://gateway/v1", api_key="k", max_retries=0, http_client=client)
+    with pytest.raises(openai.APIStatusError) as by_openai:
+        chat.chat.completions.create(model="m", messages=[])
+    messages = anthropic.Anthropic(base_url="http://gateway", api_key="k", max_retries=0, http_client=client)
+    with pytest.raises(anthropic.APIStatusError) as by_anthropic:
+        messages.messages.create(model="m", max_tokens=1, messages=[])
+
+    error = json.loads(text)["error"]
+    for caught in (by_openai.value, by_anthropic.value):
+        assert name in [kind.__name__ for kind in type(caught).__mro__]
+        assert error["message"] in str(caught)
+        assert caught.request_id == "req-1"
+    assert by_openai.value.code == error["code"]
+    assert by_anthropic.value.type == error["type"]
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        (
+            "CorsOrigin",
+            ["", "*", "https://app.example.com", "http://localhost:3000"],
+            ["app.example.com", "https://a b", "'"],
+        ),
+        ("ReservedConcurrency", ["", "1", "500"], ["0", "-1", "many"]),
+        ("KeysTableName", ["", "toolwire-KeysTable-1A2B"], ["a", "a/b"]),
+        ("AlarmTopicArn", ["", "arn:aws:sns:eu-central-1:123456789012:alarms"], ["alarms"]),
+        ("WebAclArn", ["", "arn:aws:wafv2:eu-central-1:123456789012:regional/webacl/a/b"], ["acl"]),
+        ("KmsKeyArn", ["", "arn:aws:kms:eu-central-1:123456789012:key/1-2"], ["alias/a", "1-2"]),
+    ],
+)
+def test_what_a_parameter_takes(deployed: dict[str, Any], name: str, good: list[str], bad: list[str]) -> None:
+    pattern = deployed["Parameters"][name]["AllowedPattern"]
+    assert [value for value in good if not re.fullmatch(pattern, value)] == []
+    assert [value for value in bad if re.fullmatch(pattern, value)] == []
+
+
+# ---------------------------------------------------------------- in front, and on call
+
+
+def test_a_reservation_is_for_doors_only(deployed: dict[str, Any]) -> None:
+    for name, found in deployed["Resources"].items():
+        if found["Type"] == "AWS::Lambda::Function":
+            reserved = found["Properties"]["ReservedConcurrentExecutions"]
+            wanted = {"Fn::If": ["HasReserved", {"Ref": "ReservedConcurrency"}, {"Ref": "AWS::NoValue"}]}
+            assert reserved == ({"Ref": "AWS::NoValue"} if name == "CatalogFunction" else wanted)
+
+
+def test_firewall_and_domain_are_there_where_they_are_named(deployed: dict[str, Any]) -> None:
+    acl = resource(deployed, "WebAclAssociation")
+    assert acl["Condition"] == "HasWebAcl"
+    assert acl["Properties"]["ResourceArn"]["Fn::Sub"].endswith("::/restapis/${GatewayApi}/stages/${GatewayApiv1Stage}")
+    mapping = resource(deployed, "CustomDomainMapping")
+    assert mapping["Condition"] == resource(deployed, "CustomDomain")["Condition"] == "HasDomain"
+    assert mapping["Properties"]["BasePath"] == "v1"
+
+
+def test_alarms_are_made_where_there_is_somebody_to_tell(deployed: dict[str, Any]) -> None:
+    alarms = {name: found for name, found in deployed["Resources"].items() if found["Type"] == "AWS::CloudWatch::Alarm"}
+    assert alarms.keys() == ALARMS.keys()
+    for name, alarm in alarms.items():
+        assert alarm["Condition"] == "HasAlarms"
+        assert alarm["Properties"]["AlarmActions"] == [{"Ref": "AlarmTopicArn"}]
+        assert alarm["Properties"]["TreatMissingData"] == "notBreaching"
+        assert ALARMS[name] in json.dumps(alarm["Properties"])
+        assert f"`{name}`" in DEPLOY
+
+
+def test_the_dashboard_shows_metrics_that_are_written(deployed: dict[str, Any]) -> None:
+    dashboard = resource(deployed, "Dashboard")
+    assert dashboard["Condition"] == "HasDashboard"
+    text = dashboard["Properties"]["DashboardBody"]["Fn::Sub"][0]
+    widgets = json.loads(re.sub(r"\$\{[\w:]+\}", "x", text))["widgets"]
+    assert len(widgets) >= 6
+    source = (ROOT / "layers/shared/toolwire/shell/observe.py").read_text(encoding="utf-8")
+    dimensions = sorted([*re.findall(r'add_dimension\("(\w+)"', source), "service"])
+    searches = re.findall(
+        r"SEARCH\('\{\\\"toolwire/x\\\",([\w,]+)\} MetricName=\\\"(\w+)\\\"", text.replace("${AWS::StackName}", "x")
+    )
+    assert {name for _, name in searches} >= {"Requests", "TimeToFirstByte", "ToolCalls", "InputTokens"}
+    for schema, name in searches:
+        assert schema == ",".join(dimensions)
+        assert f'add_metric("{name}"' in source
