@@ -52,7 +52,7 @@ def check(document: Any) -> None:
     sent = json.loads(exchange.upstream_request.body)
     assert (sent["model"], sent["store"]) == (MODEL, False)
     try:
-        read_request(sent, model=MODEL)
+        read_request(sent, models=(MODEL,))
     except RefusedError as refused:
         # What text a client calls an image's address is its own affair, and so is what it calls a schema.
         assert refused.param is not None, refused.message  # noqa: PT017
@@ -72,7 +72,7 @@ def test_any_history(messages: list[Any]) -> None:
 def test_the_document_is_carried_as_it_stands() -> None:
     exchange = open_exchange(json.dumps(CARRIED).encode(), wire=WIRE, profile="openai", model=MODEL)
     sent = json.loads(exchange.upstream_request.body)
-    read_request(sent, model=MODEL)
+    read_request(sent, models=(MODEL,))
     assert [one["type"] for one in sent["input"]] == [
         "message", "function_call", "custom_tool_call", "custom_tool_call_output", "function_call_output",
     ]  # fmt: skip

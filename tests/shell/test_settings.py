@@ -1,6 +1,7 @@
 """The configuration document and the environment."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,8 @@ def test_every_host_can_be_configured_as_it_stands(host: Host) -> None:
     if host.profile:
         section += f'profile = "{host.profile}"\n'
 
-    assert load(section).providers[host.name] == load_settings({}).providers[host.name]
+    named = replace(load_settings({}).providers[host.name], wire_is_chosen=True)
+    assert load(section).providers[host.name] == named
     assert host.profile is None or host.profile in PROFILES
 
 
@@ -79,7 +81,9 @@ def test_a_profile_does_not_outlive_its_wire() -> None:
 def test_a_new_provider_needs_wire_and_base_url() -> None:
     settings = load('[providers."acme.eu-1"]\nwire = "openai_chat"\nbase_url = "http://10.0.0.5:8000/v1/"')
 
-    assert settings.providers["acme.eu-1"] == ProviderConfig("acme.eu-1", "openai_chat", "http://10.0.0.5:8000/v1")
+    assert settings.providers["acme.eu-1"] == ProviderConfig(
+        "acme.eu-1", "openai_chat", "http://10.0.0.5:8000/v1", wire_is_chosen=True
+    )
 
 
 def test_aliases_and_tenant() -> None:
