@@ -26,8 +26,8 @@ PACKED  := $(abspath $(wildcard toolwire.toml))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test integration check format build deploy key secret destroy verify replay conformance openapi bench lock \
-	clean python3
+.PHONY: help run test integration agents check format build deploy key secret destroy verify replay conformance openapi \
+	bench lock clean python3
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z0-9]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -39,8 +39,17 @@ run: .venv/run.stamp  ## serve the gateway on 127.0.0.1 (PORT=8080 CONFIG=toolwi
 test: check  ## lint, types, import rules and every fast test; offline once installed
 	$(PYTEST) -m "not integration" --dist worksteal
 
+# hypothesis marks the properties itself: each is tried on 50 examples by `make test`, on 1,000 here.
 integration: .venv/dev.stamp .venv-sam/stamp  ## the slow tests: builds, the Lambda emulator, every recording
-	$(PYTEST) -m integration --dist loadfile --hypothesis-profile=thorough
+	$(PYTEST) -m "integration or hypothesis" --dist loadfile --hypothesis-profile=thorough
+
+# Not part of any test: npm fetches the agent the first time, half a gigabyte.
+AGENT = claude
+AGENT_MODULE = $(or $(AGENT_$(AGENT)),$(error AGENT is claude or codex))
+AGENT_claude = claude_code
+AGENT_codex  = codex
+agents: .venv/dev.stamp  ## real coding agents in tool loops through the gateway; needs npm (AGENT=claude|codex)
+	$(RUN) -m tests.agents.$(AGENT_MODULE)
 
 check: .venv/dev.stamp  ## lint, types and import rules only
 	$(BIN)/ruff check .

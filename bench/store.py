@@ -144,6 +144,7 @@ class _Table(BaseHTTPRequestHandler):
 
 @contextmanager
 def _table() -> Iterator[Store]:
+    _Table.items.clear()  # what an earlier run has left would be found, and read
     with ThreadingHTTPServer(("127.0.0.1", 0), _Table) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         os.environ |= {

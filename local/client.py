@@ -11,11 +11,15 @@ import http.client
 import json
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import SplitResult
 
 #: Seconds that one read may take: more than the longest silence a check asks for.
 _READ_SECONDS = 60.0
+
+#: The header that bears the key: `Authorization: Bearer`, or Anthropic's.
+KeyHeader = Literal["bearer", "x-api-key"]
+
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -68,11 +72,20 @@ class HttpGateway:
     def has_key(self) -> bool:
         return self.own_key is not None
 
-    def send(self, method: str, path: str, body: bytes | None = None, *, key: str | None = "own") -> Reply:
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        key: str | None = "own",
+        header: KeyHeader = "bearer",
+    ) -> Reply:
         headers = {"content-type": "application/json", "accept-encoding": "identity"}
         presented = self.own_key if key == "own" else key
         if presented is not None:
-            headers["authorization"] = f"Bearer {presented}"
+            name, value = ("authorization", f"Bearer {presented}") if header == "bearer" else (header, presented)
+            headers[name] = value
         secure = self.url.scheme == "https"
         kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
         connection = kind(self.url.hostname or "", self.url.port, timeout=_READ_SECONDS)

@@ -19,10 +19,22 @@ import os
 import secrets
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 
 from local.client import HttpGateway, Reply
+from local.expectations import (
+    BlockedError,
+    FailedError,
+    Gateway,
+    SkippedError,
+    error_of,
+    expect,
+    expect_error,
+    expect_request_id,
+    expect_stream,
+)
+from local.verify_doors import DOOR_CHECKS
 
 #: Bodies over the gateway's own limit (4.5 MB), over what Lambda takes (6 MB), and over what API Gateway takes (10 MB).
 _TOO_LARGE, _TOO_LARGE_FOR_LAMBDA, _TOO_LARGE_FOR_API_GATEWAY = 5_000_000, 7_000_000, 11_000_000
@@ -42,31 +54,6 @@ _WEATHER = {
 _TWO_CITIES = "What is the weather in Paris and New York?"
 
 
-class Gateway(Protocol):
-    """What the checks need of the gateway under test."""
-
-    @property
-    def is_local(self) -> bool: ...
-
-    @property
-    def has_key(self) -> bool: ...
-
-    def send(self, method: str, path: str, body: bytes | None = None, *, key: str | None = "own") -> Reply:
-        """One request; `path` is behind the URL. `key`: "own" for the user's, None for none, else that one."""
-
-
-class FailedError(Exception):
-    """A check did not pass. The message says what was seen and what to change."""
-
-
-class BlockedError(FailedError):
-    """A check did not pass that the ones after it need."""
-
-
-class SkippedError(Exception):
-    """A check does not apply here. The message says why."""
-
-
 def chat(gateway: Gateway, text: str, **fields: Any) -> Reply:
     """A request for the demo with one tool."""
     messages = fields.pop("messages", [{"role": "user", "content": text}])
@@ -79,8 +66,8 @@ def chat(gateway: Gateway, text: str, **fields: Any) -> Reply:
 
 def health(gateway: Gateway) -> str:
     reply = gateway.send("GET", "/health", key=None)
-    _expect(reply.status == 200, f"GET /health is {reply.status}: does the URL end in the stage (/v1)?")
-    _expect(isinstance(reply.json, dict) and reply.json.get("status") == "ok", "GET /health is not {'status': 'ok'}")
+    expect(reply.status == 200, f"GET /health is {reply.status}: does the URL end in the stage (/v1)?")
+    expect(isinstance(reply.json, dict) and reply.json.get("status") == "ok", "GET /health is not {'status': 'ok'}")
     return f"version {reply.json.get('version')}"
 
 
@@ -89,15 +76,13 @@ def key_is_asked_for(gateway: Gateway) -> str:
     if missing.status == 404:
         raise BlockedError("there is no GET /models: does the URL end in the stage (/v1)?")
     if missing.status == 200:
-        _expect(gateway.is_local, "anybody can use this gateway: set REQUIRE_KEY=1, as the template does")
-        _expect(not gateway.has_key, "a key was given, but the gateway asks for none: make one (make key)")
+        expect(gateway.is_local, "anybody can use this gateway: set REQUIRE_KEY=1, as the template does")
+        expect(not gateway.has_key, "a key was given, but the gateway asks for none: make one (make key)")
         raise SkippedError("the local gateway asks for no key")
-    _expect_error(missing, 401, "a request without a key")
-    _expect_error(
-        gateway.send("GET", "/models", key=f"wrong-{secrets.token_hex(8)}"), 401, "a request with a wrong key"
-    )
+    expect_error(missing, 401, "a request without a key")
+    expect_error(gateway.send("GET", "/models", key=f"wrong-{secrets.token_hex(8)}"), 401, "a request with a wrong key")
     body = json.dumps({"model": "demo/openai", "messages": [{"role": "user", "content": "hi"}]}).encode()
-    _expect_error(gateway.send("POST", "/chat/completions", body, key=None), 401, "a chat request without a key")
+    expect_error(gateway.send("POST", "/chat/completions", body, key=None), 401, "a chat request without a key")
     return "401 without a key and with a wrong one"
 
 
@@ -105,21 +90,21 @@ def models(gateway: Gateway) -> str:
     reply = gateway.send("GET", "/models")
     if reply.status == 401:
         raise BlockedError("the key is missing or refused: make one (make key TENANT=me STACK=...) and give it as KEY=")
-    _expect(reply.status == 200, f"GET /models is {reply.status}")
+    expect(reply.status == 200, f"GET /models is {reply.status}")
     names = [model.get("id") for model in (reply.json or {}).get("data", [])]
     if "demo/openai" not in names:
         raise BlockedError("the demo is off, and the other checks need it: deploy with EnableDemo=1")
-    _expect_request_id(reply)
+    expect_request_id(reply)
     return f"{len(names)} models"
 
 
 def stream_arrives_in_pieces(gateway: Gateway) -> str:
     reply = chat(gateway, f"{_TWO_CITIES} [demo slow {_PACE_MILLISECONDS}]", stream=True)
-    _expect_stream(reply)
+    expect_stream(reply)
     times = [moment for moment, _ in reply.pieces]
     spread = times[-1] - times[0]
     expected = (len(reply.frames) - 1) * _PACE_MILLISECONDS / 1000
-    _expect(
+    expect(
         spread > expected / 2,
         f"the stream is written over {expected:.1f} s and came within {spread:.1f} s: something buffers it. Every "
         "method needs ResponseTransferMode RESPONSE_STREAM, the function AWS_LAMBDA_EXEC_WRAPPER, a proxy no buffering",
@@ -129,7 +114,7 @@ def stream_arrives_in_pieces(gateway: Gateway) -> str:
 
 def parallel_calls(gateway: Gateway) -> str:
     reply = chat(gateway, _TWO_CITIES, stream=True, stream_options={"include_usage": True})
-    _expect_stream(reply)
+    expect_stream(reply)
     calls: dict[int, dict[str, str]] = {}
     for delta in _deltas(reply):
         for part in delta.get("tool_calls") or []:
@@ -137,77 +122,77 @@ def parallel_calls(gateway: Gateway) -> str:
             call["id"] += part.get("id") or ""
             call["arguments"] += part["function"].get("arguments") or ""
     arguments = [_parsed(call["arguments"]) for _, call in sorted(calls.items())]
-    _expect(
+    expect(
         arguments == [{"city": "Paris"}, {"city": "New York"}],
         f"two calls were made, these arrived: {arguments}; a bug",
     )
-    _expect(len({call["id"] for call in calls.values()}) == 2, "the two calls have one id; a bug")
+    expect(len({call["id"] for call in calls.values()}) == 2, "the two calls have one id; a bug")
     reasons = _finish_reasons(reply)
-    _expect(reasons[-1] == "tool_calls", f"the stream finished with {reasons[-1]!r} instead of 'tool_calls'; a bug")
-    _expect(reply.frames[-1] == "[DONE]", "the stream has no [DONE] at its end; a bug")
-    _expect(bool(reply.chunks[-1].get("usage")), "usage was asked for and is not in the last chunk; a bug")
+    expect(reasons[-1] == "tool_calls", f"the stream finished with {reasons[-1]!r} instead of 'tool_calls'; a bug")
+    expect(reply.frames[-1] == "[DONE]", "the stream has no [DONE] at its end; a bug")
+    expect(bool(reply.chunks[-1].get("usage")), "usage was asked for and is not in the last chunk; a bug")
     return "two calls, arguments whole, usage last"
 
 
 def tool_loop(gateway: Gateway) -> str:
     first = chat(gateway, "Weather in Oslo?")
-    _expect(first.status == 200, f"a JSON answer is {first.status}: {_error_of(first)}")
+    expect(first.status == 200, f"a JSON answer is {first.status}: {error_of(first)}")
     content_type = first.headers.get("content-type", "")
-    _expect(content_type.startswith("application/json"), f"a JSON answer has content-type {content_type!r}; a bug")
+    expect(content_type.startswith("application/json"), f"a JSON answer has content-type {content_type!r}; a bug")
     message = first.json["choices"][0]["message"]
     calls = message.get("tool_calls") or []
-    _expect(len(calls) == 1, f"one call was made, {len(calls)} arrived; a bug")
+    expect(len(calls) == 1, f"one call was made, {len(calls)} arrived; a bug")
     result = {"role": "tool", "tool_call_id": calls[0]["id"], "content": "12 degrees and rain"}
     second = chat(gateway, "", messages=[{"role": "user", "content": "Weather in Oslo?"}, message, result])
-    _expect(second.status == 200, f"the turn with the tool's result is {second.status}: {_error_of(second)}")
+    expect(second.status == 200, f"the turn with the tool's result is {second.status}: {error_of(second)}")
     text = second.json["choices"][0]["message"]["content"] or ""
-    _expect("12 degrees and rain" in text, "the tool's result did not reach the model; a bug")
+    expect("12 degrees and rain" in text, "the tool's result did not reach the model; a bug")
     return "call, result, answer"
 
 
 def broken_upstream(gateway: Gateway) -> str:
     reply = chat(gateway, "Weather in Oslo? [demo cut]", stream=True)
-    _expect(reply.status == 200, f"a stream that broke off after it had begun is {reply.status}: {_error_of(reply)}")
-    _expect(
+    expect(reply.status == 200, f"a stream that broke off after it had begun is {reply.status}: {error_of(reply)}")
+    expect(
         any("error" in chunk for chunk in reply.chunks),
         "a stream that broke off upstream just stopped: the error event got lost between the function and here",
     )
-    _expect("[DONE]" not in reply.frames, "a stream that broke off upstream ended with [DONE]; a bug")
-    _expect(not any(_finish_reasons(reply)), "a stream that broke off upstream has a finish_reason; a bug")
+    expect("[DONE]" not in reply.frames, "a stream that broke off upstream ended with [DONE]; a bug")
+    expect(not any(_finish_reasons(reply)), "a stream that broke off upstream has a finish_reason; a bug")
     whole = chat(gateway, "Weather in Oslo? [demo cut]")
-    _expect_error(whole, 502, "a JSON answer that broke off upstream")
+    expect_error(whole, 502, "a JSON answer that broke off upstream")
     return "an error event, no [DONE]; 502 without streaming"
 
 
 def refused_upstream(gateway: Gateway) -> str:
     reply = chat(gateway, "[demo error 429]")
-    _expect_error(reply, 429, "an upstream's 429", upstreams=True)
-    _expect("retry-after" in reply.headers, "the upstream's Retry-After is lost: does a proxy remove it?")
+    expect_error(reply, 429, "an upstream's 429", upstreams=True)
+    expect("retry-after" in reply.headers, "the upstream's Retry-After is lost: does a proxy remove it?")
     return "429 with Retry-After"
 
 
 def unknown_model(gateway: Gateway) -> str:
     body = json.dumps({"model": "no-such-model", "messages": [{"role": "user", "content": "hi"}]}).encode()
     reply = gateway.send("POST", "/chat/completions", body)
-    _expect_error(reply, 404, "an unknown model")
+    expect_error(reply, 404, "an unknown model")
     code = reply.json["error"].get("code")
-    _expect(code == "model_not_found", f"an unknown model has code {code!r} instead of 'model_not_found'; a bug")
+    expect(code == "model_not_found", f"an unknown model has code {code!r} instead of 'model_not_found'; a bug")
     return "404 model_not_found"
 
 
 def unknown_path(gateway: Gateway) -> str:
     reply = gateway.send("GET", "/no/such/path")
-    _expect_error(reply, 404, "an unknown path", hint="the GatewayResponse for MISSING_AUTHENTICATION_TOKEN is missing")
+    expect_error(reply, 404, "an unknown path", hint="the GatewayResponse for MISSING_AUTHENTICATION_TOKEN is missing")
     return "404"
 
 
 def malformed_json(gateway: Gateway) -> str:
-    _expect_error(gateway.send("POST", "/chat/completions", b'{"model": "demo/openai",'), 400, "malformed JSON")
+    expect_error(gateway.send("POST", "/chat/completions", b'{"model": "demo/openai",'), 400, "malformed JSON")
     return "400"
 
 
 def body_too_large(gateway: Gateway) -> str:
-    _expect_error(chat(gateway, "x" * _TOO_LARGE), 413, "a body of 5 MB")
+    expect_error(chat(gateway, "x" * _TOO_LARGE), 413, "a body of 5 MB")
     return "413"
 
 
@@ -215,17 +200,17 @@ def body_far_too_large(gateway: Gateway) -> str:
     for size in (_TOO_LARGE_FOR_LAMBDA, _TOO_LARGE_FOR_API_GATEWAY):
         what = f"a body of {size / 1e6:.0f} MB"
         hint = "what answers it is not the function: template.yaml needs a GatewayResponse for it"
-        _expect_error(chat(gateway, "x" * size), 413, what, hint=hint)
+        expect_error(chat(gateway, "x" * size), 413, what, hint=hint)
     return "413 for 7 and 11 MB"
 
 
 def keep_alive(gateway: Gateway) -> str:
     reply = chat(gateway, f"{_TWO_CITIES} [demo stall {_STALL_SECONDS}]", stream=True)
-    _expect_stream(reply)
+    expect_stream(reply)
     times = [0.0, *(moment for moment, _ in reply.pieces)]
     longest = max(later - earlier for earlier, later in itertools.pairwise(times))
-    _expect(times[-1] > _STALL_SECONDS, "the demo did not stall: is this gateway's demo up to date?")
-    _expect(
+    expect(times[-1] > _STALL_SECONDS, "the demo did not stall: is this gateway's demo up to date?")
+    expect(
         longest < _LONGEST_PAUSE_SECONDS,
         f"{longest:.0f} s passed without a byte while the upstream was silent: keep-alives do not arrive",
     )
@@ -239,6 +224,7 @@ CHECKS: tuple[Callable[[Gateway], str], ...] = (
     stream_arrives_in_pieces,
     parallel_calls,
     tool_loop,
+    *DOOR_CHECKS,
     broken_upstream,
     refused_upstream,
     unknown_model,
@@ -276,38 +262,6 @@ def _run(check: Callable[[Gateway], str], gateway: Gateway) -> tuple[str, str, b
         return "FAIL", f"the answer has none of the expected shape ({type(error).__name__}); a bug", False
 
 
-def _expect(holds: bool, what_to_change: str) -> None:
-    if not holds:
-        raise FailedError(what_to_change)
-
-
-def _expect_error(reply: Reply, status: int, what: str, *, hint: str = "a bug", upstreams: bool = False) -> None:
-    """An error answer that OpenAI's SDKs can read, with the one request id in the header and, unless the body is the
-    upstream's own, in the body."""
-    _expect(reply.status == status, f"{what} is {reply.status} instead of {status}; {hint}")
-    error = reply.json.get("error") if isinstance(reply.json, dict) else None
-    readable = isinstance(error, dict) and isinstance(error.get("message"), str) and isinstance(error.get("type"), str)
-    _expect(readable, f"{what}: the body is not {{'error': {{'message', 'type', ...}}}}; {hint}")
-    request_id = _expect_request_id(reply)
-    named = upstreams or request_id.encode() in reply.body
-    _expect(named, f"{what}: the body does not name the request id of its header; {hint}")
-
-
-def _expect_request_id(reply: Reply) -> str:
-    request_id = reply.headers.get("x-request-id", "")
-    _expect(bool(request_id), f"an answer ({reply.status}) has no x-request-id")
-    return request_id
-
-
-def _expect_stream(reply: Reply) -> None:
-    _expect(reply.status == 200, f"a stream is {reply.status}: {_error_of(reply)}")
-    content_type = reply.headers.get("content-type", "")
-    _expect(content_type.startswith("text/event-stream"), f"a stream has content-type {content_type!r}")
-    _expect(not reply.broken, "the connection broke before the stream's end")
-    _expect_request_id(reply)
-    _expect(bool(reply.chunks), "a stream has no chunk")
-
-
 def _deltas(reply: Reply) -> list[dict[str, Any]]:
     return [choice["delta"] for chunk in reply.chunks for choice in chunk["choices"]]
 
@@ -321,11 +275,6 @@ def _parsed(arguments: str) -> Any:
         return json.loads(arguments)
     except ValueError:
         return arguments
-
-
-def _error_of(reply: Reply) -> str:
-    error = reply.json.get("error") if isinstance(reply.json, dict) else None
-    return str(error.get("message"))[:200] if isinstance(error, dict) else "no error body"
 
 
 def main(arguments: list[str] | None = None) -> int:

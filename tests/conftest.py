@@ -1,4 +1,7 @@
-"""What holds for every test: no network but loopback, no environment of the machine, properties that repeat exactly."""
+"""What holds for every test: no network but loopback, no environment of the machine, properties that repeat exactly.
+
+A run of everything also fails if a test that docs/reference-coverage.md names did not run.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ import signal
 import hypothesis
 import pytest
 import pytest_socket
+
+from tests.named_tests import NamedTests, named_tests
 
 #: Variables that would change what the gateway, boto3 or an SDK does. Removed before any test module is imported.
 #: TOOLWIRE_SHARED, which tests/reference.py reads, only says where reference data lies.
@@ -54,6 +59,10 @@ hypothesis.settings.load_profile("quick")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`pytest tests/matrix --update-golden` rewrites the golden files, for a look at the difference before a commit."""
     parser.addoption("--update-golden", action="store_true", help="rewrite golden files and examples in docs")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(NamedTests(config, named_tests()), "named-tests")
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.corpus import driver
-from tests.providers.chat_reader import read as read_chat
+from tests.doors.responses_reader import read as read_responses
+from tests.matrix.anthropic_host import anthropic
+from tests.matrix.chat_hosts import compatible
+from tests.matrix.gemini_host import gemini
+from tests.matrix.responses_host import responses
+from tests.matrix.scenarios import Call, Scenario, Text
+from tests.providers.chat_reader import sdk_stream
 from toolwire.custom_tools import CustomCalls, InputText, bridged
 from toolwire.model.events import Batch, StreamEvent, ToolCallDelta, ToolCallEnd, ToolCallStart
 from toolwire.model.request import ChatRequest, Message, TextPart, Tool, ToolCallPart
@@ -42,6 +48,7 @@ FORMS = {
     "an object of one string under another name": ('{"patch": "a\\nb"}', "a\nb"),
     "plain text": ("*** Begin Patch\n+x", "*** Begin Patch\n+x"),
     "another object": ('{"input": 1}', '{"input": 1}'),
+    "behind another member": ('{"why": "y", "input": "a\\nb", "n": {"input": "z"}}', "a\nb"),
     "two strings": ('{"a": "x", "b": "y"}', '{"a": "x", "b": "y"}'),
     "cut within the text": ('{"input": "abc', "abc"),
     "cut within an escape": ('{"input": "abc\\u00e', "abc"),
@@ -120,20 +127,56 @@ def test_a_request_without_custom_tools_is_itself() -> None:
     assert warnings == []
 
 
-@pytest.mark.parametrize("stream", [True, False])
-def test_a_chat_client_gets_its_custom_tools_calls_from_a_provider_without_any(stream: bool) -> None:
-    tool = {"type": "custom", "custom": {"name": "patch", "format": {"type": "text"}}}
-    request = {"model": "m", "stream": stream, "tools": [tool], "messages": [{"role": "user", "content": "go"}]}
-    exchange = driver.open_exchange(json.dumps(request).encode(), wire="gemini", model="gemini-3-flash")
-    part = {"functionCall": {"name": "patch", "args": {"input": '+"x"\n'}}}
-    said = {"candidates": [{"content": {"role": "model", "parts": [part]}, "index": 0, "finishReason": "STOP"}]}
-    raw = json.dumps(said).encode()
-    kind = "text/event-stream" if stream else "application/json"
-    body = driver.answer(exchange, [b"data: %b\n\n" % raw if stream else raw], content_type=kind).body
-    if stream:
-        ((_, name, text),) = read_chat(body).calls
+# ---------------------------------------------------------------- every door and every wire
+
+TEXT = '+"x"\n\ttab € \\d'
+_ARGUMENTS = json.dumps({"input": TEXT})
+PATCHES = Call("patch", (_ARGUMENTS[:11], _ARGUMENTS[11:]))
+PINGS = Call("ping", ('{"n":', "1}"))
+SCENARIOS = {
+    "alone": Scenario("custom", "", (PATCHES,), "tool_calls"),
+    "between others": Scenario("custom", "", (Text(("a",)), PINGS, PATCHES, PINGS), "tool_calls"),
+}
+WIRES = {"openai_chat": compatible, "openai_responses": responses, "anthropic_messages": anthropic, "gemini": gemini}
+
+
+def asked(door: str, stream: bool) -> bytes:
+    """The request of a client of this door that has a custom tool and a function."""
+    ping = {"name": "ping", "parameters": {"type": "object"}}
+    if door == "chat":
+        tools = [{"type": "custom", "custom": {"name": "patch"}}, {"type": "function", "function": ping}]
     else:
-        (call,) = json.loads(body)["choices"][0]["message"]["tool_calls"]
-        assert call["type"] == "custom"
-        name, text = call["custom"]["name"], call["custom"]["input"]
-    assert (name, text) == ("patch", '+"x"\n')
+        tools = [{"type": "custom", "name": "patch"}, {"type": "function", **ping}]
+    history = {"messages" if door == "chat" else "input": [{"role": "user", "content": "go"}]}
+    return json.dumps({"model": "m", "stream": stream, "tools": tools, **history}).encode()
+
+
+def calls_of(door: str, stream: bool, body: bytes) -> list[tuple[str, str, str]]:
+    """(kind, name, text) of each call that the client is shown."""
+    if door == "chat":
+        folded = sdk_stream(body) if stream else json.loads(body)
+        made = folded["choices"][0]["message"]["tool_calls"]
+        return [
+            (c["type"], c[c["type"]]["name"], c[c["type"]].get("input", c[c["type"]].get("arguments"))) for c in made
+        ]
+    final = read_responses(body).final if stream else json.loads(body)
+    kinds = {"function_call": "function", "custom_tool_call": "custom"}
+    return [
+        (kinds[item["type"]], item["name"], item.get("input", item.get("arguments")))
+        for item in (final or {})["output"]
+        if item["type"] in kinds
+    ]
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("door", ["chat", "responses"])
+def test_a_client_gets_its_custom_tools_calls(door: str, wire: str, scenario: Scenario, stream: bool) -> None:
+    """Also in pieces of one byte, and from hosts whose profile says that they have no custom tools."""
+    reply = WIRES[wire](scenario, stream)
+    pieces = [reply.body[at : at + 1] for at in range(len(reply.body))]
+    exchange = driver.open_exchange(asked(door, stream), door=door, wire=wire)
+    answer = driver.answer(exchange, pieces, content_type=reply.content_type)
+    wanted = [("custom", "patch", TEXT) if c is PATCHES else ("function", "ping", '{"n":1}') for c in scenario.calls]
+    assert calls_of(door, stream, answer.body) == wanted

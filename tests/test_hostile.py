@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import Answer, answer, open_exchange
+from tests.matrix.cells import CELLS, Cell
 from tests.providers.chat_upstream import CALLS, ROLE, STOP, TOTAL, ask, chunk, fragment, opening, request, stream, text
 from tests.test_exchange import opened, told
 from toolwire.model.errors import RequestError
@@ -171,6 +172,25 @@ def test_what_is_kept_until_its_end_is_bounded(kind: str) -> None:
     answered = answer(exchange, [piece] * (ANSWER_BYTES // len(piece) + 1), content_type=kind)
 
     assert (answered.status, json.loads(answered.body)["error"]["code"]) == (502, "upstream_protocol_error")
+
+
+# ---------------------------------------------------------------- text that is none
+
+WITH_A_CALL = [cell for cell in CELLS if cell.scenario.name == "text_and_call"]
+
+
+@pytest.mark.parametrize("cell", WITH_A_CALL, ids=lambda cell: cell.id)
+def test_a_byte_that_is_no_text_reaches_no_client(cell: Cell) -> None:
+    """Wherever it stands, also in what only travels on: clients' parsers throw at it."""
+    reply = cell.reply()
+    step = max(1, len(reply.body) // 60)
+    for at in range(0, len(reply.body), step):
+        broken = reply.body[:at] + b"\x80" + reply.body[at:]
+
+        answered = answer(cell.open(), [broken], status=reply.status, content_type=reply.content_type)
+
+        answered.body.decode()
+        assert "internal_error" not in answered.body.decode(), at
 
 
 # ---------------------------------------------------------------- the credential

@@ -35,6 +35,7 @@ _SLOW = {
     "requests",
     "toolwire.demo",
     "toolwire.shell.replay",
+    "toolwire.stream.text_calls",
     "urllib3",
 }
 

@@ -1,4 +1,4 @@
-"""docs/reference-coverage.md names tests that exist, and every row names one or says why there is none."""
+"""docs/reference-coverage.md names tests that exist and run, and every row names one or says why there is none."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.named_tests import NamedTests, named_tests
+
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "reference-coverage.md").read_text()
 
 _TEST = re.compile(r"`(tests/[\w/.-]+\.py)::(test_\w+)`")
 #: What a row may say in place of a test: a decision, with its reason behind it.
-_DECIDED = re.compile(r"(design \d|not filled in: |the client's to |keys and rates)")
+_DECIDED = re.compile(r"(decided|not filled in: |the client's to |keys and rates)")
 
 ROWS = [
     [cell.strip() for cell in line.strip("|").split(" | ")]
@@ -52,3 +54,77 @@ def test_the_five_contract_tests_are_named_as_the_document_names_them() -> None:
     named = re.findall(r"^\| `(test_\w+)` \|", PAGE, re.MULTILINE)
     assert len(named) == 5
     assert set(named) <= contract
+
+
+# ---------------------------------------------------------------- whether they ran
+
+pytest_plugins = ["pytester"]
+
+SUITE = """
+import pytest
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_runs(n): ...
+
+@pytest.mark.parametrize("n", [])
+def test_has_no_cases(n): ...
+
+@pytest.mark.skip
+def test_is_skipped(): ...
+
+@pytest.mark.skip(reason="reference data absent: x.json")
+def test_has_no_data(): ...
+
+@pytest.mark.integration
+def test_is_for_the_other_run(): ...
+
+@pytest.mark.xfail
+def test_is_known_to_fail(): assert False
+"""
+
+NAMES = ["runs", "has_no_cases", "is_skipped", "has_no_data", "is_for_the_other_run", "is_known_to_fail", "is_gone"]
+
+CONFTEST = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+from tests.named_tests import NamedTests
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "integration: slow")
+    named = ["test_it.py::test_" + name for name in {NAMES}]
+    config.pluginmanager.register(NamedTests(config, named))
+"""
+
+EVERY_RUN = {"has_no_cases", "is_skipped", "is_known_to_fail", "is_gone"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "unshown"),
+    [
+        (("-m", "not integration"), EVERY_RUN),
+        (("-m", "not integration", "-n", "2"), EVERY_RUN),
+        (("-m", "integration or hypothesis"), {"is_gone"}),
+        (("-k", "runs"), set()),
+        (("test_it.py::test_runs",), set()),
+    ],
+    ids=["fast", "fast, by two workers", "slow", "by a word", "by a name"],
+)
+def test_a_run_of_everything_fails_without_a_named_test(
+    pytester: pytest.Pytester, arguments: tuple[str, ...], unshown: set[str]
+) -> None:
+    pytester.makeconftest(CONFTEST)
+    pytester.makepyfile(test_it=SUITE)
+
+    run = pytester.runpytest_subprocess if "-n" in arguments else pytester.runpytest_inprocess
+    ran = run("-p", "no:cacheprovider", *arguments)
+
+    told = [line.rpartition("::test_")[2] for line in ran.outlines if line.startswith("named by docs/")]
+    assert sorted(told) == sorted(unshown)
+    assert ran.ret == (pytest.ExitCode.TESTS_FAILED if unshown else pytest.ExitCode.OK)
+
+
+def test_the_plugin_is_there_and_watches_the_page(pytestconfig: pytest.Config) -> None:
+    plugin = pytestconfig.pluginmanager.get_plugin("named-tests")
+    assert isinstance(plugin, NamedTests)
+    assert plugin._named == named_tests()
+    assert len(plugin._named) > 100

@@ -1,8 +1,9 @@
-"""Codex itself, in real tool loops through the gateway: `python -m tests.agents.codex`.
+"""Codex itself, in real tool loops through the gateway: `make agents AGENT=codex`.
 
 It needs node and npm, and the first time a network: npm installs the version named here into a folder of its own,
-outside the repository (AGENTS_DIR, else the user's cache). The gateway is started on a free port, the upstream is the
-demo provider of each wire; no key, no account. Prints a table and ends with 1 if anything in it failed.
+outside the repository (AGENTS_DIR, else the user's cache). The gateway is started on a free port. Upstream are the demo
+provider of each wire, and the bench harness's, where it is there; no key, no account. Prints a table and ends with 1 if
+anything in it failed.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.agents.claude_code import BENCH_MODELS, bench
 from tests.gateway import gateway
 
 VERSION = "0.171.0"
@@ -28,10 +30,14 @@ TALK_SECONDS = 90
 #: The demo model of each wire that is built.
 MODELS = ("demo/openai", "demo/responses", "demo/anthropic", "demo/compatible", "demo/gemini")
 
+#: The bench upstream's. As a Responses host it knows no namespaces, which is where Codex has the tools of MCP servers.
+OTHERS = tuple(model for model, (wire, _) in BENCH_MODELS.items() if wire != "openai_responses")
+
 #: What docs/clients.md says, word for word, but for the address.
 CONFIG = """\
+model = "{model}"
 model_provider = "toolwire"
-model_catalog_json = "{catalog}"
+{catalog}
 approval_policy = "never"
 sandbox_mode = "danger-full-access"
 
@@ -42,16 +48,23 @@ env_key = "TOOLWIRE_KEY"
 wire_api = "responses"
 """
 
-_PATCH = """\
-Use apply_patch:
-```
-*** Begin Patch
-*** Add File: notes.txt
-+a "quoted" line
-+a backslash \\n
-*** End Patch
-```
+#: The server whose tools the bench upstream calls.
+SERVER = """
+[mcp_servers.bench]
+command = "{python}"
+args = ["-m", "tests.agents.mcp_tools"]
+env = {{PYTHONPATH = "{root}", FAILS = "{fails}"}}
 """
+
+
+def _patch(text: str) -> str:
+    """The prompt for a patch that makes `notes.txt` of this text."""
+    lines = "".join(f"+{line}\n" for line in text.splitlines())
+    return f"[demo slow 0] Use apply_patch:\n```\n*** Begin Patch\n*** Add File: notes.txt\n{lines}*** End Patch\n```\n"
+
+
+#: As long as one fenced block nearly may be for the demo model (`docs/demo.md`).
+_LONG = "".join(f'{number}: a "quoted" word, a back\\slash, an é and a tab\t.\n' for number in range(300))
 
 
 @dataclass(frozen=True)
@@ -60,14 +73,25 @@ class Talk:
 
     name: str
     prompt: str
-    says: tuple[str, ...] = ()  # a piece of each command's output
+    says: tuple[str, ...] = ()  # a piece of each command's output, or of each tool's result
     writes: str | None = None  # what `notes.txt` holds afterwards
+    fails: bool = False
 
 
 TALKS = (
     Talk("a command", 'Run exec_command with "echo one-ok"', ("one-ok",)),
     Talk("parallel calls", 'Run exec_command with "echo one-ok" and "echo two-ok"', ("one-ok", "two-ok")),
-    Talk("a patch", _PATCH, writes='a "quoted" line\na backslash \\n\n'),
+    Talk("a command that fails", 'Run exec_command with "echo broken; exit 3"', ("broken",), fails=True),
+    Talk("a patch", _patch('a "quoted" line\na backslash \\n\n'), writes='a "quoted" line\na backslash \\n\n'),
+    Talk("a long patch", _patch(_LONG), writes=_LONG),
+)
+OTHER_TALKS = (
+    Talk("one call", "[[sim tools m=20 t=1]]", ("get_weather had 20",)),
+    Talk("parallel calls", "[[sim tools m=9 t=2]]", ("get_weather had 9", "search_docs had 9")),
+    Talk("interleaved calls", "[[sim tools m=9 t=2 il=1]]", ("get_weather had 9", "search_docs had 9")),
+    Talk("a tool that fails", "[[sim tools m=5 t=1]]", ("get_weather had 5",), fails=True),
+    Talk("a long call", "[[sim tools m=4000 t=1]]", ("get_weather had 4000",)),
+    Talk("reasoning", "[[sim think n=5 m=5]]", ("get_weather had 5",)),
 )
 
 
@@ -86,28 +110,46 @@ def hold(program: Path, base: str, model: str, talk: Talk, folder: Path) -> list
     home, work = folder / "home", folder / "work"
     home.mkdir()
     work.mkdir()
-    catalog = home / "models.json"
-    with urllib.request.urlopen(f"{base}/models", timeout=10) as answer:
-        catalog.write_bytes(answer.read())
-    (home / "config.toml").write_text(CONFIG.format(base=base, catalog=catalog), "utf-8")
+    (home / "config.toml").write_text(_config(base, model, talk, home / "models.json"), "utf-8")
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "CODEX_HOME": str(home), "TOOLWIRE_KEY": "none"}
     done = subprocess.run(
-        [str(program), "exec", "--skip-git-repo-check", "--json", "-m", model, talk.prompt], cwd=work,
-        env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TALK_SECONDS, check=False,
+        [str(program), "exec", "--skip-git-repo-check", "--json", talk.prompt], cwd=work, env=environment,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TALK_SECONDS, check=False,
     )  # fmt: skip
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     faults = [] if done.returncode == 0 else [f"ended with {done.returncode}: {done.stderr.strip()[-200:]}"]
-    return faults + _faults(talk, lines, work / "notes.txt")
+    return faults + _faults(model, talk, lines, work / "notes.txt")
 
 
-def _faults(talk: Talk, lines: list[dict[str, Any]], notes: Path) -> list[str]:
+def _config(base: str, model: str, talk: Talk, catalog: Path) -> str:
+    """Codex's settings. The catalogue is fetched as the page says; it knows the demo's models."""
+    if model in OTHERS:
+        server = SERVER.format(python=sys.executable, root=Path(__file__).parents[2], fails=int(talk.fails))
+        return CONFIG.format(base=base, model=model, catalog="") + server
+    with urllib.request.urlopen(f"{base}/models", timeout=10) as answer:
+        catalog.write_bytes(answer.read())
+    return CONFIG.format(base=base, model=model, catalog=f'model_catalog_json = "{catalog}"')
+
+
+def _faults(model: str, talk: Talk, lines: list[dict[str, Any]], notes: Path) -> list[str]:
     items = [line["item"] for line in lines if line["type"] == "item.completed"]
-    outputs = [item["aggregated_output"] for item in items if item["type"] == "command_execution"]
-    faults = [f"no command says {piece!r}" for piece in talk.says if not any(piece in output for output in outputs)]
-    faults += [f"Codex reports: {item['message'][:200]}" for item in items if item["type"] == "error"]
+    calls = [item for item in items if item["type"] in ("command_execution", "mcp_tool_call")]
+    outputs = [item["aggregated_output"] if "aggregated_output" in item else json.dumps(item) for item in calls]
+    faults = [f"no result says {piece!r}" for piece in talk.says if not any(piece in output for output in outputs)]
+    # Anthropic and Gemini get what Codex says of the folder in one turn with the prompt, and the demo reads that too.
+    if model in OTHERS and len(calls) != len(talk.says):
+        faults.append(f"{len(calls)} calls, not {len(talk.says)}")
+    told = [item for item, output in zip(calls, outputs, strict=True) if any(piece in output for piece in talk.says)]
+    if any((item["status"] == "failed") != talk.fails for item in told):
+        faults.append("a call fails, or does not fail, against expectation")
+    faults += [
+        f"Codex reports: {item['message'][:200]}"
+        for item in items
+        if item["type"] == "error" and (model in MODELS or "metadata" not in item["message"])
+    ]
     if talk.writes is not None and (not notes.is_file() or notes.read_text("utf-8") != talk.writes):
         faults.append("the file does not hold what was to be written")
-    if not any(item["type"] == "agent_message" and "answered" in item["text"] for item in items):
+    if not any(item["type"] == "agent_message" and (model in OTHERS or "answered" in item["text"]) for item in items):
         faults.append("the turn after the results is missing")
     if not lines or lines[-1]["type"] != "turn.completed":
         faults.append("the turn did not complete")
@@ -117,14 +159,15 @@ def _faults(talk: Talk, lines: list[dict[str, Any]], notes: Path) -> list[str]:
 def main() -> int:
     """Holds every talk with every model. Returns the exit status."""
     program, failed = installed(), 0
-    with tempfile.TemporaryDirectory() as place, gateway(Path(place)) as base:
-        for model in MODELS:
-            for talk in TALKS:
-                folder = Path(place) / f"{model}-{talk.name}".replace("/", "-").replace(" ", "-")
-                folder.mkdir()
-                faults = hold(program, base, model, talk, folder)
-                failed += bool(faults)
-                print(f"{model:18} {talk.name:18} {'; '.join(faults) or 'ok'}", flush=True)  # noqa: T201 - a program's output
+    with tempfile.TemporaryDirectory() as place, bench(Path(place)) as config, gateway(Path(place), config) as base:
+        pairs = [(model, talk) for model in MODELS for talk in TALKS]
+        pairs += [(model, talk) for model in OTHERS for talk in OTHER_TALKS] if config else []
+        for model, talk in pairs:
+            folder = Path(place) / f"{model}-{talk.name}".replace("/", "-").replace(" ", "-")
+            folder.mkdir()
+            faults = hold(program, base, model, talk, folder)
+            failed += bool(faults)
+            print(f"{model:34} {talk.name:20} {'; '.join(faults) or 'ok'}", flush=True)  # noqa: T201 - a program
     return 1 if failed else 0
 
 

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.corpus import driver
+from tests.corpus.test_recordings import recording, the_judges_open_files
+from tests.reference import served_rows
 from tests.stream.text_call_answers import RECORDINGS
 from toolwire.doors import DOORS
 from toolwire.framing.sse import SseDecoder
@@ -82,7 +84,7 @@ def hear(
     kind = "text/event-stream" if stream else "application/json"
     answer = driver.answer(opened, upstream(stream, texts, list(calls), finish), content_type=kind)
     assert answer.status == 200, answer.body
-    return (_STREAMS if stream else _DOCUMENTS)[door](answer.body)
+    return (STREAMS if stream else DOCUMENTS)[door](answer.body)
 
 
 # ---------------------------------------------------------------- the clients
@@ -175,8 +177,8 @@ def _value(arguments: object) -> Any:
     return json.loads(arguments) if isinstance(arguments, str) else arguments
 
 
-_STREAMS = {"chat": chat_stream, "native": native_stream, "messages": messages_stream, "responses": responses_stream}
-_DOCUMENTS = {
+STREAMS = {"chat": chat_stream, "native": native_stream, "messages": messages_stream, "responses": responses_stream}
+DOCUMENTS = {
     "chat": chat_document,
     "native": chat_document,
     "messages": messages_document,
@@ -257,3 +259,39 @@ def test_the_text_of_vendors_is_text(stream: bool, profile: str) -> None:
 def test_without_tools_and_with_none_the_text_is_text(stream: bool) -> None:
     assert hear("chat", stream, [CALL], tools=[]) == Heard(CALL, [], [], "stop")
     assert hear("chat", stream, [CALL], tool_choice="none") == Heard(CALL, [], [], "stop")
+
+
+# ---------------------------------------------------------------- servers' own recordings
+
+
+def text_recordings() -> list[str]:
+    """The recordings of servers that left markup in their answers."""
+    return [row["path"] for row in served_rows() if "text-format-tool-call" in row["features"]]
+
+
+@on_every_door
+@streamed_or_not
+@pytest.mark.parametrize("path", text_recordings())
+def test_recordings(door: str, stream: bool, path: str) -> None:
+    """Markup that is the whole call becomes it, in what is left of a call that was read it vanishes, and what was
+    thought is not looked at. The recordings are JSON answers; streamed, the same message is said in small pieces."""
+    rec = recording(path)
+    message = json.loads(rec.body)["choices"][0]["message"]
+    text, calls = message["content"], message.get("tool_calls") or []
+    with the_judges_open_files():
+        names = [name for name, *_ in rec.tools()]
+    pieces = [text[at : at + 3] for at in range(0, len(text), 3)] if stream else [text]
+    structured = [{"id": call["id"], "type": "function", "function": call["function"]} for call in calls]
+    heard = hear(door, stream, pieces, structured, "tool_calls" if calls else "stop", **tools_of(door, names))
+    expected = [(call["function"]["name"], json.loads(call["function"]["arguments"])) for call in calls]
+    assert heard.text == ""
+    assert heard.calls == (expected or [("subtract", {"x": 2, "y": 5})])
+    assert heard.finish == "tool_calls"
+
+
+def tools_of(door: str, names: list[str]) -> dict[str, Any]:
+    """The request's tools under these names."""
+    given = REQUESTS[door]["tools"][0]
+    if "function" in given:
+        return {"tools": [{**given, "function": {**given["function"], "name": name}} for name in names]}
+    return {"tools": [{**given, "name": name} for name in names]}

@@ -35,7 +35,7 @@ def test_every_recording_passes(tmp_path: Path, more: list[str]) -> None:
     rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text("utf-8").splitlines()]
     assert len(rows) == len(judged) * len(served_rows())
     assert [row for row in rows if row["outcome"] not in ("pass", "special")] == []
-    assert Counter(row["outcome"] for row in rows)["pass"] > 0.9 * len(rows)
+    assert Counter(row["outcome"] for row in rows)["pass"] > 0.85 * len(rows)
 
 
 def run_judge(folder: Path, *arguments: str) -> str:

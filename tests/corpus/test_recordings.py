@@ -1,12 +1,11 @@
 """Real providers' answers through every door, in process, judged by an independent reader (recordings/judge.py).
 
 Each recording is fed to the exchange whole and judged: what the door says, and the faults of its protocol. Then the
-same bytes in other pieces must give the same answer, to the byte: one at a time, cut at random, and cut in two. How the
-network cuts a stream must never show. What openai-python gathers from the chat door's answer is judged too.
+same bytes in other pieces must give the same answer, to the byte: one at a time, cut at random, and cut in two
+(`test_cuts.py`). How the network cuts a stream must never show. What openai-python gathers from the chat door's answer
+is judged too.
 
-`make test` takes one recording in ten and every one with parallel calls. `make integration` takes them all, and cuts
-in two at every point of a body up to `EVERY_POINT` bytes and at `SOME_POINTS` points, the same in each run, of a
-longer one.
+`make test` takes one recording in ten and every one with parallel calls; `make integration` takes them all.
 """
 
 from __future__ import annotations
@@ -28,10 +27,6 @@ from tests.reference import SHARED, judge, served_rows
 from toolwire.doors import DOORS
 from toolwire.model.errors import GatewayError
 from toolwire.providers.profiles import PROFILES
-
-#: Bytes of the longest body that is cut in two everywhere. The work grows with the square.
-EVERY_POINT = 2048
-SOME_POINTS = 150
 
 #: The doors that the judge can read; `test_native.py` is about the other.
 JUDGED = [door for door in DOORS if door != "native"]
@@ -68,18 +63,6 @@ def test_all(door: str, path: str) -> None:
     whole = judged(door, path)
     body = recording(path).body
     assert answer(door, path, (body[at : at + 1] for at in range(len(body)))) == whole
-
-
-@pytest.mark.integration
-@recordings(PAIRS)
-def test_cut_in_two(door: str, path: str) -> None:
-    whole = judged(door, path)
-    body = recording(path).body
-    points: Iterable[int] = range(1, len(body))
-    if len(body) > EVERY_POINT:
-        points = random.Random(path).sample(range(1, len(body)), SOME_POINTS)
-    differing = [at for at in points if answer(door, path, (body[:at], body[at:])) != whole]
-    assert differing == []
 
 
 @pytest.mark.integration

@@ -20,6 +20,8 @@ ROUTE = {
 WEATHER = DemoTool("get_weather", "The current weather of a city", CITY)
 TIME = DemoTool("getTime", "What a clock shows", {"type": "object", "properties": {}})
 FLIGHTS = DemoTool("find_flights", "Flights between two cities", ROUTE)
+TEXT = {"type": "string"}
+EDIT = DemoTool("edit", "", {"properties": {"path": TEXT, "text": TEXT}, "required": ["path", "text"]})
 PATCH = DemoTool("apply_patch", "", None, custom=True)
 
 ONLY_TIME = frozenset({"getTime"})
@@ -53,6 +55,11 @@ CASES: list[tuple[str, Asked, list[tuple[str, str]]]] = [
     ("quoted", Asked('weather in "são paulo"', tools=(WEATHER,)), [("get_weather", '{"location":"são paulo"}')]),
     ("custom tool", Asked("apply the patch x", tools=(PATCH,)), [("apply_patch", "apply the patch x")]),
     ("fenced block", Asked("Apply:\n```\n+a\n+B\n```", tools=(PATCH,)), [("apply_patch", "+a\n+B\n")]),
+    (
+        "quoted, then a fenced block",
+        Asked('Edit "a.txt":\n```\nsay "no"\n' + "x\n" * 9_000 + "```", tools=(EDIT,)),
+        [("edit", json.dumps({"path": "a.txt", "text": 'say "no"\n' + "x\n" * 9_000}, separators=(",", ":")))],
+    ),
     ("about no tool", Asked("Good morning", tools=(WEATHER,)), []),
     ("no tools", Asked("Weather in Oslo?"), []),
     ("none", Asked(TWO_CITIES, tools=(WEATHER,), choice="none"), []),

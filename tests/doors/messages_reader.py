@@ -10,6 +10,7 @@ from typing import Any
 import anthropic
 import httpx2
 
+from tests.prepared_server import PreparedServer
 from toolwire.framing.sse import SseDecoder
 
 #: Kind of block -> the delta that carries its text, and the member that holds it.
@@ -148,21 +149,12 @@ def _check_usage(usage: dict[str, Any], *, partial: bool = False) -> None:
     assert all(isinstance(usage[name], int) for name in names)
 
 
-class _Server:
-    """Answers every request of the SDK with one prepared response; no socket is opened."""
-
-    def __init__(self) -> None:
-        self.response = httpx2.Response(500)
-
-    def __call__(self, request: httpx2.Request) -> httpx2.Response:
-        return self.response
-
-
 @cache
-def _sdk() -> tuple[_Server, anthropic.Anthropic]:
-    server = _Server()
-    client = httpx2.Client(transport=httpx2.MockTransport(server))
-    return server, anthropic.Anthropic(api_key="none", base_url="http://gateway", http_client=client, max_retries=0)
+def _sdk() -> tuple[PreparedServer, anthropic.Anthropic]:
+    server = PreparedServer()
+    return server, anthropic.Anthropic(
+        api_key="none", base_url="http://gateway", http_client=server.client(), max_retries=0
+    )
 
 
 _ASKED: dict[str, Any] = {"model": "m", "max_tokens": 10, "messages": [{"role": "user", "content": "hi"}]}

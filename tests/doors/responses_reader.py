@@ -14,6 +14,7 @@ from typing import Any
 import httpx2
 import openai
 
+from tests.prepared_server import PreparedServer
 from toolwire.framing.sse import SseDecoder
 
 #: Event that ends a text -> the member that holds it, and the event of its deltas.
@@ -125,21 +126,12 @@ def _check_ending(kind: str, response: dict[str, Any], said: Said) -> None:
 # ---------------------------------------------------------------- openai-python
 
 
-class _Server:
-    """Answers every request of the SDK with one prepared response; no socket is opened."""
-
-    def __init__(self) -> None:
-        self.response = httpx2.Response(500)
-
-    def __call__(self, request: httpx2.Request) -> httpx2.Response:
-        return self.response
-
-
 @cache
-def _sdk() -> tuple[_Server, openai.OpenAI]:
-    server = _Server()
-    client = httpx2.Client(transport=httpx2.MockTransport(server))
-    return server, openai.OpenAI(api_key="none", base_url="http://gateway/v1", http_client=client, max_retries=0)
+def _sdk() -> tuple[PreparedServer, openai.OpenAI]:
+    server = PreparedServer()
+    return server, openai.OpenAI(
+        api_key="none", base_url="http://gateway/v1", http_client=server.client(), max_retries=0
+    )
 
 
 def sdk_stream(body: bytes) -> dict[str, Any]:

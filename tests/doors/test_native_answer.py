@@ -59,8 +59,13 @@ def ended(reason: FinishReason = "stop", raw: str | None = "end") -> list[Stream
 
 def streamed(events: list[StreamEvent], its: AnswerContext | None = None, size: int = 100) -> bytes:
     """The stream of these events, `size` of them in a batch."""
-    encoder = NativeEncoder(its or context())
-    return b"".join(encoder.encode(Batch(tuple(events[at : at + size]))) for at in range(0, len(events), size))
+    encoder, shown = NativeEncoder(its or context()), []
+    try:
+        for at in range(0, len(events), size):
+            shown.append(encoder.encode(Batch(tuple(events[at : at + size]))))
+    except UpstreamProtocolError as error:  # as the exchange does
+        shown.append(encoder.fail(error, "req-1"))
+    return b"".join(shown)
 
 
 def document(events: list[StreamEvent], its: AnswerContext | None = None) -> bytes:
@@ -197,8 +202,6 @@ def test_broken_arguments_are_an_error(text: str, reason: FinishReason, size: in
     assert (said.error["code"], said.error["type"], said.finish) == ("malformed_tool_arguments", "upstream_error", None)
     assert said.calls == [Call(ID, "f", "{}")], "what was whole before it is shown"
     assert said.warnings == [SEED]
-    assert its.failure is not None
-    assert (its.failure.status, its.failure.code) == (502, "malformed_tool_arguments")
     with pytest.raises(UpstreamProtocolError, match="'f' are no JSON object") as caught:
         document(events)
     assert (caught.value.status, caught.value.code) == (502, "malformed_tool_arguments")
@@ -206,8 +209,11 @@ def test_broken_arguments_are_an_error(text: str, reason: FinishReason, size: in
         assert text not in caught.value.message
 
 
-@pytest.mark.parametrize("stream", [True, False])
-def test_broken_arguments_through_an_exchange(stream: bool) -> None:
+@pytest.mark.parametrize(
+    ("stream", "streams"), [(True, True), (False, False), (True, False)], ids=["streamed", "whole", "stream ignored"]
+)
+def test_broken_arguments_through_an_exchange(stream: bool, streams: bool) -> None:
+    """`streams`: the host does. Where nothing was sent yet, the status tells of the error too."""
     tool = {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}}
     body = {"model": "m", "messages": [{"role": "user", "content": "x"}], "stream": stream}
     exchange = open_exchange(
@@ -215,14 +221,17 @@ def test_broken_arguments_through_an_exchange(stream: bool) -> None:
     )
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a'}}
     upstream = chat_stream(opening(0, "c1", "f", '{"a'), chunk(finish="tool_calls"))
-    if stream:
+    if streams:
         said = read_stream(answer(exchange, [upstream]).body)
+        assert len(said.head) > 0
     else:
         whole = answer(exchange, [chat_whole({"tool_calls": [call]}, "tool_calls")], content_type="application/json")
         said = read_answer(whole.body)
         assert whole.status == 502
     assert said.error is not None
     assert said.error["code"] == "malformed_tool_arguments"
+    assert exchange.summary.error is not None
+    assert exchange.summary.error.code == "malformed_tool_arguments"
 
 
 @pytest.mark.parametrize("text", BROKEN)

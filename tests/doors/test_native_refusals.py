@@ -143,6 +143,8 @@ REFUSALS: list[tuple[dict[str, Any], str, str, str]] = [
         VALUE,
         "true, false, 'off', 'annotate' or 'reject', not \"maybe\"",
     ),
+    ({"request_options": {"validate_tool_arguments": 1}}, "request_options.validate_tool_arguments", VALUE, "not 1"),
+    ({"request_options": {"validate_tool_arguments": 0.0}}, "request_options.validate_tool_arguments", VALUE, "not 0"),
     ({"request_options": {"schema_mode": "x"}}, "request_options.schema_mode", VALUE, "'convert', 'reject' or 'lossy'"),
     ({"response_format": {"type": "xml"}}, "response_format.type", VALUE, 'not "xml"'),
     ({"response_format": {"type": "json_schema"}}, "response_format.json_schema", VALUE, "goes with"),

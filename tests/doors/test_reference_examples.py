@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
-from tests.corpus.driver import answer, open_exchange
+from tests.corpus.driver import answer, open_exchange, sent
 from tests.providers import gemini_upstream as gemini
 from tests.providers.chat_reader import payloads, sdk_stream
 from tests.providers.chat_upstream import stream
+from toolwire.exchange import Send
 from toolwire.model.errors import RequestError
+from toolwire.model.stored import Item
 
 READ_FILE = {
     "type": "function",
@@ -246,6 +248,28 @@ def test_a_call_has_an_id_of_ours_and_parsed_arguments() -> None:
     assert (made["index"], made["type"]) == (0, "function")
 
 
+@pytest.mark.parametrize("with_calls", [True, False])
+def test_a_mapping_for_each_call_and_none_without(with_calls: bool) -> None:
+    """ToolCallIdMapping: our id leads to the provider's; an answer without calls has none."""
+    exchange, kept = open_exchange(sentinel(), door="native"), list[Item]()
+    document = json.loads(json.dumps(ANSWER))
+    if not with_calls:
+        document["choices"][0] = {
+            "index": 0,
+            "message": {"role": "assistant", "content": "hi"},
+            "finish_reason": "stop",
+        }
+    sent(exchange, exchange.receive_head(200, {"content-type": "application/json"}), kept)
+    sent(exchange, exchange.receive_data(json.dumps(document).encode()), kept)
+    (_, shown) = sent(exchange, exchange.receive_end(), kept)
+    assert isinstance(shown, Send)
+    made = json.loads(shown.data)["choices"][0]["message"].get("tool_calls", [])
+    assert [(item.key.sort, item.values["provider_call_id"]) for item in kept] == [
+        (call["id"], "call_abc123") for call in made
+    ]
+    assert len(made) == with_calls
+
+
 def test_malformed_arguments_are_an_error() -> None:
     exchange = open_exchange(sentinel(), door="native")
     broken = json.dumps(ANSWER).replace("Boston", "").encode()
@@ -317,3 +341,134 @@ def test_streaming_deltas_on_the_native_door() -> None:
     ]  # fmt: skip
     (ended,) = (event for event in events if event["type"] == "tool_call.end")
     assert (ended["name"], ended["arguments"]) == ("get_weather", {"location": "Boston"})
+
+
+# ---------------------------------------------------------------- the documents' rules of requests, one by one
+
+
+def function(**members: Any) -> dict[str, Any]:
+    """Members of a request with the weather tool changed; a member that is None is left out."""
+    changed: dict[str, Any] = {**GET_WEATHER["function"], **members}  # type: ignore[dict-item]
+    inner = {name: value for name, value in changed.items() if value is not None}
+    return {"tools": [{"type": "function", "function": inner}]}
+
+
+def history(*messages: dict[str, Any]) -> dict[str, Any]:
+    return {"messages": [USER, *messages]}
+
+
+MADE = {"role": "assistant", "content": None, "tool_calls": [call("call_1", "{}")]}
+NAMED = {"type": "function", "function": {"name": "other"}}
+
+#: The rule as the Cline data model has it -> (what breaks it, the field that the error names).
+CLINE_RULES: dict[str, tuple[dict[str, Any], str]] = {
+    "role is required": ({"messages": [{"content": "x"}]}, "messages[0].role"),
+    "role is one of four": ({"messages": [{"role": "robot", "content": "x"}]}, "messages[0].role"),
+    "a tool message has a tool_call_id": (history(MADE, {"role": "tool", "content": "x"}), "messages[2].tool_call_id"),
+    "a tool message has content": (history(MADE, {"role": "tool", "tool_call_id": "call_1"}), "messages[2].content"),
+    "tool_call_id is of an earlier call": (
+        history(MADE, {"role": "tool", "tool_call_id": "call_2", "content": "x"}),
+        "messages[2].tool_call_id",
+    ),
+    "no tool message before its call": (
+        {"messages": [USER, {"role": "tool", "tool_call_id": "call_1", "content": "x"}, MADE]},
+        "messages[1].tool_call_id",
+    ),
+    "tool_calls are the assistant's": ({"messages": [{**USER, "tool_calls": MADE["tool_calls"]}]}, "messages[0].tool_"),
+    "a call has an id": (history({**MADE, "tool_calls": [call("", "{}")]}), "messages[1].tool_calls[0].id"),
+    "a call has a function": (history({**MADE, "tool_calls": [{"id": "call_1"}]}), "messages[1].tool_calls[0]"),
+    "arguments are a string": (
+        history({**MADE, "tool_calls": [call("call_1", {})]}),  # type: ignore[arg-type]
+        "messages[1].tool_calls[0].function.arguments",
+    ),
+    "a function has a name": (function(name=""), "tools[0].function.name"),
+    "parameters are a valid schema": (function(parameters={"type": "object", "required": 5}), "tools[0].function.para"),
+    "the root is an object": (function(parameters={"type": "array"}), "tools[0].function.parameters"),
+    "names are unique": ({"tools": [GET_WEATHER, GET_WEATHER]}, "tools[1].function.name"),
+    "strict is a boolean": (function(strict="yes"), "tools[0].function.strict"),
+    "model is required": ({"model": None}, "model"),
+    "model is not empty": ({"model": ""}, "model"),
+    "there is a message": ({"messages": []}, "messages"),
+    "max_tokens is positive": ({"max_tokens": 0}, "max_tokens"),
+    "temperature is 0 at least": ({"temperature": -0.1}, "temperature"),
+    "temperature is 2 at most": ({"temperature": 2.1}, "temperature"),
+    "top_p is 0 at least": ({"top_p": -0.1}, "top_p"),
+    "top_p is 1 at most": ({"top_p": 1.1}, "top_p"),
+    "tool_choice is one of three words": ({"tool_choice": "maybe"}, "tool_choice"),
+    "tool_choice names a tool": ({"tool_choice": NAMED}, "tool_choice"),
+    "parallel_tool_calls is a boolean": ({"parallel_tool_calls": "no"}, "parallel_tool_calls"),
+    "stream_options needs stream": ({"stream_options": {"include_usage": True}}, "stream_options"),
+    "include_usage is a boolean": ({"stream": True, "stream_options": {"include_usage": 1}}, "stream_options.include_"),
+}
+
+
+@pytest.mark.parametrize("rule", CLINE_RULES)
+def test_a_rule_of_the_data_model(rule: str) -> None:
+    broken, param = CLINE_RULES[rule]
+    with pytest.raises(RequestError) as caught:
+        open_exchange(body(**broken))
+    assert caught.value.status == 400
+    assert (caught.value.param or "").startswith(param)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        history(MADE, {"role": "tool", "tool_call_id": "call_1", "content": "x", "name": "read_file"}),
+        history({**MADE, "content": "Let me look."}, {"role": "tool", "tool_call_id": "call_1", "content": ""}),
+        {"messages": [{"role": "system", "content": "x"}, USER]},
+        {"tools": []},
+        function(description=None),
+        function(name="read-file_2"),
+        *({"tool_choice": choice} for choice in ("auto", "none", "required")),
+        {"tool_choice": {"type": "function", "function": {"name": "read_file"}}},
+        {"max_tokens": 1, "temperature": 0, "top_p": 0, "stop": "x"},
+        {"temperature": 2.0, "top_p": 1.0, "stop": ["x", "y"]},
+        {"stream": True, "stream_options": {"include_usage": False}, "parallel_tool_calls": False},
+        *({"reasoning_effort": effort} for effort in ("low", "medium", "high")),
+        {"a_field_of_tomorrow": {"x": 1}},
+    ],
+    ids=lambda fields: ",".join(fields) or "nothing",
+)
+@pytest.mark.parametrize("wire", WIRES)
+def test_what_the_data_model_allows(wire: str, fields: dict[str, Any]) -> None:
+    exchange = open_exchange(body(**fields), wire=wire, profile=None)
+    sent_fields = json.loads(exchange.upstream_request.body)
+    assert "a_field_of_tomorrow" not in sent_fields or wire == "openai_chat"
+
+
+#: The rule as Sentinel's documents have it -> (what breaks it, the field that the error names).
+SENTINEL_RULES: dict[str, tuple[dict[str, Any], str]] = {
+    "type is function": ({"tools": [{**GET_WEATHER, "type": "retrieval"}]}, "tools[0].type"),
+    "type is there": ({"tools": [{"function": GET_WEATHER["function"]}]}, "tools[0].type"),
+    "functions are not supported": ({"functions": [GET_WEATHER["function"]]}, "functions"),
+    "function_call is not supported": ({"function_call": "auto"}, "function_call"),
+    "a name has letters, digits, underscores": (function(name="get-weather"), "tools[0].function.name"),
+    "a name is there": (function(name=None), "tools[0].function.name"),
+    "a description is there": (function(description=None), "tools[0].function.description"),
+    "a description says something": (function(description=" "), "tools[0].function.description"),
+    "parameters are there": (function(parameters=None), "tools[0].function.parameters"),
+    "parameters have a type": (function(parameters={}), "tools[0].function.parameters.type"),
+    "parameters are of an object": (function(parameters={"type": "string"}), "tools[0].function.parameters.type"),
+    "properties are an object": (function(parameters={"type": "object", "properties": []}), "tools[0].function.par"),
+    "required is a list of texts": (function(parameters={"type": "object", "required": [1]}), "tools[0].function.par"),
+    "an id is of the history": (
+        history({"role": "tool", "tool_call_id": "call_x", "content": "x"}),
+        "messages[1].tool_call_id",
+    ),
+    "a result has an id": (history({"role": "tool", "content": "x"}), "messages[1].tool_call_id"),
+    "arguments are an object": (
+        history({"role": "assistant", "tool_calls": [call("call_1", "{}")]}),
+        "messages[1].tool_calls[0].function.arguments",
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", SENTINEL_RULES)
+def test_a_rule_of_the_native_api(rule: str) -> None:
+    broken, param = SENTINEL_RULES[rule]
+    with pytest.raises(RequestError) as caught:
+        open_exchange(sentinel(**broken), door="native")
+    assert caught.value.status == 400
+    assert (caught.value.param or "").startswith(param)

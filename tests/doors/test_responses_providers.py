@@ -16,6 +16,12 @@ WIRES = ("openai_chat", "anthropic_messages", "gemini")
 USER = {"role": "user", "content": "hi"}
 PING = {"type": "function", "name": "ping", "parameters": {"type": "object", "properties": {}}}
 PATCH = {"type": "custom", "name": "patch", "description": "Edits."}
+SEARCHES: list[dict[str, Any]] = [
+    {"type": "web_search_call", "id": "ws", "status": "completed", "action": {"type": "search", "query": "x"}},
+    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Found."}]},
+    {"type": "code_interpreter_call", "id": "ci", "code": "1+1", "container_id": "c", "status": "completed"},
+    {"type": "tool_search_output", "tools": []},
+]
 #: What Codex sends beside the history.
 CODEX: dict[str, Any] = {
     "tools": [
@@ -58,8 +64,8 @@ def test_codexs_request_reaches_any_provider(wire: str) -> None:
         ({"previous_response_id": "resp_1"}, "previous_response_id", "send the whole history in `input`"),
         ({"conversation": "conv_1"}, "conversation", "send the whole history in `input`"),
         ({"input": [USER, {"type": "item_reference", "id": "x"}]}, "input[1]", "send the item itself"),
-        ({"input": [USER, {"type": "web_search_call", "id": "x"}]}, "input[1]", "leave it out"),
-        ({"background": True}, "background", "leave it out"),
+        ({"input": [USER, {"type": "mcp_call", "id": "x", "output": "5"}]}, "input[1]", "leave it out"),
+        ({"input": [USER, {"type": "compaction", "encrypted_content": "x"}]}, "input[1]", "leave it out"),
         ({"tools": [PING], "tool_choice": {"type": "web_search"}}, "tool_choice", "leave it out"),
     ],
 )
@@ -70,6 +76,25 @@ def test_what_only_openai_has_is_refused_by_others(wire: str, fields: dict[str, 
     assert words in refused.value.message
 
 
+@pytest.mark.parametrize("wire", [*WIRES, "openai_responses"])
+def test_a_background_answer_is_refused_by_all(wire: str) -> None:
+    with pytest.raises(RequestError, match="keeps no answer to be fetched later; leave it out") as refused:
+        sent(wire, background=True)
+    assert (refused.value.param, refused.value.code) == ("background", "unsupported_parameter")
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("items", [SEARCHES[:1], SEARCHES], ids=["alone", "beside text"])
+def test_what_a_hosts_own_tools_have_left_does_not_end_a_conversation(wire: str, items: list[Any]) -> None:
+    """It moves to another provider without them, as the tools themselves are left out (design 13)."""
+    without = [item for item in items if "role" in item]
+    given, warnings = sent(wire, input=[USER, *items, USER], tools=[PING])
+    assert given == sent(wire, input=[USER, *without, USER], tools=[PING])[0]
+    assert warnings == ["not_supported:server_tools"]
+    passed, warnings = sent("openai_responses", input=[USER, *items, USER])
+    assert (passed["input"], warnings) == ([USER, *items, USER], [])
+
+
 def test_openai_gets_all_of_it_as_it_came() -> None:
     given = [{"type": "item_reference", "id": "x"}, {"type": "function_call_output", "call_id": "c", "output": "1"}]
     fields = CODEX | {"input": given, "previous_response_id": "resp_1", "new_field": {"a": 1.10}}
@@ -78,9 +103,15 @@ def test_openai_gets_all_of_it_as_it_came() -> None:
     assert warnings == []
 
 
-def test_a_result_without_its_call_is_refused_where_nothing_is_stored() -> None:
+def test_a_result_without_its_call_is_between_the_client_and_a_host_of_its_api() -> None:
+    given = [{"type": "function_call_output", "call_id": "c", "output": "1"}]
+    assert sent("openai_responses", input=given) == ({"model": "m", "input": given}, [])
+
+
+@pytest.mark.parametrize("wire", ["openai_chat", "anthropic_messages", "gemini"])
+def test_a_result_without_its_call_is_refused_for_every_other_host(wire: str) -> None:
     with pytest.raises(RequestError) as refused:
-        sent("openai_responses", input=[{"type": "function_call_output", "call_id": "c", "output": "1"}])
+        sent(wire, input=[{"type": "function_call_output", "call_id": "c", "output": "1"}])
     assert (refused.value.code, refused.value.param) == ("unknown_tool_call_id", "input")
 
 

@@ -133,7 +133,8 @@ def test_instructions_lead_and_are_no_item() -> None:
 FOREIGN: dict[str, tuple[Any, list[str]]] = {
     "a reference": ([{"type": "item_reference", "id": "msg_1"}], ["input[0] (item_reference)"]),
     "a reference without a type": ([{"id": "msg_1"}], ["input[0] (item_reference)"]),
-    "a hosted tool's call": ([USER, {"type": "web_search_call", "id": "ws"}], ["input[1] (web_search_call)"]),
+    "a hosted tool's call": ([USER, {"type": "web_search_call", "id": "ws"}], []),
+    "a hosted tool's result": ([USER, {"type": "mcp_call", "id": "mcp"}], ["input[1] (mcp_call)"]),
     "a stored image": (
         [{"role": "user", "content": [{"type": "input_image", "file_id": "f"}]}],
         ["input[0].content[0] (input_image)"],

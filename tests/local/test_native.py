@@ -58,7 +58,7 @@ def turn(base: str, messages: list[dict[str, Any]], model: str, *, stream: bool)
 @pytest.mark.parametrize("model", DEMO_MODELS)
 def test_two_turns_with_parallel_calls(base: str, model: str, stream: bool) -> None:
     messages: list[dict[str, Any]] = [
-        {"role": "user", "content": "What is the weather in Paris and in New York?"},
+        {"role": "user", "content": "[demo slow 0] What is the weather in Paris and in New York?"},
     ]
     first, _ = turn(base, messages, f"demo/{model}", stream=stream)
     assert [json.loads(call.arguments or "null") for call in first.calls] == [{"location": city} for city in CITIES]
@@ -81,6 +81,36 @@ def test_two_turns_with_parallel_calls(base: str, model: str, stream: bool) -> N
     assert (second.finish, second.calls, second.error) == ("stop", [], None)
     assert second.text
     assert second.head["conversation_id"] == first.head["conversation_id"], "the ids lead to the conversation"
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "JSON"])
+@pytest.mark.parametrize("model", DEMO_MODELS)
+def test_a_later_turn_of_a_named_conversation_needs_no_model(base: str, model: str, stream: bool) -> None:
+    """Provider and model stick to the conversation that `conversation_id` names."""
+    name = f"trip-{model}-{stream}"
+    asks = [{"role": "user", "content": "[demo slow 0] What is the weather in Paris and in New York?"}]
+    body: dict[str, Any] = {"messages": asks, "tools": TOOLS, "stream": stream, "conversation_id": name}
+    early = httpx.post(f"{base}/native/chat", json=body, timeout=30)
+    assert (early.status_code, early.json()["error"]["param"]) == (400, "model"), "nobody has named one yet"
+
+    read = read_stream if stream else read_answer
+    first = read(httpx.post(f"{base}/native/chat", json={**body, "model": f"demo/{model}"}, timeout=30).content)
+    made = [
+        {"id": call.id, "function": {"name": call.name, "arguments": json.loads(call.arguments or "")}}
+        for call in first.calls
+    ]
+    results = [{"role": "tool", "tool_call_id": call.id, "content": {"degrees": 21}} for call in first.calls]
+    later = {**body, "messages": [*asks, {"role": "assistant", "tool_calls": made}, *results]}
+
+    shown = httpx.post(f"{base}/native/translate", json={"body": later}, timeout=30).json()
+    second = read(httpx.post(f"{base}/native/chat", json=later, timeout=30).content)
+
+    assert (shown["provider"], shown["model"]) == ("demo", model)
+    assert (second.finish, second.error) == ("stop", None)
+    assert "21" in second.text
+    keys = ("model", "provider", "conversation_id")
+    assert [second.head[key] for key in keys] == [first.head[key] for key in keys]
+    assert second.head["conversation_id"] == name
 
 
 def test_a_conversation_may_change_its_provider(base: str) -> None:

@@ -75,7 +75,7 @@ def test_the_table_has_three_columns_of_one_width(columns: int) -> None:
 
 
 def test_a_line_is_shown_without_what_it_shares_with_the_one_above() -> None:
-    text = "\n".join(show(replay(load_scenario(EVENTS / "one_call_stream")), 240))
+    text = "\n".join(show(replay(load_scenario(EVENTS / "one_call_stream")), 180))
 
     assert text.count('"system_fingerprint"') < 5
     assert '... "arguments":"Oslo"' in text

@@ -11,13 +11,40 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from local.client import HttpGateway, Reply
+from local.client import HttpGateway, KeyHeader, Reply
 from local.verify import CHECKS, SLOW_CHECKS, main, verify
+from tests.demo.hosts import demo_host
 from toolwire.demo.openai_chat import answer
 from toolwire.demo.server import DemoServer
+from toolwire.shell.replay import DOORS, Recording, Scenario, replay
 
 KEY = "the-key"
 ID = "request-1"
+
+
+RATES = {
+    "x-ratelimit-limit-requests": "60",
+    "x-ratelimit-remaining-requests": "59",
+    "x-ratelimit-reset-requests": "40s",
+}
+
+#: What needs more of a gateway than one exchange.
+CANNED = {
+    "/messages/count_tokens": {"input_tokens": 9},
+    "/native/tools/check": {"tools": []},
+    "/native/translate": {"request": {"body": [{"functionResponse": {}}, {"thoughtSignature": "its own"}]}},
+}
+
+
+def through(path: str, body: bytes) -> Reply:
+    """The answer of an exchange with the demo, without a socket."""
+    event = {"resource": path, "httpMethod": "POST", "requestContext": {"requestId": ID}, "body": body.decode()}
+    nothing = Recording(200, {"content-type": "application/json"}, b"{}", "complete")
+    sent = replay(Scenario(event, nothing)).request
+    assert sent is not None
+    said = demo_host(event)(sent, iter(f"{number:032x}" for number in itertools.count(1)).__next__)
+    answered = replay(Scenario(event, Recording(said.status, dict(said.headers), b"".join(said.pieces), "complete")))
+    return Reply(answered.head.status, dict(answered.head.headers), ((0.01, answered.body),))
 
 
 class GoodGateway:
@@ -29,14 +56,24 @@ class GoodGateway:
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
 
-    def send(self, method: str, path: str, body: bytes | None = None, *, key: str | None = "own") -> Reply:
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        key: str | None = "own",
+        header: KeyHeader = "bearer",
+    ) -> Reply:
         if path == "/health":
             return self._json(200, {"status": "ok", "version": "1"})
         if key != "own":
             return self._error(401, "invalid_api_key")
         if path == "/models":
             return self._json(200, {"data": [{"id": "demo/openai"}]})
-        if path != "/chat/completions":
+        if path in CANNED:
+            return self._json(200, CANNED[path])
+        if path not in DOORS:
             return self._error(404, "not_found")
         if len(body or b"") > 4_500_000:
             return self._error(413, "request_too_large")
@@ -46,11 +83,13 @@ class GoodGateway:
             return self._error(400, "invalid_json")
         if not request["model"].startswith("demo/"):
             return self._error(404, "model_not_found")
+        if path != "/chat/completions" or request["model"] != "demo/openai":
+            return through(path, body or b"")
         return self._chat(request | {"model": "openai"})
 
     def _chat(self, request: dict[str, Any]) -> Reply:
         said = answer(json.dumps(request).encode(), "openai", now=0, new_hex=lambda: f"{next(self._numbers):032x}")
-        headers = {**dict(said.headers), "x-request-id": ID}
+        headers = {**dict(said.headers), "x-request-id": ID, **RATES}
         if said.cut is not None and not said.stream:
             return self._error(502, "upstream_truncated")
         pace = 0.02 if said.pace is None else said.pace
@@ -86,8 +125,18 @@ class FlawedGateway(GoodGateway):
         self._applies = applies
         self._change = change
 
-    def send(self, method: str, path: str, body: bytes | None = None, *, key: str | None = "own") -> Reply:
-        reply = super().send(method, path, body, key=key)
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        key: str | None = "own",
+        header: KeyHeader = "bearer",
+    ) -> Reply:
+        reply = super().send(method, path, body, key=key, header=header)
+        if header == "x-api-key" and self._applies("x-api-key", body or b"", key):
+            return self._change(reply)
         return self._change(reply) if self._applies(path, body or b"", key) else reply
 
 
@@ -104,6 +153,10 @@ def without(header: str) -> Change:
     return lambda reply: replace(reply, headers={k: v for k, v in reply.headers.items() if k != header})
 
 
+def with_header(name: str, value: str) -> Change:
+    return lambda reply: replace(reply, headers={**reply.headers, name: value})
+
+
 def at_once(reply: Reply) -> Reply:
     return replace(reply, pieces=((1.0, reply.body),))
 
@@ -116,12 +169,19 @@ def saying(*words: bytes) -> Callable[[str, bytes, str | None], bool]:
     return lambda path, body, key: path == "/chat/completions" and all(word in body for word in words)
 
 
+def at(wanted: str) -> Callable[[str, bytes, str | None], bool]:
+    return lambda path, body, key: path == wanted
+
+
 def test_a_good_gateway_passes_every_check() -> None:
     passed, written = lines(GoodGateway(), slow=True)
 
     assert passed
     assert [line[:4] for line in written] == ["pass"] * len(CHECKS + SLOW_CHECKS)
 
+
+#: What the gateway gives to Gemini where it has lost the signature.
+NO_STATE = b"skip_thought_signature_validator"
 
 DEFECTS: list[tuple[str, Callable[[str, bytes, str | None], bool], Change, str]] = [
     ("buffered", saying(b"demo slow"), at_once, "stream arrives in pieces"),
@@ -134,6 +194,26 @@ DEFECTS: list[tuple[str, Callable[[str, bytes, str | None], bool], Change, str]]
     ("no usage", saying(b"include_usage"), edit(b'"usage":{', b'"use":{'), "parallel calls"),
     ("lost result", saying(b"tool_call_id"), edit(b"12 degrees", b""), "tool loop"),
     ("refused result", saying(b"tool_call_id"), status(400), "tool loop"),
+    ("no x-api-key", at("x-api-key"), status(401), "messages"),
+    ("merged blocks", at("/messages"), edit(b'"index":1', b'"index":0'), "messages"),
+    ("wrong stop", at("/messages"), edit(b'"tool_use","stop_sequence"', b'"end_turn","stop_sequence"'), "messages"),
+    ("no message_stop", at("/messages"), edit(b'{"type":"message_stop"}', b'{"type":"ping"}'), "messages"),
+    ("no count", at("/messages/count_tokens"), edit(b"9", b"0"), "count tokens"),
+    ("no path for counts", at("/messages/count_tokens"), status(404), "count tokens"),
+    ("not completed", at("/responses"), edit(b'"type":"response.completed"', b'"type":"response.failed"'), "responses"),
+    ("lost delta", at("/responses"), edit(b'"delta":"Paris"', b'"delta":""'), "responses"),
+    ("lost call", at("/responses"), edit(b'New York\\"}', b'Boston\\"}'), "responses"),
+    ("arguments as text", at("/native/chat"), edit(b'{"city":"Paris"}', b'"{}"'), "native"),
+    ("no tools/check", at("/native/tools/check"), status(500), "native"),
+    (
+        "lost state",
+        at("/native/translate"),
+        edit(b"its own", b"skip_thought_signature_validator"),
+        "state across turns",
+    ),
+    ("no translation", at("/native/translate"), edit(b"functionResponse", b"other"), "state across turns"),
+    ("uncounted", saying(b'"hi"'), with_header("x-ratelimit-remaining-requests", "60"), "rates"),
+    ("timeless", saying(b'"hi"'), without("x-ratelimit-reset-requests"), "rates"),
     (
         "clean end after a cut",
         saying(b"demo cut", b"stream"),
@@ -188,6 +268,13 @@ def test_checks_that_can_only_fail_are_left_out(change: Change, key: str | None,
 
     assert not passed
     assert written[-1].startswith(f"FAIL  {check}")
+
+
+def test_a_key_without_limits_skips_the_check_of_rates() -> None:
+    passed, written = lines(FlawedGateway(saying(b'"hi"'), without("x-ratelimit-limit-requests")))
+
+    assert passed
+    assert any(line.startswith("skip  rates") for line in written)
 
 
 def test_a_local_gateway_may_be_open() -> None:

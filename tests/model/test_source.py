@@ -23,7 +23,7 @@ NODES: list[type[Any]] = [
 
 VALUES: dict[str, Any] = {
     "text": "x", "kind": "audio", "dialect": "openai_chat", "raw": b"{}", "id": "call_1", "name": "f",
-    "arguments": "{}", "tool_call_id": "call_1", "content": (), "role": "user", "parts": (), "events": (),
+    "arguments": "{}", "tool_call_id": "call_1", "content": (), "role": "user", "parts": (),
 }  # fmt: skip
 
 EXTRA = (("cache_control", b'{"type":"ephemeral"}'),)
@@ -31,13 +31,13 @@ EXTRA = (("cache_control", b'{"type":"ephemeral"}'),)
 
 def make(node: type[Any]) -> Any:
     given = {name: VALUES[name] for name in inspect.signature(node).parameters if name in VALUES}
-    return node(**given, extra=(("", EXTRA),) if node is events.Batch else EXTRA)
+    return node(**given, extra=EXTRA)
 
 
 def test_the_nodes_are_found() -> None:
     names = {node.__name__ for node in NODES}
 
-    assert {"TextPart", "ImagePart", "ToolCallPart", "ToolResultPart", "Message", "Tool", "Usage", "Batch"} <= names
+    assert {"TextPart", "ImagePart", "ToolCallPart", "ToolResultPart", "Message", "Tool", "Usage"} <= names
 
 
 @pytest.mark.parametrize("node", NODES)
@@ -61,6 +61,21 @@ def test_where_a_node_came_from_is_no_part_of_what_it_is(node: type[Any]) -> Non
 @pytest.mark.parametrize("node", NODES)
 def test_source_is_no_constructor_argument(node: type[Any]) -> None:
     assert "source" not in inspect.signature(node).parameters
+
+
+def test_a_batch_is_made_anew_or_keeps_its_bytes() -> None:
+    """It is a Struct, which is made faster. So nothing may copy it with a change: there is no `replace` for it."""
+    delta = events.TextDelta(0, "x")
+    batch = events.Batch((delta,), source=Source("openai_chat", b"1"))
+
+    assert batch == events.Batch((delta,))
+    assert hash(batch) == hash(events.Batch((delta,)))
+    assert batch != events.Batch((delta,), (("", EXTRA),))
+    assert batch != (delta,)
+    with pytest.raises(TypeError):
+        replace(batch)
+    with pytest.raises(AttributeError):
+        batch.source = None  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("node", NODES)

@@ -12,12 +12,15 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from local.routes import ROUTES
 from tests.package.emulator import ARCH, INTERPRETER, ROOT, Emulator, running
+from tests.package.outcomes import outcome
 
 pytestmark = [pytest.mark.integration, pytest.mark.enable_socket]
 
@@ -55,15 +58,15 @@ def layer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def functions(layer: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Emulator]]:
-    """Both functions, running."""
+    """Every function, running, by its folder."""
     log = tmp_path_factory.mktemp("log")
     config = {"TOOLWIRE_CONFIG": str(layer / "toolwire.toml")}
-    chat, catalog = ROOT / "functions/chat_completions", ROOT / "functions/catalog"
-    with (
-        running(layer, chat, log / "chat", **config) as chat_emulator,
-        running(layer, catalog, log / "catalog", **config) as catalog_emulator,
-    ):
-        yield {"chat": chat_emulator, "catalog": catalog_emulator}
+    folders = sorted({folder for methods in ROUTES.values() for folder in methods.values()})
+    with ExitStack() as stack:
+        yield {
+            folder: stack.enter_context(running(layer, ROOT / "functions" / folder, log / folder, **config))
+            for folder in folders
+        }
 
 
 def _get(path: str, headers: dict[str, str] | None = None) -> dict[str, Any]:
@@ -97,36 +100,48 @@ def test_models_have_the_packed_configuration(functions: dict[str, Emulator]) ->
 def test_event_is_answered_as_in_its_replay(functions: dict[str, Emulator], folder: Path) -> None:
     """Inside the function the demo provider answers what the folder's recording has: the same calls, the same end."""
     event = json.loads((folder / "event.json").read_text())
-    reply = functions["chat"].ask(event)
+    reply = functions[ROUTES[event["resource"]]["POST"]].ask(event)
     expected = json.loads((folder / "expected.json").read_text())
     (body,) = (path for path in folder.glob("expected.*") if path.suffixes in ([".sse"], [".body", ".json"]))
     assert reply.status == expected["status"]
     assert reply.headers["x-request-id"] == event["requestContext"]["requestId"]
-    assert _outcome(reply.body) == _outcome(body.read_bytes())
+    assert outcome(event["resource"], reply.body) == outcome(event["resource"], body.read_bytes())
 
 
-def _outcome(body: bytes) -> dict[str, Any]:
-    """What a Chat Completions answer comes to, streamed or not, apart from its text and ids."""
-    if not body.startswith((b"data:", b":")):
-        answer = json.loads(body)
-        if "error" in answer:
-            return {"error": answer["error"]["code"]}
-        choice = answer["choices"][0]
-        calls = [call["function"] for call in choice["message"].get("tool_calls", ())]
-        return {"calls": [(call["name"], call["arguments"]) for call in calls], "finish": [choice["finish_reason"]]}
-    frames = [line.removeprefix(b"data: ") for line in body.splitlines() if line.startswith(b"data: ")]
-    calls_by_index: dict[int, list[str]] = {}
-    outcome: dict[str, Any] = {"finish": [], "done": frames[-1] == b"[DONE]"}
-    for chunk in map(json.loads, frames[: -1 if outcome["done"] else None]):
-        if "error" in chunk:
-            outcome["error"] = chunk["error"]["code"]
-        for choice in chunk.get("choices", ()):
-            outcome["finish"] += [choice["finish_reason"]] if choice["finish_reason"] else []
-            for delta in choice["delta"].get("tool_calls", ()):
-                call = calls_by_index.setdefault(delta["index"], ["", ""])
-                call[0] += delta["function"].get("name", "")
-                call[1] += delta["function"].get("arguments", "")
-    return outcome | {"calls": [tuple(call) for call in calls_by_index.values()]}
+def test_the_paths_that_ask_no_provider_are_answered(functions: dict[str, Emulator]) -> None:
+    hello = [{"role": "user", "content": "hi"}]
+    function = {"name": "get_time", "description": "The time", "parameters": {"type": "object", "properties": {}}}
+    tools = [{"type": "function", "function": function}]
+    asked = {
+        "/messages/count_tokens": {"model": "fast", "messages": hello},
+        "/native/tools/check": {"tools": tools},
+        "/native/translate": {"door": "chat", "body": {"model": "fast", "messages": hello}},
+    }
+    for path, body in asked.items():
+        reply = functions[ROUTES[path]["POST"]].ask(_get(path) | {"httpMethod": "POST", "body": json.dumps(body)})
+        assert reply.status == 200, reply.body
+        assert isinstance(json.loads(reply.body), dict)
+
+
+#: The first scenario of each function that has one.
+ONE_EACH = {
+    ROUTES[json.loads((folder / "event.json").read_text())["resource"]]["POST"]: folder for folder in reversed(EVENTS)
+}
+
+
+@pytest.mark.parametrize(("function", "folder"), ONE_EACH.items(), ids=list(ONE_EACH))
+def test_sam_runs_a_function_without_its_stack(layer: Path, tmp_path: Path, function: str, folder: Path) -> None:
+    """`sam local` cannot stream, and it sets the template's variables, whose tables are nowhere."""
+    template = {"REQUIRE_KEY": "1", "KEYS_TABLE": "KeysTable", "RATES_TABLE": "RatesTable", "STORE_TABLE": "Table"}
+    event = json.loads((folder / "event.json").read_text())
+    with running(layer, ROOT / "functions" / function, tmp_path / "log", AWS_SAM_LOCAL="true", **template) as emulator:
+        answer = json.loads(emulator.invoke(event))
+
+    assert answer["statusCode"] == json.loads((folder / "expected.json").read_text())["status"]
+    assert answer["headers"]["x-request-id"] == event["requestContext"]["requestId"]
+    (expected,) = (path for path in folder.glob("expected.*") if path.suffixes in ([".sse"], [".body", ".json"]))
+    body = answer["body"].encode()
+    assert outcome(event["resource"], body) == outcome(event["resource"], expected.read_bytes())
 
 
 def test_without_a_key_everything_but_health_is_refused(layer: Path, tmp_path: Path) -> None:

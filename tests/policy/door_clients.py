@@ -24,7 +24,19 @@ class Seen:
     calls: list[tuple[str, str]] = field(default_factory=list)
     error: str | None = None
     complete: bool = False
+    #: Whether the answer says that the output limit cut it.
+    cut: bool = False
     warnings: list[str] = field(default_factory=list)
+    #: The answer's own index of a call -> its place in `calls`, while they stream.
+    places: dict[int, int] = field(default_factory=dict)
+
+    def begin(self, index: int, name: str) -> None:
+        self.places[index] = len(self.calls)
+        self.calls.append((name, ""))
+
+    def more(self, index: int, fragment: str) -> None:
+        name, arguments = self.calls[self.places[index]]
+        self.calls[self.places[index]] = (name, arguments + fragment)
 
 
 @dataclass(frozen=True)
@@ -61,12 +73,13 @@ def frames(body: bytes, warnings: list[str]) -> Iterator[tuple[str, Any]]:
     for block in body.decode().split("\n\n"):
         name, data = "", None
         for line in block.splitlines():
-            kind, _, value = line.partition(": ")
+            kind, _, value = line.partition(":")
+            value = value.removeprefix(" ")
             if kind == "event":
                 name = value
             elif kind == "data":
                 data = value if value == "[DONE]" else json.loads(value)
-            elif kind == ":" and value.startswith("x-toolwire-warnings: "):
+            elif not kind and value.startswith("x-toolwire-warnings: "):
                 warnings += value.removeprefix("x-toolwire-warnings: ").split(",")
         if data is not None:
             yield name, data
@@ -94,10 +107,9 @@ def _chat_body(
 
 def _chat_whole(document: dict[str, Any], seen: Seen) -> None:
     message = document["choices"][0]["message"]
+    seen.cut = document["choices"][0]["finish_reason"] == "length"
     seen.text = message.get("content") or ""
-    seen.calls = [
-        (call["function"]["name"], _text(call["function"]["arguments"])) for call in message.get("tool_calls") or ()
-    ]
+    seen.calls = [(call["function"]["name"], _text(call["function"])) for call in message.get("tool_calls") or ()]
 
 
 def _chat_event(_: str, data: Any, seen: Seen) -> None:
@@ -108,13 +120,13 @@ def _chat_event(_: str, data: Any, seen: Seen) -> None:
         seen.error = data["error"]["code"]
         return
     for choice in data["choices"]:
+        seen.cut = choice["finish_reason"] == "length"
         seen.text += choice["delta"].get("content") or ""
         for part in choice["delta"].get("tool_calls") or ():
             function = part["function"]
-            if part["index"] == len(seen.calls):
-                seen.calls.append((function["name"], ""))
-            name, arguments = seen.calls[part["index"]]
-            seen.calls[part["index"]] = (name, arguments + (function.get("arguments") or ""))
+            if part["index"] not in seen.places:
+                seen.begin(part["index"], function["name"])
+            seen.more(part["index"], function.get("arguments") or "")
 
 
 # ---------------------------------------------------------------- responses
@@ -131,6 +143,7 @@ def _responses_body(
 
 
 def _responses_whole(document: dict[str, Any], seen: Seen) -> None:
+    seen.cut = document["status"] == "incomplete"
     for item in document["output"]:
         _responses_item(item, seen)
 
@@ -144,18 +157,17 @@ def _responses_item(item: dict[str, Any], seen: Seen) -> None:
 
 def _responses_event(name: str, data: Any, seen: Seen) -> None:
     if name == "response.output_item.added" and data["item"]["type"] == "function_call":
-        seen.calls.append((data["item"]["name"], ""))
+        seen.begin(data["output_index"], data["item"]["name"])
     elif name == "response.function_call_arguments.delta":
-        called, arguments = seen.calls[-1]
-        seen.calls[-1] = (called, arguments + data["delta"])
+        seen.more(data["output_index"], data["delta"])
     elif name == "response.output_text.delta":
         seen.text += data["delta"]
     elif name == "response.failed":
         seen.error = data["response"]["error"]["type"]
     elif name == "error":
         seen.error = data["code"]
-    elif name == "response.completed":
-        seen.complete = True
+    elif name in ("response.completed", "response.incomplete"):
+        seen.complete, seen.cut = True, name == "response.incomplete"
 
 
 # ---------------------------------------------------------------- messages
@@ -176,9 +188,10 @@ def _messages_body(
 
 
 def _messages_whole(document: dict[str, Any], seen: Seen) -> None:
+    seen.cut = document["stop_reason"] == "max_tokens"
     for block in document["content"]:
         if block["type"] == "tool_use":
-            seen.calls.append((block["name"], _text(block["input"])))
+            seen.calls.append((block["name"], _text({"arguments": block["input"]})))
         seen.text += block.get("text", "")
 
 
@@ -186,12 +199,13 @@ def _messages_event(name: str, data: Any, seen: Seen) -> None:
     if name == "error":
         seen.error = data["error"]["details"]["error_code"]
     elif name == "content_block_start" and data["content_block"]["type"] == "tool_use":
-        seen.calls.append((data["content_block"]["name"], ""))
+        seen.begin(data["index"], data["content_block"]["name"])
     elif name == "content_block_delta" and data["delta"]["type"] == "input_json_delta":
-        called, arguments = seen.calls[-1]
-        seen.calls[-1] = (called, arguments + data["delta"]["partial_json"])
+        seen.more(data["index"], data["delta"]["partial_json"])
     elif name == "content_block_delta" and data["delta"]["type"] == "text_delta":
         seen.text += data["delta"]["text"]
+    elif name == "message_delta":
+        seen.cut = data["delta"]["stop_reason"] == "max_tokens"
     elif name == "message_stop":
         seen.complete = True
 
@@ -211,19 +225,24 @@ def _native_event(name: str, data: Any, seen: Seen) -> None:
     elif name == "text.delta":
         seen.text += data["text"]
     elif name == "tool_call.start":
-        seen.calls.append((data["name"], ""))
+        seen.begin(data["index"], data["name"])
     elif name == "tool_call.delta":
-        called, arguments = seen.calls[-1]
-        seen.calls[-1] = (called, arguments + data["fragment"])
+        seen.more(data["index"], data["fragment"])
     elif name == "warning":
         seen.warnings.append(data["code"])
     elif name == "response.end":
-        seen.complete = True
+        seen.complete, seen.cut = True, data["finish_reason"] == "length"
 
 
-def _text(arguments: Any) -> str:
-    """Arguments as compact JSON text, whether a door shows them as text or as an object."""
-    return arguments if isinstance(arguments, str) else json.dumps(arguments, separators=(",", ":"))
+def _text(function: dict[str, Any]) -> str:
+    """Arguments as compact JSON text, whether a door shows them as text or as an object; of a cut call, what there is
+    of them."""
+    arguments = function["arguments"]
+    if isinstance(arguments, str):
+        return arguments
+    if arguments is None:
+        return str(function["raw_arguments"])
+    return str(arguments.get("_raw_arguments") or json.dumps(arguments, separators=(",", ":")))
 
 
 CLIENTS = {

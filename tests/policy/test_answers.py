@@ -284,6 +284,30 @@ def test_reject_judges_a_whole_answer_at_once() -> None:
     assert bad.shown == []
 
 
+@pytest.mark.parametrize("reason_first", [True, False], ids=["reason first", "call first"])
+def test_a_call_that_the_output_limit_cut_is_withheld(reason_first: bool) -> None:
+    """Wires differ in what they say first: why the answer ended, or that the call did."""
+    cut, limit = call(2, "f", MALFORMED), Finish("length", "max_tokens")
+    run = Run(asked(), validating("reject"))
+    run.each(START, *text(), *call(1), *([*cut[:-1], limit, cut[-1]] if reason_first else [*cut, limit]))
+    assert run.events == [START, *text(), *call(1)]
+    run.each(OpaquePart(3, "k", "d", b""), END)
+
+    assert run.events == [START, *text(), *call(1), limit, OpaquePart(2, "k", "d", b""), END]
+    assert run.warnings == ["tool_call_cut:f"]
+    order = OrderCheck()
+    for batch in run.shown:
+        order.check(batch)
+
+
+@pytest.mark.parametrize("finish", [CALLS, STOP, Finish("content_filter")])
+def test_only_the_output_limit_cuts(finish: Finish) -> None:
+    run = Run(asked(), validating("reject"))
+    assert run.fails(START, *text(), *call(1, "f", MALFORMED), finish, END).code == "malformed_tool_arguments"
+    run = Run(asked(), validating("reject"))
+    assert run.fails(START, *call(0, "f", INVALID), Finish("length"), END).code == "invalid_tool_arguments"
+
+
 def test_the_text_of_a_custom_tool_is_not_json() -> None:
     run = Run(replace(asked(), tools=(Tool("p", kind="custom"),)), validating("reject"))
     run.each(START, *call(0, "p", "*** Begin Patch", "custom"), CALLS, END)

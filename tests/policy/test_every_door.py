@@ -1,22 +1,26 @@
-"""The policy over every registered door, streamed and not: the same request and the same answer of the model, and what
-the client of each door is told. A door that is added is covered by its row in `door_clients.CLIENTS`.
+"""The policy over every registered door and every wire, streamed and not: the same request and the same answer of the
+model, and what the client of each door is told. A door that is added is covered by its row in `door_clients.CLIENTS`, a
+wire by its row in `host_answers.HOSTS`.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
-from tests.corpus.driver import answer, open_exchange
+from tests.corpus.driver import Answer, answer, open_exchange, sent
 from tests.policy.door_clients import CLIENTS, Seen, frames
-from tests.providers.chat_upstream import CALLS, ROLE, STOP, fragment, opening, stream, text, whole
+from tests.policy.host_answers import HOSTS, says
 from toolwire.doors import DOORS
+from toolwire.exchange import Send
 from toolwire.model.errors import RequestError
 from toolwire.model.limits import PRESET_2API, PRESET_AGENTS
 from toolwire.model.settings import Tenant
+from toolwire.providers import WIRES
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 WEATHER: dict[str, Any] = {"name": "weather", "parameters": CITY}
@@ -107,56 +111,118 @@ CASES = [
 ]  # fmt: skip
 
 
-def test_every_door_is_covered() -> None:
+#: What the policy says of an answer; a wire may say more of the request.
+OF_THE_POLICY = {case.partition(":")[0] for one in CASES for case in one.warnings}
+
+#: Each answer as each wire says it, streamed and not, where the wire can say it.
+ANSWERS = [
+    pytest.param(case, wire, streamed, id=f"{case.name}-{wire}-{'streamed' if streamed else 'whole'}")
+    for case in CASES
+    for wire in WIRES
+    for streamed in (True, False)
+    if not case.refused and says(wire, case.said, case.calls, streamed=streamed) is not None
+]
+
+
+def test_every_door_and_wire_is_covered() -> None:
     assert set(CLIENTS) == set(DOORS)
+    assert set(HOSTS) == set(WIRES)
 
 
-def upstream(case: Case, streamed: bool) -> bytes:
-    if not streamed:
-        calls = [
-            {"id": f"call_{n}", "type": "function", "function": {"name": name, "arguments": arguments}}
-            for n, (name, arguments) in enumerate(case.calls)
-        ]
-        message = {"content": case.said or None, **({"tool_calls": calls} if calls else {})}
-        return whole(message, "tool_calls" if calls else "stop")
-    chunks = [ROLE, *([text(case.said)] if case.said else [])]
-    for n, (name, arguments) in enumerate(case.calls):
-        chunks += [opening(n, f"call_{n}", name), fragment(n, arguments[:4]), fragment(n, arguments[4:])]
-    return stream(*chunks, CALLS if case.calls else STOP)
-
-
-def run(case: Case, door: str, streamed: bool) -> Seen:
+def run(case: Case, door: str, streamed: bool, wire: str = "openai_chat", *, cut: bool = False) -> Seen:
     client = CLIENTS[door]
     body = json.dumps(client.body(list(case.tools), case.choice, case.parallel, streamed)).encode()
     headers = {"x-toolwire-validate-tool-arguments": case.validate} if case.validate else {}
-    exchange = open_exchange(body, door=door, headers=headers, tenant=case.tenant)
-    sent = json.loads(exchange.upstream_request.body)
+    profile = "compatible" if wire == "openai_chat" else None
+    exchange = open_exchange(body, door=door, headers=headers, tenant=case.tenant, wire=wire, profile=profile)
     assert "x-toolwire" not in str(exchange.upstream_request.headers)
-    assert len(sent["tools"]) == len(case.tools)
     kind = "text/event-stream" if streamed else "application/json"
-    return client.read(answer(exchange, [upstream(case, streamed)], content_type=kind))
+    upstream = says(wire, case.said, case.calls, streamed=streamed, cut=cut)
+    assert upstream is not None
+    return client.read(answer(exchange, [upstream], content_type=kind))
 
 
-@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
+def read(calls: Sequence[tuple[str, str]]) -> list[tuple[str, Any]]:
+    """Calls with their arguments as values, where they are JSON."""
+    found: list[tuple[str, Any]] = []
+    for name, arguments in calls:
+        try:
+            found.append((name, json.loads(arguments)))
+        except json.JSONDecodeError:
+            found.append((name, arguments))
+    return found
+
+
 @pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("case", [case for case in CASES if not case.refused], ids=lambda case: case.name)
-def test_answers(case: Case, door: str, streamed: bool) -> None:
-    seen = run(case, door, streamed)
+@pytest.mark.parametrize(("case", "wire", "streamed"), ANSWERS)
+def test_answers(case: Case, wire: str, streamed: bool, door: str) -> None:
+    seen = run(case, door, streamed, wire)
 
     assert seen.error == case.error
     assert seen.complete == (case.error is None)
     if case.error is None:
         shown = case.calls if case.shown is None else case.calls[: case.shown]
-        assert (seen.text, seen.calls) == (case.said, list(shown))
-        # The native door also says of every answer with calls that they are the client's to execute.
-        told = {code.partition(":")[0] for code in seen.warnings} - {"contains_tool_calls"}
+        assert (seen.text, read(seen.calls)) == (case.said, read(shown))
+        told = {code.partition(":")[0] for code in seen.warnings} & OF_THE_POLICY
         assert told == {code.partition(":")[0] for code in case.warnings}
         return
     assert seen.status == (200 if streamed and seen.text else seen.status)
     assert streamed or seen.status == 502
     assert seen.text in ("", case.said)
     # No call that was refused is ever complete: what a client has of it is cut, or nothing.
-    assert case.validate != "reject" or seen.calls == []
+    assert case.validate != "reject" or WRONG[0] not in seen.calls
+    assert case.error != "tool_arguments_too_large" or LONG[0] not in seen.calls
+
+
+#: One call that is whole, and one that the output limit cut.
+CUT = (*FINE, ("weather", MALFORMED))
+
+
+@pytest.mark.parametrize("validate", ["off", "annotate", "reject"])
+@pytest.mark.parametrize(
+    ("wire", "streamed"),
+    [(w, s) for w in WIRES for s in (True, False) if says(w, "", CUT, streamed=s, cut=True) is not None],
+)
+@pytest.mark.parametrize("door", DOORS)
+def test_an_answer_that_the_output_limit_cut(door: str, wire: str, streamed: bool, validate: str) -> None:
+    """Its reason is told at every door, whatever is validated; `reject` does not show the call."""
+    seen = run(Case("", validate=validate, said="hi", calls=CUT), door, streamed, wire, cut=True)
+
+    assert (seen.error, seen.complete, seen.cut, seen.text) == (None, True, True, "hi")
+    assert read(seen.calls) == read(FINE if validate == "reject" else CUT)
+    told = {code for code in seen.warnings if code.startswith(("tool_call_cut", "malformed"))}
+    if validate == "reject":
+        assert told == {"tool_call_cut:weather"}
+    elif validate == "annotate":
+        assert "malformed_tool_arguments:weather" in told or door == "native"
+
+
+@pytest.mark.parametrize("calls", [TWO, WRONG, CUT], ids=["valid", "invalid", "malformed"])
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("door", DOORS)
+def test_signs_of_life_while_calls_are_held(door: str, wire: str, calls: tuple[tuple[str, str], ...]) -> None:
+    """However often a held answer is kept alive, the client reads what it would have read without."""
+    upstream, client = says(wire, "hi", calls, streamed=True), CLIENTS[door]
+    if upstream is None:  # as on a wire that has objects for arguments
+        return
+    body = json.dumps(client.body(list(TOOLS), None, None, True)).encode()
+    headers = {"x-toolwire-validate-tool-arguments": "reject"}
+    profile = "compatible" if wire == "openai_chat" else None
+    exchange = open_exchange(body, door=door, headers=headers, tenant=PLAIN, wire=wire, profile=profile)
+    actions = sent(exchange, exchange.receive_head(200, {"content-type": "text/event-stream"}))
+    for at in range(0, len(upstream), 100):
+        actions += sent(exchange, exchange.receive_data(upstream[at : at + 100]))
+        if not exchange.over:
+            actions.append(Send(exchange.keep_alive()))
+    actions += sent(exchange, exchange.receive_end())
+
+    data = b"".join(action.data for action in actions if isinstance(action, Send))
+    seen = client.read(Answer(200, {"content-type": "text/event-stream"}, data))
+    error = {TWO: None, WRONG: "invalid_tool_arguments", CUT: "malformed_tool_arguments"}[calls]
+    assert (seen.text, seen.error, seen.complete) == ("hi", error, error is None)
+    if calls == TWO:
+        assert read(seen.calls) == read(TWO)
+    assert not {call for call in seen.calls if call[1] in (INVALID, MALFORMED)}
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -178,6 +244,51 @@ def test_what_is_allowed_without_configuration(door: str) -> None:
     open_exchange(json.dumps(CLIENTS[door].body(fits, None, None, True)).encode(), door=door)
     with pytest.raises(RequestError, match=f"at most {limits.description_chars} "):
         open_exchange(json.dumps(CLIENTS[door].body(long, None, None, True)).encode(), door=door)
+
+
+def levels(count: int) -> dict[str, Any]:
+    """Parameters of so many levels."""
+    schema: dict[str, Any] = {"type": "object"}
+    for _ in range(count - 1):
+        schema = {"type": "object", "properties": {"a": schema}}
+    return schema
+
+
+#: The 2api document's limit -> a request of this size.
+EDGES: dict[str, tuple[int, Callable[[int], list[dict[str, Any]]]]] = {
+    "too_many_tools": (128, lambda size: [{"name": f"f{number}"} for number in range(size)]),
+    "tool_description_too_long": (1024, lambda size: [{"name": "f", "description": "é" * size}]),
+    "invalid_tool_name": (64, lambda size: [{"name": "f" * size}]),
+    "tool_schema_too_complex": (5, lambda size: [{"name": "f", "parameters": levels(size)}]),
+}
+
+
+@pytest.mark.parametrize("code", EDGES)
+@pytest.mark.parametrize("door", DOORS)
+def test_the_documents_limits_at_their_edge(door: str, code: str) -> None:
+    size, tools = EDGES[code]
+    its = Tenant(limits=PRESET_2API)
+    open_exchange(json.dumps(CLIENTS[door].body(tools(size), None, None, True)).encode(), door=door, tenant=its)
+    with pytest.raises(RequestError) as caught:
+        open_exchange(json.dumps(CLIENTS[door].body(tools(size + 1), None, None, True)).encode(), door=door, tenant=its)
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize("door", DOORS)
+def test_the_documents_limits_of_an_answer_at_their_edge(door: str, streamed: bool) -> None:
+    """20 calls, and 64 KiB of arguments as UTF-8: one more is one too many."""
+    its = Tenant(limits=PRESET_2API)
+    text = '{"city":"' + "é" * ((65_536 - 12) // 2) + '"}'
+    full = text[:-2] + "x" * (65_536 - len(text.encode())) + '"}'
+    for calls, error in [
+        (FINE * 20, None),
+        (FINE * 21, "too_many_tool_calls"),
+        ((("weather", full),), None),
+        ((("weather", full[:-2] + 'x"}'),), "tool_arguments_too_large"),
+    ]:
+        seen = run(Case("", its, calls=calls), door, streamed)
+        assert (seen.error, seen.complete) == (error, error is None)
 
 
 @pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
@@ -206,7 +317,9 @@ def test_the_native_door_says_where_a_fault_is(streamed: bool) -> None:
     headers = {"x-toolwire-validate-tool-arguments": "annotate"}
     exchange = open_exchange(body, door="native", headers=headers, tenant=PLAIN)
     kind = "text/event-stream" if streamed else "application/json"
-    shown = answer(exchange, [upstream(Case("", calls=WRONG), streamed)], content_type=kind).body
+    upstream = says("openai_chat", "", WRONG, streamed=streamed)
+    assert upstream is not None
+    shown = answer(exchange, [upstream], content_type=kind).body
     events = [data for _, data in frames(shown, [])] if streamed else json.loads(shown)["warnings"]
     (warning,) = (event for event in events if event.get("code") == "invalid_tool_arguments")
     assert (warning["path"], warning["expected"], warning["got"]) == ("/city", "a string", "an integer")

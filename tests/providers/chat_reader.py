@@ -12,6 +12,8 @@ import httpx2
 import openai
 from openai.lib.streaming.chat import ChatCompletionStreamState
 
+from tests.prepared_server import PreparedServer
+
 FINISHES = {"stop", "length", "tool_calls", "content_filter", "function_call"}
 
 
@@ -126,21 +128,12 @@ def _take_call(said: Said, entry: dict[str, Any]) -> None:
 # ---------------------------------------------------------------- openai-python
 
 
-class _Server:
-    """Answers every request of the SDK with one prepared response; no socket is opened."""
-
-    def __init__(self) -> None:
-        self.response = httpx2.Response(500)
-
-    def __call__(self, request: httpx2.Request) -> httpx2.Response:
-        return self.response
-
-
 @cache
-def _sdk() -> tuple[_Server, openai.OpenAI]:
-    server = _Server()
-    client = httpx2.Client(transport=httpx2.MockTransport(server))
-    return server, openai.OpenAI(api_key="none", base_url="http://gateway/v1", http_client=client, max_retries=0)
+def _sdk() -> tuple[PreparedServer, openai.OpenAI]:
+    server = PreparedServer()
+    return server, openai.OpenAI(
+        api_key="none", base_url="http://gateway/v1", http_client=server.client(), max_retries=0
+    )
 
 
 def sdk_stream(body: bytes) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -13,13 +14,18 @@ from tests.corpus.driver import answer, open_exchange
 from tests.doors.claude_code import BETAS, conversation, first_turn
 from tests.providers.messages_upstream import begin, call, delta, start
 from toolwire.doors.messages import DOOR
-from toolwire.model.http import UpstreamRequest
+from toolwire.model.errors import RequestError
+from toolwire.model.http import Head, UpstreamRequest
 from toolwire.model.request import ChatRequest, ReasoningPart, ToolResultPart
 from toolwire.model.settings import ProviderConfig, Target
 from toolwire.providers.anthropic import PROVIDER
 from toolwire.providers.profiles import PROFILES
 
 MODEL = "claude-sonnet-5"
+
+_CALL = '{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"f","input":{}}]}'
+_RESULT = '{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"1"}]}'
+_HI = '{"role":"user","content":"hi"}'
 
 
 def parsed(body: bytes, headers: dict[str, str] | None = None) -> ChatRequest:
@@ -71,6 +77,69 @@ def test_what_nobody_has_invented_yet_passes() -> None:
     for piece in (b'{"x": 1.10}', b'[{"type":"new_20300101","a":[ ]}]', b'[{"type":"hint","h":1}]', b'"\\u00e9"'):
         assert piece in found
     assert list(json.loads(found)) == ["new", "model", "max_tokens", "tools", "system", "messages"]
+
+
+#: Words that some later version of the API may have.
+NEW_WORDS = {
+    "thinking.type": b'"thinking":{"type":"between_turns","x":1}',
+    "output_config.effort": b'"output_config":{"effort":"ultra"}',
+    "tool_choice.type": b'"tools":[{"name":"f","input_schema":{"type":"object"}}],"tool_choice":{"type":"some","n":2}',
+}
+
+
+@pytest.mark.parametrize("path", NEW_WORDS)
+def test_new_words_pass_in_the_lane_and_are_refused_elsewhere(path: str) -> None:
+    body = b'{"model":"claude-alias","max_tokens":9,"messages":[%b],%b}' % (_HI.encode(), NEW_WORDS[path])
+    assert sent(parsed(body)) == (replace(sent(parsed(body))[0], body=with_model(body)), [])
+    for wire in ("openai_chat", "openai_responses", "gemini"):
+        with pytest.raises(RequestError, match=re.escape(f"`{path}` cannot be carried")) as refused:
+            open_exchange(body, door="messages", wire=wire, profile=None)
+        assert (refused.value.code, refused.value.param) == ("unsupported_parameter", path)
+
+
+def test_no_header_but_the_apis_own_goes_upstream() -> None:
+    ours = {"authorization": "Bearer k", "x-api-key": "k", "cookie": "c", "x-toolwire-schema-mode": "lossy"}
+    account = {"anthropic-workspace-id": "w", "anthropic-organization-id": "o"}
+    others = {"anthropic-é": "x", "xanthropic-beta": "b", "host": "h", "content-length": "1", "x-forwarded-for": "1"}
+    new = {"anthropic-new-thing": "1", "anthropic-version": "2099-01-01"}
+    upstream, _ = sent(parsed(first_turn(), {**ours, **account, **others, **new}))
+    assert dict(upstream.headers) == {
+        "content-type": "application/json", "accept": "text/event-stream", "x-api-key": "secret", **new,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("value", ["é", "a\r\nx-api-key: k", "\x00"])
+def test_a_header_that_cannot_be_sent_is_refused(value: str) -> None:
+    with pytest.raises(RequestError) as refused:
+        parsed(first_turn(), {"anthropic-beta": value})
+    assert refused.value.param == "anthropic-beta"
+
+
+#: What a parser may be tempted to mend. All of it is between the client and the API.
+ODDITIES = {
+    "a member twice": '{"role":"user","content":[{"type":"text","text":"a","text":"b"}]}',
+    "nothing said": '{"role":"user","content":[]}',
+    "escapes": '{"role":"user","content":"\\u00e9\\ud83d\\ude00 \u2028\\u0000"}',
+    "a nested mark": '{"role":"user","content":[{"type":"document","source":{"type":"content","content":'
+    '[{"type":"text","text":"a","cache_control":{"type":"ephemeral","ttl":"1h"}}]},"citations":{"enabled":true}}]}',
+    "new inside a result": '{"role":"user","content":[{"type":"text","text":"first"},{"type":"tool_result",'
+    '"tool_use_id":"toolu_1","content":[{"type":"tool_reference","tool_name":"x"},{"type":"text","text":""}],"new":1.10}]}',
+    "a server's call": '{"role":"assistant","content":[{"type":"server_tool_use","id":"s","name":"web_search",'
+    '"input":{"q":1e400}},{"type":"web_search_tool_result","tool_use_id":"s","content":[{"type":"x","encrypted_content":"E"}]}]}',
+    "redacted": '{"role":"assistant","content":[{"type":"redacted_thinking","data":"R"},{"type":"text","text":"x"}]}',
+    "a beginning of the answer": '{"role":"assistant","content":"The answer is "}',
+    "deep": '{"role":"user","content":[{"type":"x","a":' + "[" * 500 + "]" * 500 + "}]}",
+    "compacted": '{"role":"user","content":[{"type":"compaction","content":"so far"}]}',
+}
+
+
+@pytest.mark.parametrize("name", ODDITIES)
+def test_oddities_stay_as_they_are(name: str) -> None:
+    before = [_HI, _CALL] if "toolu_1" in ODDITIES[name] else [_HI, _CALL, _RESULT]
+    history = ",".join([*before, ODDITIES[name]]).encode()
+    body = b'{"model":"claude-alias","max_tokens":9,"messages":[%b]}' % history
+    exchange = open_exchange(body, door="messages", wire="anthropic_messages", profile=None, model=MODEL)
+    assert exchange.upstream_request.body == with_model(body)
 
 
 def test_empty_tools_are_left_out() -> None:
@@ -132,12 +201,32 @@ def test_another_providers_thinking_does_not_go_to_claude() -> None:
     found = json.loads(upstream.body)
     assert not any(b["type"] == "thinking" for m in found["messages"] for b in m["content"] if isinstance(b, dict))
     assert found["thinking"] == {"type": "disabled"}
-    assert warnings == ["reasoning_turned_off"]
+    assert warnings == ["state_left_out", "reasoning_turned_off"]
 
 
 def test_hosts_that_sign_nothing_get_their_thinking_back() -> None:
     body = conversation(2).replace(b'"signature":"c2ln"', b'"signature":""')
     assert sent(parsed(body), "kimi-k3")[0].body == with_model(body, "kimi-k3")
+
+
+#: Histories that the API itself may refuse, in words that Claude Code knows how to mend.
+UNPAIRED = {
+    "no call": (_HI, _RESULT),
+    "result first": (_HI, _RESULT, _CALL, _RESULT),
+    "two results": (_HI, _CALL, _RESULT, _RESULT),
+}
+
+
+@pytest.mark.parametrize("name", UNPAIRED)
+def test_results_without_a_call_are_between_the_client_and_the_api(name: str) -> None:
+    history = ",".join(UNPAIRED[name]).encode()
+    body = b'{"model":"claude-alias","max_tokens":9,"messages":[' + history + b"]}"
+    exchange = open_exchange(body, door="messages", wire="anthropic_messages", profile=None, model=MODEL)
+    assert exchange.upstream_request.body == with_model(body)
+    for wire in ("openai_chat", "openai_responses", "gemini"):
+        with pytest.raises(RequestError) as refused:
+            open_exchange(body, door="messages", wire=wire)
+        assert refused.value.code in ("unknown_tool_call_id", "duplicate_tool_result")
 
 
 def test_the_answer_passes_as_it_is() -> None:
@@ -211,3 +300,30 @@ def test_an_answer_that_must_be_rewritten_loses_no_member() -> None:
     assert blocks[0]["id"] == "toolu_1"
     assert blocks[1]["id"].startswith("call_")
     assert blocks[1]["caller"] == {"type": "direct"}
+
+
+_LIMITS = {"anthropic-ratelimit-requests-remaining": "49", "anthropic-ratelimit-tokens-reset": "2026-11-28T03:00:00Z"}
+_ANSWER = {**_LIMITS, "content-type": "text/event-stream", "anthropic-organization-id": "org", "set-cookie": "a=b"} | {
+    "anthropic-ratelimit-bad": "x\r\ny: z", "request-id": "req_theirs", "server": "s",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("wire", "rates", "wanted"),
+    [
+        ("anthropic_messages", (), _LIMITS),
+        ("anthropic_messages", (("x-ratelimit-limit-requests", "5"),), {"x-ratelimit-limit-requests": "5"}),
+        ("openai_chat", (), {}),
+    ],
+)
+def test_the_providers_limits_are_shown_where_the_tenant_has_none(
+    wire: str, rates: tuple[tuple[str, str], ...], wanted: dict[str, str]
+) -> None:
+    exchange = open_exchange(first_turn(), door="messages", wire=wire)
+    exchange.answer_headers = rates
+    assert exchange.receive_head(429, _ANSWER) == []
+    (head, _) = exchange.receive_end()
+    assert isinstance(head, Head)
+    ours = {"content-type", "request-id", "x-request-id", "x-conversation-id", "x-toolwire-warnings"}
+    assert {name: value for name, value in head.headers if name not in ours} == wanted
+    assert dict(head.headers)["request-id"] == "req-test"

@@ -6,7 +6,10 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from tests.corpus.driver import Answer, answer, open_exchange
+from tests.doors.responses_reader import read as read_strictly
 from tests.providers.responses_upstream import (
     MODEL,
     WIRE,
@@ -22,6 +25,7 @@ from tests.providers.responses_upstream import (
     reasoning,
     said,
     stream,
+    summary,
     text,
     whole,
 )
@@ -178,3 +182,119 @@ def test_an_answer_that_needs_repair_is_one_that_strict_clients_read() -> None:
     assert kinds[-1] == "response.completed"
     assert "response.output_item.added" in kinds
     assert events[-1]["response"]["output"][0]["content"][0]["text"] == "Hi"
+
+
+# ---------------------------------------------------------------- what is written anew loses no member
+
+CITED = message("m", "Hi")
+CITED["content"][0]["annotations"] = [{"type": "url_citation", "url": "https://a", "start_index": 0, "end_index": 2}]
+SEARCH = item("web_search_call", "ws_1", status="completed", action={"type": "search"})
+
+
+def asked_again(upstream: bytes, *, streamed: bool, **fields: Any) -> Answer:
+    """The answer to a history that has the upstream's call id already, so that the call gets another."""
+    history = [
+        {"role": "user", "content": "hi"},
+        {"type": "function_call", "call_id": "call_a", "name": "weather", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "call_a", "output": "ok"},
+    ]
+    body = json.dumps({"model": "p/m", "input": history, "stream": streamed} | fields).encode()
+    exchange = open_exchange(body, door="responses", wire=WIRE, profile="openai", model=MODEL)
+    return answer(exchange, [upstream], content_type="text/event-stream" if streamed else "application/json")
+
+
+def test_a_document_whose_call_changes_keeps_all_else() -> None:
+    output = [reasoning("rs_1", "so", encrypted_content="gAAA", news=1), SEARCH, CITED]
+    given = whole(*output, call("fc_1", "call_a", "weather", '{"n": 1.10}', news=2), service_tier="flex", tools=[1])
+    shown = json.loads(asked_again(given, streamed=False).body)
+    made = shown["output"].pop()
+    wanted = json.loads(given)
+    assert made == wanted["output"].pop() | {"call_id": made["call_id"]}
+    assert made["call_id"] != "call_a"
+    assert {name: shown[name] for name in wanted} == wanted
+
+
+def test_a_document_whose_call_is_withheld_is_written_anew() -> None:
+    given = whole(CITED, call("fc_1", "call_b", "weather", "{}"), service_tier="flex")
+    tools = [{"type": "function", "name": "weather", "parameters": {"type": "object"}}]
+    shown = json.loads(asked_again(given, streamed=False, tools=tools, tool_choice="none").body)
+    assert [one["type"] for one in shown["output"]] == ["message"]
+    assert shown["service_tier"] == "flex"
+
+
+MENDED = {
+    "no usage": (message("m", "Hi"), {"usage": None}),
+    "no kind": (message("m", "Hi"), {"object": None}),
+    "an item that is no object of OpenAI's": ({"type": "message", "content": "?"}, {}),
+}
+
+
+@pytest.mark.parametrize(("said_item", "fields"), MENDED.values(), ids=MENDED)
+def test_a_document_that_is_mended_keeps_what_nobody_knows(said_item: Any, fields: dict[str, Any]) -> None:
+    given = whole(said_item, news=1.1, completed_at=5, tool_choice="required", **fields).replace(b"1.1", b"1.10")
+    shown = ask(given, streamed=False).body
+    assert b'"news":1.10' in shown
+    document = json.loads(shown)
+    assert (document["completed_at"], document["tool_choice"], document["object"]) == (5, "required", "response")
+
+
+def test_a_stream_that_is_mended_keeps_what_nobody_knows() -> None:
+    """ChatGPT's own host ends a stream without the output."""
+    told = numbered(created(news=1), *said(0, "m", "Hi"), completed(news=2, completed_at=5))
+    final = events_of(ask(told).body)[-1]["response"]
+    assert (final["news"], final["completed_at"], final["output"][0]["id"]) == (2, 5, "m")
+
+
+def test_a_failure_tells_what_the_upstream_said_of_the_response() -> None:
+    final = events_of(ask(numbered(created(service_tier="flex"), *said(0, "m", "Hi"))).body)[-1]
+    assert (final["type"], final["response"]["service_tier"]) == ("response.failed", "flex")
+
+
+def events_of(body: bytes) -> list[Any]:
+    return [json.loads(line[6:]) for line in body.split(b"\n") if line.startswith(b"data: ")]
+
+
+# ---------------------------------------------------------------- what is mended within an item of the upstream's own
+
+WHOLE = [
+    created(),
+    added(0, "reasoning", "rs_1"),
+    summary(0, "rs_1", "so"),
+    done(0, reasoning("rs_1", "so", encrypted_content="gAAA")),
+    added(1, "web_search_call", "ws_1"),
+    done(1, SEARCH),
+    *said(2, "m", "H", "i"),
+    *called(3, "fc_1", "call_b", "weather", "{", "}"),
+    completed(reasoning("rs_1", "so", encrypted_content="gAAA"), SEARCH, message("m", "Hi"),
+              call("fc_1", "call_b", "weather", "{}")),
+]  # fmt: skip
+#: A host's item that nobody knows more of goes whole, by whatever id it has.
+PLACED = [n for n, one in enumerate(WHOLE) if "output_index" in one and one.get("item", {}).get("id") != "ws_1"]
+
+
+@pytest.mark.parametrize("number", PLACED, ids=[f"{n} {WHOLE[n]['type']}" for n in PLACED])
+@pytest.mark.parametrize("name", ["output_index", "item_id"])
+def test_an_event_that_is_mended_stays_within_its_item(number: int, name: str) -> None:
+    """Hosts leave out an index, or give every event an id of its own: clients still see an item once, and its end."""
+    told = WHOLE[number]
+    if name not in told:
+        told = told | {"item": told["item"] | {"id": "other"}}
+    elif name == "item_id":
+        told = told | {"item_id": "other"}
+    else:
+        told = {key: value for key, value in told.items() if key != name}
+    shown = read_strictly(ask(numbered(*WHOLE[:number], told, *WHOLE[number + 1 :])).body)
+    assert shown.final is not None
+    kinds = [one["type"] for one in shown.final["output"]]
+    assert kinds == ["reasoning", "web_search_call", "message", "function_call"]
+    thought, _, text_item, made = shown.final["output"]
+    assert thought["encrypted_content"] == "gAAA"
+    assert [part["text"] for part in text_item["content"]] == ["Hi"]
+    assert (made["call_id"], made["arguments"]) == ("call_b", "{}")
+
+
+@pytest.mark.parametrize("odd", [5, None, [], True])
+def test_an_item_that_nobody_knows_may_have_anything_for_its_id(odd: Any) -> None:
+    news = {"type": "news", "id": odd}
+    told = numbered(created(), event("output_item.added", output_index=0, item=news), done(0, news), completed(news))
+    assert ask(told).status == 200

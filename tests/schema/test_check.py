@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from typing import Any
 
 import jsonschema_rs
@@ -12,8 +14,11 @@ from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Tool
 from toolwire.policy import ToolRules, check_request
 from toolwire.schema import check
-from toolwire.schema.check import check_parameters, check_strict
-from toolwire.schema.survey import EXPANDED_NODES
+from toolwire.schema.check import check_parameters, check_strict, compiled_validator
+from toolwire.schema.lossy import with_optional_cycles, without_odd_names, without_root_keywords
+from toolwire.schema.merge import merge
+from toolwire.schema.strict import anthropic_cost, strict_fault
+from toolwire.schema.survey import EXPANDED_NODES, Survey
 
 PATH = "tools[0].function.parameters"
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
@@ -81,6 +86,12 @@ def test_taken(schema: Any) -> None:
     given(schema)
 
 
+@pytest.mark.parametrize("raw", [b'{"maximum":' + b"9" * 4300 + b"}", b'{"title":"' + b"9" * 5000 + b'"}'])
+def test_long_numbers_that_can_be_read(raw: bytes) -> None:
+    given(raw)
+    assert compiled_validator(raw).is_valid({})
+
+
 @pytest.mark.parametrize(
     ("schema", "where", "what"),
     [
@@ -108,6 +119,8 @@ def test_taken(schema: Any) -> None:
         ({"anyOf": [{"$ref": "#/$defs/b"}], "$defs": {"b": {"not": {"$ref": "#"}}}}, "", "never ends"),
         (b'{"title":"\\ud83d"}', "", "half a surrogate pair"),
         (b'{"title":NaN}', "", "cannot be read"),
+        (b'{"maximum":' + b"9" * 4301 + b"}", "", "4,300 digits"),
+        (b'{"properties":{"a":{"pattern":"\\\\Z"},"b":{"enum":[' + b"1" * 9000 + b"]}}}", "", "4,300 digits"),
         (b"[]", "", "must be a JSON Schema object"),
         (b"{", "", "not valid JSON"),
     ],
@@ -204,3 +217,51 @@ def test_parallel_calls_are_not_strict() -> None:
         for parallel in (None, True, False)
     }
     assert warnings == {None: [], True: ["strict_with_parallel"], False: []}
+
+
+# ---------------------------------------------------------------- work
+
+
+class Name(str):
+    """A property's name that counts what it is compared with."""
+
+    __slots__ = ()
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Name.compared += 1
+        return str.__eq__(self, other)
+
+
+MANY = 400
+
+
+def _wide(schema: Any = True) -> dict[str, Any]:
+    """An object with many properties, each required; the names are equal and not the same objects."""
+    names = [f"p{number}" for number in range(MANY)]
+    properties = {Name(name): schema for name in names}
+    return {"type": "object", "properties": properties, "required": [Name(name) for name in names]}
+
+
+WORK: dict[str, Callable[[], object]] = {
+    "survey": lambda: Survey(_wide()),
+    "strict": lambda: strict_fault(_wide({"type": "string"}) | {"additionalProperties": False}),
+    "cost at Anthropic": lambda: anthropic_cost(
+        wide := _wide({"type": "string"}) | {"additionalProperties": False}, Survey(wide)
+    ),
+    "merging": lambda: merge(_wide(), _wide({"type": "string"})),
+    "root keywords": lambda: without_root_keywords({"type": "object", "allOf": [_wide(), _wide()]}, {"allOf"}),
+    "odd names": lambda: without_odd_names(_wide(), re.compile("x")),
+    "optional cycles": lambda: with_optional_cycles(
+        _wide({"$ref": "#/$defs/n"}) | {"$defs": {"n": {"properties": {"n": {"$ref": "#/$defs/n"}}}}}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_work_grows_with_the_schema_and_not_with_its_square(name: str) -> None:
+    """Ten thousand properties and a `required` of a megabyte would keep a processor busy for minutes."""
+    Name.compared = 0
+    WORK[name]()
+    assert Name.compared < 40 * MANY

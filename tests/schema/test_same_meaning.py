@@ -109,17 +109,18 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     return root
 
 
-def verdicts(schema: dict[str, Any], instances: list[Any]) -> list[list[bool]]:
+def verdicts(schema: dict[str, Any], instances: list[Any]) -> list[tuple[bool, bool]]:
+    """What each of two validators says of each instance."""
     python, rust = VALIDATORS[schema.get("$schema")]
     one, two = python(schema), rust(schema, offline=True)
-    return [[one.is_valid(instance) for instance in instances], [two.is_valid(instance) for instance in instances]]
+    return [(one.is_valid(instance), two.is_valid(instance)) for instance in instances]
 
 
 OBJECTS = st.dictionaries(NAMES | SAFE_NAMES, VALUES, max_size=4)
 
 
 @pytest.mark.parametrize("dialect", sorted(DIALECTS))
-@settings(suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck), max_examples=max(50, settings().max_examples // 4))
 @given(schema=documents(), instances=st.lists(OBJECTS, min_size=8, max_size=12))
 def test_what_reaches_a_provider_means_the_same(dialect: str, schema: dict[str, Any], instances: list[Any]) -> None:
     raw = json.dumps(schema).encode()
@@ -139,4 +140,9 @@ def test_what_reaches_a_provider_means_the_same(dialect: str, schema: dict[str, 
         assert incompatible.features
     elif told is not None:
         assert json.loads(told)["type"] == "object"
-        assert verdicts(json.loads(told), instances) == verdicts(schema, instances)
+        # Where the two disagree about the original, one is wrong, and it is no evidence. (jsonschema 4.26 forgets under
+        # 2019-09 that `additionalProperties` evaluates what it accepts.)
+        meant = verdicts(schema, instances)
+        agreed = [number for number, (one, two) in enumerate(meant) if one == two]
+        heard = verdicts(json.loads(told), instances)
+        assert [heard[number] for number in agreed] == [meant[number] for number in agreed]

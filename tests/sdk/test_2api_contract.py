@@ -180,6 +180,26 @@ def test_result_patterns(sdk: OpenAI, content: str) -> None:
         assert content in (answer.choices[0].message.content or "")
 
 
+def test_a_retry_after_malformed_arguments(chat: Chat) -> None:
+    """5.3, option 1: the call goes back as the model wrote it, with the client's error, and the model answers."""
+    tool_call = {
+        "id": "call_abc",
+        "type": "function",
+        "function": {"name": "get_weather", "arguments": '{"location": '},
+    }
+    error = "Error: Invalid JSON in arguments. Please retry with valid JSON."
+    response = chat(
+        messages=[
+            *ASKED,
+            {"role": "assistant", "tool_calls": [tool_call]},
+            {"role": "tool", "tool_call_id": "call_abc", "content": error},
+        ],
+        tools=[GET_WEATHER],
+    )
+    assert response.finish_reason == "stop"
+    assert error in (response.content or "")
+
+
 # ---------------------------------------------------------------- 5.1, 5.4, 7
 
 

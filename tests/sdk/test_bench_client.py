@@ -1,4 +1,4 @@
-"""The bench harness's strict chat client against the local server, with its own upstream as each provider."""
+"""The bench harness's strict Chat and Messages clients at the local server, with its own upstream as each provider."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ CLIENT = "bench/client.py"
 pytestmark = [pytest.mark.integration, pytest.mark.enable_socket, needs(SIM, CLIENT)]
 
 
+@pytest.mark.parametrize("front", ["chat", "anthropic"])
 @pytest.mark.parametrize("model", SIM_MODELS)
-def test_no_defect_in_any_case(tmp_path: Path, model: str) -> None:
-    command = [sys.executable, "-B", str(SHARED / CLIENT), "check", "--front", "chat", "--model", model]
+def test_no_defect_in_any_case(tmp_path: Path, model: str, front: str) -> None:
+    command = [sys.executable, "-B", str(SHARED / CLIENT), "check", "--front", front, "--model", model]
     with sim(tmp_path) as config, gateway(tmp_path, config) as base:
         more = ["--base", base.removesuffix("/v1"), "--save", str(tmp_path), "--sim-url", ""]
         done = subprocess.run([*command, *more], cwd=tmp_path, capture_output=True, text=True, timeout=120)

@@ -7,7 +7,7 @@ import pytest
 
 from toolwire.model.errors import InternalError, RequestError
 from toolwire.model.settings import ProviderConfig
-from toolwire.shell.credentials import TTL_SECONDS, Credentials, StoreError, read_parameter, read_secret
+from toolwire.shell.credentials import TTL_SECONDS, Credentials, SecretStoreError, read_parameter, read_secret
 
 pytestmark = pytest.mark.usefixtures("fresh_clients")
 
@@ -23,7 +23,7 @@ class FakeStore:
     def __call__(self, name: str) -> str | None:
         self.asked += 1
         if self.down:
-            raise StoreError("get_secret_value answered AccessDeniedException")
+            raise SecretStoreError("get_secret_value answered AccessDeniedException")
         return self.values.get(name)
 
 
@@ -140,5 +140,5 @@ def test_secrets_manager_and_parameter_store_answer(caplog: pytest.LogCaptureFix
 
 
 def test_without_a_region_the_store_is_unavailable_and_nothing_leaks() -> None:
-    with pytest.raises(StoreError, match="NoRegionError"):
+    with pytest.raises(SecretStoreError, match="NoRegionError"):
         read_parameter("/toolwire/acme")

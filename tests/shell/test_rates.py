@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -157,6 +158,32 @@ def test_a_table_that_cannot_be_asked_refuses_nobody_and_the_log_says_so(
     assert admit(tenant(requests=1, calls=1), "chat", SETTINGS, NOW) is None
     charge(tenant(calls=1), 1, SETTINGS, NOW)
     assert told == [{"tenant": "acme", "problem": "update_item failed with ReadTimeoutError"}] * 2
+
+
+@pytest.mark.usefixtures("fresh_clients")
+def test_a_table_that_never_answers_holds_nobody_back_for_longer_than_counting_may_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither the request nor the end of its answer: the test ends although the table does not answer."""
+    answers = threading.Event()
+
+    class Silent:
+        def update_item(self, **_: object) -> dict[str, object]:
+            answers.wait()
+            return {}
+
+    told: list[str] = []
+    aws.use("dynamodb", Silent())
+    monkeypatch.setattr(rates, "_PATIENCE_SECONDS", 0.02)
+    monkeypatch.setattr(
+        observe, "logger", lambda: type("Log", (), {"error": lambda _, text, **f: told.append(f["problem"])})()
+    )
+    try:
+        assert admit(tenant(requests=1, calls=1), "chat", SETTINGS, NOW) is None
+        charge(tenant(calls=1), 1, SETTINGS, NOW)
+    finally:
+        answers.set()
+    assert told == ["update_item failed with DeadlineExceeded"] * 2
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from local.replay import outcome
+from toolwire.doors import DOORS as ALL_DOORS
 from toolwire.model.events import StreamFailed, ToolCallStart
-from toolwire.shell.replay import Scenario, load_scenario, replay
+from toolwire.shell.replay import DOORS, Scenario, load_scenario, replay
 
 EVENTS = Path(__file__).parents[2] / "events"
 FOLDERS = sorted(path.parent for path in EVENTS.glob("*/event.json"))
@@ -29,8 +30,10 @@ def changed(scenario: Scenario, **fields: object) -> Scenario:
 
 def test_there_are_scenarios_and_the_list_names_each() -> None:
     page = (EVENTS / "README.md").read_text("utf-8")
+    paths = {load_scenario(folder).event["resource"] for folder in FOLDERS}
 
-    assert len(FOLDERS) >= 6
+    assert paths == set(DOORS)
+    assert {DOORS[path] for path in paths} == set(ALL_DOORS), "a scenario for every door"
     assert [folder.name for folder in FOLDERS if f"`{folder.name}`" not in page] == []
 
 
@@ -56,7 +59,24 @@ def test_a_scenario_runs_live_as_well(folder: Path) -> None:
     assert json.loads(event["body"])["model"].startswith("demo/")
 
 
-@pytest.mark.parametrize("at", [0, 300, 600, 900])
+STREAMS = [folder for folder in FOLDERS if len(load_scenario(folder).upstream.pieces) > 1]
+
+
+@pytest.mark.parametrize("folder", STREAMS, ids=[folder.name for folder in STREAMS])
+def test_what_was_cut_is_no_clean_stop(folder: Path) -> None:
+    """The first half of any stream, as a connection that breaks leaves it."""
+    scenario = load_scenario(folder)
+    recorded = scenario.upstream
+    half = replace(recorded, body=recorded.body[: len(recorded.body) // 2], ends="cut")
+
+    replayed = replay(replace(scenario, upstream=half))
+
+    assert b'"error"' in replayed.body
+    for ending in (b"[DONE]", b"message_stop", b"response.completed", b"response.end"):
+        assert ending not in replayed.body
+
+
+@pytest.mark.parametrize("at", [0, 400, 700, 1000])
 def test_a_broken_answer_is_never_a_clean_stop(at: int) -> None:
     scenario = load_scenario(EVENTS / "one_call_stream")
     cut = replace(scenario, upstream=replace(scenario.upstream, body=scenario.upstream.body[:at], ends="cut"))

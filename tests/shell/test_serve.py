@@ -19,12 +19,12 @@ from toolwire.model.errors import ClientGone
 from toolwire.model.http import Head
 from toolwire.model.limits import BODY_BYTES
 from toolwire.model.settings import ProviderConfig, Settings, Tenant
-from toolwire.shell import observe, opening
+from toolwire.shell import aws, observe, opening
 from toolwire.shell import serve as serve_module
 from toolwire.shell.network import Timeouts
 from toolwire.shell.output import Output, deliver
 from toolwire.shell.serve import serve
-from toolwire.shell.settings import SettingsError
+from toolwire.shell.settings import SettingsError, load_settings
 from toolwire.shell.upstream import Upstream
 
 pytestmark = pytest.mark.enable_socket
@@ -127,6 +127,32 @@ def request_line(log: io.StringIO) -> dict[str, Any]:
     lines = [json.loads(line) for line in text.splitlines()]
     (line,) = [line for line in lines if line["message"] == "request"]
     return dict(line)
+
+
+# ---------------------------------------------------------------- before the first request
+
+
+@pytest.mark.parametrize(
+    ("variables", "warms"),
+    [
+        ({}, False),
+        ({"KEYS_TABLE": "keys"}, True),
+        ({"RATES_TABLE": "rates"}, True),
+        ({"KEYS_TABLE": "keys", "AWS_SAM_LOCAL": "true"}, False),
+        ({"KEYS_TABLE": "keys", "KEY_SHA256": "no hash"}, False),
+    ],
+)
+def test_a_function_that_asks_dynamodb_has_its_client_before_its_first_request(
+    variables: dict[str, str], warms: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warmed: list[tuple[str, bool]] = []
+    monkeypatch.setattr(aws, "warm", lambda service, *, wait=0.0: warmed.append((service, wait > 0)))
+    monkeypatch.setattr(serve_module, "current_settings", lambda: load_settings(variables))
+    monkeypatch.setattr(serve_module, "upstream", lambda: None)
+
+    serve_module.prepare("chat", ("openai_chat",))
+
+    assert warmed == ([("dynamodb", False), ("dynamodb", True)] if warms else [])
 
 
 # ---------------------------------------------------------------- refused before anything is sent

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
-from toolwire.doors import DOORS
+from tests.policy.door_clients import CLIENTS
+from toolwire.doors import DOORS, load_door
 from toolwire.doors.native_answer_models import ErrorResponse, ToolsCheckResponse, TranslateResponse
-from toolwire.model.http import Head
+from toolwire.model.http import Head, HttpRequest
 from toolwire.model.settings import ProviderConfig, Settings, Tenant
 from toolwire.providers import WIRES
+from toolwire.shell import observe, opening
 from toolwire.shell import serve_native as module
 from toolwire.shell.serve_native import serve_native
 
@@ -139,6 +141,42 @@ def test_a_request_is_shown_as_it_would_be_sent() -> None:
     assert body["headers"].keys().isdisjoint({"x-api-key", "authorization", "x-goog-api-key"})
     assert body["body"]["tools"][0]["input_schema"] == PARAMETERS
     assert [warning["code"] for warning in body["warnings"]] == ["not_supported:seed"]
+
+
+MODELS = ["openai/gpt-4.1", "openai/gpt-5.6", "anthropic/claude-sonnet-5", "google/gemini-3-flash", "demo/openai"]
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("door", DOORS)
+def test_what_is_shown_is_what_is_sent(door: str, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Route, wire, policy and writer are those of the real request; `tools/check` agrees on wire and tools."""
+    monkeypatch.setattr(opening, "current_settings", lambda: SETTINGS)
+    monkeypatch.setattr(opening, "_listening", lambda target: target)  # the demo's address stays a path
+    body = {**CLIENTS[door].body([dict(FUNCTION)], "required", None, True), "model": model}
+    headers = {"x-api-key": KEY, "x-toolwire-schema-mode": "reject"}
+    record = observe.RequestRecord("req-1", door)
+    request = HttpRequest("POST", "/", headers, json.dumps(body).encode())
+    real = opening.open_exchange(load_door(door), request, record).upstream_request
+
+    _, shown = ask(TRANSLATE, {"door": door, "body": body}, headers)
+
+    assert record.target is not None
+    assert shown["wire"] == record.target.provider.wire
+    assert (shown["method"], shown["url"], shown["body"]) == (real.method, real.url, json.loads(real.body))
+    secret = {"authorization", "x-api-key", "x-goog-api-key"}
+    assert shown["headers"] == {name: value for name, value in real.headers if name not in secret}
+    (verdict,) = ask(CHECK, {"tools": body["tools"], "door": door, "models": [model]}, headers)[1]["providers"]
+    assert verdict["wire"] == shown["wire"]
+    nested = [entry.get("functionDeclarations", [entry]) for entry in shown["body"]["tools"]]
+    assert verdict["sent"] == [declared for entry in nested for declared in entry]
+
+
+@pytest.mark.parametrize("path", [CHECK, TRANSLATE])
+def test_a_key_that_is_not_for_the_native_api(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = Settings(providers=SETTINGS.providers, tenant=Tenant(doors=("chat",)))
+    monkeypatch.setattr(module, "current_settings", lambda: closed)
+    body = {"tools": [WEATHER]} if path == CHECK else {"door": "chat", "body": {**CHAT, "model": "openai/gpt-5.1"}}
+    assert error(path, body) == (403, "door_not_allowed", None)
 
 
 def test_digits_are_kept() -> None:

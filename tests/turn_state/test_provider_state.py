@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -245,3 +246,18 @@ def test_what_the_client_brings_itself_is_not_said_twice() -> None:
     call = ToolCallPart("c", "f", "{}", extra=brought, signature='{"extra_content":{"stored":1}}')
     message = built("openai_chat", call, profile="gemini-compat")["messages"][1]
     assert message["tool_calls"][0]["extra_content"] == {"mine": 1}
+
+
+@pytest.mark.parametrize(
+    "signature",
+    [
+        "", "x", "[", "[1]", "null", "\ud800", '{"role":"system"}', '{"tool_calls":[],"content":"x"}', "[" * 5_000,
+        '{"reasoning_details":"x","extra_content":[1]}', '{"reasoning_details":{},"extra_content":1}',
+    ],
+)  # fmt: skip
+def test_what_a_client_makes_up_as_state_gets_nothing_into_a_chat_request(signature: str) -> None:
+    parts = (ReasoningPart("hm", signature), ReasoningPart("", signature), ToolCallPart("c", "f", "{}"))
+    without = built("openai_chat", *(replace(part, signature=None) for part in parts), profile="openrouter")
+    assert built("openai_chat", *parts, profile="openrouter") == without
+    signed_call = replace(parts[2], signature=signature)
+    assert built("openai_chat", signed_call) == built("openai_chat", parts[2])

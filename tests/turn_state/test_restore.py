@@ -126,6 +126,19 @@ def test_states_are_those_of_the_tool_loop_and_of_each_turns_first_call() -> Non
     assert sorts == [f"state#{our(5)}", f"state#{our(2)}"]
 
 
+def test_what_an_agent_says_beside_its_results_does_not_end_the_loop() -> None:
+    reminder = Message("user", (TextPart("a reminder"),))
+    step = [said(call(our(1))), result(our(1)), reminder, reminder, said(call(our(2))), result(our(2)), reminder]
+    assert len(wanted(request(USER, *step), "t").states) == 2
+    assert wanted(request(USER, *step, said(TextPart("done")), USER), "t").states == ()
+
+
+def test_a_user_who_interrupts_a_call_does_not_end_the_loop() -> None:
+    """The call gets a result that says so, and its turn goes on: Claude wants the thinking at its head."""
+    history = request(USER, said(TextPart("done")), USER, said(TextPart("so"), call(our(1))), USER)
+    assert [key.sort for key in wanted(history, "t").states] == [f"state#{our(1)}"]
+
+
 def test_states_of_a_long_loop_are_bounded_and_begin_alike() -> None:
     """What was sent before is sent again, so that a prompt cache hits: the oldest go by the hundred."""
 
@@ -309,12 +322,20 @@ REDACTED = OpaquePart("redacted_thinking", "anthropic_messages", b"{}")
     ("brought", "same_dialect", "kept", "warns"),
     [
         (ReasoningPart("x", "own"), True, ("reasoning", "x", "own"), False),
-        (ReasoningPart("x", "of another API"), False, ("reasoning", "x", None), True),
+        (ReasoningPart("x", "of another API"), False, None, True),
         (ReasoningPart("x", tagged("sig", ORIGIN)), False, ("reasoning", "x", "sig"), False),
         (ReasoningPart("x", tagged("a.b", ORIGIN)), True, ("reasoning", "x", "a.b"), False),
-        (ReasoningPart("x", tagged("sig", origin_of(OTHERS[0]))), True, ("reasoning", "x", None), True),
+        (ReasoningPart("x", tagged("sig", origin_of(OTHERS[0]))), True, None, True),
         (ReasoningPart("", tagged("sig", origin_of(OTHERS[0]))), False, None, True),
         (ReasoningPart("x"), False, ("reasoning", "x", None), False),
+        (ReasoningPart("", tagged("", ORIGIN)), False, None, True),
+        (TextPart("x", signature="s"), True, ("text", "x", "s"), False),
+        (TextPart("x", signature=tagged("s", ORIGIN)), False, ("text", "x", "s"), False),
+        (TextPart("x", signature="s"), False, ("text", "x", None), True),
+        (TextPart("x", signature=tagged("s", origin_of(OTHERS[1]))), False, ("text", "x", None), True),
+        (call("c", signature=tagged("s", ORIGIN)), False, ("call", "c", "s"), False),
+        (call("c", signature="s"), False, ("call", "c", None), True),
+        (call("c", signature=tagged("s", origin_of(OTHERS[2]))), True, ("call", "c", None), True),
         (REDACTED, True, ("opaque", b"{}"), False),
         (REDACTED, False, None, True),
     ],
@@ -330,10 +351,49 @@ def test_signatures_that_the_client_brings(
     assert turn.has_state == (kept is not None and kept[-1] is not None)
 
 
-def test_what_the_client_has_kept_itself_comes_before_what_is_stored() -> None:
+@pytest.mark.parametrize(
+    ("same_dialect", "kept"),
+    [(True, [("reasoning", "mine", "own")]), (False, [("reasoning", "hm", "sig")])],
+)
+def test_what_is_stored_is_whole_but_in_the_lane_the_clients_own_counts(same_dialect: bool, kept: list[Any]) -> None:
     history = request(USER, said(ReasoningPart("mine", tagged("own", ORIGIN)), call(our(1))), result(our(1)))
-    turn = restored(history, Found.of(stored()), ORIGIN, same_dialect=False)
-    assert [known(part) for part in turn.request.messages[1].parts] == [
-        ("reasoning", "mine", "own"),
-        ("call", "p-1", None),
+    turn = restored(history, Found.of(stored()), ORIGIN, same_dialect=same_dialect)
+    assert [known(part) for part in turn.request.messages[1].parts] == [*kept, ("call", "p-1", None)]
+    assert turn.has_state
+
+
+@pytest.mark.parametrize(("made_by", "kept"), [(ORIGIN, True), (origin_of(OTHERS[1]), False)])
+def test_reasoning_of_a_turn_that_another_origin_made_is_left_out(made_by: str, kept: bool) -> None:
+    """It has no signature that would tell whose it is: the call beside it does."""
+    history = request(USER, said(ReasoningPart("hm"), call(our(1))), result(our(1)))
+    turn = restored(history, Found.of([mapping(our(1), "p-1", made_by)]), ORIGIN, same_dialect=False)
+    assert any(type(part) is ReasoningPart for part in turn.request.messages[1].parts) == kept
+    assert turn.warnings == (() if kept else ("state_left_out",))
+
+
+def test_a_client_that_brings_some_of_it_gets_all_of_it_back_once_and_in_order() -> None:
+    """Doors without a field for a kind of state, or for the order of the parts, show the rest of it."""
+    turn = record()
+    image = OpaqueEvent(2, "inlineData", "gemini", b'{"a":1}')
+    answer: list[StreamEvent] = [
+        ReasoningStart(0), ReasoningDelta(0, "hm"), ReasoningEnd(0, "s0"),
+        OpaqueEvent(1, "redacted_thinking", "anthropic_messages", b"{}"), image,
+        TextStart(3), TextDelta(3, "so"), TextEnd(3, "s3"), ToolCallStart(4, our(1), "f"), ToolCallEnd(4, "s4"),
+    ]  # fmt: skip
+    turn.minted(our(1), "p-1", "f")
+    for event in answer:
+        turn.take(event)
+    brought: list[Part] = [
+        ReasoningPart("hm", tagged("s0", ORIGIN)),
+        TextPart("so"),
+        OpaquePart("inlineData", "gemini", b'{ "a": 1 }'),
+        OpaquePart("redacted_thinking", "anthropic_messages", b"{}"),
+        call(our(1), signature=tagged("s4", ORIGIN)),
     ]
+    history = request(USER, said(*brought), result(our(1)))
+    back = restored(history, Found.of(turn.items()), ORIGIN, same_dialect=False)
+    assert [known(part) for part in back.request.messages[1].parts] == [
+        ("reasoning", "hm", "s0"), ("opaque", b"{}"), ("opaque", b'{"a":1}'),
+        ("text", "so", "s3"), ("call", "p-1", "s4"),
+    ]  # fmt: skip
+    assert back.warnings == ()

@@ -8,7 +8,6 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass, field, replace
 
 from toolwire.model.events import Batch, ResponseStart, StreamEvent, ToolCallStart
-from toolwire.model.source import with_source
 from toolwire.tool_call_ids import RANDOM_CHARS, keeps, mint
 
 
@@ -52,7 +51,7 @@ class AnswerIds:
         # A change of the bytes is what a client of the same dialect would see: a default for a missing time is none.
         if any(_shown(new) != _shown(old) for new, old in zip(events, batch.events, strict=True)):
             return self._rewritten(batch, events)
-        return with_source(Batch(tuple(events), batch.extra), batch.source)
+        return Batch(tuple(events), batch.extra, batch.source)
 
     def _rewritten(self, batch: Batch, events: list[StreamEvent]) -> Batch:
         plain = self.without_source(batch)

@@ -6,12 +6,14 @@ Knobs change likelihoods: left out, with a warning. Content is carried or refuse
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import is_
 from typing import Any
 
 from toolwire.model.errors import RequestError
-from toolwire.model.request import ChatRequest, Tool, ToolResultPart
+from toolwire.model.request import ChatRequest, OpaquePart, Part, Tool, ToolResultPart
 from toolwire.model.settings import Target
 from toolwire.model.source import raw_in
+from toolwire.wire import openai_responses
 
 #: Fields that nobody misses in the answer: accounting, storage and caching at the host the client had in mind.
 _IGNORED = frozenset(
@@ -25,8 +27,14 @@ _KNOBS = frozenset({"context_management", "logit_bias", "logprobs", "mcp_servers
     "truncation",
 }
 
+#: Warning: what only another dialect's hosts can run was left out.
+_SERVER_TOOLS = "not_supported:server_tools"
+
 _FIXES = {
     "max_tokens": "0 only warms the cache of the API it belongs to; send at least 1",
+    "thinking.type": "send adaptive, between_tools, disabled or enabled",
+    "output_config.effort": "send low, medium, high, xhigh or max",
+    "tool_choice.type": "send auto, any, tool or none",
     "functions": "send `tools` instead",
     "function_call": "send `tool_choice` instead",
     "previous_response_id": "nothing is stored here, so send the whole history in `input`",
@@ -93,13 +101,36 @@ def without_server_tools(request: ChatRequest, dialect: str, target: Target, war
     gone = {tool.name for tool in request.tools if _is_foreign(tool, dialect)}
     if not gone:
         return request
-    warnings.append("not_supported:server_tools")
+    warnings.append(_SERVER_TOOLS)
     kept = tuple(tool for tool in request.tools if not _is_foreign(tool, dialect))
     if not kept and request.tool_choice is not None and request.tool_choice.mode == "required":
         raise _no_tool_left(target)
     if not kept:
         return replace(request, tools=(), tool_choice=None, parallel_tool_calls=None)
     return replace(request, tools=kept)
+
+
+def without_server_tool_items(request: ChatRequest, warnings: list[str]) -> ChatRequest:
+    """The request without what the tools of another dialect's hosts have left in its history, and a warning if there
+    was any: as with the tools themselves."""
+    messages = []
+    for message in request.messages:
+        parts = tuple(part for part in message.parts if not _is_left(part))
+        if len(parts) == len(message.parts):
+            messages.append(message)
+        elif parts:
+            messages.append(replace(message, parts=parts))
+    if len(messages) == len(request.messages) and all(map(is_, messages, request.messages)):
+        return request
+    if _SERVER_TOOLS not in warnings:
+        warnings.append(_SERVER_TOOLS)
+    return replace(request, messages=tuple(messages))
+
+
+def _is_left(part: Part) -> bool:
+    if type(part) is not OpaquePart or part.dialect != openai_responses.DIALECT:
+        return False
+    return part.kind in openai_responses.SERVER_TOOL_ITEMS
 
 
 def _is_foreign(tool: Tool, dialect: str) -> bool:

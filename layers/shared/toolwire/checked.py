@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from toolwire.history import check_results
 from toolwire.model.request import ChatRequest, RequestOptions
 from toolwire.model.settings import Tenant
 from toolwire.policy import ToolRules, check_request, read_options, rules_for, with_rules
@@ -23,9 +22,8 @@ class Checked:
 
 
 def checked(door: str, request: ChatRequest, headers: dict[str, str], tenant: Tenant) -> Checked:
-    """The request as the policy lets it pass. `door` is its door's name. Raises RequestError for tools, results or
+    """The request as the policy lets it pass. `door` is its door's name. Raises RequestError for tools or
     options that are not valid or not allowed. What a body asks of the gateway comes before what a header asks."""
-    check_results(request)
     asked = read_options(headers)
     given = {name: getattr(request.options, name) for name in RequestOptions.__slots__}
     said = {name: value for name, value in given.items() if value != getattr(_NOTHING_ASKED, name)}

@@ -114,10 +114,11 @@ class CustomCalls:
             events += self._events(event) if self._concerns(event) else (event,)
         return Batch(tuple(events), plain.extra)
 
-    def _ended(self, text: InputText, before: str = "") -> str:
+    def _ended(self, text: InputText) -> str:
+        rest = text.end()
         if text.has_more and _MORE not in self._warnings:
             self._warnings.append(_MORE)
-        return before + text.end()
+        return rest
 
     def _concerns(self, event: StreamEvent) -> bool:
         if type(event) is ToolCallStart:
@@ -139,8 +140,8 @@ class CustomCalls:
 class InputText:
     """Reads the text out of `{"input": "..."}` as it comes, whatever the cuts.
 
-    Arguments of another form are not lost: what is no such object is the text itself, and so is an object of one string
-    under another name, which models write too.
+    Arguments of another form are not lost: the text may stand behind another member (`has_more`), or be the only one
+    under another name, which models write too; what is no such object is the text itself.
     """
 
     def __init__(self) -> None:
@@ -172,10 +173,15 @@ class InputText:
             given = json.loads(held, strict=False) if held.strip() else {}
         except (ValueError, RecursionError):
             return held
-        if given == {}:
+        if not isinstance(given, dict):
+            return held
+        values = [given[INPUT]] if isinstance(given.get(INPUT), str) else list(given.values())
+        if not values:
             return ""
-        values = list(given.values()) if isinstance(given, dict) else []
-        return values[0] if len(values) == 1 and isinstance(values[0], str) else held
+        if len(values) > 1 or not isinstance(values[0], str):
+            return held
+        self.has_more = len(given) > 1
+        return values[0]
 
     def _text(self) -> str:
         """The characters of the string that are certain, up to its end."""

@@ -18,24 +18,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from toolwire.answer_ids import AnswerIds
+from toolwire.answer_rules import AnswerRules
+from toolwire.carried import without_server_tool_items
 from toolwire.checked import Checked
 from toolwire.custom_tools import CustomCalls
 from toolwire.doors import AnswerContext, Door
+from toolwire.doors.typed import too_deep
 from toolwire.framing.sse import Frame, SseDecoder, encode_comment
-from toolwire.model.errors import GatewayError, RequestError, UpstreamProtocolError, UpstreamTruncated
-from toolwire.model.events import (
-    Batch,
-    Finish,
-    ReasoningEnd,
-    ResponseEnd,
-    StreamFailed,
-    UsageUpdate,
-)
+from toolwire.history import check_results
+from toolwire.model.errors import GatewayError, UpstreamProtocolError, UpstreamTruncated
+from toolwire.model.events import Batch, StreamFailed
 from toolwire.model.http import Head, Headers, UpstreamRequest, id_headers
 from toolwire.model.limits import ANSWER_BYTES
 from toolwire.model.request import ChatRequest
@@ -44,12 +41,13 @@ from toolwire.model.stored import Item
 from toolwire.policy import AnswerPolicy
 from toolwire.providers import load_provider, profile_of
 from toolwire.stream.fold import Fold
-from toolwire.stream.order import OrderCheck
-from toolwire.stream.text_calls import TextCallRecovery, recoverable
 from toolwire.summary import Summary
 from toolwire.tool_call_ids import find_conversation
 from toolwire.tool_names import renamed, with_wire_names
-from toolwire.turn_state import NOTHING_FOUND, Found, TurnRecord, origin_of, partition_of, restored, tagged
+from toolwire.turn_state import NOTHING_FOUND, Found, TurnRecord, origin_of, partition_of, restored
+
+if TYPE_CHECKING:
+    from toolwire.stream.text_calls import TextCallRecovery
 
 
 class Send(Struct, frozen=True, gc=False):
@@ -88,6 +86,10 @@ _SECRET_CHARS = 12
 #: What a refusal says that is about the state in a history.
 _ABOUT_STATE = re.compile(r"signature|thinking|thought|reasoning|encrypted", re.IGNORECASE)
 
+#: The form of a provider's header that may be shown, and how many of them.
+_SHOWN_VALUE = re.compile(r"[\x21-\x7e]{1,64}")
+_MOST_SHOWN = 32
+
 _TOO_DEEP = "the upstream's answer is nested too deeply"
 
 
@@ -122,32 +124,15 @@ class Exchange:
         self._provider = load_provider(target.provider.wire)
         self._profile = profile_of(target)
         self._lane = door.dialect == self._provider.dialect
+        check_results(request, self._provider.dialect)
         self._has_state = False
         self._resend = False
         self.summary = Summary(request.stream, warnings=list(checked.warnings))
         self.upstream_request = self._build()
         self.conversation = find_conversation(request, headers, tenant.name, new_id)
-        self._leaves, self._answer_headers = leaves, answer_headers
+        self._leaves, self.answer_headers = leaves, answer_headers
         self._record = self._turn_record(tenant, state_seconds) if request.tools else None
-        self._ids = AnswerIds(
-            response_prefix=door.response_prefix,
-            kept=door.call_id if self._lane and not self._profile.yields_state else None,
-            keeps_response_id=self._lane,
-            token=self.conversation.token,
-            names={wire: name for name, wire in renamed(request, self._provider.tool_name).items()},
-            used={call.id for message in request.messages for call in message.tool_calls},
-            model=request.model,
-            new_id=new_id,
-            now=now,
-            without_source=self._provider.without_source,
-            minted=self._minted,
-        )
-        self._policy = AnswerPolicy(
-            request, checked.rules, self._provider.without_source, warnings=self.summary.warnings
-        )
-        self._custom = CustomCalls(request, self.summary.warnings, self._provider.without_source)
-        self._recovery = self._text_calls(request)
-        self._order = OrderCheck()
+        self._rules = self._answer_rules(checked)
         self._decoder = self._provider.decoder()
         self._context = AnswerContext(
             request_id,
@@ -155,7 +140,7 @@ class Exchange:
             target.provider.name,
             request,
             warnings=self.summary.warnings,
-            faults=self._policy.faults,
+            faults=self._rules.policy.faults,
         )
         self._encoder = door.stream_encoder(request, self._context)
         self._fold = Fold()  # for an answer that is one document
@@ -166,9 +151,7 @@ class Exchange:
         self._upstream_headers: dict[str, str] = {}
         self._head_sent = False
         self._told = 0  # warnings that the head has told
-        self._ends = False  # the turn's end was seen, and the client must not hear of it before the Store
         self._waiting: bytes | None = None  # for the Store to be done
-        self._complete = False  # the answer's end was seen
         self._over = False  # the client was told of it, or of a failure
         #: For DEBUG logs and replay: every frame and batch as it passes.
         self.observe: Callable[[Frame | Batch], None] | None = None
@@ -239,10 +222,9 @@ class Exchange:
             body = self._door.render_error(error, self._request_id)
             return [Head(error.status, self._headers("application/json", *error.retry_headers())), Send(body)]
         held = b""
-        if self._recovery is not None and not self._complete:
-            held = self._encoder.encode(self._seen(self._ids.take(self._recovery.broken())))
-        if not self._complete:
-            self._see(Batch((StreamFailed(error.code, error.message, error.status),)))
+        if not self._rules.complete:
+            broken = self._rules.broken(StreamFailed(error.code, error.message, error.status))
+            held = self._encoded(self._observed(broken)[:-1])
         return [Send(held + self._encoder.fail(error, self._request_id))]
 
     @property
@@ -253,7 +235,7 @@ class Exchange:
     @property
     def ends(self) -> bool:
         """Whether the turn's end was seen: how many calls it has is known, and the client hears of it next."""
-        return self._ends
+        return self._rules.ends
 
     def early_head(self) -> Head:
         """The head to commit when the client must not wait longer for the upstream."""
@@ -311,20 +293,23 @@ class Exchange:
             return b""
         batches = self._ruled(batch)
         if self._request.stream:
-            data = b"".join(map(self._encoder.encode, batches))
+            data = self._encoder.encode(batches[0]) if len(batches) == 1 else self._encoded(batches)
         else:  # a host that streams unasked; members without a name came in pieces that nobody could join
             for shown in batches:
                 self._fold.take(Batch(self._provider.without_source(shown).events))
-            data = self._document(Batch(())) if self._complete else b""
+            data = self._document(Batch(())) if self._rules.complete else b""
         self._finished()
         return data
+
+    def _encoded(self, batches: Iterable[Batch]) -> bytes:
+        return b"".join(map(self._encoder.encode, batches))
 
     def _document(self, batch: Batch) -> bytes:
         return self._door.render_response(self._fold.response(), batch, self._context)
 
     def _send(self, data: bytes, *, broken: bool = False) -> list[Action]:
         """The body's bytes, once what the turn leaves behind is stored. A broken turn leaves nothing."""
-        if self._ends and not broken and (items := self._items()):
+        if self._rules.ends and not broken and (items := self._items()):
             self.summary.stored_items += len(items)
             self._waiting = data
             return [Store(items)]
@@ -332,8 +317,7 @@ class Exchange:
 
     def _finished(self) -> None:
         """The answer's last batch was written. Not before: what the door cannot show still becomes an error."""
-        self._over = self._complete
-        self.summary.error = self.summary.error or self._context.failure
+        self._over = self._rules.complete
 
     def _items(self) -> tuple[Item, ...]:
         """What is to be stored and was not handed out before."""
@@ -354,7 +338,7 @@ class Exchange:
     def _sent(self, data: bytes) -> list[Action]:
         """The body's bytes, behind the head if it is still to come. The answer has begun with its first event."""
         waits = self._head_sent or not self._request.stream  # the head of a document comes with it
-        if self._order.state == "new" or (waits and not data):
+        if not self._rules.begun or (waits and not data):
             return []
         actions: list[Action] = []
         if not self._head_sent:
@@ -368,7 +352,7 @@ class Exchange:
     def _late_warnings(self) -> bytes:
         """What was found out after the head, as a comment in front of the end of a stream."""
         late = self.summary.warnings[self._told :]
-        if not late or not self._complete or not self._request.stream:
+        if not late or not self._rules.complete or not self._request.stream:
             return b""
         self._told += len(late)
         return encode_comment(b"x-toolwire-warnings: " + ",".join(late).encode())
@@ -378,7 +362,7 @@ class Exchange:
     def _whole(self, batch: Batch) -> list[Action]:
         batches = self._ruled(batch)
         if self._request.stream:  # a host that ignores `stream`
-            data = b"".join(map(self._encoder.encode, map(self._provider.without_source, batches)))
+            data = self._encoded(map(self._provider.without_source, batches))
         else:
             for shown in batches:
                 self._fold.take(shown)
@@ -389,64 +373,59 @@ class Exchange:
     # ------------------------------------------------------------ every batch
 
     def _ruled(self, batch: Batch) -> list[Batch]:
-        """The batch under the exchange's own rules: what the client may be shown now, maybe nothing."""
-        self.summary.count_repair(batch)
-        for event in batch.events:
-            if type(event) is UsageUpdate:  # paid for, whatever the rules make of the answer
-                self.summary.usage = event.usage
-        if self._recovery is not None:
-            batch = self._recovery.take(batch)
-            if self._recovery.recovered:
-                self.summary.recovered = self._recovery.recovered
-                self.summary.warn("text_calls_recovered")
-        batch = self._custom.take(self._ids.take(batch))
-        return [self._seen(shown) for shown in self._policy.take(batch)]
+        """What the client may be shown of it now, maybe nothing."""
+        return self._observed(self._rules.take(batch))
+
+    def _observed(self, batches: list[Batch]) -> list[Batch]:
+        if self.observe is not None:
+            for batch in batches:
+                self.observe(batch)
+        return batches
+
+    def _answer_rules(self, checked: Checked) -> AnswerRules:
+        request, without_source = self._request, self._provider.without_source
+        ids = AnswerIds(
+            response_prefix=self._door.response_prefix,
+            kept=self._door.call_id if self._lane and not self._profile.yields_state else None,
+            keeps_response_id=self._lane,
+            token=self.conversation.token,
+            names={wire: name for name, wire in renamed(request, self._provider.tool_name).items()},
+            used={call.id for message in request.messages for call in message.tool_calls},
+            model=request.model,
+            new_id=self._new_id,
+            now=self._now,
+            without_source=without_source,
+            minted=self._minted,
+        )
+        warnings = self.summary.warnings
+        return AnswerRules(
+            self._text_calls(request),
+            ids,
+            CustomCalls(request, warnings, without_source),
+            AnswerPolicy(request, checked.rules, without_source, warnings=warnings),
+            self._record,
+            self.summary,
+            origin=None if self._lane else origin_of(self._target),
+        )
 
     def _minted(self, call_id: str, provider_call_id: str | None, name: str) -> None:
         self.summary.ids_minted += 1
         if self._record is not None:
             self._record.minted(call_id, provider_call_id, name)
 
-    def _seen(self, batch: Batch) -> Batch:
-        """The batch as the door may show it, its order checked, and noted in the log's figures and in the record of
-        the turn."""
-        self._see(batch)
-        if self._lane or not any(type(event) is ReasoningEnd and event.signature for event in batch.events):
-            return batch
-        origin = origin_of(self._target)
-        events = tuple(
-            replace(event, signature=tagged(event.signature, origin))
-            if type(event) is ReasoningEnd and event.signature
-            else event
-            for event in batch.events
-        )
-        return Batch(events, batch.extra)  # no door of another dialect has a use for its source
-
-    def _see(self, batch: Batch) -> None:
-        if self.observe is not None:
-            self.observe(batch)
-        self._order.check(batch)
-        for event in batch.events:
-            if self._record is not None:
-                self._record.take(event)
-            self.summary.take(event)
-            if type(event) is Finish:
-                self._ends = True
-            elif type(event) is ResponseEnd:
-                self._complete = True
-
     # ------------------------------------------------------------ state of earlier turns
 
     def _build(self, with_state: bool = True) -> UpstreamRequest:
         """The upstream's request, with what the provider gave in earlier turns where it belongs."""
-        turn = restored(
-            self._request, self._found, origin_of(self._target), same_dialect=self._lane, with_state=with_state
-        )
+        request = self._request
+        if not self._lane:
+            request = without_server_tool_items(request, self.summary.warnings)
+        turn = restored(request, self._found, origin_of(self._target), same_dialect=self._lane, with_state=with_state)
         self._has_state = turn.has_state
         try:
             built, found = self._provider.build_request(turn.request, self._target, self._profile, self._credential)
         except RecursionError:
-            raise RequestError("the body is not valid JSON: it is nested too deeply", code="invalid_json") from None
+            raise too_deep() from None
         self.summary.warn(*turn.warnings, *found)
         return built
 
@@ -456,6 +435,10 @@ class Exchange:
             if request.options.recover_text_calls:
                 self.summary.warn("not_supported:recover_text_calls")
             return None
+        if not request.tools:
+            return None
+        from toolwire.stream.text_calls import TextCallRecovery, recoverable  # for few hosts: no cold start's business
+
         tools = recoverable(with_wire_names(request, self._provider.tool_name))
         return TextCallRecovery(tools, self._provider.without_source) if tools else None
 
@@ -478,7 +461,6 @@ class Exchange:
             self._has_state
             and not self._resend
             and self._status == 400
-            and not self._head_sent
             and _ABOUT_STATE.search(refusal.message) is not None
         )
 
@@ -502,4 +484,13 @@ class Exchange:
         self._told = len(self.summary.warnings)
         if self.summary.warnings:
             headers.append(("x-toolwire-warnings", ",".join(self.summary.warnings)[:1024]))
-        return (*headers, *self._answer_headers, *more)
+        return (*headers, *(self.answer_headers or self._lane_headers()), *more)
+
+    def _lane_headers(self) -> Headers:
+        """What the provider says of its limits to a client of its own API: where the tenant has none of its own."""
+        shown = self._provider.shown_headers if self._lane else ()
+        return tuple(
+            (name, value)
+            for name, value in self._upstream_headers.items()
+            if name.startswith(shown) and _SHOWN_VALUE.fullmatch(value)
+        )[:_MOST_SHOWN]

@@ -21,11 +21,19 @@ NO_RESULT = "Error: no result was provided for this tool call."
 #: What a request names that stands for messages it does not hold.
 _STORED = ("previous_response_id", "conversation", "prompt", "(item_reference)")
 
+#: APIs whose own hosts decide about results without a call: they know more than the history says (compacted turns, what
+#: is stored there), and their clients mend a history by their words. Hosts of the Chat API are too many and too
+#: different for that.
+_DECIDE_THEMSELVES = frozenset({"anthropic_messages", "openai_responses"})
 
-def check_results(request: ChatRequest) -> None:
+
+def check_results(request: ChatRequest, dialect: str | None = None) -> None:
     """Raises RequestError (`unknown_tool_call_id`) for a result whose call is not in the history before it, and
-    (`duplicate_tool_result`) for a second result of one call. Where a part of the history is stored at a provider
-    (Responses: `previous_response_id`, ...), that provider knows."""
+    (`duplicate_tool_result`) for a second result of one call. `dialect`: the provider's, which decides itself where the
+    client speaks it too. Where a part of the history is stored at a provider (Responses: `previous_response_id`, ...),
+    that provider knows."""
+    if request.fields is not None and request.fields.dialect == dialect and dialect in _DECIDE_THEMSELVES:
+        return
     if any(name.endswith(_STORED) for name in request.dialect_fields):
         return
     is_responses = request.fields is not None and request.fields.dialect == "openai_responses"
@@ -99,6 +107,7 @@ def with_legal_ids(request: ChatRequest, pattern: str, length: int) -> ChatReque
     legal = _Legal(re.compile(pattern), own)
     calls = [part.id for part in parts_of_all if type(part) is ToolCallPart]
     results = [part.tool_call_id for part in parts_of_all if type(part) is ToolResultPart]
+    asked = Counter(calls)
     if all(len(set(ids)) == len(ids) and all(map(legal.takes, ids)) for ids in (calls, results)):
         return request
     used: Counter[str] = Counter()  # how many calls have had this id
@@ -112,7 +121,10 @@ def with_legal_ids(request: ChatRequest, pattern: str, length: int) -> ChatReque
                 used[part.id] += 1
             elif type(part) is ToolResultPart:
                 # Results come in the order of the calls that share an id: each turn answers its own before the next.
-                parts.append(_renamed_result(part, legal, answered[part.tool_call_id], length))
+                # One too many answers no call: it stays what the client has sent.
+                number = answered[part.tool_call_id]
+                number = number if number < asked[part.tool_call_id] else 0
+                parts.append(_renamed_result(part, legal, number, length))
                 answered[part.tool_call_id] += 1
             else:
                 parts.append(part)

@@ -55,11 +55,16 @@ def may_use(tenant: Tenant, model: str, target: Target) -> bool:
     return any(_matches(pattern, name) for pattern in tenant.models for name in names)
 
 
-def check_tenant(tenant: Tenant, door: str, model: str, target: Target) -> None:
-    """Raises RequestError (403) for a door or a model that the tenant may not use."""
+def check_door(tenant: Tenant, door: str) -> None:
+    """Raises RequestError (403) for a door that the tenant may not use."""
     if tenant.doors is not None and door not in tenant.doors:
         message = f"This key is not for the {door} API; it is for: {', '.join(tenant.doors) or 'none'}."
         raise RequestError(message, status=403, code="door_not_allowed")
+
+
+def check_tenant(tenant: Tenant, door: str, model: str, target: Target) -> None:
+    """Raises RequestError (403) for a door or a model that the tenant may not use."""
+    check_door(tenant, door)
     if not may_use(tenant, model, target):
         message = (
             f"This key may not use the model {_shown(model)}; it may use: {', '.join(tenant.models or ('none',))}."

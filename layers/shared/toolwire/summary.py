@@ -19,6 +19,7 @@ from toolwire.model.events import (
     ToolCallEnd,
     ToolCallStart,
     Usage,
+    UsageUpdate,
 )
 
 #: A batch of nothing but these comes from the end of the upstream's body, or from us, and from no frame.
@@ -50,8 +51,12 @@ class Summary:
         """Adds the codes that are new."""
         self.warnings += [code for code in codes if code not in self.warnings]
 
-    def count_repair(self, batch: Batch) -> None:
-        """What the decoder gave without a source needed repair, unless it comes from the end of the body."""
+    def take_upstream(self, batch: Batch) -> None:
+        """Notes what the decoder gave, whatever the rules make of it: usage is paid for. A batch without a source
+        needed repair, unless it comes from the end of the body."""
+        for event in batch.events:
+            if type(event) is UsageUpdate:
+                self.usage = event.usage
         if batch.source is None and not all(type(event) in _ENDINGS for event in batch.events):
             self.repaired_frames += 1
 

@@ -22,7 +22,7 @@ from toolwire.demo.subjects import Subjects, subjects, words
 _MOST_CALLS_BY_RULE = 8
 _MOST_CALLS = 50
 #: Characters of the user's message that the script reads; directives count wherever they stand.
-_READ_CHARS = 2_000
+_READ_CHARS = 24_000
 #: Characters of each tool result, and of the user's text, that an answer quotes.
 _QUOTED_CHARS = 200
 

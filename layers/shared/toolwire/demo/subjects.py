@@ -21,7 +21,7 @@ _EMPTY_WORDS = frozenset(
 
 _QUOTED = re.compile(r'"([^"\n]{1,200})"|`([^`\n]{1,200})`')
 #: A fenced block: what stands in it is one name, line breaks and all.
-_BLOCK = re.compile(r"```[^\n`]*\n(.{1,2000}?)```", re.DOTALL)
+_BLOCK = re.compile(r"```[^\n`]*\n(.{1,20000}?)```", re.DOTALL)
 _NUMBER = re.compile(r"(?<![\w.-])-?\d{1,15}(?:\.\d{1,15})?(?![\w.]*\w)")
 _WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -44,11 +44,15 @@ def subjects(text: str, ignore: frozenset[str] = frozenset()) -> Subjects:
     """Reads a user's text. `ignore` holds words (see `words`) that are no subject: those of the tools' own names."""
     if block := _BLOCK.search(text):
         around = text[: block.start()] + text[block.end() :]
-        return Subjects(" ".join(around.split()), (block[1],), (), block[1])
-    quoted = [first or second for first, second in _QUOTED.findall(text)]
+        return Subjects(" ".join(around.split()), (*_quoted(around), block[1]), (), block[1])
+    quoted = _quoted(text)
     names = quoted or _names(text, sentence_starts=False) or _names(text, sentence_starts=True)
     kept = tuple(name for name in dict.fromkeys(names) if not words(name) <= ignore or name in quoted)
     return Subjects(" ".join(text.split()), kept, tuple(float(number) for number in _NUMBER.findall(text)))
+
+
+def _quoted(text: str) -> list[str]:
+    return [first or second for first, second in _QUOTED.findall(text)]
 
 
 def words(text: str) -> frozenset[str]:

@@ -20,8 +20,7 @@ from toolwire.model.response import ChatResponse
 @dataclass(slots=True)
 class AnswerContext:
     """What an answer may tell beside its events. `warnings` are codes, `faults` what validation found in its calls;
-    more may come until the answer's end. `failure` is set by an encoder that has ended a stream with an error of its
-    own: an answer that the provider ended well and the door cannot show."""
+    more may come until the answer's end."""
 
     request_id: str
     conversation_id: str
@@ -30,14 +29,14 @@ class AnswerContext:
     request: ChatRequest
     warnings: list[str] = field(default_factory=list)
     faults: list[CallFault] = field(default_factory=list)
-    failure: GatewayError | None = None
 
 
 class StreamEncoder(Protocol):
     """Events to the door's bytes, one instance a response."""
 
     def encode(self, batch: Batch) -> bytes:
-        """What the client is sent for this batch, maybe nothing yet."""
+        """What the client is sent for this batch, maybe nothing yet. Raises UpstreamProtocolError for an answer that
+        the provider ended well and the door cannot show."""
 
     def fail(self, error: GatewayError, request_id: str) -> bytes:
         """The door's error event and a proper end, which never looks like a clean stop."""

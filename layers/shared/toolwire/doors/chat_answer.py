@@ -143,7 +143,7 @@ class ChatEncoder:
         extra = dict(batch.extra)
         top, choice = extra.get("", ()), extra.get("choice", ())
         deltas = self._deltas(batch, extra.get("delta", ()))
-        finishes = any(type(event) is Finish for event in batch.events)
+        finishes = self._finish is not None and any(type(event) is Finish for event in batch.events)
         out = []
         for number, delta in enumerate(deltas):
             last = number == len(deltas) - 1 and not finishes

@@ -15,7 +15,7 @@ import msgspec
 
 from toolwire.doors import AnswerContext, StreamEncoder, chat_answer, openai_errors
 from toolwire.doors.chat_messages import read_messages, within
-from toolwire.doors.typed import EFFORTS, decode, in_range, member, one_of, top_members
+from toolwire.doors.typed import EFFORTS, decode, in_range, member, one_of, required_model, too_deep, top_members
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
 from toolwire.model.request import (
@@ -68,21 +68,14 @@ def parse_request(body: bytes) -> ChatRequest:
     try:
         return _request(top_members(body))
     except RecursionError:
-        raise RequestError("the body is not valid JSON: it is nested too deeply", code="invalid_json") from None
+        raise too_deep() from None
 
 
 def _request(top: dict[str, bytes]) -> ChatRequest:
-    model = member(top, "model", str)
-    if not model:
-        raise RequestError(
-            "`model` is required: a configured alias, or provider/model",
-            param="model",
-            code="missing_required_parameter",
-        )
     stream = bool(member(top, "stream", bool))
     tools = _tools(top)
     parsed = ChatRequest(
-        model=model,
+        model=required_model(top),
         messages=read_messages(top),
         tools=tools,
         tool_choice=_tool_choice(top),

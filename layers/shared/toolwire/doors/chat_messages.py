@@ -7,7 +7,7 @@ from typing import Any, cast
 import msgspec
 
 from toolwire.doors.images import image_part
-from toolwire.doors.typed import decode, member
+from toolwire.doors.typed import decode, required_messages
 from toolwire.model.errors import RequestError
 from toolwire.model.request import (
     ImagePart,
@@ -39,14 +39,7 @@ _PART = {
 
 def read_messages(top: dict[str, bytes]) -> tuple[Message, ...]:
     """The messages of a request, given its raw members. Raises RequestError."""
-    raw = member(top, "messages", list[msgspec.Raw])
-    if not raw:
-        raise RequestError(
-            "`messages` is required and must hold at least one message",
-            param="messages",
-            code="missing_required_parameter",
-        )
-    return tuple(_message(bytes(item), f"messages[{number}]") for number, item in enumerate(raw))
+    return tuple(_message(raw, f"messages[{number}]") for number, raw in enumerate(required_messages(top)))
 
 
 def _message(raw: bytes, path: str) -> Message:

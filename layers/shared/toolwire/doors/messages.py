@@ -9,6 +9,8 @@ Every rejected request names the JSON path of the field, what was there, and the
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -17,18 +19,22 @@ import msgspec
 from toolwire.doors import AnswerContext, StreamEncoder, messages_answer
 from toolwire.doors.messages_content import read_history
 from toolwire.doors.messages_stream import MessagesEncoder
-from toolwire.doors.typed import decode, member
+from toolwire.doors.typed import decode, member, required_model, too_deep, top_members
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
 from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, Sampling, Tool, ToolChoice
 from toolwire.model.response import ChatResponse
 from toolwire.model.source import Source, with_source
 from toolwire.wire import anthropic_messages as wire
-from toolwire.wire.json import members, raw_members, unnamed
+from toolwire.wire.json import raw_members, unnamed
 
 _EFFORTS = ("low", "medium", "high", "xhigh", "max")
 _THINKING = ("adaptive", "between_tools", "disabled", "enabled")
 _CHOICES = ("auto", "any", "tool", "none")
+
+#: The API's headers that a client may send: betas, versions, what is new. Which account pays is the gateway's own.
+_HEADER = re.compile(r"anthropic-[a-z0-9-]+")
+_ACCOUNT = frozenset({"anthropic-organization-id", "anthropic-workspace-id"})
 
 #: Fields that mean something only to Anthropic's API: carried in the lane, reported or refused elsewhere (`carried`).
 _DIALECT_FIELDS = (
@@ -83,35 +89,31 @@ def parse_request(body: bytes, headers: dict[str, str], *, to_count: bool = Fals
     """The neutral request, with the client's own bytes on every node. `to_count`: only its tokens are asked for, which
     needs no output limit."""
     try:
-        request = _request(_top(body), to_count)
+        request = _request(top_members(body), to_count)
     except RecursionError:
-        raise RequestError("the body is not valid JSON: it is nested too deeply", code="invalid_json") from None
-    own = tuple((name, value) for name, value in headers.items() if name.startswith("anthropic-"))
-    return replace(request, headers=own)
+        raise too_deep() from None
+    return replace(request, headers=tuple(_headers(headers)))
 
 
-def _top(body: bytes) -> dict[str, bytes]:
-    try:
-        body.decode()  # once for all: raw members are not looked at, and travel on
-        return members(body)
-    except msgspec.ValidationError:
-        raise RequestError("the body must be a JSON object", code="invalid_json") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise RequestError(f"the body is not valid JSON: {error}", code="invalid_json") from None
+def _headers(headers: dict[str, str]) -> Iterator[tuple[str, str]]:
+    for name, value in headers.items():
+        if not _HEADER.fullmatch(name) or name in _ACCOUNT:
+            continue
+        if not value.isascii() or not value.isprintable():
+            raise RequestError(f"the header `{name}` must be printable ASCII", param=name, code="invalid_value")
+        yield name, value
 
 
 def _request(top: dict[str, bytes], to_count: bool) -> ChatRequest:
-    model = member(top, "model", str)
-    if not model:
-        raise RequestError(
-            "`model` is required: a configured alias, or provider/model",
-            param="model",
-            code="missing_required_parameter",
-        )
+    model = required_model(top)
     max_tokens = _max_tokens(top, to_count)
     choice, parallel = _tool_choice(top)
-    dialect_fields = tuple(name for name in _DIALECT_FIELDS if top.get(name, b"null") != b"null")
     config = member(top, "output_config", wire.OutputConfig) or wire.OutputConfig()
+    dialect_fields = (
+        *(name for name in _DIALECT_FIELDS if top.get(name, b"null") != b"null"),
+        *_new_words(top, config),
+        *(("max_tokens",) if max_tokens == 0 else ()),
+    )
     parsed = ChatRequest(
         model=model,
         messages=read_history(top),
@@ -124,7 +126,7 @@ def _request(top: dict[str, bytes], to_count: bool) -> ChatRequest:
         sampling=_sampling(top),
         response_format=_response_format(top, config),
         reasoning_effort=_reasoning_effort(top, config),
-        dialect_fields=(*dialect_fields, "max_tokens") if max_tokens == 0 else dialect_fields,
+        dialect_fields=dialect_fields,
     )
     return replace(parsed, fields=RequestFields(wire.DIALECT, tuple(top.items()), parsed))
 
@@ -181,11 +183,7 @@ def _response_format(top: dict[str, bytes], config: wire.OutputConfig) -> Respon
 def _reasoning_effort(top: dict[str, bytes], config: wire.OutputConfig) -> str | None:
     """How hard to think, from `thinking` and `output_config.effort`; None where the model is to judge by itself."""
     thinking = member(top, "thinking", wire.Thinking)
-    if thinking is not None and thinking.type not in _THINKING:
-        raise _unknown("thinking.type", _THINKING, thinking.type)
-    effort = config.effort
-    if effort is not None and effort not in _EFFORTS:
-        raise _unknown("output_config.effort", _EFFORTS, effort)
+    effort = config.effort if config.effort in _EFFORTS else None
     if thinking is not None and thinking.type in ("disabled", "between_tools"):
         return "none"
     if effort is not None or thinking is None or thinking.budget_tokens is None:
@@ -193,8 +191,15 @@ def _reasoning_effort(top: dict[str, bytes], config: wire.OutputConfig) -> str |
     return next((word for most, word in _BUDGETS if thinking.budget_tokens <= most), "high")
 
 
-def _unknown(path: str, known: tuple[str, ...], given: str) -> RequestError:
-    return RequestError(f"`{path}` must be one of {', '.join(known)}, not {given!r}", param=path, code="invalid_value")
+def _new_words(top: dict[str, bytes], config: wire.OutputConfig) -> Iterator[str]:
+    """The members whose word no version of the API that we know has: the API's own models may."""
+    thinking, choice = member(top, "thinking", wire.Thinking), member(top, "tool_choice", wire.ToolChoice)
+    if thinking is not None and thinking.type not in _THINKING:
+        yield "thinking.type"
+    if config.effort is not None and config.effort not in _EFFORTS:
+        yield "output_config.effort"
+    if choice is not None and choice.type not in _CHOICES:
+        yield "tool_choice.type"
 
 
 # ---------------------------------------------------------------- tools
@@ -239,7 +244,7 @@ def _tool_choice(top: dict[str, bytes]) -> tuple[ToolChoice | None, bool | None]
     if shape.type == "tool" and shape.name:
         return ToolChoice("required", (shape.name,), named=True), parallel
     if shape.type not in _CHOICES:
-        raise _unknown("tool_choice.type", _CHOICES, shape.type)
+        return None, parallel
     if shape.type == "tool":
         raise RequestError(
             "`tool_choice.name` is required for the type tool: the name of the tool to call",

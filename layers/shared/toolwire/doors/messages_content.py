@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import msgspec
 
-from toolwire.doors.typed import decode, member
+from toolwire.doors.typed import decode, member, required_messages
 from toolwire.model.errors import RequestError
 from toolwire.model.request import (
     ImagePart,
@@ -45,16 +45,9 @@ _ROLE_OF = {"tool_use": "assistant", "thinking": "assistant", "tool_result": "us
 
 def read_history(top: dict[str, bytes]) -> tuple[Message, ...]:
     """The system text and the messages of a request, given its raw members. Raises RequestError."""
-    raw = member(top, "messages", list[msgspec.Raw])
-    if not raw:
-        raise RequestError(
-            "`messages` is required and must hold at least one message",
-            param="messages",
-            code="missing_required_parameter",
-        )
     history = _system(top)
-    for number, item in enumerate(raw):
-        history += _messages(bytes(item), f"messages[{number}]")
+    for number, raw in enumerate(required_messages(top)):
+        history += _messages(raw, f"messages[{number}]")
     return tuple(history)
 
 

@@ -63,16 +63,25 @@ class NativeEncoder:
         self._unfinished: list[int] = []  # ended calls whose arguments are no object
         self._finish = Finish("stop")
         self._usage: Usage | None = None
+        self._has_begun = False
+        self._out: list[bytes] = []  # written of a batch so far
 
     def encode(self, batch: Batch) -> bytes:
-        out = [self._write(event) for event in batch.events]
+        for event in batch.events:
+            self._out.append(self._write(event))
         if self._context.warnings or self._context.faults:
-            out.append(self._warnings())
-        return b"".join(out)
+            self._out.append(self._warnings())
+        return self._taken()
 
     def fail(self, error: GatewayError, request_id: str) -> bytes:
-        """The error event, which is the last one."""
-        return encode_event(b"error", render_error(error, request_id))
+        """The error event, which is the last one, behind what a batch held that `encode` could not show whole."""
+        before = self._taken() + (self._warnings() if self._has_begun else b"")
+        return before + encode_event(b"error", render_error(error, request_id))
+
+    def _taken(self) -> bytes:
+        data = b"".join(self._out)
+        self._out.clear()
+        return data
 
     def keep_alive(self) -> bytes:
         return encode_comment(b"keep-alive")
@@ -108,6 +117,7 @@ class NativeEncoder:
 
     def _started(self, event: ResponseStart) -> bytes:
         context = self._context
+        self._has_begun = True
         start = _event(
             b"response.start",
             id=event.id,
@@ -137,16 +147,12 @@ class NativeEncoder:
         return _frame(b"tool_call.end", write_object(members)[1:-1])
 
     def _ended(self, usage: Usage | None) -> bytes:
-        """The last events. The provider has ended its answer, so an answer that cannot be shown ends here."""
+        """The last events. Raises UpstreamProtocolError for an answer that cannot be shown."""
         out = []
         for index in self._unfinished:
             call = self._calls[index]
             text = "".join(call.fragments)
-            try:
-                out.append(self._call_end(index, _cut_arguments(call.start.name, text, self._finish)))
-            except UpstreamProtocolError as error:
-                self._context.failure = error
-                return self._warnings() + self.fail(error, self._context.request_id)
+            out.append(self._call_end(index, _cut_arguments(call.start.name, text, self._finish)))
         out.append(self._warnings(contains_calls=self._finish.reason == "tool_calls"))
         ending = [*_reasons(self._finish), ("usage", render_usage(usage or self._usage))]
         out.append(_frame(b"response.end", write_object(ending)[1:-1]))

@@ -10,7 +10,17 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from msgspec import Raw
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, GetPydanticSchema, Tag, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    GetPydanticSchema,
+    Tag,
+    WithJsonSchema,
+)
 from pydantic_core import PydanticCustomError, core_schema
 
 #: A tool's name on this door: what every provider takes as it is.
@@ -247,11 +257,19 @@ class ResponseFormat(Model):
     json_schema: JsonSchema | None = None
 
 
+def _is_no_number(value: Any) -> Any:
+    if type(value) in (int, float):  # to Python 1 is True
+        raise PydanticCustomError("literal_error", "Input should be True, False, 'off', 'annotate' or 'reject'")
+    return value
+
+
 class RequestOptions(Model):
     """What is asked of the gateway itself. `validate_tool_arguments: true` is "reject", false is "off"."""
 
     stream: bool | None = None
-    validate_tool_arguments: Literal[True, False, "off", "annotate", "reject"] | None = None
+    validate_tool_arguments: Annotated[
+        Literal[True, False, "off", "annotate", "reject"] | None, BeforeValidator(_is_no_number)
+    ] = None
     schema_mode: Literal["convert", "reject", "lossy"] | None = None
     recover_text_calls: bool | None = None
 

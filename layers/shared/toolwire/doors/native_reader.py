@@ -10,6 +10,7 @@ from msgspec import Raw
 from pydantic import ValidationError
 
 from toolwire.doors.native_models import RAW_MEMBERS, Model
+from toolwire.doors.typed import too_deep
 from toolwire.model.errors import RequestError
 from toolwire.wire.json import elements, raw_members
 
@@ -52,7 +53,7 @@ def read(body: bytes, model: type[M], kept: frozenset[str] = RAW_MEMBERS) -> M:
     except ValidationError as error:
         raise _refusal(error, given) from None
     except RecursionError:
-        raise RequestError("the body is not valid JSON: it is nested too deeply", code="invalid_json") from None
+        raise too_deep() from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RequestError(f"the body is not valid JSON: {error}", code="invalid_json") from None
     raise RequestError("the body must be a JSON object", code="invalid_json")

@@ -24,7 +24,7 @@ from toolwire.doors.responses_document import render_response
 from toolwire.doors.responses_input import read_input
 from toolwire.doors.responses_stream import ResponsesEncoder
 from toolwire.doors.responses_tools import read_tool_choice, read_tools
-from toolwire.doors.typed import EFFORTS, in_range, member, one_of, top_members
+from toolwire.doors.typed import EFFORTS, in_range, member, one_of, required_model, too_deep, top_members
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
 from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, Sampling
@@ -33,14 +33,14 @@ from toolwire.wire import openai_responses as wire
 
 #: Fields that mean something only to OpenAI: carried in the lane, reported or refused elsewhere.
 _DIALECT_FIELDS = (
-    "access_programs", "background", "client_metadata", "context_management", "conversation", "image",
+    "access_programs", "client_metadata", "context_management", "conversation", "image",
     "max_tool_calls", "metadata", "moderation", "previous_response_id", "prompt", "prompt_cache_key",
     "prompt_cache_options", "prompt_cache_retention", "safety_identifier", "service_tier", "store", "top_logprobs",
     "truncation", "user",
 )  # fmt: skip
 
 #: Values that ask for nothing but what is done anyway.
-_DEFAULTS = {"background": b"false", "top_logprobs": b"0", "truncation": b'"disabled"'}
+_DEFAULTS = {"top_logprobs": b"0", "truncation": b'"disabled"'}
 
 #: What stands for a history that OpenAI keeps.
 _STORED_HISTORY = ("previous_response_id", "conversation", "prompt")
@@ -92,17 +92,11 @@ def parse_request(body: bytes) -> ChatRequest:
     try:
         return _request(top_members(body))
     except RecursionError:
-        raise RequestError("the body is not valid JSON: it is nested too deeply", code="invalid_json") from None
+        raise too_deep() from None
 
 
 def _request(top: dict[str, bytes]) -> ChatRequest:
-    model = member(top, "model", str)
-    if not model:
-        raise RequestError(
-            "`model` is required: a configured alias, or provider/model",
-            param="model",
-            code="missing_required_parameter",
-        )
+    model = required_model(top)
     history = read_input(top)
     if not history.messages and not any(top.get(name, b"null") != b"null" for name in _STORED_HISTORY):
         raise RequestError(
@@ -110,6 +104,7 @@ def _request(top: dict[str, bytes]) -> ChatRequest:
             param="input",
             code="missing_required_parameter",
         )
+    _check_background(top)
     tools = read_tools(top)
     choice, foreign_choice = read_tool_choice(top, tools)
     shape, verbosity = _text(top)
@@ -131,6 +126,17 @@ def _request(top: dict[str, bytes]) -> ChatRequest:
         dialect_fields=(*fields, *verbosity, *foreign_choice, *history.foreign),
     )
     return replace(parsed, fields=RequestFields(wire.DIALECT, tuple(top.items()), parsed))
+
+
+def _check_background(top: dict[str, bytes]) -> None:
+    """An answer in the background is fetched later, by its id: nothing here keeps it, or serves it from where it is."""
+    if member(top, "background", bool):
+        raise RequestError(
+            "`background` cannot be true: the gateway keeps no answer to be fetched later; leave it out, and set "
+            "`stream` to have the answer as it comes",
+            param="background",
+            code="unsupported_parameter",
+        )
 
 
 def _max_tokens(top: dict[str, bytes]) -> int | None:

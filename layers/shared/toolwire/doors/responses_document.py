@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from toolwire.doors import AnswerContext
 from toolwire.doors import responses_items as items
 from toolwire.doors.responses_state import Content, Kind, OutputItem
@@ -10,7 +12,23 @@ from toolwire.model.events import Batch, OpaquePart, ResponseStart, Usage
 from toolwire.model.request import ChatRequest
 from toolwire.model.response import ChatResponse, OutputPart, ReasoningOutput, TextOutput, ToolCallOutput
 from toolwire.model.source import raw_in
-from toolwire.wire.openai_responses import DIALECT
+from toolwire.wire.json import members, write_object
+from toolwire.wire.openai_responses import DIALECT, KNOWN_CALL
+
+
+class _Kind(msgspec.Struct):
+    type: str = ""
+
+
+def _is_call(item: bytes) -> bool:
+    return msgspec.json.decode(item, type=_Kind).type in ("function_call", "custom_tool_call")
+
+
+def _as_was(call: bytes, raw: bytes) -> bytes:
+    """A call written anew, with what the upstream's item has beside what was written, and under its id."""
+    given = members(raw)
+    kept = {name: value for name, value in given.items() if name == "id" or name not in KNOWN_CALL}
+    return write_object((members(call) | kept).items())
 
 
 def render_response(response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:
@@ -19,8 +37,9 @@ def render_response(response: ChatResponse, batch: Batch, context: AnswerContext
     if raw is not None:
         return raw
     document = _Document(response, context.request)
-    start = ResponseStart(response.id, response.model, response.created)
-    return items.ResponseShape(context.request).write(
+    start, shape = ResponseStart(response.id, response.model, response.created), items.ResponseShape(context.request)
+    shape.extra |= dict(response.extra).get("response", ())
+    return shape.write(
         start,
         items.status_of(response.finish),
         document.output(),
@@ -41,10 +60,20 @@ class _Document:
         for part in self._response.parts:
             self._add(part)
         finish, last = self._response.finish, len(self._output) - 1
-        return [
+        written = [
             item if isinstance(item, bytes) else item.write(item.final_status(finish, number == last))
             for number, item in enumerate(self._output)
         ]
+        return self._with_raw(written)
+
+    def _with_raw(self, written: list[bytes]) -> list[bytes]:
+        """The upstream's own items, where it speaks this API, and only the calls written anew."""
+        raws = [raw for _, raw in dict(self._response.extra).get("output", ())]
+        calls = list(filter(_is_call, written))
+        if not raws or sum(map(_is_call, raws)) != len(calls):  # one was withheld
+            return written
+        left = iter(calls)
+        return [_as_was(next(left), raw) if _is_call(raw) else raw for raw in raws]
 
     def _add(self, part: OutputPart) -> None:
         match part:

@@ -98,9 +98,11 @@ class _Reader:
         elif kind == "reasoning":
             self._say([_reasoning(shape, raw, path)], raw)
         else:
-            self._foreign.append(f"{path} ({kind})")
+            leavable = kind in wire.SERVER_TOOL_ITEMS
+            if not leavable:
+                self._foreign.append(f"{path} ({kind})")
             part = with_source(OpaquePart(kind, wire.DIALECT, raw), Source(wire.DIALECT, raw))
-            if kind.endswith("_call"):  # what the assistant had its host do
+            if leavable or kind.endswith("_call"):  # what the assistant had its host do
                 self._say([part], raw)
             else:
                 self.add(Message("user", (part,)), Source(wire.DIALECT, raw))

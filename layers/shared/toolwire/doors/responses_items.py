@@ -60,6 +60,8 @@ class ResponseShape:
             for name, default in _REPEATED.items()
             if (value := _compact(given.get(name, b"null"), default)) is not None
         ]
+        #: Members that an upstream of this API has said of the response: they stand in the place of what is repeated.
+        self.extra: dict[str, bytes] = {}
 
     def write(
         self,
@@ -73,28 +75,30 @@ class ResponseShape:
     ) -> bytes:
         """The object. `finish` says why it is incomplete, where it is."""
         reason = _INCOMPLETE.get(finish.reason) if finish is not None else None
-        return write_object(
-            [
-                ("id", dump(start.id)),
-                ("object", b'"response"'),
-                ("created_at", dump(start.created)),
-                ("status", dump(status)),
-                ("background", b"false"),
-                ("error", error),
-                ("incomplete_details", dump({"reason": reason}) if reason else b"null"),
-                ("model", dump(start.model)),
-                ("output", write_array(output)),
-                ("store", b"false"),
-                ("usage", write_usage(usage) if usage is not None else b"null"),
-                *self._repeated,
-            ]
-        )
+        written = {
+            "id": dump(start.id),
+            "object": b'"response"',
+            "created_at": dump(start.created),
+            "status": dump(status),
+            "background": b"false",
+            "error": error,
+            "incomplete_details": dump({"reason": reason}) if reason else b"null",
+            "model": dump(start.model),
+            "output": write_array(output),
+            "store": b"false",
+            "usage": write_usage(usage) if usage is not None else b"null",
+            **dict(self._repeated),
+        }
+        return write_object((written | self.extra).items())
 
 
 def _compact(raw: bytes, default: bytes | None) -> bytes | None:
-    """The client's own value without white space between its tokens, since it has to fit into one line."""
-    if raw == b"null":
-        return default
+    """The client's own value; the default where there is none."""
+    return default if raw == b"null" else one_line(raw)
+
+
+def one_line(raw: bytes) -> bytes:
+    """JSON without white space between its tokens, where it does not fit into one line of an event as it is."""
     return msgspec.json.format(raw, indent=-1) if b"\n" in raw or b"\r" in raw else raw
 
 

@@ -25,8 +25,8 @@ from toolwire.model.events import (
 )
 from toolwire.model.request import ChatRequest
 from toolwire.model.source import raw_in
-from toolwire.wire.json import dump, members, write_array, write_object
-from toolwire.wire.openai_responses import DIALECT
+from toolwire.wire.json import dump, members, unnamed, write_array, write_object
+from toolwire.wire.openai_responses import DIALECT, KNOWN_RESPONSE
 
 #: Events that begin something: who writes one of them anew writes what follows.
 _STARTS = (ResponseStart, TextStart, ReasoningStart, ToolCallStart, OpaquePart)
@@ -38,7 +38,8 @@ _KNOWN_CODES = ("context_length_exceeded", "insufficient_quota", "invalid_prompt
 
 
 class _Item(msgspec.Struct):
-    id: str = ""
+    id: object = None  # of an item that only this API knows nothing was checked
+    type: object = None
 
 
 _frame_decoder = msgspec.json.Decoder(Frame)
@@ -54,12 +55,15 @@ class ResponsesEncoder:
     def __init__(self, request: ChatRequest) -> None:
         self._writer = EventWriter(request)
         self._took_over = self._over = False
+        self._mended = False  # whether anything was written anew: then so is the ending, with what the client has seen
 
     def encode(self, batch: Batch) -> bytes:
         raw = raw_in(batch, DIALECT)
         if raw is not None:
             return self._pass(raw, batch.events)
         writer = self._writer
+        writer.note(dict(batch.extra).get("response", ()))
+        self._mended = self._mended or bool(batch.events)
         if writer.same_dialect and any(isinstance(event, _STARTS) for event in batch.events):
             self._took_over = True
         out = writer.write(batch.events)
@@ -104,13 +108,16 @@ class ResponsesEncoder:
         writer.same_dialect = True
         frame = _frame_decoder.decode(raw)
         index = frame.output_index
-        if self._took_over and frame.type in _ENDINGS:
+        if frame.type == "response.created":
+            writer.note(unnamed(frame.response, KNOWN_RESPONSE))
+        if (self._mended or writer.open) and frame.type in _ENDINGS:
             return self._end_anew(frame, events)
-        if self._took_over and index not in writer.raw_open:
+        if index not in writer.raw_open and (self._took_over or self._is_ours(frame, events)):
+            self._mended = True
             return writer.write(events)
         if frame.type == "response.output_item.added" and index is not None:
-            writer.raw_open[index] = msgspec.json.decode(frame.item, type=_Item).id
-            writer.next_index = max(writer.next_index, index + 1)
+            item = msgspec.json.decode(frame.item, type=_Item)
+            writer.open_raw(index, item.id if isinstance(item.id, str) else "", is_message=item.type == "message")
         shown = self._numbered(frame, raw)
         writer.frame = frame
         more = writer.write(events)  # no event but the reference document's own
@@ -121,6 +128,12 @@ class ResponsesEncoder:
             self._over = True
             more += writer.done(bytes(frame.response))
         return shown + more
+
+    def _is_ours(self, frame: Frame, events: tuple[StreamEvent, ...]) -> bool:
+        """Whether the event belongs to an item whose beginning was written anew, or that has none."""
+        if frame.output_index is None or frame.type == "response.output_item.added":
+            return False
+        return bool(events) or any(item.index == frame.output_index for item in self._writer.open)
 
     def _numbered(self, frame: Frame, raw: bytes) -> bytes:
         number = self._writer.sequence

@@ -21,6 +21,7 @@ from toolwire.model.events import (
     OpaquePart,
     ReasoningDelta,
     ReasoningEnd,
+    ReasoningStart,
     ResponseEnd,
     ResponseStart,
     StreamEvent,
@@ -33,6 +34,7 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.model.request import ChatRequest
+from toolwire.model.source import Members
 from toolwire.wire.json import dump, is_object
 from toolwire.wire.openai_responses import DIALECT
 
@@ -47,6 +49,10 @@ class Frame(msgspec.Struct):
     item_id: str | None = None
     item: msgspec.Raw = msgspec.Raw(b"null")
     response: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _Id(msgspec.Struct):
+    id: object = None
 
 
 class EventWriter:
@@ -82,6 +88,10 @@ class EventWriter:
         return b"".join(out)
 
     # ------------------------------------------------------------ the response
+
+    def note(self, extra: Members) -> None:
+        """What an upstream of this API says of the response and no event tells: it stands in every later one."""
+        self._shape.extra |= {name: items.one_line(value) for name, value in extra}
 
     def lifecycle(self, kind: bytes) -> bytes:
         """An event that shows the response as it stands before its end."""
@@ -186,11 +196,25 @@ class EventWriter:
         if part.dialect != DIALECT or self.frame is not None:
             return b""
         out = self._close_message()
-        index, self.next_index = self.next_index, self.next_index + 1
+        id = msgspec.json.decode(part.raw, type=_Id).id
+        known = {item.index for item in self.open}
+        begun = [index for index in self.raw_open if index not in known]
+        if begun:  # it may go by another id now
+            index = next((index for index in begun if self.raw_open[index] == id), begun[0])
+            del self.raw_open[index]
+        else:
+            index, self.next_index = self.next_index, self.next_index + 1
+            out += self.event(b"response.output_item.added", b'"output_index":%d,"item":' % index, part.raw)
         self.output[index] = part.raw
-        for kind in (b"response.output_item.added", b"response.output_item.done"):
-            out += self.event(kind, b'"output_index":%d,"item":' % index, part.raw)
-        return out
+        return out + self.event(b"response.output_item.done", b'"output_index":%d,"item":' % index, part.raw)
+
+    def open_raw(self, index: int, id: str, *, is_message: bool) -> None:
+        """The upstream has begun an item of its own. A message is known by it alone; the others are by their events."""
+        self.raw_open[index] = id
+        self.next_index = max(self.next_index, index + 1)
+        if is_message:
+            self._message = OutputItem("message", id, index)
+            self.open.append(self._message)
 
     def close_raw(self, index: int, raw: bytes) -> bytes:
         """The upstream has ended an item of its own. Returns the reference document's event for that."""
@@ -267,6 +291,12 @@ class EventWriter:
         return self._close(item, "completed")
 
     # ------------------------------------------------------------ reasoning
+
+    def _reasoning_begins(self, event: ReasoningStart) -> bytes:
+        """An item of ours is opened by its first text, or by its state."""
+        if self.frame is not None:
+            self._items[event.index] = self._new_item("reasoning")
+        return b""
 
     def _reasoning(self, event: ReasoningDelta) -> bytes:
         item, out = self._items.get(event.index), b""
@@ -346,6 +376,7 @@ _HANDLERS: dict[type, Callable[[EventWriter, Any], bytes]] = {
     TextDelta: EventWriter._text,
     ToolCallDelta: EventWriter._fragment,
     ReasoningDelta: EventWriter._reasoning,
+    ReasoningStart: EventWriter._reasoning_begins,
     TextStart: EventWriter._text_begins,
     ToolCallStart: EventWriter._open_call,
     ToolCallEnd: EventWriter._end_call,

@@ -27,6 +27,35 @@ def top_members(body: bytes) -> dict[str, bytes]:
         raise RequestError(f"the body is not valid JSON: {error}", code="invalid_json") from None
 
 
+def too_deep() -> RequestError:
+    """The error for a body on whose nesting a reader has given up (RecursionError)."""
+    return RequestError("the body is not valid JSON: it is nested too deeply", code="invalid_json")
+
+
+def required_model(top: dict[str, bytes]) -> str:
+    """The model that a request names. Raises RequestError."""
+    model = member(top, "model", str)
+    if not model:
+        raise RequestError(
+            "`model` is required: a configured alias, or provider/model",
+            param="model",
+            code="missing_required_parameter",
+        )
+    return model
+
+
+def required_messages(top: dict[str, bytes]) -> list[bytes]:
+    """The messages of a request, raw; at least one. Raises RequestError."""
+    raw = member(top, "messages", list[msgspec.Raw])
+    if not raw:
+        raise RequestError(
+            "`messages` is required and must hold at least one message",
+            param="messages",
+            code="missing_required_parameter",
+        )
+    return list(map(bytes, raw))
+
+
 def in_range(top: dict[str, bytes], name: str, low: float, high: float) -> float | None:
     """A member that is a number between the two. Raises RequestError."""
     value = member(top, name, float)

@@ -85,6 +85,8 @@ class SseDecoder:
                 frames.append(self._dispatch())
             self._data.append(value)
             self._size += len(value) + 1
+        elif line.startswith(b"event:") and not self._bare:
+            self._event = line[6:].strip().decode("utf-8", "replace")
         elif self._bare or line.lstrip()[:1] in (b"{", b"["):
             # Some hosts break off with their error body written plainly into the stream. By the standard these are
             # unknown fields and would vanish; the provider's decoder must see them, apart from the data around them.
@@ -93,8 +95,6 @@ class SseDecoder:
             self._bare = True
             self._data.append(line)
             self._size += len(line) + 1
-        elif line.startswith(b"event:"):
-            self._event = line[6:].strip().decode("utf-8", "replace")
         elif line == b"data":
             self._data.append(b"")
             self._size += 1

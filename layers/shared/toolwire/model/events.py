@@ -189,16 +189,24 @@ StreamEvent = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True, gc=False, eq=False):  # made for every frame: see TextDelta
     """The events of one upstream frame, in order.
 
     `source` is the frame's payload if a client of the same dialect may see it as it is; a frame that needed repair
     has none. A batch of no events with a source is a frame the neutral model has no word for. `extra` holds the raw
     members the model does not name, by the path of their object within the frame ("", "choice", "delta"); while there
-    is a `source` they stand there, and `extra` is filled when the source is dropped.
+    is a `source` they stand there, and `extra` is filled when the source is dropped. Only decoders give a source: a
+    batch that is changed is made anew, without. Where a batch came from is no part of what it is.
     """
 
     events: tuple[StreamEvent, ...]
     extra: tuple[tuple[str, Members], ...] = ()
-    source: Source | None = field(default=None, init=False, compare=False)
+    source: Source | None = None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Batch):
+            return NotImplemented
+        return self.events == other.events and self.extra == other.extra
+
+    def __hash__(self) -> int:
+        return hash((self.events, self.extra))

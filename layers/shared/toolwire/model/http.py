@@ -40,3 +40,11 @@ class UpstreamRequest:
     headers: Headers
     body: bytes
     stream: bool
+
+
+def post_json(url: str, body: bytes, *, stream: bool, headers: Headers = ()) -> UpstreamRequest:
+    """The request that has this JSON answered as JSON, or as a stream of events. `headers` come behind its own."""
+    accept = "text/event-stream" if stream else "application/json"
+    return UpstreamRequest(
+        "POST", url, (("content-type", "application/json"), ("accept", accept), *headers), body, stream
+    )

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 #: Raw JSON members that the model does not name, in the order in which they came: ((name, raw JSON value), ...).
 Members = tuple[tuple[str, bytes], ...]
@@ -29,7 +30,10 @@ Node = TypeVar("Node", bound=Any)
 
 def with_source(node: Node, source: Source | None) -> Node:
     """The node itself, marked with where it came from. Only decoders and door parsers call this."""
-    object.__setattr__(node, "source", source)
+    if isinstance(node, Struct):
+        force_setattr(node, "source", source)
+    else:
+        object.__setattr__(node, "source", source)
     return node
 
 

@@ -11,7 +11,9 @@ A batch that nothing changes comes out as the same object, with its source. What
   allows. `annotate`: everything flows, with a warning and a `CallFault`. `reject`: from the batch in which a call
   begins, whole batches are held until no call is open, then leave as they came; a call with a fault is an error, and
   nothing of what is held is ever shown. Calls are told apart by their end alone, so on a wire that ends calls with the
-  answer (Chat) they wait for it.
+  answer (Chat) they wait for it. A call that the output limit cut is no fault of the model's: it is withheld, with a
+  warning, and the answer ends as what it is, cut. The reason of the end may come after the call, so arguments that are
+  no JSON object are judged at the end of the answer.
 - an answer that does not keep to tool_choice: an error, or a warning. What was said before stays. A call beside
   `none` is never shown: it is withheld, later parts move up, and an answer that is nothing else is an error.
 - several calls beside `parallel_tool_calls: false`: a warning. They are shown, since nothing is dropped.
@@ -20,7 +22,7 @@ A batch that nothing changes comes out as the same object, with its source. What
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -40,7 +42,7 @@ from toolwire.model.events import (
 from toolwire.model.faults import CallFault
 from toolwire.model.limits import Limits
 from toolwire.model.request import ChatRequest, Tool
-from toolwire.policy.arguments import UNKNOWN, find_fault
+from toolwire.policy.arguments import MALFORMED, UNKNOWN, find_fault
 from toolwire.policy.definitions import named_warning
 from toolwire.policy.rules import ToolRules
 
@@ -103,6 +105,7 @@ class AnswerPolicy:
         self._calls: dict[int, ToolCallStart] = {}
         self._texts: dict[int, list[str]] = {}  # arguments so far, where they are judged
         self._open: set[int] = set()  # calls that are held
+        self._malformed: dict[int, CallFault] = {}  # held calls that the output limit may have cut
         self._withheld: list[int] = []  # parts that the client never sees
         self._said_something = False
         self._finish: Finish | None = None
@@ -132,17 +135,14 @@ class AnswerPolicy:
             act = acts.get(type(event))
             if act is not None:
                 act(event)
-        if self._withheld:
-            batch = self._shown(batch)
-            if not batch.events:
-                return ()
         if self._open or self._waits_for_call():
             self._held.append(batch)
             return ()
-        if not self._held:
-            return (batch,)
-        held, self._held = (*self._held, batch), []
-        return held
+        if self._held:
+            held, self._held = (*self._held, batch), []
+        else:
+            held = (batch,)
+        return tuple(self._shown(held)) if self._withheld else held
 
     # ------------------------------------------------------------ calls
 
@@ -180,15 +180,27 @@ class AnswerPolicy:
             texts.append(delta.fragment)
 
     def _end_call(self, end: ToolCallEnd) -> None:
-        self._open.discard(end.index)
         texts = self._texts.pop(end.index, None)
         call = self._calls.get(end.index)
         tool = self._tools.get(call.name) if call is not None else None
-        if texts is None or call is None or call.kind == "custom":
-            return
-        flaw = find_fault("".join(texts), tool.parameters if tool is not None else None)
-        if flaw is not None:
-            self._report(CallFault(call.index, call.id or "", call.name, *flaw))
+        if texts is not None and call is not None and call.kind != "custom":
+            flaw = find_fault("".join(texts), tool.parameters if tool is not None else None)
+            fault = None if flaw is None else CallFault(call.index, call.id or "", call.name, *flaw)
+            if fault is not None and fault.code == MALFORMED and end.index in self._open:
+                self._malformed[end.index] = fault
+                return
+            if fault is not None:
+                self._report(fault)
+        self._open.discard(end.index)
+
+    def _judge_malformed(self) -> None:
+        """Calls whose arguments are no JSON object, now that the answer's reason is known."""
+        for index, fault in self._malformed.items():
+            if self._finish is None or self._finish.reason != "length":
+                self._report(fault)
+            self._warn(named_warning("tool_call_cut", fault.name))
+            self._withheld.append(index)
+            self._open.discard(index)
 
     def _report(self, fault: CallFault) -> None:
         if self._rules.validate_tool_arguments == "reject":
@@ -223,9 +235,10 @@ class AnswerPolicy:
         return self._wants_call and not self._calls and not cut
 
     def _end(self, _: ResponseEnd) -> None:
+        self._judge_malformed()
         if self._lacks_call():
             self._unkept("tool_choice asks for a tool call, and the model made none")
-        if self._withheld and not self._said_something:
+        if self._forbids_calls and self._withheld and not self._said_something:
             text = "the model did nothing but call tools although tool_choice is none"
             raise UpstreamProtocolError(text, code=NOT_HONORED)
 
@@ -240,19 +253,21 @@ class AnswerPolicy:
         if code not in self._warnings:
             self._warnings.append(code)
 
-    def _shown(self, batch: Batch) -> Batch:
-        """The batch without what is withheld. Its source is gone: the bytes of a later frame may repeat the call."""
-        plain = self._without_source(batch)
-        events: list[StreamEvent] = []
-        for event in plain.events:
-            index: int | None = getattr(event, "index", None)
-            if type(event) is Finish and event.reason == "tool_calls":
-                events.append(Finish("stop", event.raw))
-            elif index is None:
-                events.append(event)
-            elif index not in self._withheld:
-                events.append(_moved(event, index - sum(earlier < index for earlier in self._withheld)))
-        return Batch(tuple(events), plain.extra)
+    def _shown(self, batches: tuple[Batch, ...]) -> Iterator[Batch]:
+        """The batches without what is withheld. Their sources are gone: a later frame's bytes may repeat the call."""
+        for batch in batches:
+            plain = self._without_source(batch)
+            events: list[StreamEvent] = []
+            for event in plain.events:
+                index: int | None = getattr(event, "index", None)
+                if self._forbids_calls and type(event) is Finish and event.reason == "tool_calls":
+                    events.append(Finish("stop", event.raw))
+                elif index is None:
+                    events.append(event)
+                elif index not in self._withheld:
+                    events.append(_moved(event, index - sum(earlier < index for earlier in self._withheld)))
+            if events:
+                yield Batch(tuple(events), plain.extra)
 
 
 def _moved(event: Any, index: int) -> StreamEvent:

@@ -38,6 +38,8 @@ class Provider(Protocol):
     dialect: str
     #: The tool names it takes, as a regular expression; others are mapped and restored.
     tool_name: str
+    #: How the headers of its answers begin that a client of the same API is shown.
+    shown_headers: tuple[str, ...]
 
     def build_request(
         self, request: ChatRequest, target: Target, profile: Profile, credential: str | None

@@ -19,7 +19,7 @@ from toolwire.custom_tools import bridged
 from toolwire.history import with_legal_ids, with_results
 from toolwire.model.errors import RequestError, UpstreamError
 from toolwire.model.events import Batch
-from toolwire.model.http import Headers, UpstreamRequest
+from toolwire.model.http import Headers, UpstreamRequest, post_json
 from toolwire.model.request import ChatRequest, RequestFields, Tool, ToolChoice
 from toolwire.model.settings import Target
 from toolwire.model.source import raw_in
@@ -49,6 +49,7 @@ class AnthropicMessages:
 
     dialect = DIALECT
     tool_name = _TOOL_NAME
+    shown_headers = ("anthropic-ratelimit-",)
 
     def build_request(
         self,
@@ -63,15 +64,9 @@ class AnthropicMessages:
             body, own, warnings = _same_api(request, fields, target, family)
         else:
             body, own, warnings = _translated(request, target, family)
-        headers: Headers = (
-            ("content-type", "application/json"),
-            ("accept", "text/event-stream" if request.stream else "application/json"),
-            *own,
-        )
-        if credential:
-            headers += (("x-api-key", credential),)
+        key: Headers = (("x-api-key", credential),) if credential else ()
         url = target.provider.base_url.rstrip("/") + "/v1/messages"
-        return UpstreamRequest("POST", url, headers, body, request.stream), list(dict.fromkeys(warnings))
+        return post_json(url, body, stream=request.stream, headers=(*own, *key)), list(dict.fromkeys(warnings))
 
     def decoder(self) -> Decoder:
         return MessagesDecoder()
@@ -91,7 +86,9 @@ def _same_api(
 ) -> tuple[bytes, Headers, list[str]]:
     """Body, headers and warnings for a client of this API."""
     warnings: list[str] = []
-    request = with_signed_thinking(with_wire_names(request, _TOOL_NAME), family)
+    named = with_wire_names(request, _TOOL_NAME)
+    request = with_signed_thinking(named, family)
+    warnings += ["state_left_out"] if request is not named else []
     request = _with_pairs(request, warnings)
     body = write_object(own_members(request, fields, target.model, family, _tool_choice, warnings))
     return body, own_headers(request, fields), warnings

@@ -30,7 +30,7 @@ from toolwire.model.events import (
     Usage,
     UsageUpdate,
 )
-from toolwire.model.source import Source, with_source
+from toolwire.model.source import Source
 from toolwire.providers.anthropic_errors import error_from_body
 from toolwire.providers.anthropic_shapes import NULL, arguments, joined, read_block, read_event, usage
 from toolwire.wire import anthropic_messages as wire
@@ -86,8 +86,7 @@ class MessagesDecoder:
             raise error_from_body(data, 200)
         events: list[StreamEvent] = []
         keep = self._event(kind, event, events) and event.type is not None and frame.event in (None, event.type)
-        batch = Batch(tuple(events))
-        return with_source(batch, Source(wire.DIALECT, data)) if keep else batch
+        return Batch(tuple(events), source=Source(wire.DIALECT, data) if keep else None)
 
     def end(self) -> Batch:
         """The body is over, with or without message_stop. Once the reason was said, nothing more was to come."""
@@ -300,8 +299,7 @@ class MessagesDecoder:
             self._finished(message.stop_reason, message.stop_details, events)
         self._close(events)
         whole = bool(message.id and message.model and message.usage and message.stop_reason)
-        batch = Batch(tuple(events))
-        return with_source(batch, Source(wire.DIALECT, body)) if whole and message.type == "message" else batch
+        return Batch(tuple(events), source=Source(wire.DIALECT, body) if whole and message.type == "message" else None)
 
     def _whole_block(self, raw: bytes, events: list[StreamEvent]) -> None:
         self._end_block(self._start(raw, events), events)

@@ -30,6 +30,8 @@ def usage(counts: wire.Usage) -> Usage:
 
 def read_event(data: bytes) -> wire.Event:
     try:
+        if not data.isascii():
+            data.decode()  # what is only skipped is not checked, and travels on
         return wire.event_decoder.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return _half_a_pair(data, error)

@@ -14,7 +14,7 @@ from toolwire.custom_tools import bridged
 from toolwire.history import with_legal_ids, with_results
 from toolwire.model.errors import RequestError, UpstreamError
 from toolwire.model.events import Batch
-from toolwire.model.http import Headers, UpstreamRequest
+from toolwire.model.http import Headers, UpstreamRequest, post_json
 from toolwire.model.request import ChatRequest, Sampling, ToolChoice
 from toolwire.model.settings import Target
 from toolwire.providers import Decoder
@@ -44,6 +44,7 @@ class Google:
     dialect = DIALECT
     #: Google's own rule allows 128 characters today; models that are still served allow 64.
     tool_name = r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}"
+    shown_headers: tuple[str, ...] = ()
 
     def build_request(
         self,
@@ -61,13 +62,9 @@ class Google:
         request = with_wire_names(with_legal_ids(request, r"(?s).+", 40), self.tool_name)
         family = family_of(target.model)
         body = write_object(_members(request, target, family, warnings))
-        headers: Headers = (
-            ("content-type", "application/json"),
-            ("accept", "text/event-stream" if request.stream else "application/json"),
-        )
-        if credential:
-            headers += (_credential(target, credential),)
-        return UpstreamRequest("POST", _url(target, request.stream), headers, body, request.stream), warnings
+        key: Headers = (_credential(target, credential),) if credential else ()
+        url = _url(target, request.stream)
+        return post_json(url, body, stream=request.stream, headers=key), warnings
 
     def decoder(self) -> Decoder:
         return GeminiDecoder()

@@ -31,7 +31,7 @@ from toolwire.model.events import (
     Usage,
     UsageUpdate,
 )
-from toolwire.model.source import Source, with_source
+from toolwire.model.source import Source
 from toolwire.providers.google_arguments import StreamedArguments
 from toolwire.providers.google_errors import error_from_body
 from toolwire.wire import gemini as wire
@@ -111,9 +111,8 @@ class GeminiDecoder:
         if self._finish is None and not is_array and self._parts:
             self._finish = Finish("stop")  # a document is complete by itself; a stream is not
         events = [event for batch in batches for event in batch.events] + self._close()
-        batch = Batch(tuple(events))
         whole = not is_array and batches[0].source is not None
-        return with_source(batch, Source(wire.DIALECT, body)) if whole else batch
+        return Batch(tuple(events), source=Source(wire.DIALECT, body) if whole else None)
 
     # ------------------------------------------------------------ chunks
 
@@ -137,8 +136,7 @@ class GeminiDecoder:
             self._say_finish(events)
         if chunk.usage_metadata is not None:
             self._count(chunk.usage_metadata, events)
-        batch = Batch(tuple(events))
-        return with_source(batch, Source(wire.DIALECT, data)) if keep else batch
+        return Batch(tuple(events), source=Source(wire.DIALECT, data) if keep else None)
 
     def _candidate(self, candidate: wire.Candidate, events: list[StreamEvent], before: int) -> bool:
         """The events of the one candidate; whether its frame needed no repair."""
@@ -300,6 +298,8 @@ class GeminiDecoder:
 
 def _read(data: bytes) -> wire.Chunk:
     try:
+        if not data.isascii():
+            data.decode()  # what is only skipped is not checked, and travels on
         return wire.chunk_decoder.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UpstreamProtocolError("the upstream sent something that is no answer of its protocol") from error

@@ -12,17 +12,18 @@ from dataclasses import replace
 from toolwire.carried import check_fields, without_dialect, without_server_tools
 from toolwire.custom_tools import bridged
 from toolwire.history import with_legal_ids, with_results
-from toolwire.model.errors import RequestError, UpstreamError
+from toolwire.model.errors import UpstreamError
 from toolwire.model.events import Batch
-from toolwire.model.http import Headers, UpstreamRequest
-from toolwire.model.request import ChatRequest, Message, ReasoningPart, ToolChoice
+from toolwire.model.http import Headers, UpstreamRequest, post_json
+from toolwire.model.request import ChatRequest, Message, ReasoningPart
 from toolwire.model.settings import Target
 from toolwire.providers import Decoder
 from toolwire.providers.openai_answer import ChatDecoder
 from toolwire.providers.openai_errors import error_from_body
 from toolwire.providers.openai_messages import with_images_apart, write_message, write_tool, write_tool_choice
+from toolwire.providers.openai_tools import check_tools, only_allowed, without_idle_choice
 from toolwire.providers.profiles import Profile
-from toolwire.schema.check import check_strict
+from toolwire.providers.reasoning_efforts import with_known_effort
 from toolwire.tool_names import WIRE_NAME, with_wire_names
 from toolwire.wire.json import dump, members, write_array, write_object
 from toolwire.wire.openai_chat import DIALECT
@@ -53,20 +54,16 @@ class OpenAIChat:
 
     dialect = DIALECT
     tool_name = WIRE_NAME
+    shown_headers: tuple[str, ...] = ()  # its limits' names are those of the tenant's own
 
     def build_request(
         self, request: ChatRequest, target: Target, profile: Profile, credential: str | None
     ) -> tuple[UpstreamRequest, list[str]]:
         request, warnings = adapt(request, target, profile)
         body = write_object(_members(request, target, profile, warnings))
-        headers: Headers = (
-            ("content-type", "application/json"),
-            ("accept", "text/event-stream" if request.stream else "application/json"),
-        )
-        if credential:
-            headers += (("authorization", f"Bearer {credential}"),)
+        bearer: Headers = (("authorization", f"Bearer {credential}"),) if credential else ()
         url = target.provider.base_url.rstrip("/") + "/chat/completions"
-        return UpstreamRequest("POST", url, headers, body, request.stream), warnings
+        return post_json(url, body, stream=request.stream, headers=bearer), warnings
 
     def decoder(self) -> Decoder:
         return ChatDecoder()
@@ -90,28 +87,15 @@ def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatR
         warnings += ["not_supported:top_k"] if request.sampling.top_k is not None else []
         request = without_server_tools(without_dialect(request, DIALECT), DIALECT, target, warnings)
         request = request if profile.custom_tools else bridged(request, warnings)
-    if profile.tools is not None and len(request.tools) > profile.tools:
-        raise RequestError(
-            f"`tools` has {len(request.tools)} entries; {target.provider.name} accepts at most {profile.tools} in one "
-            "request: send fewer",
-            param="tools",
-            code="too_many_tools",
-        )
-    for number, tool in enumerate(request.tools if profile.strict_rules else ()):
-        check_strict(tool, f"tools[{number}].function.parameters")
+        request = with_known_effort(request, target, profile.efforts, warnings)
+    check_tools(request, target, profile)
     request, added = with_results(request)
     if added:
         warnings.append("tool_result_missing")
     request = with_legal_ids(request, profile.call_id, profile.call_id_length)
     if translated:
         request = with_images_apart(request)
-    if not request.tools:
-        request = replace(request, tool_choice=None, parallel_tool_calls=None)
-    choice = request.tool_choice
-    if choice is not None and choice.names is not None and not choice.named and not profile.allowed_tools:
-        # Hosts without allowed_tools: what is not sent cannot be called.
-        allowed = tuple(tool for tool in request.tools if tool.name in choice.names)
-        request = replace(request, tools=allowed, tool_choice=ToolChoice(choice.mode))
+    request = only_allowed(without_idle_choice(request), profile)
     if not profile.developer_role and any(message.role == "developer" for message in request.messages):
         roles = (replace(m, role="system") if m.role == "developer" else m for m in request.messages)
         request = replace(request, messages=tuple(roles))

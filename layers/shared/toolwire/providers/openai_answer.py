@@ -8,7 +8,6 @@ an id that changes or repeats, a role or finish that is missing or comes twice, 
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from dataclasses import replace
 from typing import Literal
 
 import msgspec
@@ -34,7 +33,7 @@ from toolwire.model.events import (
     Usage,
     UsageUpdate,
 )
-from toolwire.model.source import Members, Source, with_source
+from toolwire.model.source import Members, Source
 from toolwire.providers.openai_errors import error_from_body, is_failure
 from toolwire.providers.openai_state import ReasoningDetails, call_signature
 from toolwire.providers.openai_usage import read_usage
@@ -150,7 +149,8 @@ class ChatDecoder:
             keep = keep and _is_null(chunk.usage)
         batch = self._batch(events, data, keep)
         if self._stash:
-            batch = replace(batch, extra=(("", self._stash + dict(batch.extra).get("", ())), *batch.extra[1:]))
+            rest = tuple(pair for pair in batch.extra if pair[0])
+            batch = Batch(batch.events, (("", self._stash + dict(batch.extra).get("", ())), *rest))
             self._stash = ()
         return batch
 
@@ -357,8 +357,7 @@ class ChatDecoder:
         return self._parts - 1
 
     def _batch(self, events: list[StreamEvent], raw: bytes, keep: bool) -> Batch:
-        batch = Batch(tuple(events))
-        with_source(batch, Source(wire.DIALECT, raw))
+        batch = Batch(tuple(events), source=Source(wire.DIALECT, raw))
         return batch if keep else without_source(batch)
 
 

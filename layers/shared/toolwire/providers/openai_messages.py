@@ -22,6 +22,7 @@ from toolwire.model.request import (
     ToolResultPart,
 )
 from toolwire.model.source import Members, raw_in
+from toolwire.providers.openai_state import CALL_STATE, MESSAGE_STATE, state_member
 from toolwire.wire.json import dump, elements, members, write_array, write_object
 from toolwire.wire.openai_chat import DIALECT
 
@@ -95,7 +96,7 @@ def _content(message: Message, reasoning_field: str | None) -> Iterator[tuple[st
             calls.append(part)
         elif type(part) is ReasoningPart:
             reasoning.append(part.text)
-            for name, value in _state(part.signature, message.extra).items():
+            for name, value in _state(part.signature, MESSAGE_STATE, message.extra).items():
                 state[name] = write_array([*elements(state[name]), *elements(value)]) if name in state else value
         elif type(part) is RefusalPart:
             refusals.append(part)
@@ -150,16 +151,15 @@ def _tool_call(call: ToolCallPart) -> bytes:
     outer, within = _split(call.extra, call.kind)
     arguments = "input" if call.kind == "custom" else "arguments"
     inner = write_object([("name", dump(call.name)), (arguments, dump(call.arguments)), *within])
-    state = _state(call.signature, call.extra).items()
+    state = _state(call.signature, CALL_STATE, call.extra).items()
     return write_object([("id", dump(call.id)), ("type", dump(call.kind)), (call.kind, inner), *outer, *state])
 
 
-def _state(signature: str | None, given: Members) -> dict[str, bytes]:
-    """The members in which the host wants its state back, but those that the client has brought itself."""
-    if signature is None:
+def _state(signature: str | None, known: str, given: Members) -> dict[str, bytes]:
+    """The member in which the host wants its state back, unless the client has brought it itself."""
+    if signature is None or any(name == known for name, _ in given):
         return {}
-    names = {name for name, _ in given}
-    return {name: value for name, value in members(signature.encode()).items() if name not in names}
+    return state_member(signature, known)
 
 
 def write_tool(tool: Tool) -> bytes:

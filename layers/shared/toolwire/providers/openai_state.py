@@ -8,7 +8,11 @@ from typing import Any
 
 import msgspec
 
-from toolwire.wire.json import dump
+from toolwire.wire.json import dump, members
+
+#: The member that holds a message's state, an array, and that of a call's, an object.
+MESSAGE_STATE, CALL_STATE = "reasoning_details", "extra_content"
+_BEGINS = {MESSAGE_STATE: b"[", CALL_STATE: b"{"}
 
 #: Members of a detail that arrive in pieces.
 _PIECES = ("text", "summary", "data")
@@ -42,6 +46,16 @@ class ReasoningDetails:
 def call_signature(extra_content: bytes) -> str:
     """The state that stands on a call."""
     return '{"extra_content":' + extra_content.decode("utf-8", "surrogatepass") + "}"
+
+
+def state_member(signature: str, name: str) -> dict[str, bytes]:
+    """The member of this name in a signature, if it has it. A client may bring what it likes as a signature: nothing
+    but this member gets into the request by it, and only in its form."""
+    try:
+        value = members(signature.encode()).get(name, b"")
+        return {name: value} if value.startswith(_BEGINS[name]) else {}
+    except (ValueError, RecursionError):  # no JSON object, or no text
+        return {}
 
 
 def _goes_on(last: Any, detail: dict[str, Any]) -> bool:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from toolwire.providers.reasoning_efforts import EFFORTS
+
 
 @dataclass(frozen=True, slots=True)
 class Profile:
@@ -39,6 +41,9 @@ class Profile:
     #: Request members the host calls otherwise, and those it refuses: a knob is left out with a warning.
     rename: tuple[tuple[str, str], ...] = ()
     refuses: frozenset[str] = frozenset()
+    #: The efforts of reasoning that a client of another API may ask of a model that no row of `reasoning_efforts.py`
+    #: knows. The three that every host with the member takes; none where a model without reasoning refuses the member.
+    efforts: tuple[str, ...] = ("low", "medium", "high")
     #: Whether answers carry state that documented Chat fields cannot hold, so that ids must be ours.
     yields_state: bool = False
     #: The models, as glob patterns, that are reached by the Responses wire although the provider's own is Chat's:
@@ -69,6 +74,7 @@ PROFILES: dict[str, Profile] = {
             allowed_tools=True,
             developer_role=True,
             custom_tools=True,
+            efforts=EFFORTS,
             reasoning_back=None,
             responses_models=_RESPONSES_MODELS,
             recovers_text_calls=False,
@@ -81,6 +87,7 @@ PROFILES: dict[str, Profile] = {
             strict_rules=True,
             developer_role=True,
             custom_tools=True,
+            efforts=EFFORTS,
             reasoning_back=None,
         ),
         Profile("compatible"),
@@ -89,6 +96,7 @@ PROFILES: dict[str, Profile] = {
             tools=128,
             reasoning_required=True,
             rename=(("max_completion_tokens", "max_tokens"),),
+            efforts=EFFORTS[1:],
             yields_state=True,
         ),
         Profile(
@@ -98,6 +106,7 @@ PROFILES: dict[str, Profile] = {
             call_id_length=9,
             rename=(("max_completion_tokens", "max_tokens"), ("seed", "random_seed")),
             refuses=_OPENAI_ONLY | {"user", "logprobs", "top_logprobs", "logit_bias"},
+            efforts=(),
             reasoning_back=None,
             stream_usage=False,
         ),
@@ -108,9 +117,11 @@ PROFILES: dict[str, Profile] = {
             reasoning_back="reasoning",
         ),
         Profile("xai", tools=128),
-        Profile("openrouter", reasoning_back="reasoning", yields_state=True),
-        Profile("gemini-compat", reasoning_back=None, yields_state=True, recovers_text_calls=False),
+        Profile("openrouter", efforts=EFFORTS, reasoning_back="reasoning", yields_state=True),
+        Profile(
+            "gemini-compat", efforts=EFFORTS[:5], reasoning_back=None, yields_state=True, recovers_text_calls=False
+        ),
         Profile("cerebras", reasoning_back="reasoning"),
-        Profile("ollama", reasoning_back="reasoning"),
+        Profile("ollama", efforts=("none", "low", "medium", "high"), reasoning_back="reasoning"),
     )
 }

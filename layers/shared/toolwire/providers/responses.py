@@ -21,20 +21,21 @@ from dataclasses import replace
 from toolwire.carried import check_fields, without_server_tools
 from toolwire.custom_tools import bridged
 from toolwire.history import with_legal_ids, with_results
-from toolwire.model.errors import RequestError, UpstreamError
+from toolwire.model.errors import UpstreamError
 from toolwire.model.events import Batch
-from toolwire.model.http import Headers, UpstreamRequest
-from toolwire.model.request import ChatRequest, RequestFields, ToolChoice
+from toolwire.model.http import Headers, UpstreamRequest, post_json
+from toolwire.model.request import ChatRequest, Message, ReasoningPart, RequestFields
 from toolwire.model.settings import Target
 from toolwire.providers import Decoder
+from toolwire.providers.openai_tools import check_tools, only_allowed, without_idle_choice
 from toolwire.providers.profiles import Profile
+from toolwire.providers.reasoning_efforts import EFFORTS, with_known_effort
 from toolwire.providers.responses_answer import ResponsesDecoder
 from toolwire.providers.responses_errors import error_from_body
 from toolwire.providers.responses_input import write_input
 from toolwire.providers.responses_models import Family, family_of
 from toolwire.providers.responses_shapes import without_source
 from toolwire.providers.responses_tools import write_tool_choice, write_tools
-from toolwire.schema.check import check_strict
 from toolwire.tool_names import with_wire_names
 from toolwire.wire import openai_chat
 from toolwire.wire.json import dump, members, write_object
@@ -77,6 +78,7 @@ class OpenAIResponses:
 
     dialect = DIALECT
     tool_name = _TOOL_NAME
+    shown_headers: tuple[str, ...] = ()  # its limits' names are those of the tenant's own
 
     def build_request(
         self, request: ChatRequest, target: Target, profile: Profile, credential: str | None
@@ -88,14 +90,9 @@ class OpenAIResponses:
         else:
             pairs = _members(request, target, profile, warnings)
         body = write_object(pairs)
-        headers: Headers = (
-            ("content-type", "application/json"),
-            ("accept", "text/event-stream" if request.stream else "application/json"),
-        )
-        if credential:
-            headers += (("authorization", f"Bearer {credential}"),)
+        bearer: Headers = (("authorization", f"Bearer {credential}"),) if credential else ()
         url = target.provider.base_url.rstrip("/") + "/responses"
-        return UpstreamRequest("POST", url, headers, body, request.stream), list(dict.fromkeys(warnings))
+        return post_json(url, body, stream=request.stream, headers=bearer), list(dict.fromkeys(warnings))
 
     def decoder(self) -> Decoder:
         return ResponsesDecoder()
@@ -118,25 +115,43 @@ def _adapted(
 ) -> tuple[ChatRequest, list[str]]:
     """The request within what this host takes: history pairs, ids, names, tools and tool_choice."""
     warnings: list[str] = []
-    if profile.tools is not None and len(request.tools) > profile.tools:
-        raise RequestError(
-            f"`tools` has {len(request.tools)} entries; {target.provider.name} accepts at most {profile.tools} in one "
-            "request: send fewer",
-            param="tools",
-            code="too_many_tools",
-        )
-    for number, tool in enumerate(request.tools if profile.strict_rules else ()):
-        check_strict(tool, f"tools[{number}].parameters" if same_dialect else f"tools[{number}].function.parameters")
+    check_tools(request, target, profile)
     if not same_dialect:
         others = tuple(name for name in request.dialect_fields if name not in _carried(request))
         warnings += check_fields(replace(request, dialect_fields=others), target)
         request = _with_sent_tools(request, target, profile, warnings)
+        request = with_known_effort(request, target, EFFORTS, warnings)
+    elif profile.reasoning_back is None:
+        request = _with_encrypted_reasoning(request)
     paired, added = with_results(request)
     if added:
         warnings.append("tool_result_missing")
     if added or not same_dialect:  # a client of this API may put results anywhere behind their calls
         request = paired
     return with_wire_names(with_legal_ids(request, _CALL_ID, _CALL_ID_LENGTH), _TOOL_NAME), warnings
+
+
+def _with_encrypted_reasoning(request: ChatRequest) -> ChatRequest:
+    """The request without reasoning that is not encrypted, where nothing is stored at the host: it is another
+    provider's, shown to this client earlier, and the host says that it knows no such item."""
+    fields = request.fields
+    if fields is None or dict(fields.members).get("store") != b"false" or not any(map(_has_plain, request.messages)):
+        return request
+    messages = (
+        replace(message, parts=tuple(part for part in message.parts if not _is_plain(part)))
+        if _has_plain(message)
+        else message
+        for message in request.messages
+    )
+    return replace(request, messages=tuple(messages))
+
+
+def _has_plain(message: Message) -> bool:
+    return any(map(_is_plain, message.parts))
+
+
+def _is_plain(part: object) -> bool:
+    return type(part) is ReasoningPart and not part.signature
 
 
 def _carried(request: ChatRequest) -> dict[str, bytes]:
@@ -149,15 +164,10 @@ def _carried(request: ChatRequest) -> dict[str, bytes]:
 
 
 def _with_sent_tools(request: ChatRequest, target: Target, profile: Profile, warnings: list[str]) -> ChatRequest:
-    """The request with the tools that are sent. Where a host knows no allowed set, only its tools are: what is not sent
-    cannot be called."""
-    choice = request.tool_choice
-    if choice is not None and choice.names is not None and not choice.named and not profile.allowed_tools:
-        allowed = tuple(tool for tool in request.tools if tool.name in choice.names)
-        request = replace(request, tools=allowed, tool_choice=ToolChoice(choice.mode))
-    request = without_server_tools(request, DIALECT, target, warnings)
+    """The request with the tools that are sent."""
+    request = without_server_tools(only_allowed(request, profile), DIALECT, target, warnings)
     request = request if profile.custom_tools else bridged(request, warnings)
-    return request if request.tools else replace(request, tool_choice=None, parallel_tool_calls=None)
+    return without_idle_choice(request)
 
 
 # ---------------------------------------------------------------- a client of the same dialect

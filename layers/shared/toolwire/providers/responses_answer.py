@@ -21,10 +21,19 @@ from toolwire.model.events import (
     Usage,
     UsageUpdate,
 )
-from toolwire.model.source import Source, with_source
+from toolwire.model.source import Source
 from toolwire.providers.responses_errors import error_in_answer
 from toolwire.providers.responses_items import Call, Item, Message, Parts, Place, new_item
-from toolwire.providers.responses_shapes import NULL, is_event, read_event, read_item, read_response, read_usage
+from toolwire.providers.responses_shapes import (
+    NULL,
+    is_event,
+    read_event,
+    read_item,
+    read_response,
+    read_usage,
+    response_extra,
+    without_source,
+)
 from toolwire.wire import openai_responses as wire
 
 _NOTHING = Batch(())
@@ -85,8 +94,9 @@ class ResponsesDecoder:
         known, keep = self._event(kind, event, events)
         keep = keep and (exact or (not known and is_event(data)))
         keep = keep and event.type is not None and frame.event in (None, event.type)
-        batch = Batch(tuple(events))
-        return with_source(batch, Source(wire.DIALECT, data)) if keep else batch
+        if keep:
+            return Batch(tuple(events), source=Source(wire.DIALECT, data))
+        return Batch(tuple(events), response_extra(bytes(event.response)) if event.response is not wire.ABSENT else ())
 
     def end(self) -> Batch:
         """The body is over. Only a terminal event says that the answer is whole."""
@@ -333,8 +343,8 @@ class ResponsesDecoder:
         self._close(finish, events)
         whole = exact and response.object == "response" and bool(response.id and response.model)
         whole = whole and response.status in ("completed", "incomplete") and usage is not None
-        batch = Batch(tuple(events))
-        return with_source(batch, Source(wire.DIALECT, body)) if whole else batch
+        batch = Batch(tuple(events), source=Source(wire.DIALECT, body))
+        return batch if whole else without_source(batch) if exact else Batch(batch.events, response_extra(body))
 
 
 _NO_RESPONSE = (wire.Response(), False)

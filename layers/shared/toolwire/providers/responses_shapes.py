@@ -95,12 +95,22 @@ def without_source(batch: Batch) -> Batch:
     if batch.source.dialect != wire.DIALECT:
         return Batch(batch.events, batch.extra)
     top = raw_members(batch.source.raw)
-    response = top if "output" in top else raw_members(top["response"]) if "response" in top else {}
-    extra = tuple((name, bytes(value)) for name, value in response.items() if name not in wire.KNOWN_RESPONSE)
+    extra = response_extra(batch.source.raw if "output" in top else bytes(top.get("response", b"")))
+    if "output" in top:
+        extra += (("output", tuple((str(place), raw) for place, raw in enumerate(elements(top["output"])))),)
     events = batch.events
     if any(type(event) is ToolCallStart for event in events):
         events = tuple(_with_extras(events, _call_items(top)))
-    return Batch(events, (("response", extra),) if extra else ())
+    return Batch(events, extra)
+
+
+def response_extra(raw: bytes) -> tuple[tuple[str, Members], ...]:
+    """`Batch.extra` for a response: the members that no event tells of. Nothing for what is no object."""
+    try:
+        extra = unnamed(raw, wire.KNOWN_RESPONSE)
+    except ValueError:
+        return ()
+    return (("response", extra),) if extra else ()
 
 
 def _call_items(top: dict[str, msgspec.Raw]) -> list[Members]:

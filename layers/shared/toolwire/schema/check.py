@@ -68,6 +68,9 @@ _FOREIGN_PATTERNS = 16
 #: Steps of one pattern on one text, where its engine has to try: a hundredth of its own limit, half a millisecond.
 _PATTERN_STEPS = 10_000
 
+#: What may be a number that Python does not read, in a text of any kind.
+_LONG_NUMBER = re.compile(rb"[0-9]{4301}")
+
 #: Verdicts that are kept. One is a hundred bytes, or a short sentence.
 _KEPT = 4096
 _verdicts: dict[bytes, Fault | None] = {}
@@ -109,6 +112,8 @@ def _fault(raw: bytes) -> Fault | None:
         return Fault(_INVALID, "", "it is not valid JSON")
     if not isinstance(root, dict):
         return Fault(_INVALID, "", "it must be a JSON Schema object")
+    if _LONG_NUMBER.search(raw) and not _is_readable(raw):
+        return Fault(_INVALID, "", "it has a number of more than 4,300 digits")
     try:
         Survey(root)
     except SurveyError as error:
@@ -162,6 +167,15 @@ def _compiled(text: str, draft: int) -> Fault | Validator:
         except ValueError:
             return Fault(_INVALID, "", "it cannot be read: it holds half a surrogate pair, or is nested too deeply")
     return Fault(_INVALID, "", "it has too many patterns that are no ECMA-262 regular expressions")
+
+
+def _is_readable(raw: bytes) -> bool:
+    """Whether Python reads the numbers of this JSON text: whoever compares values with them has to."""
+    try:
+        json.loads(raw)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_regex(pattern: str) -> bool:

@@ -55,7 +55,7 @@ def without_root_keywords(schema: dict[str, Any], refused: Collection[str]) -> l
             for name, child in target.get("properties", {}).items():
                 properties[name] = _either(properties[name], child) if name in properties else child
             if keyword == "allOf":
-                required += [name for name in target.get("required", ()) if name not in required]
+                required += target.get("required", ())
     for keyword in dropped:
         del schema[keyword]
     if dropped:
@@ -63,7 +63,7 @@ def without_root_keywords(schema: dict[str, Any], refused: Collection[str]) -> l
         schema.pop("additionalProperties", None)
         schema.pop("unevaluatedProperties", None)
         schema |= {"properties": properties} if properties else {}
-        schema |= {"required": required} if required else {}
+        schema |= {"required": list(dict.fromkeys(required))} if required else {}
     return [f"/{keyword}" for keyword in dropped]
 
 
@@ -74,7 +74,7 @@ def _either(first: Any, second: Any) -> Any:
 def without_odd_names(schema: dict[str, Any], name_rule: re.Pattern[str]) -> list[str]:
     """Drops the root's properties whose names the provider refuses, in place. Returns where they stood."""
     properties = schema.get("properties", {})
-    odd = [name for name in properties if not name_rule.fullmatch(name)]
+    odd = dict.fromkeys(name for name in properties if not name_rule.fullmatch(name))
     if odd:
         schema["properties"] = {name: value for name, value in properties.items() if name not in odd}
         schema["required"] = [name for name in schema.get("required", ()) if name not in odd]
@@ -91,7 +91,7 @@ def with_optional_cycles(schema: dict[str, Any]) -> list[str]:
         required, properties = node.get("required"), node.get("properties")
         if not isinstance(required, list) or not isinstance(properties, dict):
             continue
-        free = [name for name in required if _leads_to(properties.get(name), survey.references, recursive)]
+        free = dict.fromkeys(name for name in required if _leads_to(properties.get(name), survey.references, recursive))
         if free:
             cuts += [f"{pointer}/required/{escaped(name)}" for name in free]
             node["required"] = [name for name in required if name not in free]

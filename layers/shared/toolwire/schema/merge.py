@@ -57,7 +57,7 @@ def _both(keyword: str, inner: Any, outer: Any) -> Any:
     """The value that stands for two unequal ones; None if there is none."""
     match keyword:
         case "required":
-            return [*inner, *(name for name in outer if name not in inner)]
+            return list(dict.fromkeys([*inner, *outer]))
         case "allOf":
             return [*inner, *outer]
         case "type":

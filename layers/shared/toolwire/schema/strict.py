@@ -184,7 +184,7 @@ def anthropic_cost(root: dict[str, Any], survey: Survey) -> StrictCost | None:
             return None
         if _is_object(node) and node.get("additionalProperties") is not False:
             return None
-        required = _listed(node, "required")
+        required = frozenset(map(str, _listed(node, "required")))
         for name, schema in _properties(node):
             optional += name not in required
             unions += "anyOf" in schema or isinstance(schema.get("type"), list)

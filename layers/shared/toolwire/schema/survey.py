@@ -102,10 +102,10 @@ class Survey:
                     if id(target) not in self.units:
                         self.units[id(target)] = Unit(target)
                         yield target
-            required = node.get("required")
+            required = _names(node.get("required"))
             for keyword, key, schema in children(node):
                 if keyword not in DEFINITIONS:
-                    may_lack = keyword == "properties" and not (isinstance(required, list) and key in required)
+                    may_lack = keyword == "properties" and key not in required
                     stack.append((schema, in_place and keyword in IN_PLACE, optional or may_lack))
 
     def _target(self, node: dict[str, Any], keyword: str) -> Schema:
@@ -149,3 +149,8 @@ class Survey:
     def _too_long(node: Schema) -> SurveyError:
         text = f"more than {REFERENCE_CHAIN} references lead from one to the next"
         return SurveyError(text, node, too_large=True)
+
+
+def _names(required: Any) -> frozenset[str]:
+    """The names in `required`, which may be anything yet. A set: schemas are hostile, and both lists may be long."""
+    return frozenset(name for name in required if isinstance(name, str)) if isinstance(required, list) else frozenset()

@@ -29,10 +29,10 @@ class SecretStore(Protocol):
     """Where credentials are kept by name."""
 
     def __call__(self, name: str) -> str | None:
-        """The value, or None if nothing has this name. Raises StoreError."""
+        """The value, or None if nothing has this name. Raises SecretStoreError."""
 
 
-class StoreError(Exception):
+class SecretStoreError(Exception):
     """The store could not be asked. The text says why and is safe to show."""
 
 
@@ -80,7 +80,7 @@ class Credentials:
                 return kept[1]
             try:
                 value = self._stores[kind](name)
-            except StoreError as error:
+            except SecretStoreError as error:
                 message = f"The {_PLACES[kind]}{name} could not be read: {error}."
                 raise InternalError(message, code="credential_unavailable", status=503) from error
             if value is not None:
@@ -117,7 +117,7 @@ def _ask(service: str, operation: str, **arguments: Any) -> Any:
     except aws.AwsError as error:
         if error.code in _NOT_FOUND:
             return None
-        raise StoreError(str(error)) from error
+        raise SecretStoreError(str(error)) from error
 
 
 _process = Credentials({"secret": read_secret, "ssm": read_parameter})

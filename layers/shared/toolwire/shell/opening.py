@@ -18,7 +18,7 @@ from toolwire.model.http import HttpRequest
 from toolwire.model.settings import Settings, Target
 from toolwire.providers import WIRES
 from toolwire.providers.responses_models import wire_for
-from toolwire.routing import DEMO, check_tenant, route
+from toolwire.routing import DEMO, check_door, check_tenant, route
 from toolwire.shell import observe
 from toolwire.shell.credentials import credential
 from toolwire.shell.keys import authenticate
@@ -41,6 +41,7 @@ def open_exchange(door: Door, request: HttpRequest, record: observe.RequestRecor
     settings = current_settings()
     tenant = authenticate(request.headers, settings)
     record.tenant = tenant.name
+    check_door(tenant, door.name)
     rates = admit(tenant, door.name, settings, time.time())
     chat = with_known_model(door.parse_request(request.body, request.headers), record)
     record.requested_model, record.tools = chat.model, len(chat.tools)

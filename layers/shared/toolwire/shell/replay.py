@@ -30,12 +30,13 @@ from toolwire.model.errors import GatewayError, UpstreamTruncated
 from toolwire.model.events import Batch, StreamEvent
 from toolwire.model.http import Head, HttpRequest
 from toolwire.model.settings import Target
-from toolwire.routing import DEMO, route
+from toolwire.routing import DEMO
+from toolwire.shell.opening import target_of
 from toolwire.shell.proxy_event import error_head, http_request, request_id
 from toolwire.shell.settings import load_settings
 
 #: The door that answers a path.
-_DOORS = {"/chat/completions": "chat"}
+DOORS = {"/chat/completions": "chat", "/messages": "messages", "/native/chat": "native", "/responses": "responses"}
 _AFTER_FRAME = re.compile(rb"(?<=\n\n)|(?<=\r\n\r\n)")
 #: When every replay takes place, in seconds since 1970.
 _NOW = 1_700_000_000.0
@@ -104,7 +105,7 @@ def replay(
     """Runs the exchange over the recording. `split` cuts the provider's answer into the pieces that arrive."""
     request = http_request(scenario.event)
     identity = request_id(scenario.event, None)
-    door = load_door(_DOORS[request.path])
+    door = load_door(DOORS[request.path])
     try:
         exchange = _open(door, request, identity)
     except GatewayError as error:
@@ -156,7 +157,7 @@ def _open(door: Door, request: HttpRequest, identity: str) -> Exchange:
     return Exchange(
         door=door,
         checked=lawful,
-        target=_placed(route(chat.model, settings)),
+        target=_placed(target_of(chat.model, door.dialect, settings)),
         tenant=settings.tenant,
         headers=request.headers,
         credential=None,

@@ -26,7 +26,7 @@ from toolwire.shell.opening import HOP_HEADER, open_exchange
 from toolwire.shell.output import Answer, current_output
 from toolwire.shell.proxy_event import IGNORED, error_head, http_request, is_proxy_event, request_id
 from toolwire.shell.settings import SettingsError, current_settings
-from toolwire.shell.store import current_store
+from toolwire.shell.store import WARM_SECONDS, current_store
 from toolwire.shell.turns import remember
 from toolwire.shell.upstream import Upstream
 
@@ -42,13 +42,21 @@ DEFAULT_SECONDS = 600.0
 
 def prepare(door_name: str, wires: Iterable[str]) -> None:
     """Does, while a function starts, what its first request would otherwise wait for."""
+    settings = None
+    with suppress(SettingsError):  # the request that meets it is answered, and the log says what is wrong
+        settings = current_settings()
+    asks_dynamodb = settings is not None and (settings.keys_table or settings.rates_table) is not None
+    if asks_dynamodb:
+        from toolwire.shell import aws  # boto3 takes a thread some 0.4 s, which the rest can share
+
+        aws.warm("dynamodb")
     load_door(door_name)
     for wire in wires:
         import_module(WIRES[wire])
     upstream()
     observe.logger()
-    with suppress(SettingsError):  # the request that meets it is answered, and the log says what is wrong
-        current_settings()
+    if asks_dynamodb:  # a rate is counted in a second or not at all: its table's client must be there
+        aws.warm("dynamodb", wait=WARM_SECONDS)
 
 
 def serve(door_name: str, event: Any, context: Any) -> Answer:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from toolwire.doors.messages import COUNT_DOOR
+from toolwire.exchange import Exchange
 from toolwire.model.errors import GatewayError
 from toolwire.model.http import Head, id_headers
 from toolwire.model.limits import ANSWER_BYTES
@@ -38,9 +39,11 @@ def serve_count(event: Any, context: Any) -> Answer:
         return
     record = observe.RequestRecord(request_id(event, context), COUNT_DOOR.name)
     try:
-        body, warnings = _count(event, time.monotonic() + seconds_left(context), record)
+        exchange = open_exchange(COUNT_DOOR, http_request(event), record)
+        body, warnings = _count(exchange, time.monotonic() + seconds_left(context), record)
         told = (("x-toolwire-warnings", ",".join(warnings)[:1024]),) if warnings else ()
-        head = Head(200, (("content-type", _JSON), *id_headers(record.request_id), *told))
+        own = (*id_headers(record.request_id), *told, *exchange.answer_headers)
+        head = Head(200, (("content-type", _JSON), *own))
     except Exception as failure:  # noqa: BLE001 - a request is answered, whatever happens
         error = failure if isinstance(failure, GatewayError) else observe.unexpected(failure, record.request_id)
         record.failed(error)
@@ -54,9 +57,8 @@ def serve_count(event: Any, context: Any) -> Answer:
         observe.finish(record)
 
 
-def _count(event: dict[str, Any], expires: float, record: observe.RequestRecord) -> tuple[bytes, list[str]]:
+def _count(exchange: Exchange, expires: float, record: observe.RequestRecord) -> tuple[bytes, list[str]]:
     """The count as the API has it, and codes of warnings. Raises GatewayError."""
-    exchange = open_exchange(COUNT_DOOR, http_request(event), record)
     assert record.target is not None
     request, wire = exchange.upstream_request, record.target.provider.wire
     count = count_request(wire, request)

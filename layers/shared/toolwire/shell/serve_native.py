@@ -17,9 +17,11 @@ from toolwire.model.http import Head, Headers, HttpRequest, id_headers
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Settings, Target, Tenant
 from toolwire.providers import WIRES
-from toolwire.routing import check_tenant, may_use, route
+from toolwire.providers.responses_models import wire_for
+from toolwire.routing import check_door, check_tenant, may_use
 from toolwire.shell import observe
 from toolwire.shell.keys import authenticate
+from toolwire.shell.opening import target_of
 from toolwire.shell.output import Answer
 from toolwire.shell.proxy_event import error_head, http_request, is_proxy_event, request_id
 from toolwire.shell.rates import admit
@@ -79,6 +81,7 @@ def _body(request: HttpRequest, record: observe.RequestRecord) -> tuple[bytes, H
     settings = current_settings()
     tenant = authenticate(request.headers, settings)
     record.tenant = tenant.name
+    check_door(tenant, "native")
     state = admit(tenant, "native", settings, time.time())
     answer = (_check_tools if request.path == _CHECK else _translate)(request, settings, tenant, record)
     return answer, state.headers("native") if state is not None else ()
@@ -97,22 +100,22 @@ def _check_tools(request: HttpRequest, settings: Settings, tenant: Tenant, recor
         members.append(("parallel_tool_calls", dump(asked.parallel_tool_calls)))
     chat = door.parse_request(write_object(members), request.headers)
     record.tools = len(chat.tools)
-    return report(door, chat, tenant, list(_candidates(asked.models, settings, tenant)))
+    return report(door, chat, tenant, list(_candidates(asked.models, door, settings, tenant)))
 
 
-def _candidates(models: list[str] | None, settings: Settings, tenant: Tenant) -> Iterator[Candidate]:
+def _candidates(models: list[str] | None, door: Door, settings: Settings, tenant: Tenant) -> Iterator[Candidate]:
     """The models that were named; without, any model of each provider that the tenant may use."""
     for name in models or ():
         try:
-            target = _target(name, settings)
-            check_tenant(tenant, "native", name, target)
+            target = target_of(name, door.dialect, settings)
+            check_tenant(tenant, door.name, name, target)
             yield Candidate(name, target)
         except RequestError as error:
             yield Candidate(name, None, error)
     if models is None:
         for provider in settings.providers.values():
-            target = Target(provider, _ANY_MODEL.get(provider.wire, "any"))
-            if provider.wire in WIRES and may_use(tenant, target.model, target):
+            target = wire_for(Target(provider, _ANY_MODEL.get(provider.wire, "any")), door.dialect)
+            if target.provider.wire in WIRES and may_use(tenant, target.model, target):
                 yield Candidate(None, target)
 
 
@@ -124,7 +127,7 @@ def _translate(request: HttpRequest, settings: Settings, tenant: Tenant, record:
     door = _door(asked.door)
     chat = with_known_model(door.parse_request(bytes(asked.body), request.headers), record)
     record.requested_model, record.tools = chat.model, len(chat.tools)
-    target = _target(chat.model, settings)
+    target = target_of(chat.model, door.dialect, settings)
     check_tenant(tenant, door.name, chat.model, target)
     return show(door.name, _exchange(door, chat, target, tenant, request, record), target)
 
@@ -152,12 +155,3 @@ def _door(name: DoorName) -> Door:
         message = f"The door {name!r} is not built in this version; built are: {', '.join(DOORS)}."
         raise RequestError(message, param="door", code="invalid_value")
     return load_door(name)
-
-
-def _target(model: str, settings: Settings) -> Target:
-    """The target of a model. The demo's address stays a path: where it listens is nobody's business here."""
-    target = route(model, settings)
-    if target.provider.wire not in WIRES:
-        message = f"The provider {target.provider.name!r} speaks {target.provider.wire}, which is not served yet."
-        raise RequestError(message, code="unsupported_provider", param="model")
-    return target

@@ -95,11 +95,11 @@ def read_document(place: str) -> str:
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             raise SettingsError(f"TOOLWIRE_CONFIG: {place!r} cannot be read: {reason}.") from error
-    from toolwire.shell.credentials import StoreError, read_parameter
+    from toolwire.shell.credentials import SecretStoreError, read_parameter
 
     try:
         text = read_parameter(place.removeprefix("ssm:"))
-    except StoreError as error:
+    except SecretStoreError as error:
         raise SettingsError(f"TOOLWIRE_CONFIG: the SSM parameter of {place!r} cannot be read: {error}.") from error
     if text is None:
         raise SettingsError(f"TOOLWIRE_CONFIG: there is no SSM parameter {place.removeprefix('ssm:')!r}.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from toolwire.model.settings import Target
 from toolwire.tool_call_ids import base62
 
@@ -11,8 +13,12 @@ _TAG = "tw1."
 
 def origin_of(target: Target) -> str:
     """Whose state it is: provider, model and the credential's name (an account's state means nothing to another)."""
-    provider = target.provider
-    return base62(f"{provider.name}\n{target.model}\n{provider.credential}".encode("utf-8", "surrogatepass"), 16)
+    return _origin(target.provider.name, target.model, target.provider.credential)
+
+
+@lru_cache(256)
+def _origin(provider: str, model: str, credential: str) -> str:
+    return base62(f"{provider}\n{model}\n{credential}".encode("utf-8", "surrogatepass"), 16)
 
 
 def partition_of(tenant: str, token: str) -> str:
@@ -29,5 +35,5 @@ def own(signature: str, origin: str, same_dialect: bool) -> str | None:
     """The signature a client has brought, as this origin made it; None for any other's."""
     if signature.startswith(_TAG):
         made_by, _, rest = signature.removeprefix(_TAG).partition(".")
-        return rest if made_by == origin else None
+        return rest or None if made_by == origin else None
     return signature if same_dialect else None

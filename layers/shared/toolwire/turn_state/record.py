@@ -62,12 +62,12 @@ class TurnRecord:
 
     def take(self, event: StreamEvent) -> None:
         """Notes an event, with the client's ids and the provider's signatures."""
-        kind = type(event)
-        if kind is ToolCallDelta:
+        if type(event) is ToolCallDelta:
+            return
+        if type(event) is TextDelta:
+            self._chars[event.index] += len(event.text)
             return
         match event:
-            case TextDelta(index, text):
-                self._chars[index] += len(text)
             case ReasoningDelta(index, text):
                 self._reasoning_chars += len(text)
                 if self._reasoning_chars <= _REASONING_CHARS:

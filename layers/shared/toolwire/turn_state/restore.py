@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from toolwire.model.request import (
     ChatRequest,
@@ -42,12 +43,15 @@ def wanted(request: ChatRequest, tenant: str) -> Wanted:
     """Nothing where no id in the history is ours, which is so for every first turn and for ids that were kept."""
     partitions: dict[str, None] = {}
     states: list[Key] = []
-    in_loop = True  # up to the user's last word
+    in_loop, user_spoke = True, False
     for message in reversed(request.messages):
         if message.role == "user":
-            in_loop = False
+            user_spoke = True
         elif message.role == "assistant":
             calls = message.tool_calls
+            # A turn without calls that the user has answered is over. What is said beside results or in place of them
+            # ends nothing: agents add reminders, users interrupt.
+            in_loop, user_spoke = in_loop and (bool(calls) or not user_spoke), False
             for call in reversed(calls):
                 if (token := token_of(call.id)) is not None and len(partitions) < MOST_CONVERSATIONS:
                     partitions[partition_of(tenant, token)] = None
@@ -99,6 +103,8 @@ def restored(
     `same_dialect`: the client speaks the provider's own API, so that a signature it brings may be the provider's.
     `with_state=False` leaves all state out: the provider has refused it.
     """
+    if found == NOTHING_FOUND and not any(map(_matters, chain.from_iterable(m.parts for m in request.messages))):
+        return Restored(request)  # a history without ids of ours, as most are
     restorer = _Restorer(request, found, origin, same_dialect, with_state)
     messages = tuple(restorer.message(message) for message in request.messages)
     if not found.available:
@@ -149,17 +155,28 @@ class _Restorer:
 
     def _assistant(self, message: Message) -> Message:
         calls = message.tool_calls
-        if not calls and not any(isinstance(part, ReasoningPart | OpaquePart) for part in message.parts):
+        if not calls and not any(map(_may_be_state, message.parts)):
             return message
-        parts = self._brought(message.parts)
+        # Without its redacted blocks, which only their own API can bring, a turn's thinking would be refused.
+        foreign = not self._same_dialect and any(map(_is_opaque_state, message.parts))
+        with_state = self._with_state and not foreign
+        parts = [own for part in message.parts if (own := self._own(part, with_state)) is not None]
+        if calls and self._is_others(calls[0].id):
+            parts = [part for part in parts if type(part) is not ReasoningPart]
+        lost = len(parts) < len(message.parts) or sum(map(_is_state, parts)) < sum(map(_is_state, message.parts))
+        brought = any(map(_is_state, parts))
+        state = None
         if calls:
             self._check_mappings(calls)
-            state = self._state(calls[0].id) if not self._brought_state(parts) else None
-            if state is not None:
-                parts = _merged(parts, state)
-                self.has_state = True
-            if self._ids:
-                parts = [self._call(part) if type(part) is ToolCallPart else part for part in parts]
+            # What is stored is whole and in order; a client of another API has no field for some of it.
+            state = self._state(calls[0].id, brought) if not (brought and self._same_dialect) else None
+        if state is not None:
+            parts = _merged(parts, state)
+        elif self._with_state and lost:
+            self.warnings["state_left_out"] = None
+        self.has_state = self.has_state or brought or state is not None
+        if self._ids:
+            parts = [self._call(part) if type(part) is ToolCallPart else part for part in parts]
         return _with_parts(message, parts)
 
     def _call(self, part: ToolCallPart) -> ToolCallPart:
@@ -168,39 +185,21 @@ class _Restorer:
 
     # ------------------------------------------------------------ what the client brought
 
-    def _brought(self, parts: tuple[Part, ...]) -> list[Part]:
-        """The parts with what is state in them left as it is if it is this origin's, else taken out."""
-        kept: list[Part] = []
-        for part in parts:
-            if type(part) is ReasoningPart and part.signature is not None:
-                signature = own(part.signature, self._origin, self._same_dialect) if self._with_state else None
-                if signature is None:
-                    self._left_out()
-                self.has_state = self.has_state or signature is not None
-                if signature != part.signature:
-                    part = replace(part, signature=signature)
-                if signature is None and not part.text:
-                    continue
-            elif type(part) is OpaquePart and part.kind in _STATE_KINDS:
-                if not (self._same_dialect and self._with_state):
-                    self._left_out()
-                    continue
-                self.has_state = True
-            kept.append(part)
-        return kept
-
-    def _left_out(self) -> None:
-        if self._with_state:
-            self.warnings["state_left_out"] = None
-
-    @staticmethod
-    def _brought_state(parts: list[Part]) -> bool:
-        """Whether the client has kept the turn's state itself."""
-        return any(
-            (type(part) is ReasoningPart and part.signature is not None)
-            or (type(part) is OpaquePart and part.kind in _STATE_KINDS)
-            for part in parts
-        )
+    def _own(self, part: Part, with_state: bool) -> Part | None:
+        """The part with the state in it if it is this origin's, else without. None for reasoning that another origin
+        has signed, and where nothing is left."""
+        if not _is_state(part):
+            return part
+        if type(part) is OpaquePart:
+            return part if with_state else None
+        assert isinstance(part, TextPart | ReasoningPart | ToolCallPart)
+        assert part.signature is not None
+        signature = own(part.signature, self._origin, self._same_dialect) if with_state else None
+        if signature == part.signature:
+            return part
+        if signature is None and type(part) is ReasoningPart and (self._with_state or not part.text):
+            return None
+        return replace(part, signature=signature)
 
     # ------------------------------------------------------------ what the store has
 
@@ -210,20 +209,48 @@ class _Restorer:
         ):
             self.warnings["id_mapping_missing"] = None
 
-    def _state(self, first_call: str) -> list[Piece] | None:
-        """The state of the turn that begins with this call, if this origin may have it back."""
+    def _is_others(self, first_call: str) -> bool:
+        """Whether another origin has made the turn that begins with this call, for all that is known."""
+        mapping = self._found.mappings.get(first_call)
+        return mapping is not None and mapping.values.get("origin") != self._origin
+
+    def _state(self, first_call: str, brought: bool) -> list[Piece] | None:
+        """The state of the turn that begins with this call, if this origin may have it back. `brought`: the client has
+        some of it."""
         if first_call not in self._loop or not self._with_state:
             return None
         mapping = self._found.mappings.get(first_call)
-        if mapping is not None and mapping.values.get("origin") != self._origin:
-            if mapping.values.get("has_state"):
-                self._left_out()
+        if self._is_others(first_call):
+            if mapping is not None and mapping.values.get("has_state"):
+                self.warnings["state_left_out"] = None
             return None
         item = self._found.states.get(first_call)
         pieces = unpacked(item) if item is not None and item.values.get("origin") == self._origin else None
-        if pieces is None and mapping is not None and mapping.values.get("has_state"):
+        if pieces is None and not brought and mapping is not None and mapping.values.get("has_state"):
             self.warnings["state_missing"] = None
         return pieces
+
+
+def _matters(part: Part) -> bool:
+    """Whether there is something to restore, or to miss, without anything from the store."""
+    if type(part) is ToolCallPart:
+        return part.signature is not None or token_of(part.id) is not None
+    return _may_be_state(part)
+
+
+def _may_be_state(part: Part) -> bool:
+    return isinstance(part, ReasoningPart | OpaquePart) or _is_state(part)
+
+
+def _is_state(part: Part) -> bool:
+    """Whether something in the part is a provider's state."""
+    if isinstance(part, TextPart | ReasoningPart | ToolCallPart):
+        return part.signature is not None
+    return _is_opaque_state(part)
+
+
+def _is_opaque_state(part: Part) -> bool:
+    return type(part) is OpaquePart and part.kind in _STATE_KINDS
 
 
 def _with_parts(message: Message, parts: list[Part]) -> Message:
@@ -243,7 +270,13 @@ def _merged(parts: list[Part], state: list[Piece]) -> list[Part]:
     runs = [piece for piece in state if type(piece) is Text]
     as_written = sum(run.chars for run in runs) == len(whole)
     calls = {part.id: part for part in parts if type(part) is ToolCallPart}
-    rest = [part for part in parts if not isinstance(part, TextPart | ToolCallPart | ReasoningPart)]
+    known = [(piece.kind, piece.dialect) for piece in state if type(piece) is Opaque]
+    rest = []
+    for part in parts:
+        if type(part) is OpaquePart and (part.kind, part.dialect) in known:
+            known.remove((part.kind, part.dialect))
+        elif not isinstance(part, TextPart | ToolCallPart | ReasoningPart):
+            rest.append(part)
     signed = any(type(piece) is Reasoning for piece in state)
     merged: list[Part] = [] if signed else [part for part in parts if type(part) is ReasoningPart]
     at = 0

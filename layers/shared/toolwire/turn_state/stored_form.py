@@ -53,9 +53,12 @@ _unpack = msgspec.msgpack.Decoder(list[Piece]).decode
 def packed(pieces: list[Piece]) -> bytes | None:
     """None for state that is too large, or that cannot be written (half a surrogate pair in a reasoning text)."""
     try:
-        data = zlib.compress(_pack(pieces))
+        plain = _pack(pieces)
     except UnicodeEncodeError:
         return None
+    if len(plain) > _UNPACKED_BYTES:
+        return None
+    data = zlib.compress(plain)
     return data if len(data) <= STATE_BYTES else None
 
 

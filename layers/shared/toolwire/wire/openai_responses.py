@@ -14,7 +14,8 @@ are:
     OpaquePart            an item (or content part) that only this API knows; `kind` is its type, `raw` all of it
     tool name             of a function in a namespace: `flat_name`, with the `namespace` in `extra`
     custom tool           `extra` has the Chat form under "custom" (see `nested_format`), as the chat door leaves it
-    Batch.extra           of a frame without its source: unnamed members of the response, under "response"
+    Batch.extra           of a frame without its source: unnamed members of the response, under "response"; of a whole
+                          answer also its items, by their place, under "output"
 """
 
 from __future__ import annotations
@@ -106,6 +107,13 @@ class ReasoningSettings(Struct):
     summary: str | None = None
 
 
+#: What a host's own tools leave in a history and another host can do without: what came of it, the model has said.
+#: Items that hold more (a result, a picture, a call for the client) are not among them.
+SERVER_TOOL_ITEMS = frozenset({
+    "web_search_call", "file_search_call", "code_interpreter_call", "mcp_list_tools", "tool_search_call",
+    "tool_search_output",
+})  # fmt: skip
+
 # ---------------------------------------------------------------- answers
 
 
@@ -172,12 +180,12 @@ class AnyEvent(Struct):
     sequence_number: int | None = None
     output_index: int | None = None
     item_id: str | None = None
+    content_index: int | None = None
 
 
 class Event(AnyEvent):
     """The data of one stream event of those that the neutral model has words for."""
 
-    content_index: int | None = None
     summary_index: int | None = None
     delta: str | None = None
     text: str | None = None
@@ -194,7 +202,7 @@ class Event(AnyEvent):
 KNOWN_CALL = frozenset({"type", "id", "status", "namespace", "call_id", "name", "arguments", "input"})
 #: Members of the response that the events tell of: all others travel as `extra`.
 KNOWN_RESPONSE = frozenset({
-    "object", "id", "created_at", "completed_at", "model", "status", "error", "incomplete_details", "output", "usage",
+    "object", "id", "created_at", "model", "status", "error", "incomplete_details", "output", "usage",
 })  # fmt: skip
 #: What a usage object must hold.
 USAGE_COUNTS = ("input_tokens", "output_tokens", "total_tokens")

@@ -1,0 +1,40 @@
+"""What hosts of both of OpenAI's wires take of a request's tools and of `tool_choice`, by their profile."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toolwire.model.errors import RequestError
+from toolwire.model.request import ChatRequest, ToolChoice
+from toolwire.model.settings import Target
+from toolwire.providers.profiles import Profile
+from toolwire.schema.check import check_strict
+
+
+def check_tools(request: ChatRequest, target: Target, profile: Profile) -> None:
+    """Raises RequestError for more tools than the host takes (`too_many_tools`), and for strict tools that break the
+    rules of a host that has some (`invalid_strict_schema`)."""
+    if profile.tools is not None and len(request.tools) > profile.tools:
+        raise RequestError(
+            f"`tools` has {len(request.tools)} entries; {target.provider.name} accepts at most {profile.tools} in one "
+            "request: send fewer",
+            param="tools",
+            code="too_many_tools",
+        )
+    for number, tool in enumerate(request.tools if profile.strict_rules else ()):
+        check_strict(tool, f"tools[{number}].function.parameters")
+
+
+def only_allowed(request: ChatRequest, profile: Profile) -> ChatRequest:
+    """The request with the tools of its allowed set alone, where the host knows no such set: what is not sent cannot be
+    called."""
+    choice = request.tool_choice
+    if choice is None or choice.names is None or choice.named or profile.allowed_tools:
+        return request
+    allowed = tuple(tool for tool in request.tools if tool.name in choice.names)
+    return replace(request, tools=allowed, tool_choice=ToolChoice(choice.mode))
+
+
+def without_idle_choice(request: ChatRequest) -> ChatRequest:
+    """The request without what it says of the use of tools, where it has none: hosts refuse it then."""
+    return request if request.tools else replace(request, tool_choice=None, parallel_tool_calls=None)

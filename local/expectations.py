@@ -1,0 +1,82 @@
+"""What the checks of a running gateway ask for: the gateway's side of them, and how one of them fails."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from local.client import KeyHeader, Reply
+
+
+class Gateway(Protocol):
+    """What the checks need of the gateway under test."""
+
+    @property
+    def is_local(self) -> bool: ...
+
+    @property
+    def has_key(self) -> bool: ...
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        key: str | None = "own",
+        header: KeyHeader = "bearer",
+    ) -> Reply:
+        """One request; `path` is behind the URL. `key`: "own" for the user's, None for none, else that one, in the
+        header that clients of OpenAI's APIs or of Anthropic's put it in."""
+
+
+class FailedError(Exception):
+    """A check did not pass. The message says what was seen and what to change."""
+
+
+class BlockedError(FailedError):
+    """A check did not pass that the ones after it need."""
+
+
+class SkippedError(Exception):
+    """A check does not apply here. The message says why."""
+
+
+def expect(holds: bool, what_to_change: str) -> None:
+    """Raises FailedError with what to change unless it holds."""
+    if not holds:
+        raise FailedError(what_to_change)
+
+
+def expect_error(reply: Reply, status: int, what: str, *, hint: str = "a bug", upstreams: bool = False) -> None:
+    """An error answer that OpenAI's SDKs can read, with the one request id in the header and, unless the body is the
+    upstream's own, in the body."""
+    expect(reply.status == status, f"{what} is {reply.status} instead of {status}; {hint}")
+    error = reply.json.get("error") if isinstance(reply.json, dict) else None
+    readable = isinstance(error, dict) and isinstance(error.get("message"), str) and isinstance(error.get("type"), str)
+    expect(readable, f"{what}: the body is not {{'error': {{'message', 'type', ...}}}}; {hint}")
+    request_id = expect_request_id(reply)
+    named = upstreams or request_id.encode() in reply.body
+    expect(named, f"{what}: the body does not name the request id of its header; {hint}")
+
+
+def expect_request_id(reply: Reply) -> str:
+    """The id that the header names."""
+    request_id = reply.headers.get("x-request-id", "")
+    expect(bool(request_id), f"an answer ({reply.status}) has no x-request-id")
+    return request_id
+
+
+def expect_stream(reply: Reply) -> None:
+    """A stream of events that did not break."""
+    expect(reply.status == 200, f"a stream is {reply.status}: {error_of(reply)}")
+    content_type = reply.headers.get("content-type", "")
+    expect(content_type.startswith("text/event-stream"), f"a stream has content-type {content_type!r}")
+    expect(not reply.broken, "the connection broke before the stream's end")
+    expect_request_id(reply)
+    expect(bool(reply.chunks), "a stream has no chunk")
+
+
+def error_of(reply: Reply) -> str:
+    """The message of an error answer."""
+    error = reply.json.get("error") if isinstance(reply.json, dict) else None
+    return str(error.get("message"))[:200] if isinstance(error, dict) else "no error body"

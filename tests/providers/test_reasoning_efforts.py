@@ -1,0 +1,83 @@
+"""The effort that a client of another API asks for, as each model and host knows it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.corpus.driver import open_exchange
+from toolwire.providers.profiles import PROFILES
+from toolwire.providers.reasoning_efforts import EFFORTS, ROWS, known_efforts
+
+CHANGED, LEFT_OUT = ["reasoning_effort_changed"], ["not_supported:reasoning_effort"]
+
+#: Profile, model, what Claude Code asks -> what is sent, and the warnings.
+CASES: list[tuple[str, str, str, str | None, list[str]]] = [
+    ("openai", "gpt-4o", "high", None, LEFT_OUT),
+    ("openai", "gpt-4o", "none", None, []),
+    ("openai", "gpt-4.1-mini", "medium", None, LEFT_OUT),
+    ("openai", "gpt-5-chat-latest", "low", None, LEFT_OUT),
+    ("openai", "o3", "high", "high", []),
+    ("openai", "o4-mini", "max", "high", CHANGED),
+    ("openai", "gpt-5", "xhigh", "high", CHANGED),
+    ("openai", "gpt-5-mini", "none", "minimal", CHANGED),
+    ("openai", "gpt-5.1", "none", "none", []),
+    ("openai", "gpt-5.2", "max", "xhigh", CHANGED),
+    ("openai", "brand-new", "max", "max", []),
+    ("azure", "gpt-4o", "high", None, LEFT_OUT),
+    ("compatible", "unheard-of", "high", "high", []),
+    ("compatible", "unheard-of", "xhigh", "high", CHANGED),
+    ("compatible", "unheard-of", "none", None, LEFT_OUT),
+    ("groq", "meta-llama/Llama-3.3-70b", "high", None, LEFT_OUT),
+    ("groq", "openai/gpt-oss-120b", "none", "low", CHANGED),
+    ("openrouter", "openai/gpt-4o", "high", None, LEFT_OUT),
+    ("xai", "grok-4", "high", None, LEFT_OUT),
+    ("xai", "grok-4.3", "none", "none", []),
+    ("deepseek", "deepseek-chat", "max", "max", []),
+    ("mistral", "mistral-large-latest", "high", None, LEFT_OUT),
+]
+
+
+def sent(body: dict[str, Any], profile: str, model: str, door: str, wire: str = "openai_chat") -> tuple[Any, list[str]]:
+    exchange = open_exchange(json.dumps(body).encode(), door=door, wire=wire, profile=profile, model=model)
+    return json.loads(exchange.upstream_request.body), exchange.summary.warnings
+
+
+def asking(effort: str) -> dict[str, Any]:
+    """Claude Code's way to ask."""
+    asked = {"thinking": {"type": "disabled"}} if effort == "none" else {"output_config": {"effort": effort}}
+    return {"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": "hi"}], **asked}
+
+
+@pytest.mark.parametrize(("profile", "model", "effort", "wanted", "warnings"), CASES)
+def test_a_client_of_another_api(
+    profile: str, model: str, effort: str, wanted: str | None, warnings: list[str]
+) -> None:
+    found, told = sent(asking(effort), profile, model, "messages")
+    assert (found.get("reasoning_effort"), told) == (wanted, warnings)
+
+
+@pytest.mark.parametrize(("effort", "wanted", "warnings"), [("max", None, LEFT_OUT), ("none", None, [])])
+def test_the_responses_wire_has_the_same_rule(effort: str, wanted: str | None, warnings: list[str]) -> None:
+    found, told = sent(asking(effort), "openai", "gpt-4o", "messages", "openai_responses")
+    assert (found.get("reasoning"), told) == (wanted, warnings)
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_a_client_of_the_api_itself_asks_what_it_likes(effort: str) -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "reasoning_effort": effort}
+    found, told = sent(body, "openai", "gpt-4o", "chat")
+    assert (found["reasoning_effort"], told) == (effort, [])
+
+
+def test_words_rise_and_are_known() -> None:
+    for words in [words for _, words in ROWS] + [profile.efforts for profile in PROFILES.values()]:
+        assert words == tuple(word for word in EFFORTS if word in words)
+        assert words != ("none",)
+
+
+def test_a_name_without_a_row_is_unknown() -> None:
+    assert known_efforts("qwen3-coder") is None
+    assert known_efforts("gpt-5.9") is None
