@@ -45,7 +45,7 @@ def context(*warnings: str) -> AnswerContext:
 
 
 def encoded(*given: StreamEvent, usage: Usage | None = None) -> bytes:
-    encoder = MessagesEncoder(context())
+    encoder = MessagesEncoder()
     return b"".join(encoder.encode(Batch((event,))) for event in (START, *given, ResponseEnd(usage)))
 
 
@@ -73,7 +73,7 @@ def test_overlapping_calls_leave_one_after_the_other() -> None:
 
 
 def test_deltas_flow_as_they_come() -> None:
-    encoder = MessagesEncoder(context())
+    encoder = MessagesEncoder()
     encoder.encode(Batch((START, ToolCallStart(0, "call_a", "f"))))
     assert b'"partial_json":"{\\"a\\""' in encoder.encode(Batch((ToolCallDelta(0, '{"a"'),)))
 
@@ -141,7 +141,7 @@ def test_the_last_word_on_the_reason_counts() -> None:
 
 def test_usage_is_there_early_and_corrected_late() -> None:
     """The input leaves out what the cache held, and is never below zero."""
-    encoder = MessagesEncoder(context())
+    encoder = MessagesEncoder()
     body = encoder.encode(Batch((START, UsageUpdate(Usage(9, 1)))))
     body += encoder.encode(Batch((Finish("stop"), UsageUpdate(Usage(100, 8, 75, 5, 3)), ResponseEnd())))
     said = read(body)
@@ -158,7 +158,7 @@ def test_usage_is_there_early_and_corrected_late() -> None:
 
 
 def test_a_ping_keeps_alive_at_any_moment() -> None:
-    encoder = MessagesEncoder(context())
+    encoder = MessagesEncoder()
     body = encoder.keep_alive()
     for event in (START, TextStart(0), TextDelta(0, "x"), TextEnd(0), Finish("stop"), ResponseEnd()):
         body += encoder.encode(Batch((event,))) + (b"" if type(event) is ResponseEnd else encoder.keep_alive())
@@ -166,17 +166,8 @@ def test_a_ping_keeps_alive_at_any_moment() -> None:
     assert sdk_stream(body)["content"][0]["text"] == "x"
 
 
-def test_late_warnings_stand_before_the_end() -> None:
-    told = context("early")
-    encoder = MessagesEncoder(told)
-    encoder.encode(Batch((START,)))
-    told.warnings.append("late")
-    body = encoder.encode(Batch((Finish("stop"), ResponseEnd())))
-    assert body.startswith(b": x-toolwire-warnings: late\n\nevent: message_delta\n")
-
-
 def test_a_failure_ends_without_a_stop() -> None:
-    encoder = MessagesEncoder(context())
+    encoder = MessagesEncoder()
     body = encoder.encode(Batch((START, TextStart(0), TextDelta(0, "par"), Finish("stop"))))
     body += encoder.fail(UpstreamError("upstream died"), "req_1")
     said = read(body)
@@ -197,7 +188,7 @@ def own(event: dict[str, Any], *found: StreamEvent) -> Batch:
 
 def test_an_own_event_that_does_not_fit_is_written_anew() -> None:
     """The upstream's index is one too high: an empty block before it was left out here."""
-    encoder = MessagesEncoder(context())
+    encoder = MessagesEncoder()
     body = encoder.encode(Batch((START, TextStart(0), TextEnd(0))))
     begin = {"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": "", "new": 1}}
     body += encoder.encode(own(begin, TextStart(1)))
@@ -209,7 +200,7 @@ def test_an_own_event_that_does_not_fit_is_written_anew() -> None:
 
 
 def test_content_behind_the_stop_reason_comes_before_it() -> None:
-    encoder = MessagesEncoder(context())
+    encoder = MessagesEncoder()
     body = encoder.encode(Batch((START,)))
     stop = {"type": "message_delta", "delta": {"stop_reason": "end_turn", "new": 1}, "usage": {"output_tokens": 1}}
     held = encoder.encode(own(stop, Finish("stop", "end_turn")))
@@ -220,7 +211,7 @@ def test_content_behind_the_stop_reason_comes_before_it() -> None:
 
 
 def test_a_corrected_stop_reason_keeps_its_other_members() -> None:
-    encoder = MessagesEncoder(context())
+    encoder = MessagesEncoder()
     body = encoder.encode(Batch((START,)))
     stop = {"type": "message_delta", "delta": {"stop_reason": "end_turn", "new": 1}, "usage": {"output_tokens": 1}}
     encoder.encode(own(stop, Finish("stop", "end_turn")))
@@ -229,7 +220,7 @@ def test_a_corrected_stop_reason_keeps_its_other_members() -> None:
 
 
 def test_usage_so_far_passes_at_once() -> None:
-    encoder = MessagesEncoder(context())
+    encoder = MessagesEncoder()
     encoder.encode(Batch((START,)))
     shown = encoder.encode(own({"type": "message_delta", "delta": {}, "usage": {"output_tokens": 3}}))
     assert [event["type"] for event in events(shown)] == ["message_delta"]

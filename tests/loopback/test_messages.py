@@ -54,7 +54,7 @@ def context() -> AnswerContext:
 
 
 def encode(batches: list[Batch]) -> bytes:
-    encoder = MessagesEncoder(context())
+    encoder = MessagesEncoder()
     return b"".join(encoder.encode(batch) for batch in batches)
 
 

@@ -131,6 +131,21 @@ def test_the_store_comes_before_the_end(door: str, wire: str, together: bool) ->
     assert kinds(stored) == ([] if (door, wire) in LANES else ["call_", "call_", "state"])
 
 
+@pytest.mark.parametrize("wire", HOSTS)
+@pytest.mark.parametrize("door", DOORS)
+def test_a_warning_behind_the_head_is_told_once_and_before_the_end(door: str, wire: str) -> None:
+    exchange = opened(door, wire, stream=True)
+    first, *rest = frames(wire)
+    exchange.receive_head(200, {"content-type": "text/event-stream"})
+    said = b"".join(a.data for a in sent(exchange, exchange.receive_data(first)) if isinstance(a, Send))
+    exchange.summary.warn("found_late")
+    for actions in (exchange.receive_data(b"".join(rest)), exchange.receive_end()):
+        said += b"".join(a.data for a in sent(exchange, actions) if isinstance(a, Send))
+    comment = b": x-toolwire-warnings: found_late\n\n"
+    assert said.count(comment) == 1
+    assert said.index(comment) < said.index(ENDS[door])
+
+
 @pytest.mark.parametrize("together", [False, True], ids=["frame by frame", "at once"])
 @pytest.mark.parametrize(("lane", "used"), LANES.items(), ids=lambda value: "-".join(value))
 def test_a_lane_that_has_to_mint_stores_first_too(lane: tuple[str, str], used: str, together: bool) -> None:

@@ -62,7 +62,7 @@ class MessagesDoor:
         return parse_request(body, headers)
 
     def stream_encoder(self, request: ChatRequest, context: AnswerContext) -> StreamEncoder:  # noqa: ARG002
-        return MessagesEncoder(context)
+        return MessagesEncoder()
 
     def render_response(self, response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:
         return messages_answer.render_response(response, batch, context)

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import msgspec
 
-from toolwire.doors import AnswerContext
 from toolwire.doors.messages_answer import DEFAULT_STOP, render_error, render_usage, stop_reason
-from toolwire.framing.sse import encode_comment, encode_event
+from toolwire.framing.sse import encode_event
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import (
     Batch,
@@ -59,9 +58,7 @@ class MessagesEncoder:
     a reason that is corrected are in their place.
     """
 
-    def __init__(self, context: AnswerContext) -> None:
-        self._context = context
-        self._told = len(context.warnings)  # these stand in the head
+    def __init__(self) -> None:
         self._sequence = Sequential()
         self._started = False
         self._open: int | None = None  # the index of the block that has begun and not ended
@@ -236,16 +233,14 @@ class MessagesEncoder:
         return encode_event(b"content_block_stop", end)
 
     def _end(self, stop: bytes) -> bytes:
-        """The stop reason and the end, behind what there is to be warned of since the head."""
-        later = self._context.warnings[self._told :]
-        told = encode_comment(b"x-toolwire-warnings: " + ",".join(later).encode("ascii", "replace")) if later else b""
+        """The stop reason and the end."""
         if self._tail and self._tail_finish is self._finish:
-            return told + b"".join(self._tail) + stop
+            return b"".join(self._tail) + stop
         word = stop_reason(self._finish or DEFAULT_STOP, self._refused)
         delta = write_object([("stop_reason", dump(word)), *self._extra.get("stop", ()), ("stop_sequence", b"null")])
         usage = render_usage(self._usage, self._extra.get("usage", ()))
         event = write_object([("type", b'"message_delta"'), ("delta", delta), ("usage", usage)])
-        return told + encode_event(b"message_delta", event) + stop
+        return encode_event(b"message_delta", event) + stop
 
 
 #: The member that holds a delta's text -> the type of the delta.
