@@ -84,11 +84,11 @@ CALLS = [finish("tool_use"), STOP]
 
 def stream(*events: Any) -> bytes:
     """Events as SSE; bytes are a frame as it is."""
-    frames = [
-        event if isinstance(event, bytes) else f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
-        for event in events
-    ]
-    return b"".join(frames)
+    return b"".join(event if isinstance(event, bytes) else _frame(event) for event in events)
+
+
+def _frame(event: Any) -> bytes:
+    return f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode("utf-8", "surrogatepass")
 
 
 def whole(content: list[Any], reason: str | None = "end_turn", **more: Any) -> bytes:

@@ -322,7 +322,7 @@ REDACTED = OpaquePart("redacted_thinking", "anthropic_messages", b"{}")
     ("brought", "same_dialect", "kept", "warns"),
     [
         (ReasoningPart("x", "own"), True, ("reasoning", "x", "own"), False),
-        (ReasoningPart("x", "of another API"), False, None, True),
+        (ReasoningPart("x", "of another API"), False, ("reasoning", "x", None), True),
         (ReasoningPart("x", tagged("sig", ORIGIN)), False, ("reasoning", "x", "sig"), False),
         (ReasoningPart("x", tagged("a.b", ORIGIN)), True, ("reasoning", "x", "a.b"), False),
         (ReasoningPart("x", tagged("sig", origin_of(OTHERS[0]))), True, None, True),

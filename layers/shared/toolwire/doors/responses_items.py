@@ -11,7 +11,7 @@ from toolwire.model.events import Finish, ResponseStart, Usage
 from toolwire.model.request import ChatRequest
 from toolwire.model.source import Members, raw_in
 from toolwire.tool_call_ids import base62
-from toolwire.wire.json import dump, members, write_array, write_object
+from toolwire.wire.json import dump, write_array, write_object
 from toolwire.wire.openai_responses import DIALECT
 
 #: What the response object repeats of the request, and what stands there where the request says nothing.
@@ -159,4 +159,4 @@ def call_item(
     if name[0] is not None:
         item["namespace"] = name[0]
     item[member] = text
-    return write_object([*members(dump(item)).items(), *extra])
+    return write_object([*((name, dump(value)) for name, value in item.items()), *extra])

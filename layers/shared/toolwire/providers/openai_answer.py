@@ -115,7 +115,7 @@ class ChatDecoder:
         if chunk.choices is None and is_failure(readable):
             raise error_from_body(readable, 200)
         if not self._started and not chunk.choices and not chunk.id:
-            self._stash = unnamed(data, wire.KNOWN_CHUNK)
+            self._stash = unnamed(readable, wire.KNOWN_CHUNK)
             return _NOTHING
         return self._chunk(chunk, readable, exact)
 

@@ -37,8 +37,8 @@ def _tool(tool: Tool, same_dialect: bool) -> bytes:
 
 def _format(extra: Members) -> Members:
     """A custom tool's format, which stands in the Chat form of the tool."""
-    given = dict(raw_members(dict(extra).get("custom", b"{}")))
-    return (("format", flat_format(bytes(given["format"]))),) if "format" in given else ()
+    given = bytes(raw_members(dict(extra).get("custom", b"{}")).get("format", b"null"))
+    return () if given == b"null" else (("format", flat_format(given)),)
 
 
 def write_tool_choice(choice: ToolChoice, tools: Sequence[Tool]) -> bytes:

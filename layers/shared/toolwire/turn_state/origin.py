@@ -31,6 +31,11 @@ def tagged(signature: str, origin: str) -> str:
     return f"{_TAG}{origin}.{signature}"
 
 
+def is_tagged(signature: str) -> bool:
+    """Whether it says whose it is."""
+    return signature.startswith(_TAG)
+
+
 def own(signature: str, origin: str, same_dialect: bool) -> str | None:
     """The signature a client has brought, as this origin made it; None for any other's."""
     if signature.startswith(_TAG):

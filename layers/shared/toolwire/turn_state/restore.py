@@ -18,7 +18,7 @@ from toolwire.model.request import (
 )
 from toolwire.model.stored import STATE_PREFIX, Item, Key
 from toolwire.tool_call_ids import token_of
-from toolwire.turn_state.origin import own, partition_of
+from toolwire.turn_state.origin import is_tagged, own, partition_of
 from toolwire.turn_state.stored_form import Call, Opaque, Piece, Reasoning, Text, unpacked
 
 #: Conversations that one history may lead to: it was resumed, forked or merged from that many. Newest first.
@@ -186,8 +186,8 @@ class _Restorer:
     # ------------------------------------------------------------ what the client brought
 
     def _own(self, part: Part, with_state: bool) -> Part | None:
-        """The part with the state in it if it is this origin's, else without. None for reasoning that another origin
-        has signed, and where nothing is left."""
+        """The part with the state in it if it is this origin's, else without. None for reasoning of which is known that
+        another origin has made it, and where nothing is left."""
         if not _is_state(part):
             return part
         if type(part) is OpaquePart:
@@ -197,8 +197,10 @@ class _Restorer:
         signature = own(part.signature, self._origin, self._same_dialect) if with_state else None
         if signature == part.signature:
             return part
-        if signature is None and type(part) is ReasoningPart and (self._with_state or not part.text):
-            return None
+        if signature is None and type(part) is ReasoningPart:
+            is_others = self._with_state and is_tagged(part.signature)
+            if is_others or not part.text:
+                return None
         return replace(part, signature=signature)
 
     # ------------------------------------------------------------ what the store has

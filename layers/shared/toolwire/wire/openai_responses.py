@@ -225,7 +225,7 @@ def flat_name(namespace: str | None, name: str) -> str:
 
 def nested_format(raw: bytes) -> bytes:
     """A custom tool's `format` as the Chat API has it: the grammar in an object of its own."""
-    given = dict(raw_members(raw))
+    given = dict(raw_members(raw)) if raw[:1] == b"{" else {}
     if bytes(given.get("type", b"")) != b'"grammar"' or "grammar" in given:
         return raw
     grammar = [(name, bytes(value)) for name, value in given.items() if name != "type"]
@@ -234,9 +234,9 @@ def nested_format(raw: bytes) -> bytes:
 
 def flat_format(raw: bytes) -> bytes:
     """A custom tool's `format` as this API has it: `nested_format` undone."""
-    given = dict(raw_members(raw))
+    given = dict(raw_members(raw)) if raw[:1] == b"{" else {}
     grammar = bytes(given.get("grammar", b""))
     if grammar[:1] != b"{":
         return raw
     inner = [(name, bytes(value)) for name, value in raw_members(grammar).items()]
-    return write_object([("type", bytes(given["type"])), *inner])
+    return write_object([("type", bytes(given.get("type", b'"grammar"'))), *inner])
