@@ -66,5 +66,6 @@ def _with_call_extras(events: tuple[StreamEvent, ...], raw: bytes) -> tuple[Stre
 
 def _id(raw: msgspec.Raw) -> str | None:
     """A call's id as the decoder reads it: empty is none, a number is its digits."""
-    value = json.loads(bytes(raw).decode("utf-8", "surrogatepass"), strict=False)
-    return (value if isinstance(value, str) else bytes(raw).decode()) if value not in (None, "") else None
+    text = bytes(raw).decode("utf-8", "surrogatepass")
+    value = json.loads(text, strict=False)
+    return (value if isinstance(value, str) else text) if value not in (None, "") else None
