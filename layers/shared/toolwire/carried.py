@@ -10,7 +10,7 @@ from operator import is_
 from typing import Any
 
 from toolwire.model.errors import RequestError
-from toolwire.model.request import ChatRequest, OpaquePart, Part, Tool, ToolResultPart
+from toolwire.model.request import ChatRequest, OpaquePart, Part, ReasoningPart, Tool, ToolResultPart
 from toolwire.model.settings import Target
 from toolwire.model.source import raw_in
 from toolwire.wire import openai_responses
@@ -125,6 +125,21 @@ def without_server_tool_items(request: ChatRequest, warnings: list[str]) -> Chat
     if _SERVER_TOOLS not in warnings:
         warnings.append(_SERVER_TOOLS)
     return replace(request, messages=tuple(messages))
+
+
+def without_unsigned_reasoning(request: ChatRequest) -> ChatRequest:
+    """The request without reasoning that no signature proves; itself if it has none."""
+    messages = tuple(
+        replace(message, parts=tuple(part for part in message.parts if not _is_unsigned(part)))
+        if any(map(_is_unsigned, message.parts))
+        else message
+        for message in request.messages
+    )
+    return request if all(map(is_, messages, request.messages)) else replace(request, messages=messages)
+
+
+def _is_unsigned(part: Part) -> bool:
+    return type(part) is ReasoningPart and not part.signature
 
 
 def _is_left(part: Part) -> bool:

@@ -8,10 +8,10 @@ policy took out) is written anew, and the headers of the API go with it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
+from toolwire.carried import without_unsigned_reasoning
 from toolwire.model.http import Headers
-from toolwire.model.request import ChatRequest, Message, OpaquePart, ReasoningPart, RequestFields, Tool
+from toolwire.model.request import ChatRequest, OpaquePart, ReasoningPart, RequestFields, Tool
 from toolwire.model.source import raw_in
 from toolwire.providers.anthropic_messages import write_messages
 from toolwire.providers.anthropic_models import Family
@@ -39,23 +39,7 @@ def own_headers(request: ChatRequest, fields: RequestFields) -> Headers:
 def with_signed_thinking(request: ChatRequest, family: Family) -> ChatRequest:
     """The request without thinking that has no signature: another provider's, shown to this client earlier. Families
     that sign theirs refuse it."""
-    if not family.signs_thinking or not any(map(_unsigned, request.messages)):
-        return request
-    messages = (
-        replace(message, parts=tuple(part for part in message.parts if not _is_unsigned(part)))
-        if _unsigned(message)
-        else message
-        for message in request.messages
-    )
-    return replace(request, messages=tuple(messages))
-
-
-def _unsigned(message: Message) -> bool:
-    return any(map(_is_unsigned, message.parts))
-
-
-def _is_unsigned(part: object) -> bool:
-    return type(part) is ReasoningPart and not part.signature
+    return without_unsigned_reasoning(request) if family.signs_thinking else request
 
 
 def own_members(

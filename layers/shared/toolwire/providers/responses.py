@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from toolwire.carried import check_fields, without_server_tools
+from toolwire.carried import check_fields, without_server_tools, without_unsigned_reasoning
 from toolwire.custom_tools import bridged
 from toolwire.history import with_legal_ids, with_results
 from toolwire.model.errors import UpstreamError
 from toolwire.model.events import Batch
 from toolwire.model.http import Headers, UpstreamRequest, post_json
-from toolwire.model.request import ChatRequest, Message, ReasoningPart, RequestFields
+from toolwire.model.request import ChatRequest, RequestFields
 from toolwire.model.settings import Target
 from toolwire.providers import Decoder
 from toolwire.providers.openai_tools import check_tools, only_allowed, without_idle_choice
@@ -135,23 +135,9 @@ def _with_encrypted_reasoning(request: ChatRequest) -> ChatRequest:
     """The request without reasoning that is not encrypted, where nothing is stored at the host: it is another
     provider's, shown to this client earlier, and the host says that it knows no such item."""
     fields = request.fields
-    if fields is None or dict(fields.members).get("store") != b"false" or not any(map(_has_plain, request.messages)):
+    if fields is None or dict(fields.members).get("store") != b"false":
         return request
-    messages = (
-        replace(message, parts=tuple(part for part in message.parts if not _is_plain(part)))
-        if _has_plain(message)
-        else message
-        for message in request.messages
-    )
-    return replace(request, messages=tuple(messages))
-
-
-def _has_plain(message: Message) -> bool:
-    return any(map(_is_plain, message.parts))
-
-
-def _is_plain(part: object) -> bool:
-    return type(part) is ReasoningPart and not part.signature
+    return without_unsigned_reasoning(request)
 
 
 def _carried(request: ChatRequest) -> dict[str, bytes]:
