@@ -11,19 +11,16 @@ from typing import Any
 
 from toolwire.doors.messages import COUNT_DOOR
 from toolwire.exchange import Exchange
-from toolwire.model.errors import GatewayError
-from toolwire.model.http import Head, id_headers
+from toolwire.model.http import Headers, HttpRequest
 from toolwire.model.limits import ANSWER_BYTES
 from toolwire.providers import load_provider
 from toolwire.providers.token_count import NO_COUNT, count_request, estimate, read_count
 from toolwire.shell import observe
 from toolwire.shell.opening import HOP_HEADER, open_exchange
 from toolwire.shell.output import Answer
-from toolwire.shell.proxy_event import IGNORED, error_head, http_request, is_proxy_event, request_id
 from toolwire.shell.serve import seconds_left, upstream
+from toolwire.shell.serve_document import serve_document
 from toolwire.wire.json import dump
-
-_JSON = "application/json"
 
 
 def is_count(event: Any) -> bool:
@@ -34,27 +31,15 @@ def is_count(event: Any) -> bool:
 
 def serve_count(event: Any, context: Any) -> Answer:
     """The answer to one proxy event: a Head, then the body."""
-    if not is_proxy_event(event):
-        yield from IGNORED
-        return
-    record = observe.RequestRecord(request_id(event, context), COUNT_DOOR.name)
-    try:
-        exchange = open_exchange(COUNT_DOOR, http_request(event), record)
-        body, warnings = _count(exchange, time.monotonic() + seconds_left(context), record)
+    expires = time.monotonic() + seconds_left(context)
+
+    def document(request: HttpRequest, record: observe.RequestRecord) -> tuple[bytes, Headers]:
+        exchange = open_exchange(COUNT_DOOR, request, record)
+        body, warnings = _count(exchange, expires, record)
         told = (("x-toolwire-warnings", ",".join(warnings)[:1024]),) if warnings else ()
-        own = (*id_headers(record.request_id), *told, *exchange.answer_headers)
-        head = Head(200, (("content-type", _JSON), *own))
-    except Exception as failure:  # noqa: BLE001 - a request is answered, whatever happens
-        error = failure if isinstance(failure, GatewayError) else observe.unexpected(failure, record.request_id)
-        record.failed(error)
-        body, head = COUNT_DOOR.render_error(error, record.request_id), error_head(error, _JSON, record.request_id)
-    record.status = head.status
-    try:
-        yield head
-        record.byte_sent()
-        yield body
-    finally:
-        observe.finish(record)
+        return body, (*told, *exchange.answer_headers)
+
+    yield from serve_document(COUNT_DOOR.name, event, context, document, COUNT_DOOR.render_error)
 
 
 def _count(exchange: Exchange, expires: float, record: observe.RequestRecord) -> tuple[bytes, list[str]]:

@@ -12,8 +12,8 @@ from toolwire.doors.native_answer import render_error
 from toolwire.doors.native_models import DoorName, ToolsCheckRequest, TranslateRequest
 from toolwire.doors.native_reader import read
 from toolwire.exchange import Exchange
-from toolwire.model.errors import GatewayError, RequestError
-from toolwire.model.http import Head, Headers, HttpRequest, id_headers
+from toolwire.model.errors import RequestError
+from toolwire.model.http import Headers, HttpRequest
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Settings, Target, Tenant
 from toolwire.providers import WIRES
@@ -23,9 +23,10 @@ from toolwire.shell import observe
 from toolwire.shell.keys import authenticate
 from toolwire.shell.opening import target_of
 from toolwire.shell.output import Answer
-from toolwire.shell.proxy_event import error_head, http_request, is_proxy_event, request_id
+from toolwire.shell.proxy_event import is_proxy_event
 from toolwire.shell.rates import admit
 from toolwire.shell.serve import serve
+from toolwire.shell.serve_document import serve_document
 from toolwire.shell.settings import current_settings
 from toolwire.shell.sticky import with_known_model
 from toolwire.shell.turns import recall
@@ -34,8 +35,6 @@ from toolwire.translation import show
 from toolwire.wire.json import dump, write_object
 
 _CHAT, _CHECK, _TRANSLATE = "/native/chat", "/native/tools/check", "/native/translate"
-
-_JSON = "application/json"
 
 #: What a door's request must hold besides the tools.
 _QUESTION = b'[{"role":"user","content":"?"}]'
@@ -55,25 +54,7 @@ def serve_native(event: Any, context: Any) -> Answer:
     if not is_proxy_event(event) or (event.get("resource") or event.get("path")) not in (_CHECK, _TRANSLATE):
         yield from serve("native", event, context)
         return
-    record = observe.RequestRecord(request_id(event, context), "native")
-    try:
-        yield from _answer(event, record)
-    finally:
-        observe.finish(record)
-
-
-def _answer(event: dict[str, Any], record: observe.RequestRecord) -> Iterator[Head | bytes]:
-    try:
-        body, rates = _body(http_request(event), record)
-        head = Head(200, (("content-type", _JSON), *id_headers(record.request_id), *rates))
-    except Exception as failure:  # noqa: BLE001 - a request is answered, whatever happens
-        error = failure if isinstance(failure, GatewayError) else observe.unexpected(failure, record.request_id)
-        record.failed(error)
-        body, head = render_error(error, record.request_id), error_head(error, _JSON, record.request_id)
-    record.status = head.status
-    yield head
-    record.byte_sent()
-    yield body
+    yield from serve_document("native", event, context, _body, render_error)
 
 
 def _body(request: HttpRequest, record: observe.RequestRecord) -> tuple[bytes, Headers]:
