@@ -12,10 +12,10 @@ from collections.abc import Callable
 from bench.script import Script
 from bench.traffic import Figures
 from bench.wires import WIRES, Wire
-from toolwire.checked import checked
 from toolwire.doors import load_door
-from toolwire.exchange import Action, Exchange, carried_out
+from toolwire.exchange.exchange import Action, Exchange, carried_out
 from toolwire.model.settings import ProviderConfig, Target, Tenant
+from toolwire.policy.checked_request import checked
 
 _REPEATS = 5
 #: Deltas in one receive: while one write is on its way, about so many arrive when a provider is fast.

@@ -18,14 +18,14 @@ from statistics import median
 from typing import Any, ClassVar
 
 from bench.traffic import Figures
+from toolwire.conversation import Found, TurnRecord, origin_of, partition_of, restored, wanted
+from toolwire.conversation.tool_call_ids import mint
 from toolwire.model.events import ToolCallEnd, ToolCallStart
 from toolwire.model.request import ChatRequest, Message, TextPart, ToolCallPart, ToolResultPart
 from toolwire.model.settings import ProviderConfig, Target
 from toolwire.model.stored import Item
-from toolwire.shell.dynamodb import DynamoDbStore
-from toolwire.shell.store import MemoryStore, Store
-from toolwire.tool_call_ids import mint
-from toolwire.turn_state import Found, TurnRecord, origin_of, partition_of, restored, wanted
+from toolwire.shell.store.dynamodb import DynamoDbStore
+from toolwire.shell.store.store import MemoryStore, Store
 
 _TOKEN = "0123456789"
 _PARTITION = partition_of("default", _TOKEN)

@@ -16,7 +16,7 @@ from io import BufferedReader
 
 from toolwire.model.errors import GatewayError
 from toolwire.model.http import Head, Headers
-from toolwire.shell.output import bound_sends, chunk, timeval
+from toolwire.shell.serve.output import bound_sends, chunk, timeval
 
 #: A request line or header line, and all of them together: what nginx and Node take at most is 8 to 16 KiB a line.
 LINE_BYTES = 16 << 10

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from local.stack import calling
-from toolwire.shell.key_records import KeyRecord, file_text, from_item, read_file, to_item
+from toolwire.shell.access.key_records import KeyRecord, file_text, from_item, read_file, to_item
 
 
 class KeyStore(Protocol):

@@ -10,8 +10,8 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import models_json_schema
 
 from toolwire import __version__
-from toolwire.doors import native_answer_models as answers
-from toolwire.doors import native_models as requests
+from toolwire.doors.native import answer_models as answers
+from toolwire.doors.native import models as requests
 
 PAGE = Path(__file__).parents[1] / "docs" / "openapi.json"
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from itertools import takewhile, zip_longest
 from pathlib import Path
 
-from toolwire.shell.replay import Replay, load_scenario, replay
+from toolwire.shell.serve.replay import Replay, load_scenario, replay
 
 #: Columns of text when the output is no terminal.
 _COLUMNS = 180

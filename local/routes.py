@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolwire.shell.output import Answer
+from toolwire.shell.serve.output import Answer
 
 #: A Lambda handler: a proxy event and a context in, a generator out.
 Handler = Callable[[dict[str, Any], Any], Answer]

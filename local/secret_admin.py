@@ -15,10 +15,10 @@ import sys
 from collections.abc import Sequence
 
 from local.stack import StackError, calling, stack_parameter
-from toolwire.shell import aws
+from toolwire.shell.network import aws
 
 _PROVIDER = re.compile(r"[a-z0-9][a-z0-9._-]*")
-#: What can stand in a header: see shell/credentials.py.
+#: What can stand in a header: see shell/access/credentials.py.
 _CREDENTIAL = re.compile(r"[!-~]+")
 
 

@@ -27,15 +27,15 @@ from local.banner import banner
 from local.event import LocalContext, proxy_event
 from local.http import HttpAnswer, RefusedError, RequestHead, check_length, linger, read_body, read_head, set_up
 from local.routes import STAGE, Handler, NoRoute, Route, load_handlers, resolve
-from toolwire.catalog import error_body
 from toolwire.model.errors import ClientGone
 from toolwire.model.http import Head
 from toolwire.model.limits import BODY_BYTES
+from toolwire.pages.catalog import error_body
 from toolwire.providers import WIRES
-from toolwire.shell.cors import PREFLIGHT, cors_headers, cors_origin
-from toolwire.shell.output import Output, deliver, stack_of
-from toolwire.shell.settings import SettingsError, current_settings
-from toolwire.shell.store import current_store
+from toolwire.shell.serve.cors import PREFLIGHT, cors_headers, cors_origin
+from toolwire.shell.serve.output import Output, deliver, stack_of
+from toolwire.shell.settings.configuration import SettingsError, current_settings
+from toolwire.shell.store.store import current_store
 
 #: Seconds an invocation may take: the template's default for StreamTimeoutSeconds.
 FUNCTION_SECONDS = 600.0

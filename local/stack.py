@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolwire.shell import aws
+from toolwire.shell.network import aws
 
 
 class StackError(Exception):

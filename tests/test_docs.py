@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.template import cloudformation
+from toolwire.exchange.figures import Summary
 from toolwire.model.errors import InternalError
 from toolwire.model.events import Usage
 from toolwire.model.limits import PRESET_2API, PRESET_AGENTS, Limits
@@ -19,8 +20,7 @@ from toolwire.model.settings import ProviderConfig, Target
 from toolwire.model.warnings import MESSAGES
 from toolwire.providers import upstream_errors
 from toolwire.providers.profiles import PROFILES, Profile
-from toolwire.shell import observe
-from toolwire.summary import Summary
+from toolwire.shell.serve import observe
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "layers" / "shared" / "toolwire"
@@ -204,7 +204,7 @@ def test_template_parameters() -> None:
 
 def test_every_variable_is_explained() -> None:
     read = re.compile(r"""(?:environ|env)(?:\.get\(|\[)"([A-Z_]+)"|_switch\(env, "([A-Z_0-9]+)\"""")
-    found = {a or b for path in (PACKAGE / "shell").glob("*.py") for a, b in read.findall(path.read_text())}
+    found = {a or b for path in (PACKAGE / "shell").rglob("*.py") for a, b in read.findall(path.read_text())}
     lambdas = {name for name in found if name.startswith(("AWS_", "_"))}
 
     assert len(found - lambdas) > 5

@@ -10,9 +10,21 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import Answer, answer, open_exchange
+from tests.exchange.test_exchange import opened, told
 from tests.matrix.cells import CELLS, Cell
-from tests.providers.chat_upstream import CALLS, ROLE, STOP, TOTAL, ask, chunk, fragment, opening, request, stream, text
-from tests.test_exchange import opened, told
+from tests.providers.openai_chat.chat_upstream import (
+    CALLS,
+    ROLE,
+    STOP,
+    TOTAL,
+    ask,
+    chunk,
+    fragment,
+    opening,
+    request,
+    stream,
+    text,
+)
 from toolwire.model.errors import RequestError
 from toolwire.model.limits import ANSWER_BYTES
 

@@ -34,8 +34,8 @@ _SLOW = {
     "pydantic",
     "requests",
     "toolwire.demo",
-    "toolwire.shell.replay",
-    "toolwire.stream.text_calls",
+    "toolwire.shell.serve.replay",
+    "toolwire.stream.text_calls.recovery",
     "urllib3",
 }
 
@@ -52,7 +52,8 @@ def test_the_rule_against_io_names_the_whole_core() -> None:
 def test_cold_start_imports_nothing_slow(app: Path) -> None:
     """As on Lambda: the runtime first, then the function's module."""
     code = (
-        "import sys, toolwire.shell.runtime, app; assert callable(app.handler);print(*sorted(sys.modules), sep='\\n')"
+        "import sys, toolwire.shell.serve.runtime, app; assert callable(app.handler);"
+        "print(*sorted(sys.modules), sep='\\n')"
     )
     command = [sys.executable, "-c", code]
     environment = {"PYTHONPATH": f"{app.parent}:{LAYER}", "PYTHONDONTWRITEBYTECODE": "1"}

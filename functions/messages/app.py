@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from toolwire.shell.output import Answer
-from toolwire.shell.serve import prepare, serve
-from toolwire.shell.serve_count import is_count, serve_count
+from toolwire.shell.serve.count_tokens import is_count, serve_count
+from toolwire.shell.serve.door import prepare, serve
+from toolwire.shell.serve.output import Answer
 
 prepare("messages", wires=("anthropic_messages",))
 
 
 def handler(event: dict[str, Any], context: Any) -> Answer:
-    """The answer as Head and bytes, in order: see `toolwire.shell.serve` and `serve_count`."""
+    """The answer as Head and bytes, in order: see `toolwire.shell.serve.door` and `serve_count`."""
     return serve_count(event, context) if is_count(event) else serve("messages", event, context)

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from toolwire.shell.output import Answer
-from toolwire.shell.serve import prepare
-from toolwire.shell.serve_native import serve_native
+from toolwire.shell.serve.door import prepare
+from toolwire.shell.serve.native import serve_native
+from toolwire.shell.serve.output import Answer
 
 prepare("native", wires=("openai_chat",))
 
 
 def handler(event: dict[str, Any], context: Any) -> Answer:
-    """The answer as Head and bytes, in order: see `toolwire.shell.serve_native`."""
+    """The answer as Head and bytes, in order: see `toolwire.shell.serve.native`."""
     return serve_native(event, context)

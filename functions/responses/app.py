@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from toolwire.shell.output import Answer
-from toolwire.shell.serve import prepare, serve
+from toolwire.shell.serve.door import prepare, serve
+from toolwire.shell.serve.output import Answer
 
 prepare("responses", wires=("openai_chat",))
 
 
 def handler(event: dict[str, Any], context: Any) -> Answer:
-    """The answer as Head and bytes, in order: see `toolwire.shell.serve`."""
+    """The answer as Head and bytes, in order: see `toolwire.shell.serve.door`."""
     return serve("responses", event, context)

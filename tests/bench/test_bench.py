@@ -16,7 +16,7 @@ from bench.report import CORE_ROWS, ROWS, START_ROWS, STORE_ROWS, Row, table
 from bench.script import Script, read_script
 from bench.wires import WIRES, wire_at
 from tests.corpus.driver import answer, open_exchange
-from tests.providers.chat_reader import read
+from tests.providers.openai_chat.chat_reader import read
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = [Script("text", 3), Script("bare", 1, 2), Script("tools", 4, 1)]

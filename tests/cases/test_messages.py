@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import Answer, answer, open_exchange
-from tests.doors.messages_reader import Said, read
-from tests.providers.chat_upstream import chunk, fragment, opening, stream, text, whole
+from tests.doors.messages.messages_reader import Said, read
+from tests.providers.openai_chat.chat_upstream import chunk, fragment, opening, stream, text, whole
 
 TOOL = {"name": "read_log", "input_schema": {"type": "object"}}
 USER = {"role": "user", "content": "Look."}

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cases.test_calls import DONE, call, chunk
 from tests.corpus import driver
-from tests.doors.responses_reader import Said, read, sdk_stream
+from tests.doors.responses.responses_reader import Said, read, sdk_stream
 
 LOG = {"type": "function", "name": "read_log", "parameters": {"type": "object", "properties": {}}}
 PATCH = {"type": "custom", "name": "patch", "description": "Edits.", "format": {"type": "text"}}

@@ -11,10 +11,10 @@ import pytest
 from tests.corpus import driver
 from tests.corpus.test_recordings import recording, the_judges_open_files
 from tests.reference import served_rows
-from tests.stream.text_call_answers import RECORDINGS
+from tests.stream.text_calls.text_call_answers import RECORDINGS
+from toolwire.conversation.tool_call_ids import token_of
 from toolwire.doors import DOORS
 from toolwire.framing.sse import SseDecoder
-from toolwire.tool_call_ids import token_of
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}
 ASKED = [{"role": "user", "content": "x"}]

@@ -6,14 +6,14 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from toolwire.checked import checked
+from toolwire.conversation.tool_call_ids import ALPHABET
 from toolwire.doors import load_door
-from toolwire.exchange import Action, Exchange, Send, carried_out
+from toolwire.exchange.exchange import Action, Exchange, Send, carried_out
 from toolwire.model.errors import GatewayError
 from toolwire.model.http import Head
 from toolwire.model.settings import ProviderConfig, Target, Tenant
 from toolwire.model.stored import Item
-from toolwire.tool_call_ids import ALPHABET
+from toolwire.policy.checked_request import checked
 
 TIME = 1_800_000_000
 

@@ -11,9 +11,9 @@ from msgspec import structs
 
 from tests.corpus import test_native
 from tests.corpus.test_recordings import JUDGED, ROWS, answer, judged, recording
-from toolwire.answer_ids import AnswerIds
 from toolwire.doors import DOORS
-from toolwire.exchange import Action, Exchange
+from toolwire.exchange.answer_ids import AnswerIds
+from toolwire.exchange.exchange import Action, Exchange
 from toolwire.framing.sse import Frame, SseDecoder
 from toolwire.model.events import Batch, Finish, StreamEvent, TextDelta, ToolCallDelta, ToolCallStart
 

@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from tests.corpus import driver
-from tests.providers.chat_reader import sdk_answer, sdk_stream
+from tests.providers.openai_chat.chat_reader import sdk_answer, sdk_stream
 from tests.reference import SHARED, judge, served_rows
 from toolwire.doors import DOORS
 from toolwire.model.errors import GatewayError

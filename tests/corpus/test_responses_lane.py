@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.test_recordings import ROWS, answer, recording
-from tests.doors.responses_reader import events
+from tests.doors.responses.responses_reader import events
 
 PATHS = [path for path, row in ROWS.items() if row["api"] == "openai-responses"]
 

@@ -10,9 +10,9 @@ from toolwire.demo import anthropic_messages, gemini, openai_chat, openai_respon
 from toolwire.demo.answer import Answer
 from toolwire.demo.openai_chat import Flavour
 from toolwire.doors import load_door
-from toolwire.shell.opening import target_of
-from toolwire.shell.replay import DOORS
-from toolwire.shell.settings import load_settings
+from toolwire.shell.serve.opening import target_of
+from toolwire.shell.serve.replay import DOORS
+from toolwire.shell.settings.configuration import load_settings
 
 _NOW = 1_700_000_000
 

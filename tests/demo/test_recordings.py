@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.demo.hosts import demo_host
-from toolwire.shell.replay import load_scenario, replay
+from toolwire.shell.serve.replay import load_scenario, replay
 
 EVENTS = Path(__file__).parents[2] / "events"
 #: Written by hand: hosts like it exist, the demo is none.

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from toolwire.shell import aws
+from toolwire.shell.network import aws
 
 STACK, TABLE = "toolwire", "toolwire-keys"
 
@@ -40,7 +40,7 @@ class FakeCloudFormation:
 
 @contextmanager
 def fake_stack() -> Iterator[FakeCloudFormation]:
-    """The stack STACK with its table of keys, for the clients of `toolwire.shell.aws`."""
+    """The stack STACK with its table of keys, for the clients of `toolwire.shell.network.aws`."""
     moto = pytest.importorskip("moto")
     with pytest.MonkeyPatch.context() as patch, moto.mock_aws():
         for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):

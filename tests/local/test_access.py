@@ -16,7 +16,7 @@ import pytest
 
 from local.routes import ROUTES
 from tests.gateway import awaited, running
-from toolwire.shell.key_records import KeyRecord, file_text
+from toolwire.shell.access.key_records import KeyRecord, file_text
 
 pytestmark = pytest.mark.enable_socket
 

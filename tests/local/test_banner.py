@@ -7,9 +7,9 @@ import re
 import pytest
 
 from local.banner import banner
+from toolwire.exchange.routing import DEMO_MODELS
 from toolwire.model.settings import ProviderConfig, Settings
-from toolwire.routing import DEMO_MODELS
-from toolwire.shell.store import open_store
+from toolwire.shell.store.store import open_store
 
 PROVIDERS = {
     name: ProviderConfig(name, "openai_chat", f"https://{name}.example/v1", credential)

@@ -14,9 +14,9 @@ from local.key_admin import main
 from tests.local.fake_stack import STACK, TABLE, fake_stack
 from toolwire.model.errors import RequestError
 from toolwire.model.settings import Settings
-from toolwire.shell import aws
-from toolwire.shell.key_records import find_in_file, find_in_table, read_file
-from toolwire.shell.keys import Keys, _sha256, _tenant, authenticate
+from toolwire.shell.access.key_records import find_in_file, find_in_table, read_file
+from toolwire.shell.access.keys import Keys, _sha256, _tenant, authenticate
+from toolwire.shell.network import aws
 
 NOW = 2_000_000_000
 DAY = 86_400

@@ -14,9 +14,9 @@ import pytest
 from local import openapi
 from tests.gateway import ROOT, gateway
 from tests.native_client import Said, read_answer, read_stream
-from toolwire.doors import native_answer_models as models
-from toolwire.doors.native_models import ChatRequest, RequestOptions
-from toolwire.routing import DEMO_MODELS
+from toolwire.doors.native import answer_models as models
+from toolwire.doors.native.models import ChatRequest, RequestOptions
+from toolwire.exchange.routing import DEMO_MODELS
 
 pytestmark = pytest.mark.enable_socket
 

@@ -14,7 +14,7 @@ import pytest
 
 from local.replay import main as replay
 from tests.gateway import ROOT, gateway
-from toolwire.shell.settings import load_settings
+from toolwire.shell.settings.configuration import load_settings
 
 pytestmark = pytest.mark.enable_socket
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from local.replay import main, show
-from toolwire.shell.replay import load_scenario, replay
+from toolwire.shell.serve.replay import load_scenario, replay
 
 EVENTS = Path(__file__).parents[2] / "events"
 

@@ -23,7 +23,7 @@ from local.server import LocalServer
 from toolwire.model.errors import ClientGone
 from toolwire.model.http import Head
 from toolwire.model.limits import BODY_BYTES
-from toolwire.shell.output import Answer, current_output
+from toolwire.shell.serve.output import Answer, current_output
 
 pytestmark = pytest.mark.enable_socket
 

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from tests.gateway import awaited, running
-from toolwire.shell.key_records import KeyRecord, file_text
+from toolwire.shell.access.key_records import KeyRecord, file_text
 
 pytestmark = pytest.mark.enable_socket
 

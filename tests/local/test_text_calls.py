@@ -22,7 +22,7 @@ from tests.cases.test_text_calls import (
 )
 from tests.gateway import gateway
 from tests.shell.misbehaving_upstream import MisbehavingUpstream, Send, answer, chunk
-from toolwire.tool_call_ids import token_of
+from toolwire.conversation.tool_call_ids import token_of
 
 pytestmark = pytest.mark.enable_socket
 

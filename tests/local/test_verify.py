@@ -16,7 +16,7 @@ from local.verify import CHECKS, SLOW_CHECKS, main, verify
 from tests.demo.hosts import demo_host
 from toolwire.demo.openai_chat import answer
 from toolwire.demo.server import DemoServer
-from toolwire.shell.replay import DOORS, Recording, Scenario, replay
+from toolwire.shell.serve.replay import DOORS, Recording, Scenario, replay
 
 KEY = "the-key"
 ID = "request-1"

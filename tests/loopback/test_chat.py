@@ -11,8 +11,8 @@ from typing import Literal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.providers.chat_reader import read, sdk_stream
-from toolwire.doors.chat_answer import ChatEncoder, render_response
+from tests.providers.openai_chat.chat_reader import read, sdk_stream
+from toolwire.doors.chat_completions.stream import ChatEncoder, render_response
 from toolwire.framing.sse import SseDecoder
 from toolwire.model.events import (
     Batch,
@@ -34,7 +34,7 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.model.response import ChatResponse, OutputPart, ReasoningOutput, TextOutput, ToolCallOutput
-from toolwire.providers.openai_answer import ChatDecoder
+from toolwire.providers.openai_chat.answer import ChatDecoder
 from toolwire.stream.fold import Fold
 from toolwire.stream.order import OrderCheck
 

@@ -7,16 +7,16 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.doors.messages_reader import read, sdk_stream
+from tests.doors.messages.messages_reader import read, sdk_stream
 from tests.loopback.test_chat import answers as chat_answers
 from toolwire.doors import AnswerContext
-from toolwire.doors.messages_answer import render_response
-from toolwire.doors.messages_stream import MessagesEncoder
+from toolwire.doors.messages.document import render_response
+from toolwire.doors.messages.stream import MessagesEncoder
 from toolwire.framing.sse import SseDecoder
 from toolwire.model.events import Batch, ReasoningEnd, ResponseStart, StreamEvent, ToolCallDelta, ToolCallStart
 from toolwire.model.request import ChatRequest
 from toolwire.model.response import ChatResponse, OutputPart, ReasoningOutput, TextOutput, ToolCallOutput
-from toolwire.providers.anthropic_answer import MessagesDecoder
+from toolwire.providers.anthropic_messages.answer import MessagesDecoder
 from toolwire.stream.fold import Fold
 from toolwire.stream.order import OrderCheck
 

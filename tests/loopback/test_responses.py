@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from tests.doors.responses_reader import read
+from tests.doors.responses.responses_reader import read
 from tests.loopback.test_chat import answers, fold
 from toolwire.doors import AnswerContext
-from toolwire.doors.responses import DOOR, parse_request
+from toolwire.doors.responses.request import DOOR, parse_request
 from toolwire.framing.sse import SseDecoder
 from toolwire.model.events import Batch
 from toolwire.model.response import ChatResponse, OutputPart, ReasoningOutput, TextOutput, ToolCallOutput
-from toolwire.providers.responses_answer import ResponsesDecoder
+from toolwire.providers.openai_responses.answer import ResponsesDecoder
 from toolwire.stream.order import OrderCheck
 
 REQUEST = parse_request(b'{"model":"m","input":"hi","stream":true}')

@@ -15,7 +15,7 @@ from tests.matrix.reply import Reply
 from tests.matrix.scenarios import SCENARIOS, Scenario
 from tests.matrix.vendors import VENDORS
 from toolwire.doors import DOORS
-from toolwire.exchange import Exchange
+from toolwire.exchange.exchange import Exchange
 
 _PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}}
 

@@ -14,7 +14,7 @@ from tests.matrix.messages_judge import messages
 from tests.matrix.native_judge import native
 from tests.matrix.responses_judge import responses
 from tests.matrix.scenarios import Scenario, Usage
-from tests.providers.chat_reader import read, sdk_answer, sdk_stream
+from tests.providers.openai_chat.chat_reader import read, sdk_answer, sdk_stream
 
 
 def chat(scenario: Scenario, answer: Answer, stream: bool) -> None:

@@ -10,7 +10,7 @@ import anthropic
 import pytest
 
 from tests.corpus.driver import Answer
-from tests.doors.messages_reader import read, sdk_answer, sdk_stream
+from tests.doors.messages.messages_reader import read, sdk_answer, sdk_stream
 from tests.matrix.scenarios import Scenario, Usage
 
 _PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}}

@@ -10,7 +10,7 @@ import openai
 import pytest
 
 from tests.corpus.driver import Answer
-from tests.doors.responses_reader import read, sdk_answer, sdk_events, sdk_stream
+from tests.doors.responses.responses_reader import read, sdk_answer, sdk_events, sdk_stream
 from tests.matrix.scenarios import Scenario, Usage
 
 #: How a turn may end -> status and reason, as this API has them.

@@ -9,7 +9,8 @@ import json
 from typing import Any
 
 from tests import native_client
-from tests.doors import messages_reader, responses_reader
+from tests.doors.messages import messages_reader
+from tests.doors.responses import responses_reader
 
 
 def outcome(path: str, body: bytes) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from tests.providers import chat_upstream as chat
-from tests.providers import gemini_upstream as gemini
-from tests.providers import messages_upstream as messages
-from tests.providers import responses_upstream as responses
+from tests.providers.anthropic_messages import messages_upstream as messages
+from tests.providers.gemini import gemini_upstream as gemini
+from tests.providers.openai_chat import chat_upstream as chat
+from tests.providers.openai_responses import responses_upstream as responses
 
 #: Names and arguments, as JSON text.
 Calls = Sequence[tuple[str, str]]

@@ -16,7 +16,7 @@ from tests.corpus.driver import Answer, answer, open_exchange, sent
 from tests.policy.door_clients import CLIENTS, Seen, frames
 from tests.policy.host_answers import HOSTS, says
 from toolwire.doors import DOORS
-from toolwire.exchange import Send
+from toolwire.exchange.exchange import Send
 from toolwire.model.errors import RequestError
 from toolwire.model.limits import PRESET_2API, PRESET_AGENTS
 from toolwire.model.settings import Tenant

@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 import pytest
 
-from toolwire.checked import checked
 from toolwire.doors import load_door
 from toolwire.model.errors import RequestError
 from toolwire.model.limits import PRESET_2API, PRESET_AGENTS
 from toolwire.model.request import ChatRequest, RequestFields, RequestOptions
 from toolwire.model.settings import Tenant
 from toolwire.policy import ToolRules, read_options, rules_for, with_rules
+from toolwire.policy.checked_request import checked
 
 VALIDATE = "x-toolwire-validate-tool-arguments"
 MODE = "x-toolwire-schema-mode"

@@ -9,7 +9,7 @@ from pathlib import Path
 from toolwire.model.limits import MAXIMA, PRESETS, Limits
 from toolwire.model.warnings import MESSAGES
 from toolwire.policy import arguments, options
-from toolwire.shell.tenant_policy import POLICY_KEYS
+from toolwire.shell.settings.tenant_policy import POLICY_KEYS
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "tool-policy.md").read_text()

@@ -9,8 +9,8 @@ import pytest
 
 from toolwire.model.http import Head
 from toolwire.model.settings import Settings
-from toolwire.shell import opening
-from toolwire.shell.serve import serve
+from toolwire.shell.serve import opening
+from toolwire.shell.serve.door import serve
 
 pytestmark = pytest.mark.enable_socket  # the demo provider's
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from tests.gateway import awaited_port, free_port, running
 from tests.reference import SHARED
-from toolwire import routing
+from toolwire.exchange import routing
 
 SIM = "bench/upstream.py"
 #: Model of the bench upstream -> the wire it is reached by, and what follows its address.

@@ -11,7 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from toolwire.model.errors import RequestError
 from toolwire.model.settings import Settings, Tenant
-from toolwire.shell import aws, rates
+from toolwire.shell.access import rates
+from toolwire.shell.network import aws
 
 #: One minute for all, however long it takes.
 NOW = 2_000_000_000.0

@@ -10,9 +10,9 @@ import pytest
 
 from tests.shell.misbehaving_upstream import MisbehavingUpstream
 from tests.shell.upstream_client import IMPATIENT, WatchedOutput, client
-from toolwire.shell import aws
-from toolwire.shell.output import Output, current_output
-from toolwire.shell.upstream import Upstream
+from toolwire.shell.network import aws
+from toolwire.shell.network.upstream import Upstream
+from toolwire.shell.serve.output import Output, current_output
 
 
 @pytest.fixture

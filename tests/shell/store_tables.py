@@ -12,10 +12,10 @@ import pytest
 
 from tests.dynalite.server import dynalite
 from toolwire.model.stored import Item, Key, Value
-from toolwire.shell import aws
-from toolwire.shell.dynamodb import DynamoDbStore, create_table
-from toolwire.shell.moto_table import MotoTable
-from toolwire.shell.store import MemoryStore, Store
+from toolwire.shell.network import aws
+from toolwire.shell.store.dynamodb import DynamoDbStore, create_table
+from toolwire.shell.store.moto_table import MotoTable
+from toolwire.shell.store.store import MemoryStore, Store
 
 TABLE = "toolwire-test"
 

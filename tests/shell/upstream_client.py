@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from tests.shell.misbehaving_upstream import MisbehavingUpstream
 from toolwire.model.errors import ClientGone
 from toolwire.model.http import UpstreamRequest
-from toolwire.shell.network import Timeouts
-from toolwire.shell.upstream import Upstream
+from toolwire.shell.network.sockets import Timeouts
+from toolwire.shell.network.upstream import Upstream
 
 #: For tests of other things: a busy machine must not make one of these pass.
 PATIENT = Timeouts(connect=20, send=20, first_byte=20, idle=20)

@@ -13,7 +13,7 @@ import pytest
 
 from tests.template import cloudformation
 from tests.template.cloudformation import ROOT
-from toolwire.shell.cors import PREFLIGHT
+from toolwire.shell.serve.cors import PREFLIGHT
 
 DEPLOY = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
 ENCRYPTION = {
@@ -140,7 +140,7 @@ def test_the_commands_find_what_they_need(deployed: dict[str, Any]) -> None:
 
 
 def test_a_preflight_is_answered_without_a_function(deployed: dict[str, Any]) -> None:
-    """The same as the local server's: see `shell/cors.py`."""
+    """The same as the local server's: see `shell/serve/cors.py`."""
     paths = resource(deployed, "GatewayApi")["Properties"]["Body"]["paths"]
     for operations in paths.values():
         integration = operations["options"]["x-amazon-apigateway-integration"]
@@ -263,7 +263,7 @@ def test_the_dashboard_shows_metrics_that_are_written(deployed: dict[str, Any]) 
     text = dashboard["Properties"]["DashboardBody"]["Fn::Sub"][0]
     widgets = json.loads(re.sub(r"\$\{[\w:]+\}", "x", text))["widgets"]
     assert len(widgets) >= 6
-    source = (ROOT / "layers/shared/toolwire/shell/observe.py").read_text(encoding="utf-8")
+    source = (ROOT / "layers/shared/toolwire/shell/serve/observe.py").read_text(encoding="utf-8")
     dimensions = sorted([*re.findall(r'add_dimension\("(\w+)"', source), "service"])
     searches = re.findall(
         r"SEARCH\('\{\\\"toolwire/x\\\",([\w,]+)\} MetricName=\\\"(\w+)\\\"", text.replace("${AWS::StackName}", "x")

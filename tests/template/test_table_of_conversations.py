@@ -8,8 +8,8 @@ import pytest
 
 from tests.template import cloudformation
 from toolwire.model.settings import Settings
-from toolwire.shell.dynamodb import create_table
-from toolwire.shell.settings import MOST_STATE_TTL_DAYS
+from toolwire.shell.settings.configuration import MOST_STATE_TTL_DAYS
+from toolwire.shell.store.dynamodb import create_table
 
 
 @pytest.fixture(scope="module")

@@ -44,7 +44,7 @@ READ_CONFIG = {
     ]
 }
 
-#: What `shell/dynamodb.py` calls.
+#: What `shell/store/dynamodb.py` calls.
 KEEP_STATE = {
     "Effect": "Allow",
     "Action": ["dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:Query"],
@@ -53,7 +53,7 @@ KEEP_STATE = {
 
 KEYS_TABLE = {"Fn::If": ["MakesKeysTable", {"Ref": "KeysTable"}, {"Ref": "KeysTableName"}]}
 
-#: What `shell/key_records.py` and `shell/rates.py` call.
+#: What `shell/access/key_records.py` and `shell/access/rates.py` call.
 CHECK_KEYS = {
     "Effect": "Allow",
     "Action": "dynamodb:GetItem",

@@ -69,10 +69,10 @@ class Door(Protocol):
 
 #: name -> module with a `DOOR`.
 DOORS = {
-    "chat": "toolwire.doors.chat_completions",
-    "messages": "toolwire.doors.messages",
-    "native": "toolwire.doors.native",
-    "responses": "toolwire.doors.responses",
+    "chat": "toolwire.doors.chat_completions.request",
+    "messages": "toolwire.doors.messages.request",
+    "native": "toolwire.doors.native.request",
+    "responses": "toolwire.doors.responses.request",
 }
 
 

@@ -1,4 +1,4 @@
-"""What the operator configured, as frozen values. `shell/settings.py` reads them; nothing here touches a file."""
+"""What the operator configured, as frozen values. `shell/settings` reads them; nothing here touches a file."""
 
 from __future__ import annotations
 

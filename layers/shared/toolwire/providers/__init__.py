@@ -58,10 +58,10 @@ class Provider(Protocol):
 
 #: wire -> module with a `PROVIDER`.
 WIRES = {
-    "openai_chat": "toolwire.providers.openai",
-    "openai_responses": "toolwire.providers.responses",
-    "anthropic_messages": "toolwire.providers.anthropic",
-    "gemini": "toolwire.providers.google",
+    "openai_chat": "toolwire.providers.openai_chat.request",
+    "openai_responses": "toolwire.providers.openai_responses.request",
+    "anthropic_messages": "toolwire.providers.anthropic_messages.request",
+    "gemini": "toolwire.providers.gemini.request",
 }
 
 

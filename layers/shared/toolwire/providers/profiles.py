@@ -50,7 +50,7 @@ class Profile:
     #: OpenAI has both, and serves these with tools by the newer one only. Where there are any, clients of the Responses
     #: API are always served by it.
     responses_models: frozenset[str] = frozenset()
-    #: Whether tool calls that models wrote as text become calls (`stream/text_calls.py`), unless a request says no.
+    #: Whether tool calls that models wrote as text become calls (`stream/text_calls`), unless a request says no.
     #: Never at vendors whose own servers read every call: markup in their text is text, whatever a request asks.
     recovers_text_calls: bool = True
 

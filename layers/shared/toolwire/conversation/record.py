@@ -1,0 +1,140 @@
+"""What has to be stored of one answer."""
+
+from __future__ import annotations
+
+from toolwire.conversation.origin import origin_of
+from toolwire.conversation.stored_form import VERSION, Call, Opaque, Piece, Reasoning, Text, packed
+from toolwire.model.events import (
+    OpaquePart,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    StreamEvent,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
+from toolwire.model.settings import Target
+from toolwire.model.stored import STATE_PREFIX, Item, Key, Value
+
+#: Characters of reasoning that are gathered for the state of one turn.
+_REASONING_CHARS = 4 << 20
+
+
+class TurnRecord:
+    """Follows one answer, as the client is shown it, and says what has to be stored of it.
+
+    Only turns in which an id was minted leave anything: an id that was kept tells us nothing when it comes back.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        partition: str,
+        expires_at: int,
+        *,
+        keeps_state: bool = True,
+        keeps_plain_reasoning: bool = False,
+    ) -> None:
+        """`keeps_state`: whether the tenant lets state be kept at all. `keeps_plain_reasoning`: whether the provider
+        wants reasoning back that it has not signed."""
+        self.origin = origin_of(target)
+        self._provider, self._partition, self._expires_at = target.provider.name, partition, expires_at
+        self._keeps_state, self._keeps_plain = keeps_state, keeps_plain_reasoning
+        self._first_call: str | None = None
+        self._minted: dict[str, tuple[str, str]] = {}  # our id -> the provider's ("": none), and the tool's name
+        self._parts: list[TextStart | ReasoningStart | ToolCallStart | OpaquePart] = []
+        self._chars: dict[int, int] = {}  # of each run of text
+        self._reasoning: dict[int, list[str]] = {}
+        self._reasoning_chars = 0
+        self._signatures: dict[int, str] = {}
+        self._stored: set[str] = set()
+        self._stored_state: bytes | None = None
+        #: Codes of warnings about what could not be stored.
+        self.warnings: list[str] = []
+
+    def minted(self, call_id: str, provider_call_id: str | None, tool_name: str) -> None:
+        """An id of ours stands for this one of the provider's."""
+        self._minted[call_id] = (provider_call_id or "", tool_name)
+
+    def take(self, event: StreamEvent) -> None:
+        """Notes an event, with the client's ids and the provider's signatures."""
+        if type(event) is ToolCallDelta:
+            return
+        if type(event) is TextDelta:
+            self._chars[event.index] += len(event.text)
+            return
+        match event:
+            case ReasoningDelta(index, text):
+                self._reasoning_chars += len(text)
+                if self._reasoning_chars <= _REASONING_CHARS:
+                    self._reasoning[index].append(text)
+            case TextStart() | ReasoningStart() | ToolCallStart() | OpaquePart():
+                self._begin(event)
+            case TextEnd(index, signature) | ReasoningEnd(index, signature) | ToolCallEnd(index, signature):
+                if signature is not None:
+                    self._signatures[index] = signature
+            case _:
+                pass
+
+    def _begin(self, event: TextStart | ReasoningStart | ToolCallStart | OpaquePart) -> None:
+        self._parts.append(event)
+        if type(event) is TextStart:
+            self._chars[event.index] = 0
+        elif type(event) is ReasoningStart:
+            self._reasoning[event.index] = []
+        elif type(event) is ToolCallStart:
+            self._first_call = self._first_call or event.id
+
+    def items(self) -> tuple[Item, ...]:
+        """What is to be stored and was not handed out before."""
+        first = self._first_call
+        if not self._minted or first is None:
+            return ()
+        state = self._state() if first in self._minted else None
+        items = []
+        for call_id, (provider_call_id, tool_name) in self._minted.items():
+            flagged = call_id == first and state is not None
+            if call_id in self._stored and not (flagged and self._stored_state is None):
+                continue
+            self._stored.add(call_id)
+            items.append(
+                self._item(
+                    call_id, provider_call_id=provider_call_id, tool_name=tool_name[:256], has_state=int(flagged)
+                )
+            )
+        if state is not None and state != self._stored_state:
+            self._stored_state = state
+            items.append(self._item(STATE_PREFIX + first, data=state))
+        return tuple(items)
+
+    def _item(self, sort: str, **values: Value) -> Item:
+        common: dict[str, Value] = {"provider": self._provider, "origin": self.origin, "v": VERSION}
+        return Item(Key(self._partition, sort), common | values, self._expires_at)
+
+    def _state(self) -> bytes | None:
+        """The turn's state, packed; None if there is none, or none that may or can be kept."""
+        pieces = [piece for part in self._parts if (piece := self._piece(part)) is not None]
+        worth = any(isinstance(piece, Opaque | Reasoning) or piece.signature is not None for piece in pieces)
+        if not worth or not self._keeps_state:
+            return None
+        state = packed(pieces) if self._reasoning_chars <= _REASONING_CHARS else None
+        if state is None and "state_not_stored" not in self.warnings:
+            self.warnings.append("state_not_stored")
+        return state
+
+    def _piece(self, part: TextStart | ReasoningStart | ToolCallStart | OpaquePart) -> Piece | None:
+        signature = self._signatures.get(part.index)
+        match part:
+            case TextStart(index, refusal):
+                return None if refusal else Text(self._chars[index], signature)
+            case ReasoningStart(index):
+                kept = signature is not None or self._keeps_plain
+                return Reasoning("".join(self._reasoning[index]), signature) if kept else None
+            case ToolCallStart(_, id):
+                return Call(id or "", signature)
+            case OpaquePart(_, kind, dialect, raw):
+                return Opaque(kind, dialect, raw)

@@ -1,0 +1,302 @@
+"""The history as its provider knows it: its own ids, and its state where the client has dropped it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
+
+from toolwire.conversation.origin import is_tagged, own, partition_of
+from toolwire.conversation.stored_form import Call, Opaque, Piece, Reasoning, Text, unpacked
+from toolwire.conversation.tool_call_ids import token_of
+from toolwire.model.request import (
+    ChatRequest,
+    Message,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from toolwire.model.stored import STATE_PREFIX, Item, Key
+
+#: Conversations that one history may lead to: it was resumed, forked or merged from that many. Newest first.
+MOST_CONVERSATIONS = 16
+#: States read in one turn. A longer tool loop drops its oldest by the hundred, so that what the provider is sent, and
+#: can have cached, begins alike for a hundred turns.
+MOST_STATES, _STATES_DROPPED = 1_000, 100
+
+#: Parts of a history that are nothing but a provider's state.
+_STATE_KINDS = frozenset({"redacted_thinking", "reasoning"})
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a turn looks up: the mappings of whole conversations, and the states of the tool loop it is in."""
+
+    partitions: tuple[str, ...] = ()
+    states: tuple[Key, ...] = ()
+
+
+def wanted(request: ChatRequest, tenant: str) -> Wanted:
+    """Nothing where no id in the history is ours, which is so for every first turn and for ids that were kept."""
+    partitions: dict[str, None] = {}
+    states: list[Key] = []
+    in_loop, user_spoke = True, False
+    for message in reversed(request.messages):
+        if message.role == "user":
+            user_spoke = True
+        elif message.role == "assistant":
+            calls = message.tool_calls
+            # A turn without calls that the user has answered is over. What is said beside results or in place of them
+            # ends nothing: agents add reminders, users interrupt.
+            in_loop, user_spoke = in_loop and (bool(calls) or not user_spoke), False
+            for call in reversed(calls):
+                if (token := token_of(call.id)) is not None and len(partitions) < MOST_CONVERSATIONS:
+                    partitions[partition_of(tenant, token)] = None
+            if in_loop and calls and (token := token_of(calls[0].id)) is not None:
+                states.append(Key(partition_of(tenant, token), STATE_PREFIX + calls[0].id))
+    states = [key for key in dict.fromkeys(states) if key.partition in partitions]
+    if (over := len(states) - MOST_STATES) > 0:
+        dropped = -(-over // _STATES_DROPPED) * _STATES_DROPPED
+        del states[len(states) - dropped :]
+    return Wanted(tuple(partitions), tuple(states))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the store had. `available` is False when it did not answer."""
+
+    mappings: Mapping[str, Item] = field(default_factory=dict)  # by call id
+    states: Mapping[str, Item] = field(default_factory=dict)  # by the id of the turn's first call
+    available: bool = True
+
+    @classmethod
+    def of(cls, items: Iterable[Item], *, available: bool = True) -> Found:
+        mappings, states = {}, {}
+        for item in items:
+            if item.key.sort.startswith(STATE_PREFIX):
+                states[item.key.sort.removeprefix(STATE_PREFIX)] = item
+            else:
+                mappings[item.key.sort] = item
+        return cls(mappings, states, available)
+
+
+NOTHING_FOUND = Found()
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """The history as its provider knows it. `has_state`: something in it is the provider's opaque state."""
+
+    request: ChatRequest
+    warnings: tuple[str, ...] = ()
+    has_state: bool = False
+
+
+def restored(
+    request: ChatRequest, found: Found, origin: str, *, same_dialect: bool, with_state: bool = True
+) -> Restored:
+    """The request with the ids that this origin gave, and with its state where the client has dropped it.
+
+    `same_dialect`: the client speaks the provider's own API, so that a signature it brings may be the provider's.
+    `with_state=False` leaves all state out: the provider has refused it.
+    """
+    if found == NOTHING_FOUND and not any(map(_matters, chain.from_iterable(m.parts for m in request.messages))):
+        return Restored(request)  # a history without ids of ours, as most are
+    restorer = _Restorer(request, found, origin, same_dialect, with_state)
+    messages = tuple(restorer.message(message) for message in request.messages)
+    if not found.available:
+        restorer.warnings["store_unavailable"] = None
+    if any(new is not old for new, old in zip(messages, request.messages, strict=True)):
+        request = replace(request, messages=messages)
+    return Restored(request, tuple(restorer.warnings), restorer.has_state)
+
+
+class _Restorer:
+    def __init__(self, request: ChatRequest, found: Found, origin: str, same_dialect: bool, with_state: bool) -> None:
+        self._found, self._origin = found, origin
+        self._same_dialect, self._with_state = same_dialect, with_state
+        self._ids = self._provider_ids(request)
+        self.warnings: dict[str, None] = {}
+        self.has_state = False
+        keys = wanted(request, "").states if found.mappings or found.states else ()
+        self._loop = frozenset(key.sort.removeprefix(STATE_PREFIX) for key in keys)
+
+    def _provider_ids(self, request: ChatRequest) -> dict[str, str]:
+        """Client's id -> the provider's, for every call of this origin. An id that the provider has used before in this
+        history stays ours, which is unique."""
+        if not self._found.mappings:
+            return {}
+        calls = [call.id for message in request.messages for call in message.tool_calls]
+        taken, ids = set(calls), {}
+        for call_id in calls:
+            mapping = self._found.mappings.get(call_id)
+            if mapping is None or mapping.values.get("origin") != self._origin or call_id in ids:
+                continue
+            given = mapping.values.get("provider_call_id")
+            if isinstance(given, str) and given and given not in taken:
+                ids[call_id] = given
+                taken.add(given)
+        return ids
+
+    def message(self, message: Message) -> Message:
+        if message.role == "assistant":
+            return self._assistant(message)
+        if not self._ids:
+            return message
+        changed = [self._result(part) if type(part) is ToolResultPart else part for part in message.parts]
+        return _with_parts(message, changed)
+
+    def _result(self, part: ToolResultPart) -> ToolResultPart:
+        given = self._ids.get(part.tool_call_id)
+        return part if given is None else replace(part, tool_call_id=given)
+
+    def _assistant(self, message: Message) -> Message:
+        calls = message.tool_calls
+        if not calls and not any(map(_may_be_state, message.parts)):
+            return message
+        # Without its redacted blocks, which only their own API can bring, a turn's thinking would be refused.
+        foreign = not self._same_dialect and any(map(_is_opaque_state, message.parts))
+        with_state = self._with_state and not foreign
+        parts = [own for part in message.parts if (own := self._own(part, with_state)) is not None]
+        if calls and self._is_others(calls[0].id):
+            parts = [part for part in parts if type(part) is not ReasoningPart]
+        lost = len(parts) < len(message.parts) or sum(map(_is_state, parts)) < sum(map(_is_state, message.parts))
+        brought = any(map(_is_state, parts))
+        state = None
+        if calls:
+            self._check_mappings(calls)
+            # What is stored is whole and in order; a client of another API has no field for some of it.
+            state = self._state(calls[0].id, brought) if not (brought and self._same_dialect) else None
+        if state is not None:
+            parts = _merged(parts, state)
+        elif self._with_state and lost:
+            self.warnings["state_left_out"] = None
+        self.has_state = self.has_state or brought or state is not None
+        if self._ids:
+            parts = [self._call(part) if type(part) is ToolCallPart else part for part in parts]
+        return _with_parts(message, parts)
+
+    def _call(self, part: ToolCallPart) -> ToolCallPart:
+        given = self._ids.get(part.id)
+        return part if given is None else replace(part, id=given, own_id=True)
+
+    # ------------------------------------------------------------ what the client brought
+
+    def _own(self, part: Part, with_state: bool) -> Part | None:
+        """The part with the state in it if it is this origin's, else without. None for reasoning of which is known that
+        another origin has made it, and where nothing is left."""
+        if not _is_state(part):
+            return part
+        if type(part) is OpaquePart:
+            return part if with_state else None
+        assert isinstance(part, TextPart | ReasoningPart | ToolCallPart)
+        assert part.signature is not None
+        signature = own(part.signature, self._origin, self._same_dialect) if with_state else None
+        if signature == part.signature:
+            return part
+        if signature is None and type(part) is ReasoningPart:
+            is_others = self._with_state and is_tagged(part.signature)
+            if is_others or not part.text:
+                return None
+        return replace(part, signature=signature)
+
+    # ------------------------------------------------------------ what the store has
+
+    def _check_mappings(self, calls: tuple[ToolCallPart, ...]) -> None:
+        if self._found.available and any(
+            call.id not in self._found.mappings and token_of(call.id) is not None for call in calls
+        ):
+            self.warnings["id_mapping_missing"] = None
+
+    def _is_others(self, first_call: str) -> bool:
+        """Whether another origin has made the turn that begins with this call, for all that is known."""
+        mapping = self._found.mappings.get(first_call)
+        return mapping is not None and mapping.values.get("origin") != self._origin
+
+    def _state(self, first_call: str, brought: bool) -> list[Piece] | None:
+        """The state of the turn that begins with this call, if this origin may have it back. `brought`: the client has
+        some of it."""
+        if first_call not in self._loop or not self._with_state:
+            return None
+        mapping = self._found.mappings.get(first_call)
+        if self._is_others(first_call):
+            if mapping is not None and mapping.values.get("has_state"):
+                self.warnings["state_left_out"] = None
+            return None
+        item = self._found.states.get(first_call)
+        pieces = unpacked(item) if item is not None and item.values.get("origin") == self._origin else None
+        if pieces is None and not brought and mapping is not None and mapping.values.get("has_state"):
+            self.warnings["state_missing"] = None
+        return pieces
+
+
+def _matters(part: Part) -> bool:
+    """Whether there is something to restore, or to miss, without anything from the store."""
+    if type(part) is ToolCallPart:
+        return part.signature is not None or token_of(part.id) is not None
+    return _may_be_state(part)
+
+
+def _may_be_state(part: Part) -> bool:
+    return isinstance(part, ReasoningPart | OpaquePart) or _is_state(part)
+
+
+def _is_state(part: Part) -> bool:
+    """Whether something in the part is a provider's state."""
+    if isinstance(part, TextPart | ReasoningPart | ToolCallPart):
+        return part.signature is not None
+    return _is_opaque_state(part)
+
+
+def _is_opaque_state(part: Part) -> bool:
+    return type(part) is OpaquePart and part.kind in _STATE_KINDS
+
+
+def _with_parts(message: Message, parts: list[Part]) -> Message:
+    if len(parts) == len(message.parts) and all(new is old for new, old in zip(parts, message.parts, strict=True)):
+        return message
+    return replace(message, parts=tuple(parts))
+
+
+def _merged(parts: list[Part], state: list[Piece]) -> list[Part]:
+    """The client's parts in the order in which the provider wrote them, with its state between them.
+
+    The client's text is cut where the provider's runs of text ended, if it is still as long; its calls go where they
+    were. What the state does not know keeps its place behind what it does.
+    """
+    texts = [part for part in parts if type(part) is TextPart]
+    whole = "".join(part.text for part in texts)
+    runs = [piece for piece in state if type(piece) is Text]
+    as_written = sum(run.chars for run in runs) == len(whole)
+    calls = {part.id: part for part in parts if type(part) is ToolCallPart}
+    known = [(piece.kind, piece.dialect) for piece in state if type(piece) is Opaque]
+    rest = []
+    for part in parts:
+        if type(part) is OpaquePart and (part.kind, part.dialect) in known:
+            known.remove((part.kind, part.dialect))
+        elif not isinstance(part, TextPart | ToolCallPart | ReasoningPart):
+            rest.append(part)
+    signed = any(type(piece) is Reasoning for piece in state)
+    merged: list[Part] = [] if signed else [part for part in parts if type(part) is ReasoningPart]
+    at = 0
+    for piece in state:
+        match piece:
+            case Reasoning(text, signature):
+                merged.append(ReasoningPart(text, signature))
+            case Opaque(kind, dialect, raw):
+                merged.append(OpaquePart(kind, dialect, raw))
+            case Text(chars, signature) if as_written:
+                if chars or signature:
+                    merged.append(TextPart(whole[at : at + chars], signature=signature))
+                at += chars
+            case Text():
+                merged += texts
+                texts = []
+            case Call(id, signature):
+                call = calls.pop(id, None)
+                if call is not None:
+                    merged.append(call if signature is None else replace(call, signature=signature))
+    return merged + ([] if as_written else texts) + rest + list(calls.values())

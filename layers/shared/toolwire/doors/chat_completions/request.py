@@ -1,0 +1,231 @@
+"""The chat door: OpenAI Chat Completions in (POST /chat/completions).
+
+Here are the request's fields and tools; `chat_messages.py` reads the messages, `chat_answer.py` is the answer side.
+
+Every rejected request names the JSON path of the field, what was there, and the fix. Unknown fields are accepted; they
+reach a provider of the same dialect only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+import msgspec
+
+from toolwire.doors import AnswerContext, StreamEncoder, openai_errors
+from toolwire.doors.chat_completions import stream as chat_answer
+from toolwire.doors.chat_completions.history import read_messages, within
+from toolwire.doors.typed import EFFORTS, decode, in_range, member, one_of, required_model, too_deep, top_members
+from toolwire.model.errors import GatewayError, RequestError
+from toolwire.model.events import Batch
+from toolwire.model.request import (
+    ChatRequest,
+    RequestFields,
+    ResponseFormat,
+    Sampling,
+    Tool,
+    ToolChoice,
+)
+from toolwire.model.response import ChatResponse
+from toolwire.model.source import Source, with_source
+from toolwire.wire import openai_chat as wire
+from toolwire.wire.json import members, raw_members, unnamed
+
+#: Fields that mean something only to Chat Completions hosts: carried in the lane, reported or refused elsewhere.
+_DIALECT_FIELDS = (
+    "audio", "functions", "function_call", "logit_bias", "logprobs", "modalities", "moderation", "prediction",
+    "prompt_cache_key", "prompt_cache_options", "safety_identifier", "service_tier", "store", "metadata",
+    "top_logprobs", "user", "verbosity", "web_search_options",
+)  # fmt: skip
+
+
+class ChatDoor:
+    """See `doors.Door`."""
+
+    name = "chat"
+    dialect = wire.DIALECT
+    call_id = r"call_[A-Za-z0-9]{1,35}"
+    response_prefix = "chatcmpl-"
+
+    def parse_request(self, body: bytes, headers: dict[str, str]) -> ChatRequest:  # noqa: ARG002
+        return parse_request(body)
+
+    def stream_encoder(self, request: ChatRequest, context: AnswerContext) -> StreamEncoder:  # noqa: ARG002
+        return chat_answer.ChatEncoder(request.include_usage)
+
+    def render_response(self, response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:  # noqa: ARG002
+        return chat_answer.render_response(response, batch)
+
+    def render_error(self, error: GatewayError, request_id: str) -> bytes:
+        return openai_errors.render_error(error, request_id)
+
+
+DOOR = ChatDoor()
+
+
+def parse_request(body: bytes) -> ChatRequest:
+    """The neutral request, with the client's own bytes on every node."""
+    try:
+        return _request(top_members(body))
+    except RecursionError:
+        raise too_deep() from None
+
+
+def _request(top: dict[str, bytes]) -> ChatRequest:
+    stream = bool(member(top, "stream", bool))
+    tools = _tools(top)
+    parsed = ChatRequest(
+        model=required_model(top),
+        messages=read_messages(top),
+        tools=tools,
+        tool_choice=_tool_choice(top),
+        parallel_tool_calls=member(top, "parallel_tool_calls", bool),
+        stream=stream,
+        include_usage=_include_usage(top, stream),
+        max_tokens=_max_tokens(top),
+        sampling=_sampling(top),
+        response_format=_response_format(top),
+        reasoning_effort=one_of(member(top, "reasoning_effort", str), EFFORTS, "reasoning_effort"),
+        dialect_fields=tuple(name for name in _DIALECT_FIELDS if top.get(name, b"null") != b"null"),
+    )
+    if member(top, "n", int) not in (None, 1):
+        raise RequestError(
+            "`n` must be 1: send one request for each answer you want", param="n", code="unsupported_parameter"
+        )
+    return replace(parsed, fields=RequestFields(wire.DIALECT, tuple(top.items()), parsed))
+
+
+# ---------------------------------------------------------------- top-level fields
+
+
+def _include_usage(top: dict[str, bytes], stream: bool) -> bool:
+    options = member(top, "stream_options", wire.StreamOptions)
+    if options is not None and not stream:
+        raise RequestError(
+            "`stream_options` is only allowed with `stream: true`", param="stream_options", code="invalid_value"
+        )
+    return bool(options and options.include_usage)
+
+
+def _max_tokens(top: dict[str, bytes]) -> int | None:
+    found = None
+    for name in ("max_tokens", "max_completion_tokens"):
+        value = member(top, name, int)
+        if value is not None and value < 1:
+            raise RequestError(f"`{name}` must be at least 1, not {value}", param=name, code="invalid_value")
+        found = value if value is not None else found
+    return found
+
+
+def _sampling(top: dict[str, bytes]) -> Sampling:
+    stop = member(top, "stop", cast("type[str | list[str]]", str | list[str]))
+    return Sampling(
+        temperature=in_range(top, "temperature", 0, 2),
+        top_p=in_range(top, "top_p", 0, 1),
+        seed=member(top, "seed", int),
+        frequency_penalty=in_range(top, "frequency_penalty", -2, 2),
+        presence_penalty=in_range(top, "presence_penalty", -2, 2),
+        stop=(stop,) if isinstance(stop, str) else tuple(stop) if stop is not None else None,
+    )
+
+
+def _response_format(top: dict[str, bytes]) -> ResponseFormat | None:
+    shape = member(top, "response_format", wire.ResponseFormat)
+    if shape is None:
+        return None
+    if shape.type not in ("text", "json_object", "json_schema"):
+        raise RequestError(
+            f"`response_format.type` must be text, json_object or json_schema, not {shape.type!r}",
+            param="response_format.type",
+            code="invalid_value",
+        )
+    if shape.type != "json_schema":
+        return ResponseFormat(cast(Any, shape.type))
+    if shape.json_schema is None:
+        raise RequestError(
+            "`response_format.json_schema` is required for the type json_schema",
+            param="response_format.json_schema",
+            code="missing_required_parameter",
+        )
+    inner = shape.json_schema
+    schema = bytes(inner.schema) or None
+    return ResponseFormat("json_schema", inner.name, schema, inner.strict, inner.description)
+
+
+# ---------------------------------------------------------------- tools
+
+
+def _tools(top: dict[str, bytes]) -> tuple[Tool, ...]:
+    raw = member(top, "tools", list[msgspec.Raw])
+    return tuple(_tool(bytes(item), f"tools[{number}]") for number, item in enumerate(raw or ()))
+
+
+def _tool(raw: bytes, path: str) -> Tool:
+    shape = decode(raw, wire.Tool, path)
+    inner = {"function": shape.function, "custom": shape.custom}.get(shape.type)
+    if shape.type not in ("function", "custom"):
+        return with_source(Tool(shape.type, kind="opaque"), Source(wire.DIALECT, raw))
+    if inner is None:
+        raise RequestError(
+            f"`{path}.{shape.type}` is required for a tool of type {shape.type!r}",
+            param=f"{path}.{shape.type}",
+            code="missing_required_parameter",
+        )
+    if shape.custom is not None and shape.type == "custom":
+        extra = tuple((name, value) for name, value in members(raw).items() if name == "custom")
+        tool = Tool(inner.name, inner.description, kind="custom", extra=extra)
+        return with_source(tool, Source(wire.DIALECT, raw))
+    parameters = bytes(inner.parameters) or b"null"
+    if parameters != b"null" and parameters[:1] != b"{":
+        raise RequestError(
+            f"`{path}.function.parameters` must be a JSON Schema object",
+            param=f"{path}.function.parameters",
+            code="invalid_function_parameters",
+        )
+    _check_root(parameters, path)
+    outer = unnamed(raw, frozenset({"type", "function"}))
+    named = frozenset({"name", "description", "parameters", "strict"})
+    schema = parameters if parameters != b"null" else None
+    tool = Tool(inner.name, inner.description, schema, inner.strict, extra=outer + within(raw, "function", named))
+    nulls = b"null" in raw and b"null" in members(raw_members(raw)["function"]).values()
+    return with_source(tool, None if nulls else Source(wire.DIALECT, raw))  # null is absent; several hosts refuse it
+
+
+def _check_root(parameters: bytes, path: str) -> None:
+    root = bytes(raw_members(parameters).get("type", b"")) if parameters[:1] == b"{" else b""
+    if root and root != b'"object"':
+        raise RequestError(
+            f'`{path}.function.parameters.type` must be "object", not {root.decode()[:80]}',
+            param=f"{path}.function.parameters.type",
+            code="invalid_function_parameters",
+        )
+
+
+def _tool_choice(top: dict[str, bytes]) -> ToolChoice | None:
+    raw = top.get("tool_choice", b"null")
+    if raw == b"null":
+        return None
+    if raw[:1] == b'"':
+        word = decode(raw, str, "tool_choice")
+        if word not in ("auto", "none", "required"):
+            raise RequestError(
+                f'`tool_choice` must be "auto", "none", "required" or an object, not {word!r}',
+                param="tool_choice",
+                code="invalid_value",
+            )
+        return ToolChoice(word)
+    shape = decode(raw, wire.ToolChoice, "tool_choice")
+    named = {"function": shape.function, "custom": shape.custom}.get(shape.type)
+    if named is not None:
+        return ToolChoice("required", (named.name,), named=True)
+    allowed = shape.allowed_tools if shape.type == "allowed_tools" else None
+    if allowed is None or allowed.mode not in ("auto", "required") or not allowed.tools:
+        raise RequestError(
+            '`tool_choice` must be {"type": "function", "function": {"name": ...}} or {"type": "allowed_tools", '
+            '"allowed_tools": {"mode": "auto" or "required", "tools": [at least one]}}',
+            param="tool_choice",
+            code="invalid_value",
+        )
+    names = tuple(inner.name for tool in allowed.tools if (inner := tool.function or tool.custom) is not None)
+    return ToolChoice(cast(Any, allowed.mode), names)

@@ -1,0 +1,256 @@
+"""The messages door: Anthropic Messages in (POST /messages, POST /messages/count_tokens).
+
+Here are the request's fields, tools and headers; `messages_content.py` reads the history, `messages_stream.py` and
+`messages_answer.py` are the answer side.
+
+Every rejected request names the JSON path of the field, what was there, and the fix. Unknown fields, tools, blocks and
+`anthropic-*` headers are accepted; they reach a provider of the same dialect only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from toolwire.doors import AnswerContext, StreamEncoder
+from toolwire.doors.messages import document as messages_answer
+from toolwire.doors.messages.history import read_history
+from toolwire.doors.messages.stream import MessagesEncoder
+from toolwire.doors.typed import decode, member, required_model, too_deep, top_members
+from toolwire.model.errors import GatewayError, RequestError
+from toolwire.model.events import Batch
+from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, Sampling, Tool, ToolChoice
+from toolwire.model.response import ChatResponse
+from toolwire.model.source import Source, with_source
+from toolwire.wire import anthropic_messages as wire
+from toolwire.wire.json import raw_members, unnamed
+
+_EFFORTS = ("low", "medium", "high", "xhigh", "max")
+_THINKING = ("adaptive", "between_tools", "disabled", "enabled")
+_CHOICES = ("auto", "any", "tool", "none")
+
+#: The API's headers that a client may send: betas, versions, what is new. Which account pays is the gateway's own.
+_HEADER = re.compile(r"anthropic-[a-z0-9-]+")
+_ACCOUNT = frozenset({"anthropic-organization-id", "anthropic-workspace-id"})
+
+#: Fields that mean something only to Anthropic's API: carried in the lane, reported or refused elsewhere (`carried`).
+_DIALECT_FIELDS = (
+    "cache_control", "container", "context_management", "diagnostics", "inference_geo", "mcp_servers", "metadata",
+    "service_tier", "speed",
+)  # fmt: skip
+
+#: Tokens of a thinking budget -> the effort that comes nearest, for providers that are not told a number. The bounds
+#: lie between the budgets that clients ask for by name (4,000, 10,000 and 31,999 in Claude Code).
+_BUDGETS = ((4_096, "low"), (12_288, "medium"))
+
+_TOOL = frozenset({"type", "name", "description", "input_schema", "strict"})
+
+
+class MessagesDoor:
+    """See `doors.Door`."""
+
+    name = "messages"
+    dialect = wire.DIALECT
+    call_id = r"[A-Za-z0-9_-]{1,64}"
+    response_prefix = "msg_"
+
+    def parse_request(self, body: bytes, headers: dict[str, str]) -> ChatRequest:
+        """See `doors.Door`."""
+        return parse_request(body, headers)
+
+    def stream_encoder(self, request: ChatRequest, context: AnswerContext) -> StreamEncoder:  # noqa: ARG002
+        return MessagesEncoder()
+
+    def render_response(self, response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:
+        return messages_answer.render_response(response, batch, context)
+
+    def render_error(self, error: GatewayError, request_id: str) -> bytes:
+        return messages_answer.render_error(error, request_id)
+
+
+DOOR = MessagesDoor()
+
+
+class CountDoor(MessagesDoor):
+    """The same for a request whose tokens are to be counted."""
+
+    def parse_request(self, body: bytes, headers: dict[str, str]) -> ChatRequest:
+        """See `doors.Door`."""
+        return parse_request(body, headers, to_count=True)
+
+
+COUNT_DOOR = CountDoor()
+
+
+def parse_request(body: bytes, headers: dict[str, str], *, to_count: bool = False) -> ChatRequest:
+    """The neutral request, with the client's own bytes on every node. `to_count`: only its tokens are asked for, which
+    needs no output limit."""
+    try:
+        request = _request(top_members(body), to_count)
+    except RecursionError:
+        raise too_deep() from None
+    return replace(request, headers=tuple(_headers(headers)))
+
+
+def _headers(headers: dict[str, str]) -> Iterator[tuple[str, str]]:
+    for name, value in headers.items():
+        if not _HEADER.fullmatch(name) or name in _ACCOUNT:
+            continue
+        if not value.isascii() or not value.isprintable():
+            raise RequestError(f"the header `{name}` must be printable ASCII", param=name, code="invalid_value")
+        yield name, value
+
+
+def _request(top: dict[str, bytes], to_count: bool) -> ChatRequest:
+    model = required_model(top)
+    max_tokens = _max_tokens(top, to_count)
+    choice, parallel = _tool_choice(top)
+    config = member(top, "output_config", wire.OutputConfig) or wire.OutputConfig()
+    dialect_fields = (
+        *(name for name in _DIALECT_FIELDS if top.get(name, b"null") != b"null"),
+        *_new_words(top, config),
+        *(("max_tokens",) if max_tokens == 0 else ()),
+    )
+    parsed = ChatRequest(
+        model=model,
+        messages=read_history(top),
+        tools=_tools(top),
+        tool_choice=choice,
+        parallel_tool_calls=parallel,
+        stream=bool(member(top, "stream", bool)) and not to_count,
+        include_usage=True,
+        max_tokens=max_tokens,
+        sampling=_sampling(top),
+        response_format=_response_format(top, config),
+        reasoning_effort=_reasoning_effort(top, config),
+        dialect_fields=dialect_fields,
+    )
+    return replace(parsed, fields=RequestFields(wire.DIALECT, tuple(top.items()), parsed))
+
+
+# ---------------------------------------------------------------- top-level fields
+
+
+def _max_tokens(top: dict[str, bytes], to_count: bool) -> int | None:
+    """The output limit. 0 only warms Anthropic's prompt cache."""
+    value = member(top, "max_tokens", int)
+    if value is None and not to_count:
+        raise RequestError(
+            "`max_tokens` is required: the most tokens that the answer may have",
+            param="max_tokens",
+            code="missing_required_parameter",
+        )
+    if value is not None and value < 0:
+        raise RequestError(f"`max_tokens` must be at least 1, not {value}", param="max_tokens", code="invalid_value")
+    return value
+
+
+def _sampling(top: dict[str, bytes]) -> Sampling:
+    stop = member(top, "stop_sequences", list[str])
+    return Sampling(
+        temperature=_fraction(top, "temperature"),
+        top_p=_fraction(top, "top_p"),
+        top_k=member(top, "top_k", int),
+        stop=tuple(stop) if stop is not None else None,
+    )
+
+
+def _fraction(top: dict[str, bytes], name: str) -> float | None:
+    value = member(top, name, float)
+    if value is not None and not 0 <= value <= 1:
+        raise RequestError(f"`{name}` must be between 0 and 1, not {value:g}", param=name, code="invalid_value")
+    return value
+
+
+def _response_format(top: dict[str, bytes], config: wire.OutputConfig) -> ResponseFormat | None:
+    """The schema of the answer, which the API always enforces. It was a member of its own while it was a beta."""
+    shape, path = config.format, "output_config.format"
+    if shape is None:
+        shape, path = member(top, "output_format", wire.OutputFormat), "output_format"
+    if shape is None:
+        return None
+    schema = bytes(shape.schema)
+    if shape.type != "json_schema" or schema[:1] != b"{":
+        raise RequestError(
+            f'`{path}` must be {{"type": "json_schema", "schema": {{...}}}}', param=path, code="invalid_value"
+        )
+    return ResponseFormat("json_schema", "answer", schema, strict=True)
+
+
+def _reasoning_effort(top: dict[str, bytes], config: wire.OutputConfig) -> str | None:
+    """How hard to think, from `thinking` and `output_config.effort`; None where the model is to judge by itself."""
+    thinking = member(top, "thinking", wire.Thinking)
+    effort = config.effort if config.effort in _EFFORTS else None
+    if thinking is not None and thinking.type in ("disabled", "between_tools"):
+        return "none"
+    if effort is not None or thinking is None or thinking.budget_tokens is None:
+        return effort
+    return next((word for most, word in _BUDGETS if thinking.budget_tokens <= most), "high")
+
+
+def _new_words(top: dict[str, bytes], config: wire.OutputConfig) -> Iterator[str]:
+    """The members whose word no version of the API that we know has: the API's own models may."""
+    thinking, choice = member(top, "thinking", wire.Thinking), member(top, "tool_choice", wire.ToolChoice)
+    if thinking is not None and thinking.type not in _THINKING:
+        yield "thinking.type"
+    if config.effort is not None and config.effort not in _EFFORTS:
+        yield "output_config.effort"
+    if choice is not None and choice.type not in _CHOICES:
+        yield "tool_choice.type"
+
+
+# ---------------------------------------------------------------- tools
+
+
+def _tools(top: dict[str, bytes]) -> tuple[Tool, ...]:
+    raw = member(top, "tools", list[msgspec.Raw])
+    return tuple(_tool(bytes(item), f"tools[{number}]") for number, item in enumerate(raw or ()))
+
+
+def _tool(raw: bytes, path: str) -> Tool:
+    """A tool of the client's. One that Anthropic has defined is known to its models only, and by its name."""
+    shape = decode(raw, wire.Tool, path)
+    source = Source(wire.DIALECT, raw)
+    if shape.type not in (None, "custom"):
+        return with_source(Tool(shape.name or shape.type, kind="opaque"), source)
+    if not shape.name:
+        raise RequestError(f"`{path}.name` is required", param=f"{path}.name", code="missing_required_parameter")
+    schema = bytes(shape.input_schema)
+    if schema[:1] != b"{":
+        raise RequestError(
+            f'`{path}.input_schema` must be a JSON Schema object, {{"type": "object"}} for a tool without parameters',
+            param=f"{path}.input_schema",
+            code="invalid_function_parameters",
+        )
+    root = bytes(raw_members(schema).get("type", b'"object"'))
+    if root != b'"object"':
+        raise RequestError(
+            f'`{path}.input_schema.type` must be "object", not {root.decode()[:80]}',
+            param=f"{path}.input_schema.type",
+            code="invalid_function_parameters",
+        )
+    return with_source(Tool(shape.name, shape.description, schema, shape.strict, extra=unnamed(raw, _TOOL)), source)
+
+
+def _tool_choice(top: dict[str, bytes]) -> tuple[ToolChoice | None, bool | None]:
+    """The choice, and whether calls may be parallel (None: as the provider likes)."""
+    shape = member(top, "tool_choice", wire.ToolChoice)
+    if shape is None:
+        return None, None
+    parallel = False if shape.disable_parallel_tool_use else None
+    if shape.type == "tool" and shape.name:
+        return ToolChoice("required", (shape.name,), named=True), parallel
+    if shape.type not in _CHOICES:
+        return None, parallel
+    if shape.type == "tool":
+        raise RequestError(
+            "`tool_choice.name` is required for the type tool: the name of the tool to call",
+            param="tool_choice.name",
+            code="missing_required_parameter",
+        )
+    modes: dict[str, Any] = {"auto": "auto", "any": "required", "none": "none"}
+    return ToolChoice(modes[shape.type]), parallel

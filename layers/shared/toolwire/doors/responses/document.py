@@ -1,0 +1,104 @@
+"""The Responses door's JSON answer: item for item what the stream would have said."""
+
+from __future__ import annotations
+
+import msgspec
+
+from toolwire.doors import AnswerContext
+from toolwire.doors.responses import items
+from toolwire.doors.responses.open_items import Content, Kind, OutputItem
+from toolwire.doors.responses.tools import Names
+from toolwire.model.events import Batch, OpaquePart, ResponseStart, Usage
+from toolwire.model.request import ChatRequest
+from toolwire.model.response import ChatResponse, OutputPart, ReasoningOutput, TextOutput, ToolCallOutput
+from toolwire.model.source import raw_in
+from toolwire.wire.json import members, write_object
+from toolwire.wire.openai_responses import DIALECT, KNOWN_CALL
+
+
+class _Kind(msgspec.Struct):
+    type: str = ""
+
+
+def _is_call(item: bytes) -> bool:
+    return msgspec.json.decode(item, type=_Kind).type in ("function_call", "custom_tool_call")
+
+
+def _as_was(call: bytes, raw: bytes) -> bytes:
+    """A call written anew, with what the upstream's item has beside what was written, and under its id."""
+    given = members(raw)
+    kept = {name: value for name, value in given.items() if name == "id" or name not in KNOWN_CALL}
+    return write_object((members(call) | kept).items())
+
+
+def render_response(response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:
+    """The upstream's own bytes where they are fit to be shown, else built from the fold."""
+    raw = raw_in(batch, DIALECT)
+    if raw is not None:
+        return raw
+    document = _Document(response, context.request)
+    start, shape = ResponseStart(response.id, response.model, response.created), items.ResponseShape(context.request)
+    shape.extra |= dict(response.extra).get("response", ())
+    return shape.write(
+        start,
+        items.status_of(response.finish),
+        document.output(),
+        usage=response.usage or Usage(),
+        finish=response.finish,
+    )
+
+
+class _Document:
+    """The output of a whole answer."""
+
+    def __init__(self, response: ChatResponse, request: ChatRequest) -> None:
+        self._response = response
+        self._names = Names(request)
+        self._output: list[OutputItem | bytes] = []
+
+    def output(self) -> list[bytes]:
+        for part in self._response.parts:
+            self._add(part)
+        finish, last = self._response.finish, len(self._output) - 1
+        written = [
+            item if isinstance(item, bytes) else item.write(item.final_status(finish, number == last))
+            for number, item in enumerate(self._output)
+        ]
+        return self._with_raw(written)
+
+    def _with_raw(self, written: list[bytes]) -> list[bytes]:
+        """The upstream's own items, where it speaks this API, and only the calls written anew."""
+        raws = [raw for _, raw in dict(self._response.extra).get("output", ())]
+        calls = list(filter(_is_call, written))
+        if not raws or sum(map(_is_call, raws)) != len(calls):  # one was withheld
+            return written
+        left = iter(calls)
+        return [_as_was(next(left), raw) if _is_call(raw) else raw for raw in raws]
+
+    def _add(self, part: OutputPart) -> None:
+        match part:
+            case TextOutput(text, refusal):
+                if text:
+                    contents = self._message().contents
+                    contents.append(Content(len(contents), refusal, [text]))
+            case ReasoningOutput(text, signature):
+                if text or signature is not None:
+                    item = self._item("reasoning")
+                    item.pieces, item.signature = [text] if text else [], signature
+            case ToolCallOutput():
+                item = self._item("custom_tool_call" if part.kind == "custom" else "function_call")
+                item.call_id, item.name, item.pieces = part.id, self._names.split(part.name), [part.arguments]
+            case OpaquePart():
+                if part.dialect == DIALECT:
+                    self._output.append(part.raw)
+
+    def _message(self) -> OutputItem:
+        """The message that goes on, or a new one."""
+        last = self._output[-1] if self._output else None
+        return last if isinstance(last, OutputItem) and last.kind == "message" else self._item("message")
+
+    def _item(self, kind: Kind) -> OutputItem:
+        index = len(self._output)
+        item = OutputItem(kind, items.item_id(kind, self._response.id, index), index)
+        self._output.append(item)
+        return item

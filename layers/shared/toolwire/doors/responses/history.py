@@ -1,0 +1,235 @@
+"""The Responses door's input: items, each with the client's own bytes, as the messages of a history.
+
+What the assistant has said comes as items of its own (reasoning, messages, calls). What stands in a row is one turn and
+becomes one neutral message, so that results pair with their turn at every provider. `wire/openai_responses.py` says
+what of an item is kept where.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import msgspec
+
+from toolwire.doors.openai_images import image_part
+from toolwire.doors.typed import decode
+from toolwire.model.errors import RequestError
+from toolwire.model.request import (
+    Message,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    RefusalPart,
+    Role,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from toolwire.model.source import Members, Source, with_source
+from toolwire.wire import openai_chat
+from toolwire.wire import openai_responses as wire
+from toolwire.wire.json import dump, unnamed, write_array, write_object
+
+_ROLES = ("system", "developer", "user", "assistant")
+_TEXTS = ("input_text", "output_text", "text")
+_CALLS = ("function_call", "custom_tool_call")
+_RESULTS = ("function_call_output", "custom_tool_call_output")
+
+_KNOWN_CALL = frozenset({"type", "call_id", "name", "arguments", "input"})
+_KNOWN_REASONING = frozenset({"type", "summary", "content", "encrypted_content"})
+
+
+@dataclass(slots=True)
+class History:
+    """The messages, and the paths of what only this API knows, each with the word for it: "input[3] (item_reference)".
+    The provider decides on these."""
+
+    messages: tuple[Message, ...]
+    foreign: list[str] = field(default_factory=list)
+
+
+def read_input(top: dict[str, bytes]) -> History:
+    """The history of a request, given its raw members; `instructions` lead it. Raises RequestError."""
+    reader = _Reader()
+    instructions = top.get("instructions", b"null")
+    if instructions != b"null":
+        text = TextPart(decode(instructions, str, "instructions"))
+        reader.add(Message("system", (text,)), Source(wire.DIALECT, b""))
+    given = top.get("input", b"null")
+    if given[:1] == b'"':
+        text = TextPart(decode(given, str, "input"))
+        item = write_object([("role", b'"user"'), ("content", given)])
+        reader.add(Message("user", (text,)), Source(wire.DIALECT, item))
+    elif given != b"null":
+        for number, raw in enumerate(decode(given, list[msgspec.Raw], "input")):
+            reader.item(bytes(raw), f"input[{number}]")
+    return reader.end()
+
+
+class _Reader:
+    """Joins items into messages."""
+
+    def __init__(self) -> None:
+        self._messages: list[Message] = []
+        self._foreign: list[str] = []
+        self._parts: list[Part] = []  # of the assistant's turn that is being read
+        self._raws: list[bytes] = []
+        self._exact = True  # whether a provider may see its items as they are
+
+    def end(self) -> History:
+        self._end_turn()
+        return History(tuple(self._messages), self._foreign)
+
+    def add(self, message: Message, source: Source | None) -> None:
+        """A message that is nothing of the assistant's."""
+        self._end_turn()
+        self._messages.append(with_source(message, source))
+
+    def item(self, raw: bytes, path: str) -> None:
+        shape = decode(raw, wire.InputItem, path)
+        kind = shape.type or ("message" if shape.role is not None else "item_reference")
+        if kind == "message":
+            self._message(shape, raw, path)
+        elif kind in _CALLS:
+            self._say([_call(shape, kind, raw, path)], raw)
+        elif kind in _RESULTS:
+            self.add(Message("tool", (self._result(shape, path),)), Source(wire.DIALECT, raw))
+        elif kind == "reasoning":
+            self._say([_reasoning(shape, raw, path)], raw)
+        else:
+            leavable = kind in wire.SERVER_TOOL_ITEMS
+            if not leavable:
+                self._foreign.append(f"{path} ({kind})")
+            part = with_source(OpaquePart(kind, wire.DIALECT, raw), Source(wire.DIALECT, raw))
+            if leavable or kind.endswith("_call"):  # what the assistant had its host do
+                self._say([part], raw)
+            else:
+                self.add(Message("user", (part,)), Source(wire.DIALECT, raw))
+
+    # ------------------------------------------------------------ turns
+
+    def _say(self, parts: list[Part], raw: bytes, exact: bool = True) -> None:
+        self._parts += parts
+        self._raws.append(raw)
+        self._exact = self._exact and exact
+
+    def _end_turn(self) -> None:
+        if self._raws:
+            source = Source(wire.DIALECT, b",".join(self._raws)) if self._exact else None
+            self._messages.append(with_source(Message("assistant", tuple(self._parts)), source))
+        self._parts, self._raws, self._exact = [], [], True
+
+    # ------------------------------------------------------------ items
+
+    def _message(self, shape: wire.InputItem, raw: bytes, path: str) -> None:
+        if shape.role not in _ROLES:
+            raise RequestError(
+                f"`{path}.role` must be one of {', '.join(_ROLES)}, not {shape.role!r}",
+                param=f"{path}.role",
+                code="invalid_value",
+            )
+        phase = (("phase", dump(shape.phase)),) if shape.phase is not None else ()
+        content = bytes(shape.content) or b"null"
+        if shape.role == "assistant":
+            parts = [] if content in (b"null", b'""') else self._content(content, f"{path}.content", phase)
+            self._say(parts, raw)
+            return
+        if content in (b"null", b"[]"):
+            raise RequestError(
+                f"`{path}.content` is required in a message of role {shape.role}: a string or a list of content parts",
+                param=f"{path}.content",
+                code="missing_required_parameter",
+            )
+        parts = self._content(content, f"{path}.content")
+        self.add(Message(cast(Role, shape.role), tuple(parts)), Source(wire.DIALECT, raw))
+
+    def _result(self, shape: wire.InputItem, path: str) -> ToolResultPart:
+        call_id = _required(shape.call_id, f"{path}.call_id", "the id of the call it answers")
+        output = bytes(shape.output)
+        if not output or output == b"null":
+            raise RequestError(
+                f"`{path}.output` is required: a string or a list of content parts",
+                param=f"{path}.output",
+                code="missing_required_parameter",
+            )
+        parts = self._content(output, f"{path}.output")
+        return ToolResultPart(call_id, cast(Any, tuple(parts)), name=shape.name)
+
+    # ------------------------------------------------------------ content
+
+    def _content(self, content: bytes, path: str, phase: Members = ()) -> list[Part]:
+        """A string, or a list of parts."""
+        if content[:1] == b'"':
+            return [TextPart(decode(content, str, path), phase)]
+        parts = decode(content, list[msgspec.Raw], path)
+        return [self._part(bytes(raw), f"{path}[{number}]", phase) for number, raw in enumerate(parts)]
+
+    def _part(self, raw: bytes, path: str, phase: Members) -> Part:
+        shape = decode(raw, wire.ContentPart, path)
+        source = Source(wire.DIALECT, raw)
+        part: Part
+        if shape.type in _TEXTS:
+            text = _required(shape.text, f"{path}.text", "the text", may_be_empty=True)
+            part = TextPart(text, unnamed(raw, frozenset({"type", "text"})) + phase)
+        elif shape.type == "refusal":
+            text = _required(shape.refusal, f"{path}.refusal", "the text", may_be_empty=True)
+            part = RefusalPart(text, unnamed(raw, frozenset({"type", "refusal"})) + phase)
+        elif shape.type == "input_image" and shape.image_url:
+            part = image_part(shape.image_url, shape.detail, unnamed(raw, frozenset({"type", "image_url", "detail"})))
+        elif shape.type == "input_file" and (chat := _chat_file(raw, path)) is not None:
+            part = OpaquePart("file", openai_chat.DIALECT, chat)
+        else:
+            self._foreign.append(f"{path} ({shape.type})")
+            part = OpaquePart(shape.type, wire.DIALECT, raw)
+        return with_source(part, source)
+
+
+class _File(msgspec.Struct):
+    file_data: str | None = None
+    filename: str | None = None
+
+
+def _chat_file(raw: bytes, path: str) -> bytes | None:
+    """A file with its bytes as the Chat API has it: what any provider that reads files reads."""
+    file = decode(raw, _File, path)
+    if not file.file_data:
+        return None
+    return dump({"type": "file", "file": {"filename": file.filename or "file", "file_data": file.file_data}})
+
+
+def _call(shape: wire.InputItem, kind: str, raw: bytes, path: str) -> ToolCallPart:
+    call_id = _required(shape.call_id, f"{path}.call_id", "the id that its output names")
+    name = _required(shape.name, f"{path}.name", "the tool's name")
+    member = "arguments" if kind == "function_call" else "input"
+    text = _required(getattr(shape, member), f"{path}.{member}", "the call's own text", may_be_empty=True)
+    call = ToolCallPart(
+        call_id,
+        wire.flat_name(shape.namespace, name),
+        text,
+        "function" if kind == "function_call" else "custom",
+        unnamed(raw, _KNOWN_CALL),
+    )
+    return with_source(call, Source(wire.DIALECT, raw))
+
+
+class _ReasoningText(msgspec.Struct):
+    text: str = ""
+
+
+def _reasoning(shape: wire.InputItem, raw: bytes, path: str) -> ReasoningPart:
+    """Its text, or the summary where it has none, and what only OpenAI can read."""
+    content = bytes(shape.content)
+    if content[:1] != b"[" or content == b"[]":
+        content = write_array(bytes(part) for part in shape.summary or ())
+    texts = decode(content, list[_ReasoningText], f"{path}.content")
+    part = ReasoningPart(
+        "\n\n".join(piece.text for piece in texts), shape.encrypted_content or None, unnamed(raw, _KNOWN_REASONING)
+    )
+    return with_source(part, Source(wire.DIALECT, raw))
+
+
+def _required(value: str | None, path: str, what: str, may_be_empty: bool = False) -> str:
+    if value is None or (not value and not may_be_empty):
+        raise RequestError(f"`{path}` is required: {what}", param=path, code="missing_required_parameter")
+    return value

@@ -1,0 +1,162 @@
+"""The response object and its output items as JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from toolwire.conversation.tool_call_ids import base62
+from toolwire.model.events import Finish, ResponseStart, Usage
+from toolwire.model.request import ChatRequest
+from toolwire.model.source import Members, raw_in
+from toolwire.wire.json import dump, write_array, write_object
+from toolwire.wire.openai_responses import DIALECT
+
+#: What the response object repeats of the request, and what stands there where the request says nothing.
+_REPEATED = {
+    "instructions": b"null",
+    "max_output_tokens": b"null",
+    "metadata": b"{}",
+    "parallel_tool_calls": b"true",
+    "previous_response_id": b"null",
+    "prompt_cache_key": None,
+    "reasoning": b'{"effort":null,"summary":null}',
+    "temperature": b"null",
+    "text": b'{"format":{"type":"text"}}',
+    "tool_choice": b'"auto"',
+    "tools": b"[]",
+    "top_p": b"null",
+    "truncation": b'"disabled"',
+    "user": None,
+}
+
+#: Item type -> what its ids begin with.
+_PREFIXES = {"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc"}
+
+#: What of a response's id its items' ids repeat: together they are within the 64 characters that clients expect.
+_TOKEN = re.compile(r"resp_([A-Za-z0-9_-]{1,48})")
+
+#: Why a response is incomplete, in OpenAI's words.
+_INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"}
+
+
+def item_id(kind: str, response_id: str, index: int) -> str:
+    """The id of the item at this output index: the same whenever it is asked for."""
+    match = _TOKEN.fullmatch(response_id)
+    token = match[1] if match else base62(response_id.encode("utf-8", "surrogatepass"), 24)
+    return f"{_PREFIXES[kind]}_{token}_{index}"
+
+
+class ResponseShape:
+    """Writes the response object, again and again while an answer streams."""
+
+    def __init__(self, request: ChatRequest | None) -> None:
+        fields = request.fields if request is not None else None
+        given = dict(fields.members) if fields is not None and fields.dialect == DIALECT else {}
+        self._repeated = [
+            (name, value)
+            for name, default in _REPEATED.items()
+            if (value := _compact(given.get(name, b"null"), default)) is not None
+        ]
+        #: Members that an upstream of this API has said of the response: they stand in the place of what is repeated.
+        self.extra: dict[str, bytes] = {}
+
+    def write(
+        self,
+        start: ResponseStart,
+        status: str,
+        output: Iterable[bytes],
+        *,
+        usage: Usage | None = None,
+        finish: Finish | None = None,
+        error: bytes = b"null",
+    ) -> bytes:
+        """The object. `finish` says why it is incomplete, where it is."""
+        reason = _INCOMPLETE.get(finish.reason) if finish is not None else None
+        written = {
+            "id": dump(start.id),
+            "object": b'"response"',
+            "created_at": dump(start.created),
+            "status": dump(status),
+            "background": b"false",
+            "error": error,
+            "incomplete_details": dump({"reason": reason}) if reason else b"null",
+            "model": dump(start.model),
+            "output": write_array(output),
+            "store": b"false",
+            "usage": write_usage(usage) if usage is not None else b"null",
+            **dict(self._repeated),
+        }
+        return write_object((written | self.extra).items())
+
+
+def _compact(raw: bytes, default: bytes | None) -> bytes | None:
+    """The client's own value; the default where there is none."""
+    return default if raw == b"null" else one_line(raw)
+
+
+def one_line(raw: bytes) -> bytes:
+    """JSON without white space between its tokens, where it does not fit into one line of an event as it is."""
+    return msgspec.json.format(raw, indent=-1) if b"\n" in raw or b"\r" in raw else raw
+
+
+def status_of(finish: Finish) -> str:
+    """The status of a response that ended so."""
+    return "incomplete" if finish.reason in _INCOMPLETE else "completed"
+
+
+def write_usage(usage: Usage) -> bytes:
+    """OpenAI's usage object: its own bytes where the upstream speaks it, else built; zeros, never omissions."""
+    raw = raw_in(usage, DIALECT)
+    if raw is not None:
+        return raw
+    built = {
+        "input_tokens": usage.input_tokens,
+        "input_tokens_details": {
+            "cached_tokens": usage.cache_read_tokens,
+            "cache_write_tokens": usage.cache_write_tokens,
+        },
+        "output_tokens": usage.output_tokens,
+        "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+        "total_tokens": usage.total_tokens,
+    }
+    return dump(built)
+
+
+# ---------------------------------------------------------------- items
+
+
+def text_content(text: str, refusal: bool) -> bytes:
+    """One part of a message's content."""
+    if refusal:
+        return dump({"type": "refusal", "refusal": text})
+    return dump({"type": "output_text", "text": text, "annotations": [], "logprobs": []})
+
+
+def message_item(id: str, status: str, contents: Iterable[bytes]) -> bytes:
+    head = dump({"type": "message", "id": id, "status": status, "role": "assistant"})
+    return head[:-1] + b',"content":' + write_array(contents) + b"}"
+
+
+def reasoning_item(id: str, status: str, texts: Iterable[str], signature: str | None) -> bytes:
+    """Readable reasoning is its summary, which is what clients show; `encrypted_content` is what a client sends back
+    unread."""
+    item: dict[str, object] = {"type": "reasoning", "id": id, "status": status}
+    item["summary"] = [{"type": "summary_text", "text": text} for text in texts]
+    if signature is not None:
+        item["encrypted_content"] = signature
+    return dump(item)
+
+
+def call_item(
+    kind: str, id: str, status: str, call_id: str, name: tuple[str | None, str], text: str, extra: Members
+) -> bytes:
+    """A call; `name` is (namespace or None, name)."""
+    member = "input" if kind == "custom_tool_call" else "arguments"
+    item: dict[str, object] = {"type": kind, "id": id, "status": status, "call_id": call_id, "name": name[1]}
+    if name[0] is not None:
+        item["namespace"] = name[0]
+    item[member] = text
+    return write_object([*((name, dump(value)) for name, value in item.items()), *extra])

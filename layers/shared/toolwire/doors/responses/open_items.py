@@ -1,0 +1,83 @@
+"""What a streamed answer of the Responses door holds at a moment: its open items and what they have said.
+
+An item is written by us, or is the upstream's own (`raw`) and only followed, so that the door can take over in the
+middle: close it, or say in a failure how far it came.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from toolwire.doors.responses import items
+from toolwire.model.events import Finish
+from toolwire.model.source import Members
+from toolwire.wire.json import is_object
+
+Kind = Literal["message", "reasoning", "function_call", "custom_tool_call"]
+
+
+@dataclass(slots=True)
+class Content:
+    """One part of a message's content."""
+
+    index: int
+    refusal: bool
+    pieces: list[str] = field(default_factory=list)
+    closed: bool = False
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+
+@dataclass(slots=True)
+class OutputItem:
+    """One item. `index` is its `output_index`."""
+
+    kind: Kind
+    id: str
+    index: int
+    contents: list[Content] = field(default_factory=list)  # of a message
+    pieces: list[str] = field(default_factory=list)  # of reasoning or of a call
+    call_id: str = ""
+    name: tuple[str | None, str] = (None, "")
+    extra: Members = ()
+    signature: str | None = None
+    closed: bool = False
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+    def final_status(self, finish: Finish, is_last: bool) -> str:
+        """The status at the answer's end: a call is cut where the output limit left no whole arguments, text and a
+        freeform call where they are what came last."""
+        if self.kind == "function_call":
+            cut = finish.reason == "length" and not is_object(self.text)
+        elif self.kind == "message":
+            cut = is_last and finish.reason in ("length", "content_filter")
+        else:
+            cut = is_last and self.kind == "custom_tool_call" and finish.reason == "length"
+        return "incomplete" if cut else "completed"
+
+    def write(self, status: str) -> bytes:
+        """The item with all that it has said."""
+        match self.kind:
+            case "message":
+                contents = (items.text_content(content.text, content.refusal) for content in self.contents)
+                return items.message_item(self.id, status, contents)
+            case "reasoning":
+                return items.reasoning_item(self.id, status, [self.text] if self.pieces else [], self.signature)
+            case _:
+                return items.call_item(self.kind, self.id, status, self.call_id, self.name, self.text, self.extra)
+
+    def opening(self) -> bytes:
+        """The item as it begins: named, and with nothing said."""
+        match self.kind:
+            case "message":
+                return items.message_item(self.id, "in_progress", ())
+            case "reasoning":
+                return items.reasoning_item(self.id, "in_progress", (), None)
+            case _:
+                return items.call_item(self.kind, self.id, "in_progress", self.call_id, self.name, "", self.extra)

@@ -1,0 +1,171 @@
+"""The Responses door: OpenAI Responses in (POST /responses).
+
+responses.py            the request's fields
+responses_input.py      its items, as messages
+responses_tools.py      its tools and tool_choice
+responses_stream.py     the answer as a stream: what of it is the upstream's own, failures, keep-alives
+responses_writer.py     neutral events as this API's
+responses_document.py   the answer as one document
+responses_state.py      an item while it grows
+responses_items.py      items and the response object as JSON
+
+Nothing is stored here: `store` is reported as false, and what needs something stored (`previous_response_id`,
+`conversation`, `item_reference`) passes to a provider of the same dialect and is refused by every other.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any, cast
+
+from toolwire.doors import AnswerContext, StreamEncoder, openai_errors
+from toolwire.doors.responses.document import render_response
+from toolwire.doors.responses.history import read_input
+from toolwire.doors.responses.stream import ResponsesEncoder
+from toolwire.doors.responses.tools import read_tool_choice, read_tools
+from toolwire.doors.typed import EFFORTS, in_range, member, one_of, required_model, too_deep, top_members
+from toolwire.model.errors import GatewayError, RequestError
+from toolwire.model.events import Batch
+from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, Sampling
+from toolwire.model.response import ChatResponse
+from toolwire.wire import openai_responses as wire
+
+#: Fields that mean something only to OpenAI: carried in the lane, reported or refused elsewhere.
+_DIALECT_FIELDS = (
+    "access_programs", "client_metadata", "context_management", "conversation", "image",
+    "max_tool_calls", "metadata", "moderation", "previous_response_id", "prompt", "prompt_cache_key",
+    "prompt_cache_options", "prompt_cache_retention", "safety_identifier", "service_tier", "store", "top_logprobs",
+    "truncation", "user",
+)  # fmt: skip
+
+#: Values that ask for nothing but what is done anyway.
+_DEFAULTS = {"top_logprobs": b"0", "truncation": b'"disabled"'}
+
+#: What stands for a history that OpenAI keeps.
+_STORED_HISTORY = ("previous_response_id", "conversation", "prompt")
+
+
+class ResponsesDoor:
+    """See `doors.Door`."""
+
+    name = "responses"
+    dialect = wire.DIALECT
+    call_id = r"[A-Za-z0-9_-]{1,64}"
+    response_prefix = "resp_"
+
+    def parse_request(self, body: bytes, headers: dict[str, str]) -> ChatRequest:  # noqa: ARG002
+        return parse_request(body)
+
+    def stream_encoder(self, request: ChatRequest, context: AnswerContext) -> StreamEncoder:  # noqa: ARG002
+        return ResponsesEncoder(request)
+
+    def render_response(self, response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:
+        return render_response(response, batch, context)
+
+    def render_error(self, error: GatewayError, request_id: str) -> bytes:
+        return openai_errors.render_error(_flat(error), request_id)
+
+
+DOOR = ResponsesDoor()
+
+#: Where the rules for all doors find a tool's parts. Here a tool has them itself.
+_INNER = re.compile(r"(tools\[[0-9]+\])\.(?:function|custom)\b")
+
+
+def _flat(error: GatewayError) -> GatewayError:
+    """The error with the paths of a tool as this API has them."""
+    if not isinstance(error, RequestError) or not (error.param or "").startswith("tools["):
+        return error
+    return RequestError(
+        _INNER.sub(r"\1", error.message),
+        code=error.code,
+        status=error.status,
+        param=_INNER.sub(r"\1", error.param or ""),
+        features=error.features,
+        headers=error.headers,
+    )
+
+
+def parse_request(body: bytes) -> ChatRequest:
+    """The neutral request, with the client's own bytes on every node."""
+    try:
+        return _request(top_members(body))
+    except RecursionError:
+        raise too_deep() from None
+
+
+def _request(top: dict[str, bytes]) -> ChatRequest:
+    model = required_model(top)
+    history = read_input(top)
+    if not history.messages and not any(top.get(name, b"null") != b"null" for name in _STORED_HISTORY):
+        raise RequestError(
+            "`input` is required: a string, or a list of at least one item",
+            param="input",
+            code="missing_required_parameter",
+        )
+    _check_background(top)
+    tools = read_tools(top)
+    choice, foreign_choice = read_tool_choice(top, tools)
+    shape, verbosity = _text(top)
+    reasoning = member(top, "reasoning", wire.ReasoningSettings) or wire.ReasoningSettings()
+    fields = [name for name in _DIALECT_FIELDS if top.get(name, b"null") not in (b"null", _DEFAULTS.get(name))]
+    parsed = ChatRequest(
+        model=model,
+        messages=history.messages,
+        tools=tools,
+        tool_choice=choice,
+        parallel_tool_calls=member(top, "parallel_tool_calls", bool),
+        stream=bool(member(top, "stream", bool)),
+        include_usage=True,
+        max_tokens=_max_tokens(top),
+        sampling=Sampling(temperature=in_range(top, "temperature", 0, 2), top_p=in_range(top, "top_p", 0, 1)),
+        response_format=shape,
+        reasoning_effort=one_of(reasoning.effort, EFFORTS, "reasoning.effort"),
+        reasoning_summary=reasoning.summary,
+        dialect_fields=(*fields, *verbosity, *foreign_choice, *history.foreign),
+    )
+    return replace(parsed, fields=RequestFields(wire.DIALECT, tuple(top.items()), parsed))
+
+
+def _check_background(top: dict[str, bytes]) -> None:
+    """An answer in the background is fetched later, by its id: nothing here keeps it, or serves it from where it is."""
+    if member(top, "background", bool):
+        raise RequestError(
+            "`background` cannot be true: the gateway keeps no answer to be fetched later; leave it out, and set "
+            "`stream` to have the answer as it comes",
+            param="background",
+            code="unsupported_parameter",
+        )
+
+
+def _max_tokens(top: dict[str, bytes]) -> int | None:
+    value = member(top, "max_output_tokens", int)
+    if value is not None and value < 1:
+        raise RequestError(
+            f"`max_output_tokens` must be at least 1, not {value}", param="max_output_tokens", code="invalid_value"
+        )
+    return value
+
+
+def _text(top: dict[str, bytes]) -> tuple[ResponseFormat | None, list[str]]:
+    """The format of the answer, and the names of what else `text` asks for."""
+    settings = member(top, "text", wire.TextSettings)
+    if settings is None:
+        return None, []
+    others = ["verbosity"] if settings.verbosity not in (None, "medium") else []
+    shape = settings.format
+    if shape is None:
+        return None, others
+    kind = one_of(shape.type, ("text", "json_object", "json_schema"), "text.format.type")
+    if kind != "json_schema":
+        return ResponseFormat(cast(Any, kind)), others
+    schema = bytes(shape.schema)
+    for name, given in (("name", shape.name), ("schema", schema)):
+        if not given:
+            raise RequestError(
+                f"`text.format.{name}` is required for the type json_schema",
+                param=f"text.format.{name}",
+                code="missing_required_parameter",
+            )
+    return ResponseFormat("json_schema", shape.name, schema, shape.strict, shape.description), others

@@ -1,0 +1,153 @@
+"""The Responses door's streamed answer.
+
+What strict clients require of it (tested against both of OpenAI's SDKs): `response.created` first and one ending last,
+the same ids from an item's beginning to `response.completed`, empty stubs where an item begins, its name and call id at
+once, and the complete output at the end.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from toolwire.doors.openai_errors import error_object
+from toolwire.doors.responses.writer import EventWriter, Frame, delta_of, text_delta_of
+from toolwire.framing.sse import encode_comment, encode_event
+from toolwire.model.errors import GatewayError
+from toolwire.model.events import (
+    Batch,
+    OpaquePart,
+    ReasoningStart,
+    ResponseEnd,
+    ResponseStart,
+    StreamEvent,
+    TextStart,
+    ToolCallStart,
+)
+from toolwire.model.request import ChatRequest
+from toolwire.model.source import raw_in
+from toolwire.wire.json import dump, members, unnamed, write_array, write_object
+from toolwire.wire.openai_responses import DIALECT, KNOWN_RESPONSE
+
+#: Events that begin something: who writes one of them anew writes what follows.
+_STARTS = (ResponseStart, TextStart, ReasoningStart, ToolCallStart, OpaquePart)
+
+_ENDINGS = ("response.completed", "response.incomplete", "response.failed")
+
+#: Error codes that clients of this API act on; any other failure is the server's.
+_KNOWN_CODES = ("context_length_exceeded", "insufficient_quota", "invalid_prompt", "rate_limit_exceeded")
+
+
+class _Item(msgspec.Struct):
+    id: object = None  # of an item that only this API knows nothing was checked
+    type: object = None
+
+
+_frame_decoder = msgspec.json.Decoder(Frame)
+
+
+class ResponsesEncoder:
+    """One streamed answer.
+
+    Frames of the same dialect pass as they are, but for a `sequence_number` that no longer fits, and the writer follows
+    them. What was changed is written anew, and so is, from the first item written anew, every later one.
+    """
+
+    def __init__(self, request: ChatRequest) -> None:
+        self._writer = EventWriter(request)
+        self._took_over = self._over = False
+        self._mended = False  # whether anything was written anew: then so is the ending, with what the client has seen
+
+    def encode(self, batch: Batch) -> bytes:
+        raw = raw_in(batch, DIALECT)
+        if raw is not None:
+            return self._pass(raw, batch.events)
+        writer = self._writer
+        writer.note(dict(batch.extra).get("response", ()))
+        self._mended = self._mended or bool(batch.events)
+        if writer.same_dialect and any(isinstance(event, _STARTS) for event in batch.events):
+            self._took_over = True
+        out = writer.write(batch.events)
+        self._over = self._over or any(type(event) is ResponseEnd for event in batch.events)
+        return out
+
+    def fail(self, error: GatewayError, request_id: str) -> bytes:  # noqa: ARG002
+        """`response.failed` with what was said until then; before there was a response, an `error` event. Items that
+        are open are never said to be done."""
+        self._over = True
+        if self._writer.start is None:  # flat as the API has it, and nested, which is what makes both SDKs raise
+            flat = {"code": error.code, "message": error.message, "param": error.param, "error": error_object(error)}
+            return self._writer.event(b"error", dump(flat)[1:-1])
+        code = "rate_limit_exceeded" if error.status == 429 else "server_error"
+        code = error.code if error.code in _KNOWN_CODES else code
+        shown = {"code": code, "message": error.message, "type": error.code, "param": error.param}
+        return self._writer.failed(dump(shown))
+
+    def keep_alive(self) -> bytes:
+        """Within an item an empty delta of its kind, between items `response.in_progress` once more: Codex counts
+        events, no comments. openai-node does not take the latter within an item."""
+        writer = self._writer
+        comment = encode_comment(b"keep-alive")
+        if writer.start is None or self._over:
+            return comment
+        if not writer.open:
+            return comment if writer.raw_open else writer.lifecycle(b"response.in_progress")
+        item = writer.open[-1]
+        if item.kind != "message":
+            return writer.event(*delta_of(item), b',"delta":""')
+        content = next((content for content in item.contents if not content.closed), None)
+        if content is None:
+            return comment
+        logprobs = b"" if content.refusal else b',"logprobs":[]'
+        return writer.event(*text_delta_of(item, content), b',"delta":""', logprobs)
+
+    # ------------------------------------------------------------ the lane
+
+    def _pass(self, raw: bytes, events: tuple[StreamEvent, ...]) -> bytes:
+        """An upstream's own event, shown as it is where nothing that it belongs to was written anew."""
+        writer = self._writer
+        writer.same_dialect = True
+        frame = _frame_decoder.decode(raw)
+        index = frame.output_index
+        if frame.type == "response.created":
+            writer.note(unnamed(frame.response, KNOWN_RESPONSE))
+        if (self._mended or writer.open) and frame.type in _ENDINGS:
+            return self._end_anew(frame, events)
+        if index not in writer.raw_open and (self._took_over or self._is_ours(frame, events)):
+            self._mended = True
+            return writer.write(events)
+        if frame.type == "response.output_item.added" and index is not None:
+            item = msgspec.json.decode(frame.item, type=_Item)
+            writer.open_raw(index, item.id if isinstance(item.id, str) else "", is_message=item.type == "message")
+        shown = self._numbered(frame, raw)
+        writer.frame = frame
+        more = writer.write(events)  # no event but the reference document's own
+        writer.frame = None
+        if frame.type == "response.output_item.done" and index is not None:
+            more += writer.close_raw(index, bytes(frame.item))
+        if frame.type in _ENDINGS:
+            self._over = True
+            more += writer.done(bytes(frame.response))
+        return shown + more
+
+    def _is_ours(self, frame: Frame, events: tuple[StreamEvent, ...]) -> bool:
+        """Whether the event belongs to an item whose beginning was written anew, or that has none."""
+        if frame.output_index is None or frame.type == "response.output_item.added":
+            return False
+        return bool(events) or any(item.index == frame.output_index for item in self._writer.open)
+
+    def _numbered(self, frame: Frame, raw: bytes) -> bytes:
+        number = self._writer.sequence
+        self._writer.sequence += 1
+        if frame.sequence_number != number:
+            raw = write_object((members(raw) | {"sequence_number": dump(number)}).items())
+        return encode_event(frame.type.encode(), raw)
+
+    def _end_anew(self, frame: Frame, events: tuple[StreamEvent, ...]) -> bytes:
+        """The upstream's ending, with what the client has seen for its output."""
+        writer = self._writer
+        assert writer.start is not None
+        out = writer.write(event for event in events if type(event) is not ResponseEnd) + writer.close_all()
+        response = members(frame.response) | {"id": dump(writer.start.id), "model": dump(writer.start.model)}
+        response["output"] = write_array(writer.in_order())
+        self._over = True
+        return out + writer.ending(frame.type.encode(), write_object(response.items()))

@@ -1,0 +1,87 @@
+"""What the gateway decides of an answer's identity: the response's id, each call's id, and the names of tools as the
+client gave them. The same streamed and not: whatever is decided about a call is decided at its start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from dataclasses import dataclass, field, replace
+
+from toolwire.conversation.tool_call_ids import RANDOM_CHARS, keeps, mint
+from toolwire.model.events import Batch, ResponseStart, StreamEvent, ToolCallStart
+
+
+@dataclass(slots=True)
+class AnswerIds:
+    """One answer. `take` returns the batch itself, with its source, where there is nothing to decide.
+
+    `model` and `now` stand in for what the upstream leaves out. `minted` is told (our id, the provider's or None, the
+    name the provider knows the tool by). `without_source` is the provider's.
+    """
+
+    response_prefix: str
+    #: The ids of the provider that its client may see, as a regular expression; None: only ours.
+    kept: str | None
+    #: Whether the response's own id is kept.
+    keeps_response_id: bool
+    token: str
+    names: dict[str, str]
+    used: set[str]
+    model: str
+    new_id: Callable[[int], str]
+    now: Callable[[], float]
+    without_source: Callable[[Batch], Batch]
+    minted: Callable[[str, str | None, str], None]
+    #: How many ids were minted.
+    count: int = field(default=0, init=False)
+
+    def take(self, batch: Batch) -> Batch:
+        events: list[StreamEvent] | None = None
+        for number, event in enumerate(batch.events):
+            new: StreamEvent = event
+            if type(event) is ToolCallStart:
+                new = self._call(event)
+            elif type(event) is ResponseStart:
+                new = self._start(event)
+            if new is not event:
+                events = events or list(batch.events)
+                events[number] = new
+        if events is None:
+            return batch
+        # A change of the bytes is what a client of the same dialect would see: a default for a missing time is none.
+        if any(_shown(new) != _shown(old) for new, old in zip(events, batch.events, strict=True)):
+            return self._rewritten(batch, events)
+        return Batch(tuple(events), batch.extra, batch.source)
+
+    def _rewritten(self, batch: Batch, events: list[StreamEvent]) -> Batch:
+        plain = self.without_source(batch)
+        merged = [
+            replace(new, extra=old.extra) if type(new) is ToolCallStart and type(old) is ToolCallStart else new
+            for new, old in zip(events, plain.events, strict=True)
+        ]
+        return Batch(tuple(merged), plain.extra)
+
+    def _start(self, event: ResponseStart) -> ResponseStart:
+        id = event.id if self.keeps_response_id and event.id else self.response_prefix + self.new_id(24)
+        created = event.created if event.created is not None else int(self.now())
+        return replace(event, id=id, created=created, model=event.model or self.model)
+
+    def _call(self, event: ToolCallStart) -> ToolCallStart:
+        name = self.names.get(event.name, event.name)
+        id = event.id
+        if not id or not self._keeps(id, event.has_state, self.used):
+            id = mint(self.token, self.new_id(RANDOM_CHARS))
+            self.count += 1
+            self.minted(id, event.id, event.name)
+        self.used.add(id)
+        return event if id == event.id and name == event.name else replace(event, id=id, name=name)
+
+    def _keeps(self, id: str, has_state: bool, used: Container[str]) -> bool:
+        return self.kept is not None and not has_state and keeps(id, self.kept, used)
+
+
+def _shown(event: StreamEvent) -> tuple[object, ...]:
+    """The identity of an event that its source's bytes carry."""
+    if type(event) is ResponseStart:
+        return (event.id, event.model)
+    return (event,)

@@ -1,0 +1,106 @@
+"""The bodies of GET /models and GET /health, and of the errors in their place.
+
+The list of models has every member that some client reads: OpenAI's SDKs (`id`, `object`, `created`, `owned_by`) and
+Claude Code's model discovery (`type`, `display_name`, `created_at`, `first_id`, `last_id`, `has_more`); `models` is
+Codex's own catalogue. A provider's models are not ours to know, so the list has what is configured by name: aliases,
+and the demo's models.
+
+Pure: settings in, bytes out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import msgspec
+
+from toolwire.exchange.routing import DEMO, DEMO_MODELS, may_use, route
+from toolwire.model.errors import GatewayError
+from toolwire.model.settings import Settings, Tenant
+
+
+def models_body(settings: Settings, wires: Collection[str], tenant: Tenant | None = None) -> bytes:
+    """The models that a request of the tenant can name, as JSON. `wires` are the built ones: what speaks another is not
+    offered."""
+    names = [f"{DEMO}/{name}" for name in DEMO_MODELS] if settings.enable_demo else []
+    names += [alias for alias in settings.aliases if "*" not in alias]
+    targets = [(name, route(name, settings)) for name in names]
+    models = [
+        _model(name, target.provider.name)
+        for name, target in targets
+        if target.provider.wire in wires and may_use(tenant or settings.tenant, name, target)
+    ]
+    return msgspec.json.encode(
+        {
+            "object": "list",
+            "data": models,
+            "models": [_codex_model(str(model["id"]), number) for number, model in enumerate(models)],
+            "has_more": False,
+            "first_id": models[0]["id"] if models else None,
+            "last_id": models[-1]["id"] if models else None,
+        }
+    )
+
+
+def _model(name: str, owner: str) -> dict[str, object]:
+    """One entry. When the model came to be is not known: the time is 0, which every client takes."""
+    return {
+        "id": name,
+        "object": "model",
+        "created": 0,
+        "owned_by": owner,
+        "type": "model",
+        "display_name": name,
+        "created_at": "1970-01-01T00:00:00Z",
+    }
+
+
+def _codex_model(name: str, priority: int) -> dict[str, object]:
+    """One entry as Codex reads it (`ModelInfo`, required members and those that matter here): its `model_catalog_json`
+    takes the whole document. The freeform patch tool works with every provider: see `custom_tools`."""
+    return {
+        "slug": name,
+        "display_name": name,
+        "description": None,
+        "priority": priority,
+        "visibility": "list",
+        "supported_in_api": True,
+        "base_instructions": _CODEX_INSTRUCTIONS,
+        "shell_type": "unified_exec",
+        "apply_patch_tool_type": "freeform",
+        "supports_parallel_tool_calls": True,
+        "supported_reasoning_levels": [],
+        "support_verbosity": False,
+        "truncation_policy": {"mode": "tokens", "limit": 10_000},
+        "experimental_supported_tools": [],
+    }
+
+
+#: Codex wants instructions for each model. What it needs to know of its tools it is told with them.
+_CODEX_INSTRUCTIONS = (
+    "You are a coding agent in the user's workspace. Work on the task until it is done: look before you change, use "
+    "the tools you have, check what you did, and say in short what you changed."
+)
+
+
+def health_body(version: str, *, demo: bool, store: str) -> bytes:
+    """The gateway's own state, as JSON: no key is asked for it, so it says nothing of providers. `store` is the kind of
+    store that conversations are kept in."""
+    return msgspec.json.encode({"status": "ok", "version": version, "demo": demo, "store": store})
+
+
+def error_body(error: GatewayError, request_id: str) -> bytes:
+    """An error that OpenAI's and Anthropic's SDKs both read: this function serves the clients of every door."""
+    kind = _ERROR_TYPES.get(error.status, "api_error" if error.status >= 500 else "invalid_request_error")
+    detail = {"type": kind, "code": error.code, "message": error.message, "param": error.param}
+    return msgspec.json.encode({"type": "error", "error": detail, "request_id": request_id})
+
+
+#: Anthropic's words, which OpenAI's SDKs take as they take any.
+_ERROR_TYPES = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+}

@@ -1,0 +1,262 @@
+"""Which providers take a set of tools, what becomes of it there, and what is refused: POST /native/tools/check.
+
+There is no second set of rules here. A request with the tools goes through the gateway's own checks and through each
+provider's own writer; what is reported is what those refuse, and the difference between what they were given and what
+they would send. A refused tool is replaced by one that everybody takes, and the rest is tried again, so that one answer
+names all that is wrong.
+
+Pure: a request and targets in, bytes out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, TypeVar
+
+import msgspec
+
+from toolwire.doors import Door
+from toolwire.doors.native.stream import error_object
+from toolwire.model.errors import RequestError
+from toolwire.model.request import ChatRequest, Tool
+from toolwire.model.settings import Target, Tenant
+from toolwire.model.warnings import explain
+from toolwire.policy.checked_request import Checked, checked
+from toolwire.providers import load_provider, profile_of
+from toolwire.rewrite.tool_names import wire_name
+from toolwire.schema.tree import escaped, parse
+from toolwire.wire.json import dump, elements, raw_members, write_array, write_object
+
+#: Refusals that one answer names for one provider, and differences for one tool.
+_MOST_REFUSALS, _MOST_CHANGES = 64, 64
+
+_TOOL_PATH = re.compile(r"tools\[([0-9]+)\]")
+_HARMLESS = b'{"type":"object","properties":{}}'
+
+T = TypeVar("T")
+
+#: One thing that becomes of one tool.
+_Change = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A model that is asked: by the name the client gave it, or a provider's any model (`name` None). One that cannot
+    be reached has the `refusal` in place of a target."""
+
+    name: str | None
+    target: Target | None
+    refusal: RequestError | None = None
+
+
+def report(door: Door, request: ChatRequest, tenant: Tenant, candidates: Sequence[Candidate]) -> bytes:
+    """The answer, as JSON."""
+    if tenant.allowlist is not None:  # what stands for a refused tool is not refused itself
+        tenant = replace(tenant, allowlist=(*tenant.allowlist, *map(_stand_in, range(len(request.tools)))))
+    passed, refused, rest = _all_refusals(request, lambda it: checked(door.name, it, {}, tenant))
+    known = {number for error in refused if (number := _number(error)) is not None}
+    verdicts = [_verdict(candidate, request, passed, rest, known, bool(refused)) for candidate in candidates]
+    return write_object(
+        [
+            ("object", b'"tools.check"'),
+            ("tools", dump(len(request.tools))),
+            ("refused", _errors(refused, request)),
+            ("warnings", _warnings(passed.warnings if passed else ())),
+            ("providers", write_array(verdicts)),
+        ]
+    )
+
+
+def _verdict(
+    candidate: Candidate, request: ChatRequest, passed: Checked | None, rest: ChatRequest, known: set[int], spoilt: bool
+) -> bytes:
+    """What one provider says. `rest` is the request without what nobody gets: the tools in the places `known`;
+    `spoilt`: there is such a thing."""
+    target, refused = candidate.target, [candidate.refusal] if candidate.refusal else []
+    changes: list[_Change] = []
+    warnings: list[str] = []
+    sent: list[_Sent] = []
+    if target is not None and passed is not None:
+        provider, profile = load_provider(target.provider.wire), profile_of(target)
+        asked = replace(rest, options=passed.request.options)  # with the tenant's defaults
+        built, refused, _ = _all_refusals(asked, lambda it: provider.build_request(it, target, profile, None))
+        absent = known | {number for error in refused if (number := _number(error)) is not None}
+        if built is not None:
+            upstream, warnings = built
+            sent = [tool for tool in _sent_tools(upstream.body) if tool.name not in map(_stand_in, absent)]
+            changes = list(_changes(request, provider.tool_name, sent, absent))
+    return write_object(
+        [
+            ("provider", dump(target.provider.name if target else None)),
+            ("wire", dump(target.provider.wire if target else None)),
+            ("model", dump(candidate.name)),
+            ("accepted", dump(not refused and not spoilt)),
+            ("refused", _errors(refused, request)),
+            ("changes", dump(changes)),
+            ("warnings", _warnings(warnings)),
+            ("sent", write_array(tool.raw for tool in sent)),
+        ]
+    )
+
+
+# ---------------------------------------------------------------- refusals
+
+
+def _all_refusals(
+    request: ChatRequest, attempt: Callable[[ChatRequest], T]
+) -> tuple[T | None, list[RequestError], ChatRequest]:
+    """What the attempt gives (None: it never passed), all that it refused on the way, and the request without that."""
+    refused: list[RequestError] = []
+    replaced: set[int] = set()
+    while True:
+        try:
+            return attempt(request), refused, request
+        except RequestError as error:
+            number = _number(error)
+            if number not in replaced:
+                refused.append(error)
+            if number is None or number in replaced or len(refused) == _MOST_REFUSALS:
+                return None, refused, request
+            replaced.add(number)
+            request = _without(request, number)
+
+
+def _number(error: RequestError) -> int | None:
+    """The place in `tools` of the tool that an error is about."""
+    found = _TOOL_PATH.match(error.param or "")
+    return int(found[1]) if found else None
+
+
+def _stand_in(number: int) -> str:
+    """What the tool is called that stands for a refused one."""
+    return f"refused_tool_{number}"
+
+
+def _without(request: ChatRequest, number: int) -> ChatRequest:
+    """The request with a tool that everybody takes in the place of this one, so that the others keep their places."""
+    tools = list(request.tools)
+    harmless = Tool(_stand_in(number), "Stands for a tool that was refused.", _HARMLESS)
+    old, tools[number] = tools[number], harmless
+    choice = request.tool_choice
+    if choice is not None and old.name in (choice.names or ()):
+        choice = None
+    return replace(request, tools=tuple(tools), tool_choice=choice, fields=None)
+
+
+def _errors(refused: Sequence[RequestError], request: ChatRequest) -> bytes:
+    found = []
+    for error in refused:
+        number = _number(error)
+        tool = request.tools[number].name if number is not None and number < len(request.tools) else None
+        found.append(error_object(error) | {"tool": tool})
+    return dump(found)
+
+
+def _warnings(codes: Sequence[str]) -> bytes:
+    return dump([{"code": code, "message": explain(code)} for code in codes])
+
+
+# ---------------------------------------------------------------- changes
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A tool as it stands in an upstream's request, whatever the wire calls its members."""
+
+    name: str
+    raw: bytes
+    parameters: Any
+    is_described: bool
+    is_strict: bool
+
+
+def _sent_tools(body: bytes) -> list[_Sent]:
+    """The tools of an upstream's request. The wires differ in where the list stands and in what a schema is called."""
+    document = _object(body)
+    config = document.get("toolConfig")
+    mode = bytes(_member(_member(config, "functionCallingConfig"), "mode") or b"")
+    entries = _list(document.get("tools")) or _list(_member(config, "tools"))
+    tools = [raw for entry in entries for raw in _list(_member(entry, "functionDeclarations")) or [entry]]
+    return [_sent(raw, _object(raw), is_forced=mode in (b'"VALIDATED"', b'"ANY"')) for raw in tools]
+
+
+def _sent(raw: msgspec.Raw, members: dict[str, msgspec.Raw], *, is_forced: bool) -> _Sent:
+    """`is_forced`: the request asks of all calls what `strict` asks of one tool's."""
+    inner = _object(members.get("function") or members.get("toolSpec") or members.get("custom") or raw)
+    schema = next((inner[name] for name in _SCHEMAS if name in inner), None)
+    if "inputSchema" in inner:
+        schema = _member(schema, "json")
+    return _Sent(
+        name=str(msgspec.json.decode(inner.get("name") or members.get("type") or b'""')),
+        raw=bytes(raw),
+        parameters=None if schema is None else parse(bytes(schema)),
+        is_described="description" in inner,
+        is_strict=is_forced or bytes(inner.get("strict") or b"") == b"true",
+    )
+
+
+_SCHEMAS = ("parameters", "input_schema", "parametersJsonSchema", "inputSchema")
+
+
+def _object(raw: bytes | msgspec.Raw | None) -> dict[str, msgspec.Raw]:
+    return raw_members(raw) if raw is not None and bytes(raw)[:1] == b"{" else {}
+
+
+def _list(raw: bytes | msgspec.Raw | None) -> list[msgspec.Raw]:
+    return list(map(msgspec.Raw, elements(raw))) if raw is not None and bytes(raw)[:1] == b"[" else []
+
+
+def _member(raw: bytes | msgspec.Raw | None, name: str) -> msgspec.Raw | None:
+    return _object(raw).get(name)
+
+
+def _changes(request: ChatRequest, names: str, sent: Sequence[_Sent], absent: set[int]) -> Iterator[_Change]:
+    """How each tool that is taken differs from what the client wrote. `names` is the provider's rule for names."""
+    by_name = {tool.name: tool for tool in sent}
+    for number, tool in enumerate(request.tools):
+        if number in absent:
+            continue
+        name = wire_name(tool.name, names) if tool.kind != "opaque" else tool.name
+        about: _Change = {"tool": tool.name, "path": f"tools[{number}]"}
+        if name not in by_name:
+            yield about | {"change": "left_out"}
+            continue
+        there = by_name[name]
+        if name != tool.name:
+            yield about | {"change": "renamed", "to": name}
+        if tool.strict and not there.is_strict:
+            yield about | {"change": "strict_dropped"}
+        if tool.description and not there.is_described:
+            yield about | {"change": "description_dropped"}
+        if tool.kind == "function" and tool.parameters is not None:
+            yield from _schema_changes(tool.parameters, there, about)
+
+
+def _schema_changes(parameters: bytes, there: _Sent, about: _Change) -> Iterator[_Change]:
+    if there.parameters is None:
+        yield about | {"change": "schema_left_out"}
+        return
+    found = list(islice(_differences(parse(parameters), there.parameters, ""), _MOST_CHANGES))
+    if found:
+        yield about | {"change": "schema_converted", "differences": found}
+
+
+def _differences(before: Any, after: Any, pointer: str) -> Iterator[dict[str, str]]:
+    """Where two schemas differ, as JSON pointers; `parse` has kept their numbers as they are written."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name in before | after:
+            place = f"{pointer}/{escaped(name)}"
+            if name not in after:
+                yield {"path": place, "difference": "removed"}
+            elif name not in before:
+                yield {"path": place, "difference": "added"}
+            else:
+                yield from _differences(before[name], after[name], place)
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for number, (old, new) in enumerate(zip(before, after, strict=True)):
+            yield from _differences(old, new, f"{pointer}/{number}")
+    elif dump(before) != dump(after):
+        yield {"path": pointer, "difference": "changed"}

@@ -1,0 +1,32 @@
+"""The upstream's request for a client's, shown and not sent: POST /native/translate.
+
+The exchange that would send it is opened without a credential, so what is shown holds none. Pure: an exchange in, bytes
+out.
+"""
+
+from __future__ import annotations
+
+from toolwire.exchange.exchange import Exchange
+from toolwire.model.settings import Target
+from toolwire.model.warnings import explain
+from toolwire.wire.json import dump, write_object
+
+
+def show(door_name: str, exchange: Exchange, target: Target) -> bytes:
+    """The request, as JSON; its body is embedded as it would be sent. `exchange` was opened with no credential."""
+    request = exchange.upstream_request
+    warnings = [{"code": code, "message": explain(code)} for code in exchange.summary.warnings]
+    return write_object(
+        [
+            ("object", b'"translation"'),
+            ("door", dump(door_name)),
+            ("provider", dump(target.provider.name)),
+            ("wire", dump(target.provider.wire)),
+            ("model", dump(target.model)),
+            ("method", dump(request.method)),
+            ("url", dump(request.url)),
+            ("headers", dump(dict(request.headers))),
+            ("body", request.body),
+            ("warnings", dump(warnings)),
+        ]
+    )

@@ -1,0 +1,1 @@
+"""The Messages wire: Claude."""

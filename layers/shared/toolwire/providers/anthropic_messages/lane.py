@@ -1,0 +1,111 @@
+"""A request of a client of the same API: its own bytes, member by member, but the model and what had to change.
+
+What the API refuses is between it and the client, whose own retries go by the API's words. So nothing is settled here
+that the client has said: only what the gateway itself has changed (ids, names, state of another origin, tools that a
+policy took out) is written anew, and the headers of the API go with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from toolwire.model.http import Headers
+from toolwire.model.request import ChatRequest, OpaquePart, ReasoningPart, RequestFields, Tool
+from toolwire.model.source import raw_in
+from toolwire.providers.anthropic_messages.messages import write_messages
+from toolwire.providers.anthropic_messages.models import Family
+from toolwire.providers.anthropic_messages.settings import SAMPLING_VERSION, VERSION, lacks_thinking
+from toolwire.rewrite.foreign_parts import without_unsigned_reasoning
+from toolwire.wire.anthropic_messages import DIALECT
+from toolwire.wire.json import dump, members, write_array, write_object
+
+_SAMPLING = ("temperature", "top_p", "top_k")
+
+
+def own_fields(request: ChatRequest) -> RequestFields | None:
+    """The client's members where it speaks this API."""
+    return request.fields if request.fields is not None and request.fields.dialect == DIALECT else None
+
+
+def own_headers(request: ChatRequest, fields: RequestFields) -> Headers:
+    """The API's headers that the client sent, and a version where it named none: one that takes its members."""
+    names = {name for name, _ in request.headers}
+    if "anthropic-version" in names:
+        return request.headers
+    sampled = any(name in _SAMPLING for name, _ in fields.members)
+    return (("anthropic-version", SAMPLING_VERSION if sampled else VERSION), *request.headers)
+
+
+def with_signed_thinking(request: ChatRequest, family: Family) -> ChatRequest:
+    """The request without thinking that has no signature: another provider's, shown to this client earlier. Families
+    that sign theirs refuse it."""
+    return without_unsigned_reasoning(request) if family.signs_thinking else request
+
+
+def own_members(
+    request: ChatRequest,
+    fields: RequestFields,
+    model: str,
+    family: Family,
+    tool_choice: Callable[[ChatRequest], bytes | None],
+    warnings: list[str],
+) -> Iterator[tuple[str, bytes]]:
+    """The members in the client's order."""
+    parsed = fields.parsed
+    history = write_messages(request, family)
+    warnings += history.warnings
+    for name, raw in fields.members:
+        value: bytes | None = raw
+        match name:
+            case "model":
+                value = dump(model)
+            case "messages":
+                value = history.messages
+            case "tools":
+                value = _tools(request, raw) if request.tools else None
+            case "tool_choice":
+                same = request.tool_choice is parsed.tool_choice and request.tools is parsed.tools
+                value = raw if same else tool_choice(request)
+            case "thinking":
+                value = _thinking(request, raw, family, warnings)
+            case _:
+                pass
+        if value is not None:
+            yield name, value
+
+
+def _tools(request: ChatRequest, raw: bytes) -> bytes:
+    assert request.fields is not None
+    return raw if request.tools is request.fields.parsed.tools else write_array(map(_tool, request.tools))
+
+
+def _tool(tool: Tool) -> bytes:
+    raw = raw_in(tool, DIALECT)
+    if raw is not None:
+        return raw
+    named = [("name", dump(tool.name))]
+    named += [("description", dump(tool.description))] if tool.description is not None else []
+    named += [("input_schema", tool.parameters)] if tool.parameters is not None else []
+    named += [("strict", dump(tool.strict))] if tool.strict is not None else []
+    return write_object([*named, *tool.extra])
+
+
+def _thinking(request: ChatRequest, raw: bytes, family: Family, warnings: list[str]) -> bytes | None:
+    """Thinking stays as it was asked for, unless the turn that is to go on has lost its own: it was another origin's,
+    or the API has refused it. From there the API does not go on thinking."""
+    assert request.fields is not None
+    parsed = request.fields.parsed
+    lost = _state(request) != _state(parsed) and lacks_thinking(request)
+    if not lost or family.off is None or members(raw).get("type") not in (b'"enabled"', b'"adaptive"'):
+        return raw
+    warnings.append("reasoning_turned_off")
+    return dump({"type": family.off})
+
+
+def _state(request: ChatRequest) -> int:
+    """How many parts of the history are thinking."""
+    return sum(
+        type(part) is ReasoningPart or (type(part) is OpaquePart and part.kind == "redacted_thinking")
+        for message in request.messages
+        for part in message.parts
+    )

@@ -1,0 +1,309 @@
+"""Neutral messages written as Anthropic Messages: system text, turns that alternate, results first in theirs.
+
+The API wants every result of a turn in the one user message right behind it, before anything else there; no empty
+text; a user's message first. Nothing is dropped or moved to get there but what the API has no place for.
+
+A client of the same API has its messages as they are, each that nothing has changed: the API's rules are between it and
+the API.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from operator import is_
+
+from toolwire.model.errors import RequestError
+from toolwire.model.request import (
+    ChatRequest,
+    ImagePart,
+    Message,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    RefusalPart,
+    RequestFields,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from toolwire.model.source import Members, Source, raw_in
+from toolwire.providers.anthropic_messages.models import Family
+from toolwire.wire.anthropic_messages import DIALECT
+from toolwire.wire.json import dump, is_object, write_array, write_object
+
+_SYSTEM = ("system", "developer")
+_IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
+
+#: Stands where the API wants a user's text and the client has none.
+_NO_TEXT = "(no text)"
+
+
+def check_content(request: ChatRequest) -> None:
+    """Raises RequestError (`unsupported_content`), naming the path, for content that Anthropic has no block for."""
+    for number, message in enumerate(request.messages):
+        for path, part in _content(message, f"messages[{number}].content"):
+            if type(part) is OpaquePart and part.dialect != DIALECT:
+                raise _refused(f"content of the kind {part.kind!r}", path, "send it as text or as an image")
+            if type(part) is ImagePart:
+                _check_image(part, message, path)
+
+
+def _content(message: Message, path: str) -> Iterator[tuple[str, Part]]:
+    """The parts of the message's content, or of its result's, each with its path."""
+    parts: tuple[Part, ...] = message.parts
+    if parts and type(parts[0]) is ToolResultPart:
+        parts = parts[0].content
+    shown = [part for part in parts if isinstance(part, TextPart | ImagePart | OpaquePart | RefusalPart)]
+    for number, part in enumerate(shown):
+        yield f"{path}[{number}]", part
+
+
+def _check_image(part: ImagePart, message: Message, path: str) -> None:
+    if message.role not in ("user", "tool"):
+        raise _refused(f"an image in a message of role {message.role}", path, "send it in a message of role user")
+    if part.data is not None and _media_type(part) not in _IMAGES:
+        raise _refused(f"an image of the type {part.media_type!r}", path, f"send one of {', '.join(_IMAGES)}")
+    if part.url is not None and not part.url.startswith("https://"):
+        raise _refused("an image at this address", path, "send an https URL, or a base64 data: URL")
+
+
+def _refused(what: str, path: str, fix: str) -> RequestError:
+    return RequestError(
+        f"`{path}`: {what} cannot be carried to this provider: {fix}", param=path, code="unsupported_content"
+    )
+
+
+def _media_type(part: ImagePart) -> str:
+    return "image/jpeg" if part.media_type == "image/jpg" else part.media_type or "image/png"
+
+
+# ---------------------------------------------------------------- turns
+
+
+@dataclass(slots=True)
+class Written:
+    """A history as the API takes it. `system` is None where there is none."""
+
+    system: bytes | None
+    messages: bytes
+    warnings: list[str] = field(default_factory=list)
+
+
+def write_messages(request: ChatRequest, family: Family) -> Written:
+    """The system text that leads the history, and its turns."""
+    fields = request.fields
+    if fields is not None and fields.dialect == DIALECT:
+        return _own_messages(request, fields, family)
+    history = request.messages
+    leading = next((n for n, message in enumerate(history) if message.role not in _SYSTEM), len(history))
+    system = [block for message in history[:leading] for block in _blocks(message)]
+    writer = _Writer(family)
+    for message in history[leading:]:
+        writer.add(message)
+    return Written(write_array(system) if system else None, writer.end(), list(dict.fromkeys(writer.warnings)))
+
+
+def _own_messages(request: ChatRequest, fields: RequestFields, family: Family) -> Written:
+    """Those of a client of the same API: whole where nothing has changed, else message by message."""
+    members, parsed = dict(fields.members), fields.parsed
+    if request.messages is parsed.messages:
+        return Written(members.get("system"), members["messages"])
+    writer = _Writer(family, keeps_extra=True)
+    groups = _groups(parsed.messages)
+    messages = list(request.messages)
+    if "system" in members and messages and messages[0].source == Source(DIALECT, members["system"]):
+        del messages[0]
+    while messages:
+        raw = raw_in(messages[0], DIALECT)
+        group = groups.get(id(messages[0].source), ())
+        if raw is not None and group and len(group) <= len(messages) and all(map(is_, messages, group)):
+            writer.add_whole(group, raw)
+            del messages[: len(group)]
+        else:
+            writer.add(messages.pop(0))
+    return Written(members.get("system"), writer.end(), list(dict.fromkeys(writer.warnings)))
+
+
+def _groups(messages: tuple[Message, ...]) -> dict[int, tuple[Message, ...]]:
+    """By the source that they share, the neutral messages that one message of the client's has become."""
+    groups: dict[int, tuple[Message, ...]] = {}
+    for message in messages:
+        groups[id(message.source)] = (*groups.get(id(message.source), ()), message)
+    return groups
+
+
+@dataclass(slots=True)
+class _Turn:
+    """One message of the API. `answer` is the user's turn behind an assistant's; `raw` is a whole message of a client
+    of the same API, to which nothing is added."""
+
+    role: str
+    results: list[bytes] = field(default_factory=list)
+    blocks: list[bytes] = field(default_factory=list)
+    answer: _Turn | None = None
+    raw: bytes | None = None
+    extra: Members = ()
+
+    def written(self) -> bytes:
+        if self.raw is not None:
+            return self.raw
+        content = write_array([*self.results, *self.blocks])
+        return write_object([("role", dump(self.role)), ("content", content), *self.extra])
+
+
+class _Writer:
+    """Joins messages into turns."""
+
+    def __init__(self, family: Family, *, keeps_extra: bool = False) -> None:
+        """`keeps_extra`: the members that the model does not name are of this API."""
+        self._family = family
+        self._keeps_extra = keeps_extra
+        self._turns: list[_Turn] = []
+        self._callers: dict[str, _Turn] = {}  # call id -> the turn that made it
+        self.warnings: list[str] = []
+
+    def add(self, message: Message) -> None:
+        if message.name is not None:
+            self.warnings.append("not_supported:name")
+        if message.role in _SYSTEM:
+            self._add_system(message)
+        elif message.role == "assistant":
+            self._add_assistant(message)
+        elif message.parts and type(message.parts[0]) is ToolResultPart:
+            self._add_result(message.parts[0], self._extra(message))
+        else:
+            turn = self._turn("user")
+            turn.blocks += _blocks(message)
+            turn.extra += self._extra(message)
+            if any(type(part) is ImagePart and part.detail not in (None, "auto") for part in message.parts):
+                self.warnings.append("not_supported:detail")
+
+    def add_whole(self, group: tuple[Message, ...], raw: bytes) -> None:
+        """A message of the client's as it is: these neutral ones together."""
+        role = "user" if group[0].role == "tool" else group[0].role
+        turn = self._append(_Turn(role, raw=raw))
+        self._callers |= {call.id: turn for message in group for call in message.tool_calls}
+
+    def end(self) -> bytes:
+        """The turns as JSON. A turn of the user that says nothing, or that is missing at the beginning, says so."""
+        if not self._turns or (self._turns[0].role != "user" and self._turns[0].raw is None):
+            self._turns.insert(0, _Turn("user"))
+        for turn in self._turns:
+            if not turn.results and not turn.blocks and turn.raw is None:
+                turn.blocks.append(_text(_NO_TEXT))
+                self.warnings.append("empty_message")
+        return write_array(turn.written() for turn in self._turns)
+
+    def _turn(self, role: str) -> _Turn:
+        """The turn to go on with: the last one if it is of this role, else a new one."""
+        last = self._turns[-1] if self._turns else None
+        return last if last is not None and last.role == role and last.raw is None else self._append(_Turn(role))
+
+    def _append(self, turn: _Turn) -> _Turn:
+        if self._turns:
+            self._turns[-1].answer = turn
+        self._turns.append(turn)
+        return turn
+
+    def _extra(self, node: Message | ToolCallPart | ToolResultPart) -> Members:
+        return node.extra if self._keeps_extra else ()
+
+    def _add_system(self, message: Message) -> None:
+        """Where it stands: as a system message in families that have them, which they take behind a user's turn only;
+        else as marked text of the user's."""
+        blocks = _blocks(message)
+        if not blocks:
+            return
+        if self._family.system_messages and self._turns and self._turns[-1].role != "assistant":
+            self._turn("system").blocks += blocks
+            return
+        text = "\n".join(part.text for part in message.parts if type(part) is TextPart)
+        self._turn("user").blocks.append(_text(f"<system>\n{text}\n</system>"))
+        self.warnings.append("system_message_in_user_turn")
+
+    def _add_assistant(self, message: Message) -> None:
+        written = [(part, self._call(part) if type(part) is ToolCallPart else _block(part)) for part in message.parts]
+        if any(block is not None for _, block in written):
+            turn = self._turn("assistant")
+            turn.extra += self._extra(message)
+            for part, block in written:
+                turn.blocks += [] if block is None else [block]
+                if type(part) is ToolCallPart:
+                    self._callers[part.id] = turn
+
+    def _add_result(self, part: ToolResultPart, extra: Members) -> None:
+        """Into the user's turn right behind the call's own, wherever the client put it."""
+        caller = self._callers.get(part.tool_call_id)
+        turn = caller.answer if caller is not None else None
+        if turn is None or turn.raw is not None:
+            turn = self._turn("user")
+        turn.results.append(_result(part, self._extra(part)))
+        turn.extra += extra
+
+    def _call(self, call: ToolCallPart) -> bytes:
+        """Its arguments are an object there; the text of one stays what it is, digit by digit."""
+        raw = raw_in(call, DIALECT)
+        if raw is not None:
+            return raw
+        text = call.arguments
+        if not text.strip():
+            given = b"{}"
+        elif is_object(text):
+            given = text.encode("utf-8", "backslashreplace")
+        else:
+            given = dump({"_raw_arguments": text})
+            self.warnings.append("history_arguments_wrapped")
+        named = [("type", b'"tool_use"'), ("id", dump(call.id)), ("name", dump(call.name)), ("input", given)]
+        return write_object([*named, *self._extra(call)])
+
+
+# ---------------------------------------------------------------- blocks
+
+
+def _blocks(message: Message) -> list[bytes]:
+    """The blocks of everything but calls and results."""
+    return [block for part in message.parts if (block := _block(part)) is not None]
+
+
+def _block(part: Part) -> bytes | None:
+    """One block; None for a part that says nothing, or that the API does not want back."""
+    raw = raw_in(part, DIALECT)
+    if raw is not None:
+        return raw
+    match part:
+        case TextPart() | RefusalPart():
+            return _text(part.text) if part.text.strip() else None
+        case ImagePart():
+            return write_object([("type", b'"image"'), ("source", _image(part))])
+        case ReasoningPart(text, signature):
+            if not signature:  # the API takes thinking back only with the proof that it is its own
+                return None
+            return dump({"type": "thinking", "thinking": text, "signature": signature})
+        case OpaquePart():
+            return part.raw
+        case _:
+            return None
+
+
+def _text(text: str) -> bytes:
+    return write_object([("type", b'"text"'), ("text", dump(text))])
+
+
+def _image(part: ImagePart) -> bytes:
+    if part.data is not None:
+        return dump({"type": "base64", "media_type": _media_type(part), "data": part.data})
+    return dump({"type": "url", "url": part.url})
+
+
+def _result(part: ToolResultPart, extra: Members) -> bytes:
+    raw = raw_in(part, DIALECT)
+    if raw is not None:
+        return raw
+    members = [("type", b'"tool_result"'), ("tool_use_id", dump(part.tool_call_id))]
+    blocks = [block for item in part.content if (block := _block(item)) is not None]
+    if blocks:
+        members.append(("content", write_array(blocks)))
+    if part.is_error:
+        members.append(("is_error", b"true"))
+    return write_object([*members, *extra])

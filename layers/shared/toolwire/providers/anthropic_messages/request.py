@@ -1,0 +1,239 @@
+"""Anthropic Messages as an upstream: Claude, and the hosts that speak its protocol.
+
+anthropic.py            the request: tools, tool_choice, formats, and what joins them
+anthropic_lane.py       the request of a client that speaks this API itself
+anthropic_messages.py   its messages
+anthropic_settings.py   thinking, sampling, and the version of the API
+anthropic_models.py     what differs between model families
+anthropic_answer.py     the answer, streamed or whole
+anthropic_errors.py     errors
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from toolwire.model.errors import RequestError, UpstreamError
+from toolwire.model.events import Batch
+from toolwire.model.http import Headers, UpstreamRequest, post_json
+from toolwire.model.request import ChatRequest, RequestFields, Tool, ToolChoice
+from toolwire.model.settings import Target
+from toolwire.model.source import raw_in
+from toolwire.providers import Decoder
+from toolwire.providers.anthropic_messages.answer import MessagesDecoder
+from toolwire.providers.anthropic_messages.errors import error_from_body
+from toolwire.providers.anthropic_messages.lane import own_fields, own_headers, own_members, with_signed_thinking
+from toolwire.providers.anthropic_messages.messages import check_content, write_messages
+from toolwire.providers.anthropic_messages.models import Family, family_of
+from toolwire.providers.anthropic_messages.settings import Settings, settle
+from toolwire.providers.profiles import Profile
+from toolwire.rewrite.custom_tools import bridged
+from toolwire.rewrite.foreign_parts import check_fields
+from toolwire.rewrite.history import with_legal_ids, with_results
+from toolwire.rewrite.tool_names import with_wire_names
+from toolwire.schema.dialects import Adapted, adapted, within_strict_budget
+from toolwire.wire.anthropic_messages import DIALECT
+from toolwire.wire.anthropic_messages_extra import without_source
+from toolwire.wire.json import dump, write_array, write_object
+
+#: Tool names the API accepts.
+_TOOL_NAME = r"[A-Za-z0-9_-]{1,128}"
+#: Call ids the API accepts; and the length of one that stands in for another.
+_CALL_ID = r"[A-Za-z0-9_-]{1,64}"
+_CALL_ID_LENGTH = 40
+
+
+class AnthropicMessages:
+    """See `providers.Provider`."""
+
+    dialect = DIALECT
+    tool_name = _TOOL_NAME
+    shown_headers = ("anthropic-ratelimit-",)
+
+    def build_request(
+        self,
+        request: ChatRequest,
+        target: Target,
+        profile: Profile,  # noqa: ARG002 - what differs here differs by model
+        credential: str | None,
+    ) -> tuple[UpstreamRequest, list[str]]:
+        family = family_of(target.model)
+        fields = own_fields(request)
+        if fields is not None:
+            body, own, warnings = _same_api(request, fields, target, family)
+        else:
+            body, own, warnings = _translated(request, target, family)
+        key: Headers = (("x-api-key", credential),) if credential else ()
+        url = target.provider.base_url.rstrip("/") + "/v1/messages"
+        return post_json(url, body, stream=request.stream, headers=(*own, *key)), list(dict.fromkeys(warnings))
+
+    def decoder(self) -> Decoder:
+        return MessagesDecoder()
+
+    def without_source(self, batch: Batch) -> Batch:
+        return without_source(batch)
+
+    def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
+        return error_from_body(body, status, headers.get("retry-after"))
+
+
+PROVIDER = AnthropicMessages()
+
+
+def _same_api(
+    request: ChatRequest, fields: RequestFields, target: Target, family: Family
+) -> tuple[bytes, Headers, list[str]]:
+    """Body, headers and warnings for a client of this API."""
+    warnings: list[str] = []
+    named = with_wire_names(request, _TOOL_NAME)
+    request = with_signed_thinking(named, family)
+    warnings += ["state_left_out"] if request is not named else []
+    request = _with_pairs(request, warnings)
+    body = write_object(own_members(request, fields, target.model, family, _tool_choice, warnings))
+    return body, own_headers(request, fields), warnings
+
+
+def _translated(request: ChatRequest, target: Target, family: Family) -> tuple[bytes, Headers, list[str]]:
+    """Body, headers and warnings for a client of any other API."""
+    warnings = check_fields(request, target)
+    request = bridged(request, warnings)
+    check_content(request)
+    request, tools = _with_tools(with_wire_names(request, _TOOL_NAME), target, family, warnings)
+    request = _with_pairs(request, warnings)
+    settings = settle(request, family)
+    if settings.frees_choice:
+        request = replace(request, tool_choice=ToolChoice("auto"))
+    body = write_object(_members(request, target, family, settings, tools, warnings))
+    return body, (("anthropic-version", settings.version),), warnings + settings.warnings
+
+
+def _with_pairs(request: ChatRequest, warnings: list[str]) -> ChatRequest:
+    """The request with a result for each call, and ids that the API takes."""
+    request, added = with_results(request)
+    if added:
+        warnings.append("tool_result_missing")
+    return with_legal_ids(request, _CALL_ID, _CALL_ID_LENGTH)
+
+
+# ---------------------------------------------------------------- tools
+
+
+def _with_tools(
+    request: ChatRequest, target: Target, family: Family, warnings: list[str]
+) -> tuple[ChatRequest, list[bytes]]:
+    """The request with the tools that are sent, and these as JSON. Where only some are allowed, only they are: what is
+    not sent cannot be called."""
+    choice = request.tool_choice
+    allowed = choice.names if choice is not None and not choice.named else None
+    kept = [
+        (tool, f"tools[{number}]")
+        for number, tool in enumerate(request.tools)
+        if (allowed is None or tool.name in allowed) and _is_sent(tool, warnings)
+    ]
+    if choice is not None and choice.mode == "required" and not kept:
+        raise RequestError(
+            f"tool_choice asks for a tool call, but {target.provider.name} knows none of the tools",
+            code="unsupported_tool",
+            param="tool_choice",
+        )
+    schemas = within_strict_budget(
+        [
+            adapted(tool, DIALECT, f"{path}.function.parameters", target.provider.name, request.options.schema_mode)
+            for tool, path in kept
+        ]
+    )
+    written = [_tool(tool, schema, family, warnings) for (tool, _), schema in zip(kept, schemas, strict=True)]
+    return replace(request, tools=tuple(tool for tool, _ in kept)), written
+
+
+def _is_sent(tool: Tool, warnings: list[str]) -> bool:
+    """Whether the API knows this kind of tool. What only the host that the client had in mind can run is left out."""
+    if tool.kind == "function" or raw_in(tool, DIALECT) is not None:
+        return True
+    warnings.append("not_supported:server_tools")
+    return False
+
+
+def _tool(tool: Tool, schema: Adapted, family: Family, warnings: list[str]) -> bytes:
+    raw = raw_in(tool, DIALECT)
+    if raw is not None:
+        return raw
+    assert schema.parameters is not None  # this dialect says something for a tool without
+    warnings += schema.warnings
+    members = [("name", dump(tool.name))]
+    members += [("description", dump(tool.description))] if tool.description else []
+    members.append(("input_schema", schema.parameters))
+    if schema.strict and family.structured_output:
+        members.append(("strict", b"true"))
+    elif schema.strict:
+        warnings.append("not_supported:strict")
+    return write_object(members)
+
+
+def _tool_choice(request: ChatRequest) -> bytes | None:
+    """The choice, which also holds whether calls may be parallel. Without tools there is nothing to choose."""
+    choice = request.tool_choice
+    alone = request.parallel_tool_calls is False
+    if not request.tools or (choice is None and not alone):
+        return None
+    if choice is None or choice.mode == "auto":
+        form: dict[str, object] = {"type": "auto"}
+    elif choice.mode == "none":
+        return b'{"type":"none"}'
+    elif choice.named and choice.names:
+        form = {"type": "tool", "name": choice.names[0]}
+    else:
+        form = {"type": "any"}
+    return dump(form | ({"disable_parallel_tool_use": True} if alone else {}))
+
+
+# ---------------------------------------------------------------- the body
+
+
+def _members(
+    request: ChatRequest, target: Target, family: Family, settings: Settings, tools: list[bytes], warnings: list[str]
+) -> Iterator[tuple[str, bytes]]:
+    history = write_messages(request, family)
+    warnings += history.warnings
+    yield "model", dump(target.model)
+    yield "max_tokens", dump(settings.max_tokens)
+    if history.system is not None:
+        yield "system", history.system
+    if tools:
+        yield "tools", write_array(tools)
+    if (choice := _tool_choice(request)) is not None:
+        yield "tool_choice", choice
+    yield "messages", history.messages
+    if settings.thinking is not None:
+        yield "thinking", dump(settings.thinking)
+    output = [("effort", dump(settings.effort))] if settings.effort is not None else []
+    if (shape := _answer_format(request, target, family)) is not None:
+        output.append(("format", shape))
+    if output:
+        yield "output_config", write_object(output)
+    stops = request.sampling.stop or ()
+    if telling := [stop for stop in stops if stop.strip()]:
+        yield "stop_sequences", dump(telling)
+    if len(telling) < len(stops):
+        warnings.append("not_supported:stop")  # the API refuses white space
+    for name, value in settings.sampling.items():
+        yield name, dump(value)
+    if request.stream:
+        yield "stream", b"true"
+
+
+def _answer_format(request: ChatRequest, target: Target, family: Family) -> bytes | None:
+    """The schema of the answer. Any JSON at all, which Chat knows too, cannot be asked for."""
+    shape = request.response_format
+    if shape is None or shape.kind == "text":
+        return None
+    if shape.kind == "json_schema" and shape.schema is not None and family.structured_output:
+        return write_object([("type", b'"json_schema"'), ("schema", shape.schema)])
+    fix = 'send the type "json_schema" with a schema' if family.structured_output else "leave it out, and ask in words"
+    raise RequestError(
+        f"`response_format` of the type {shape.kind!r} cannot be carried to {target.model} of {target.provider.name}: "
+        f"{fix}",
+        code="unsupported_parameter",
+        param="response_format",
+    )

@@ -1,0 +1,1 @@
+"""The generateContent wire: Gemini on Google's API and on Vertex AI."""

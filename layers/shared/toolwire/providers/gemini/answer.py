@@ -1,0 +1,318 @@
+"""Gemini's answers, decoded into neutral events: the stream's chunks and the JSON answer, which have one shape.
+
+A call is one part, its arguments a whole object; there is no finish reason for calls and no end of stream but the end
+of the body. The arguments' text is the wire's own without the white space around its tokens, so numbers keep all
+their digits. A frame that had to be repaired (a finish that repeats or comes early) loses its `source`.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from toolwire.framing.sse import Frame
+from toolwire.model.errors import UpstreamError, UpstreamProtocolError, UpstreamTruncated
+from toolwire.model.events import (
+    Batch,
+    Finish,
+    FinishReason,
+    OpaquePart,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    ResponseEnd,
+    ResponseStart,
+    StreamEvent,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    Usage,
+    UsageUpdate,
+)
+from toolwire.model.source import Source
+from toolwire.providers.gemini.arguments import StreamedArguments
+from toolwire.providers.gemini.errors import error_from_body
+from toolwire.wire import gemini as wire
+from toolwire.wire.json import elements, raw_members
+
+_NOTHING = Batch(())
+
+_FILTERED = (
+    "SAFETY", "3", "RECITATION", "4", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR",
+    "ESCALATION", "PUP_LIMITED_DISABLED", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "IMAGE_OTHER",
+)  # fmt: skip
+
+#: Google's word -> why the turn ended. An unknown word is a stop; the word itself is kept in `Finish.raw`. The numbers
+#: are those of the words, for a proxy that asked for them.
+FINISH: dict[str, FinishReason] = {
+    "MAX_TOKENS": "length",
+    "2": "length",
+    "CONTINUATION": "length",  # to be resumed with a token that the gateway does not keep
+    **dict.fromkeys(_FILTERED, "content_filter"),
+}
+
+#: Words for a call that the model could not finish: no answer, and never shown as one.
+_FAILURES = {
+    "MALFORMED_FUNCTION_CALL": "wrote a tool call that cannot be read",
+    "UNEXPECTED_TOOL_CALL": "called a tool that it may not use",
+    "TOO_MANY_TOOL_CALLS": "called too many tools",
+    "MISSING_THOUGHT_SIGNATURE": "was given a call without its thought signature",
+    "MALFORMED_RESPONSE": "wrote an answer that cannot be read",
+}
+
+
+class GeminiDecoder:
+    """One answer. `decode` takes the stream's frames and `end` its end; `decode_json` takes a whole JSON answer.
+
+    All raise UpstreamError (or a subclass) for an error the upstream reports and for answers that make no sense; `end`
+    raises UpstreamTruncated when the answer broke off.
+    """
+
+    def __init__(self) -> None:
+        self._started = False
+        self._ended = False
+        self._parts = 0
+        self._open_text: int | None = None
+        self._open_reasoning: int | None = None
+        self._streamed: tuple[int, StreamedArguments] | None = None  # the open call whose arguments come as values
+        self._signature: str | None = None  # of that call
+        self._has_calls = False
+        self._finish: Finish | None = None  # as Google means it
+        self._said: Finish | None = None  # as the last event has it: calls make it another
+        self._failure: UpstreamError | None = None  # read in a frame that had content, which is shown first
+        self._counts: tuple[int, ...] = (0,) * 5  # in the order of `_count`
+        self._usage: Usage | None = None
+
+    def decode(self, frame: Frame) -> Batch:
+        data = frame.data.strip()
+        if self._ended or not data or data[:1] == b":" or data == b"[DONE]":  # habits of proxies
+            return _NOTHING
+        if data[:1] == b"[":  # an error body in the form that it has where the stream is an array
+            raise error_from_body(data, 200)
+        self._raise_failure()
+        return self._chunk(_read(data), data)
+
+    def end(self) -> Batch:
+        """The body is over, which is all that ends a stream."""
+        if self._ended:
+            return _NOTHING
+        return Batch(tuple(self._close()))
+
+    def decode_json(self, body: bytes) -> Batch:
+        """A whole answer as one batch of events: one document, or the array of a stream that is not SSE."""
+        is_array = body.lstrip()[:1] == b"["
+        try:
+            documents = elements(body) if is_array else [body]
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise UpstreamTruncated("the upstream's answer is no complete JSON") from error
+        batches = [self._chunk(_read(document), document) for document in documents]
+        if self._finish is None and not is_array and self._parts:
+            self._finish = Finish("stop")  # a document is complete by itself; a stream is not
+        events = [event for batch in batches for event in batch.events] + self._close()
+        whole = not is_array and batches[0].source is not None
+        return Batch(tuple(events), source=Source(wire.DIALECT, body) if whole else None)
+
+    # ------------------------------------------------------------ chunks
+
+    def _chunk(self, chunk: wire.Chunk, data: bytes) -> Batch:
+        if bytes(chunk.error) not in (b"", b"null"):
+            raise error_from_body(data, 200)
+        if chunk.candidates is None and chunk.prompt_feedback is None and chunk.usage_metadata is None:
+            raise UpstreamProtocolError("the upstream sent something that is no part of an answer")
+        events: list[StreamEvent] = []
+        if not self._started:
+            self._started = True
+            events.append(ResponseStart(chunk.response_id or None, chunk.model_version or None))
+        keep = True
+        before = len(events)
+        for candidate in chunk.candidates or ():
+            if not candidate.index:  # one candidate is asked for
+                keep = self._candidate(candidate, events, before) and keep
+        blocked = chunk.prompt_feedback and chunk.prompt_feedback.block_reason
+        if blocked and self._finish is None:
+            self._finish = Finish("content_filter", str(blocked))
+            self._say_finish(events)
+        if chunk.usage_metadata is not None:
+            self._count(chunk.usage_metadata, events)
+        return Batch(tuple(events), source=Source(wire.DIALECT, data) if keep else None)
+
+    def _candidate(self, candidate: wire.Candidate, events: list[StreamEvent], before: int) -> bool:
+        """The events of the one candidate; whether its frame needed no repair."""
+        finished = self._finish is not None
+        for raw in (candidate.content and candidate.content.parts) or ():
+            self._part(raw, events)
+        has_content = len(events) > before
+        if candidate.finish_reason is None:
+            return not (finished and has_content)
+        word = str(candidate.finish_reason)
+        if word in _FAILURES:
+            message = f"the model broke its answer off with {word}: it {_FAILURES[word]}"
+            self._failure = UpstreamError(message, code="upstream_" + word.lower())
+            if not has_content:
+                self._raise_failure()
+            return True
+        reason = FINISH.get(word, "stop")
+        if self._finish is not None and (self._finish.reason != "stop" or reason == "stop"):
+            return False
+        self._finish = Finish(reason, word)
+        self._close_streamed(events)
+        self._say_finish(events)
+        return not finished
+
+    def _part(self, raw: msgspec.Raw, events: list[StreamEvent]) -> None:
+        try:
+            part = wire.part_decoder.decode(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise UpstreamProtocolError("the upstream sent a part that its protocol does not have") from error
+        if part.function_call is not None:
+            self._call(part.function_call, part.thought_signature, events)
+        elif part.thought:
+            self._reasoning(part.text or "", part.thought_signature, events)
+        elif part.text:
+            if self._open_text is None or part.thought_signature:
+                self._close_texts(events)
+                self._open_text = self._next_part()
+                events.append(TextStart(self._open_text))
+            events.append(TextDelta(self._open_text, part.text))
+            if part.thought_signature:  # it proves this part alone
+                events.append(TextEnd(self._open_text, part.thought_signature))
+                self._open_text = None
+        else:
+            kind = next((name for name in raw_members(raw) if name not in wire.PART_FLAGS), None)
+            if kind is not None or part.thought_signature:
+                self._close_texts(events)
+            if kind is not None:
+                events.append(OpaquePart(self._next_part(), kind, wire.DIALECT, bytes(raw)))
+            elif part.thought_signature:  # a part of its own, that says no more than a thought that is not shown
+                self._reasoning("", part.thought_signature, events)
+
+    def _reasoning(self, text: str, signature: str | None, events: list[StreamEvent]) -> None:
+        if not text and not signature:
+            return
+        if self._open_reasoning is None:
+            self._close_texts(events)
+            self._open_reasoning = self._next_part()
+            events.append(ReasoningStart(self._open_reasoning))
+        if text:
+            events.append(ReasoningDelta(self._open_reasoning, text))
+        if signature:  # it proves this part and nothing after it
+            events.append(ReasoningEnd(self._open_reasoning, signature))
+            self._open_reasoning = None
+
+    # ------------------------------------------------------------ calls
+
+    def _call(self, call: wire.FunctionCall, signature: str | None, events: list[StreamEvent]) -> None:
+        if call.name:
+            self._close_streamed(events)
+            self._close_texts(events)
+            self._has_calls = True
+            index = self._next_part()
+            events.append(ToolCallStart(index, call.id or None, call.name))
+            if call.partial_args is None and not call.will_continue:
+                events.append(ToolCallDelta(index, _arguments(call.args)))
+                events.append(ToolCallEnd(index, signature))
+                return
+            self._streamed = (index, StreamedArguments())
+            self._signature = None
+        elif self._streamed is None:
+            if call.partial_args or call.args is not wire.ABSENT:
+                raise UpstreamProtocolError("the upstream sent a tool call without a name")
+            return  # the end of a call that has ended
+        assert self._streamed is not None
+        self._signature = signature or self._signature
+        for piece in call.partial_args or ():
+            self._streamed[1].take(piece)
+        if not call.will_continue:
+            self._close_streamed(events)
+
+    def _close_streamed(self, events: list[StreamEvent]) -> None:
+        """End the call whose arguments came as values. Its last, empty piece may be missing."""
+        if self._streamed is not None:
+            index, arguments = self._streamed
+            self._streamed = None
+            cut = self._finish is not None and self._finish.reason == "length"
+            events.append(ToolCallDelta(index, arguments.text(cut=cut)))
+            events.append(ToolCallEnd(index, self._signature))
+
+    # ------------------------------------------------------------ ends
+
+    def _say_finish(self, events: list[StreamEvent]) -> None:
+        """Calls make it tool_calls, since Google has no word for it; truncation and a filter win over calls."""
+        finish = self._finish
+        assert finish is not None
+        if finish.reason == "stop" and self._has_calls:
+            finish = Finish("tool_calls", finish.raw)
+        if finish != self._said:
+            self._said = finish
+            events.append(finish)
+
+    def _close(self) -> list[StreamEvent]:
+        """Everything that ends with the upstream's end."""
+        self._ended = True
+        self._raise_failure()
+        if not self._started:
+            raise UpstreamTruncated("the upstream's answer ended before it began")
+        if self._finish is None:
+            raise UpstreamTruncated("the upstream's answer broke off: it gives no finish reason")
+        events: list[StreamEvent] = []
+        self._close_streamed(events)
+        self._close_texts(events)
+        self._say_finish(events)  # calls may have come after it
+        events.append(ResponseEnd(self._usage))
+        return events
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    def _close_texts(self, events: list[StreamEvent]) -> None:
+        if self._open_reasoning is not None:
+            events.append(ReasoningEnd(self._open_reasoning))
+        if self._open_text is not None:
+            events.append(TextEnd(self._open_text))
+        self._open_reasoning = self._open_text = None
+
+    def _next_part(self) -> int:
+        self._parts += 1
+        return self._parts - 1
+
+    def _count(self, found: wire.UsageMetadata, events: list[StreamEvent]) -> None:
+        """Counts are cumulative; a chunk may leave out those that it does not know yet."""
+        given = (
+            found.prompt_token_count,
+            found.tool_use_prompt_token_count,
+            found.cached_content_token_count,
+            found.candidates_token_count,
+            found.thoughts_token_count,
+        )
+        counts = tuple(old if new is None else new for new, old in zip(given, self._counts, strict=True))
+        if counts == self._counts:
+            return
+        self._counts = counts
+        prompt, tool_use, cached, candidates, thoughts = counts
+        self._usage = Usage(prompt + tool_use, candidates + thoughts, cached, reasoning_tokens=thoughts)
+        events.append(UsageUpdate(self._usage))
+
+
+def _read(data: bytes) -> wire.Chunk:
+    try:
+        if not data.isascii():
+            data.decode()  # what is only skipped is not checked, and travels on
+        return wire.chunk_decoder.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UpstreamProtocolError("the upstream sent something that is no answer of its protocol") from error
+
+
+def _arguments(raw: msgspec.Raw) -> str:
+    """A call's arguments as text. Google leaves them out where there are none."""
+    text = bytes(raw)
+    if text in (b"", b"null"):
+        return "{}"
+    if text[:1] != b"{":
+        raise UpstreamProtocolError("the upstream sent arguments that are no JSON object")
+    try:
+        return msgspec.json.format(text, indent=-1).decode()
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise UpstreamProtocolError("the upstream sent arguments that are no JSON object") from error

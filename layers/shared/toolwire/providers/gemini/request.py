@@ -1,0 +1,209 @@
+"""The Gemini wire: generateContent and streamGenerateContent, on Google's Gemini API and on Vertex AI.
+
+The two hosts speak the same and differ in address and credential. What differs between models is in
+`google_models.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import quote, urlsplit
+
+from toolwire.model.errors import RequestError, UpstreamError
+from toolwire.model.events import Batch
+from toolwire.model.http import Headers, UpstreamRequest, post_json
+from toolwire.model.request import ChatRequest, Sampling, ToolChoice
+from toolwire.model.settings import Target
+from toolwire.providers import Decoder
+from toolwire.providers.gemini.answer import GeminiDecoder
+from toolwire.providers.gemini.errors import error_from_body
+from toolwire.providers.gemini.messages import HistoryWriter
+from toolwire.providers.gemini.models import Family, family_of, thinking
+from toolwire.providers.profiles import Profile
+from toolwire.rewrite.custom_tools import bridged
+from toolwire.rewrite.foreign_parts import check_fields
+from toolwire.rewrite.history import with_legal_ids, with_results
+from toolwire.rewrite.tool_names import with_wire_names
+from toolwire.schema.dialects import adapted
+from toolwire.wire.gemini import DIALECT
+from toolwire.wire.json import dump, write_array, write_object
+
+#: Stop sequences in one request.
+_MOST_STOPS = 5
+#: `seed` is a 32-bit number.
+_SEEDS = range(-(1 << 31), 1 << 31)
+
+_VERTEX = "aiplatform.googleapis.com"
+#: Names that say where the model stands; any other is one of the host's own models.
+_COLLECTIONS = ("models/", "tunedModels/")
+
+
+class Google:
+    """See `providers.Provider`."""
+
+    dialect = DIALECT
+    #: Google's own rule allows 128 characters today; models that are still served allow 64.
+    tool_name = r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}"
+    shown_headers: tuple[str, ...] = ()
+
+    def build_request(
+        self,
+        request: ChatRequest,
+        target: Target,
+        profile: Profile,  # noqa: ARG002, its rows are about Chat hosts
+        credential: str | None,
+    ) -> tuple[UpstreamRequest, list[str]]:
+        warnings = check_fields(request, target)
+        request = bridged(request, warnings)
+        request, added = with_results(request)
+        if added:
+            warnings.append("tool_result_missing")
+        # Ids stay here; rewritten where one is used twice, they tell which result is whose.
+        request = with_wire_names(with_legal_ids(request, r"(?s).+", 40), self.tool_name)
+        family = family_of(target.model)
+        body = write_object(_members(request, target, family, warnings))
+        key: Headers = (_credential(target, credential),) if credential else ()
+        url = _url(target, request.stream)
+        return post_json(url, body, stream=request.stream, headers=key), warnings
+
+    def decoder(self) -> Decoder:
+        return GeminiDecoder()
+
+    def without_source(self, batch: Batch) -> Batch:
+        """No door speaks this dialect, so what the model does not name has no reader."""
+        return Batch(batch.events, batch.extra)
+
+    def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
+        return error_from_body(body, status, headers.get("retry-after"))
+
+
+PROVIDER = Google()
+
+
+def _url(target: Target, stream: bool) -> str:
+    """The model's name comes from the client: it stays one segment of the path."""
+    collection = next((name for name in _COLLECTIONS if target.model.startswith(name)), "models/")
+    name = quote(target.model.removeprefix(collection), safe="")
+    method = "streamGenerateContent?alt=sse" if stream else "generateContent"
+    return f"{target.provider.base_url.rstrip('/')}/{collection}{name}:{method}"
+
+
+def _credential(target: Target, credential: str) -> tuple[str, str]:
+    """Vertex takes an OAuth token, the Gemini API a key."""
+    host = urlsplit(target.provider.base_url).hostname or ""
+    if host == _VERTEX or host.endswith(("-" + _VERTEX, "." + _VERTEX)):
+        return "authorization", f"Bearer {credential}"
+    return "x-goog-api-key", credential
+
+
+# ---------------------------------------------------------------- the body
+
+
+def _members(request: ChatRequest, target: Target, family: Family, warnings: list[str]) -> Iterator[tuple[str, bytes]]:
+    """The request's members; what changes least comes first."""
+    writer = HistoryWriter(request, family, target.provider.name)
+    yield from writer.members()
+    warnings += writer.warnings
+    declarations, is_strict = _declarations(request, target, warnings)
+    if declarations:
+        yield "tools", write_array([write_object([("functionDeclarations", write_array(declarations))])])
+        config = _calling(request.tool_choice, is_strict)
+        if config is not None:
+            yield "toolConfig", dump({"functionCallingConfig": config})
+        if request.parallel_tool_calls is False:
+            warnings.append("not_supported:parallel_tool_calls")
+    elif request.tool_choice is not None and request.tool_choice.mode == "required":
+        raise RequestError(
+            f"`tool_choice` asks for a call, but none of `tools` can be sent to {target.provider.name}: "
+            "declare a function",
+            param="tools",
+            code="unsupported_tool",
+        )
+    settings = list(_generation(request, target, family, warnings))
+    if settings:
+        yield "generationConfig", write_object(settings)
+
+
+def _declarations(request: ChatRequest, target: Target, warnings: list[str]) -> tuple[list[bytes], bool]:
+    """The function declarations, and whether a tool asks for calls that keep to its schema."""
+    declarations, is_strict = [], False
+    for number, tool in enumerate(request.tools):
+        path = f"tools[{number}]"
+        if tool.kind == "opaque":  # a service of the host that the client had in mind
+            _warn(warnings, "not_supported:server_tools")
+            continue
+        schema = adapted(tool, DIALECT, path, target.provider.name, request.options.schema_mode)
+        for warning in schema.warnings:
+            _warn(warnings, warning)
+        is_strict = is_strict or bool(schema.strict)
+        declaration = [("name", dump(tool.name))]
+        declaration += [("description", dump(tool.description))] if tool.description else []
+        declaration += [("parametersJsonSchema", schema.parameters)] if schema.parameters is not None else []
+        declarations.append(write_object(declaration))
+    return declarations, is_strict
+
+
+def _calling(choice: ToolChoice | None, is_strict: bool) -> dict[str, object] | None:
+    """`functionCallingConfig`; None for Google's default, AUTO. Names are refused beside AUTO: VALIDATED, which means
+    text or a call that keeps to its schema, takes them."""
+    if choice is not None and choice.mode == "none":
+        return {"mode": "NONE"}
+    config: dict[str, object]
+    if choice is not None and choice.mode == "required":
+        config = {"mode": "ANY"}
+    elif is_strict or (choice is not None and choice.names is not None):
+        config = {"mode": "VALIDATED"}
+    else:
+        return None
+    if choice is not None and choice.names is not None:
+        config["allowedFunctionNames"] = choice.names
+    return config
+
+
+def _generation(
+    request: ChatRequest, target: Target, family: Family, warnings: list[str]
+) -> Iterator[tuple[str, bytes]]:
+    if request.max_tokens is not None:
+        yield "maxOutputTokens", dump(request.max_tokens)
+    yield from _sampling(request.sampling, target, warnings)
+    shape = request.response_format
+    if shape is not None and shape.kind != "text":
+        yield "responseMimeType", b'"application/json"'
+        if shape.schema is not None:
+            yield "responseJsonSchema", shape.schema
+    if request.reasoning_effort is not None:
+        config, exact = thinking(family, request.reasoning_effort)
+        if not exact:
+            _warn(warnings, "not_supported:reasoning_effort")
+        if config is not None:
+            yield "thinkingConfig", dump(config)
+
+
+def _sampling(sampling: Sampling, target: Target, warnings: list[str]) -> Iterator[tuple[str, bytes]]:
+    stops = sampling.stop
+    if stops is not None and len(stops) > _MOST_STOPS:
+        raise RequestError(
+            f"`stop` has {len(stops)} entries; {target.provider.name} accepts at most {_MOST_STOPS}: send fewer",
+            param="stop",
+            code="invalid_value",
+        )
+    seed = sampling.seed
+    if seed is not None and seed not in _SEEDS:
+        _warn(warnings, "not_supported:seed")
+        seed = None
+    for name, value in (
+        ("temperature", sampling.temperature),
+        ("topP", sampling.top_p),
+        ("topK", sampling.top_k),
+        ("stopSequences", stops or None),
+        ("seed", seed),
+        ("presencePenalty", sampling.presence_penalty),
+        ("frequencyPenalty", sampling.frequency_penalty),
+    ):
+        if value is not None:
+            yield name, dump(value)
+
+
+def _warn(warnings: list[str], code: str) -> None:
+    if code not in warnings:
+        warnings.append(code)

@@ -1,0 +1,1 @@
+"""The Chat Completions wire: OpenAI and every compatible host."""

@@ -1,0 +1,206 @@
+"""Neutral messages, tools and tool_choice written as Chat Completions. A node that came unchanged from a client of the
+same dialect is its own bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from toolwire.model.errors import RequestError
+from toolwire.model.request import (
+    ChatRequest,
+    ImagePart,
+    Message,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    RefusalPart,
+    TextPart,
+    Tool,
+    ToolCallPart,
+    ToolChoice,
+    ToolResultPart,
+)
+from toolwire.model.source import Members, raw_in
+from toolwire.providers.openai_chat.state import CALL_STATE, MESSAGE_STATE, state_member
+from toolwire.wire.json import dump, elements, members, write_array, write_object
+from toolwire.wire.openai_chat import DIALECT
+
+
+def write_message(message: Message, reasoning_field: str | None) -> bytes:
+    raw = raw_in(message, DIALECT)
+    return raw if raw is not None else write_object(_message(message, reasoning_field))
+
+
+def _message(message: Message, reasoning_field: str | None) -> Iterator[tuple[str, bytes]]:
+    yield "role", dump(message.role)
+    first = message.parts[0] if message.parts else None
+    if type(first) is ToolResultPart:
+        yield from _tool_result(first)
+    else:
+        yield from _content(message, reasoning_field)
+        if message.name is not None:
+            yield "name", dump(message.name)
+    yield from message.extra
+
+
+def _tool_result(part: ToolResultPart) -> Iterator[tuple[str, bytes]]:
+    yield "tool_call_id", dump(part.tool_call_id)
+    content = part.content
+    first = content[0] if content else None
+    if part.is_error and type(first) is TextPart:  # the Chat API has no error flag
+        content = content if first.text.startswith("Error") else (TextPart(f"Error: {first.text}"), *content[1:])
+    elif part.is_error:
+        content = (TextPart("Error: "), *content)
+    yield "content", _content_value(content, "\n")
+    if part.name is not None:
+        yield "name", dump(part.name)
+
+
+def with_images_apart(request: ChatRequest) -> ChatRequest:
+    """The request with the images of tool results in a message of the user's behind the results: a message of role tool
+    holds only text."""
+    if not any(map(_images, request.messages)):
+        return request
+    messages: list[Message] = []
+    behind: list[Part] = []
+    for message in request.messages:
+        if message.role != "tool" and behind:
+            messages.append(Message("user", tuple(behind)))
+            behind = []
+        if images := _images(message):
+            part = message.parts[0]
+            assert type(part) is ToolResultPart
+            behind += (TextPart(f"What the tool call {part.tool_call_id} returned:"), *images)
+            texts = tuple(item for item in part.content if type(item) is not ImagePart)
+            content = (*texts, TextPart("(An image: it follows the tool results.)"))
+            message = replace(message, parts=(replace(part, content=content),))
+        messages.append(message)
+    return replace(request, messages=(*messages, *([Message("user", tuple(behind))] if behind else [])))
+
+
+def _images(message: Message) -> list[ImagePart]:
+    """The images of a tool's result."""
+    part = message.parts[0] if message.parts else None
+    return [item for item in part.content if type(item) is ImagePart] if type(part) is ToolResultPart else []
+
+
+def _content(message: Message, reasoning_field: str | None) -> Iterator[tuple[str, bytes]]:
+    calls: list[ToolCallPart] = []
+    reasoning: list[str] = []
+    state: dict[str, bytes] = {}
+    shown: list[Part] = []
+    refusals: list[RefusalPart] = []
+    for part in message.parts:
+        if type(part) is ToolCallPart:
+            calls.append(part)
+        elif type(part) is ReasoningPart:
+            reasoning.append(part.text)
+            for name, value in _state(part.signature, MESSAGE_STATE, message.extra).items():
+                state[name] = write_array([*elements(state[name]), *elements(value)]) if name in state else value
+        elif type(part) is RefusalPart:
+            refusals.append(part)
+        else:
+            shown.append(part)
+    if reasoning and reasoning_field is not None:
+        yield reasoning_field, dump("".join(reasoning))
+    yield from state.items()
+    if shown or not (calls or refusals):
+        yield "content", _content_value(shown, "" if message.role == "assistant" else "\n")
+    elif calls:
+        yield "content", b"null"
+    if refusals:
+        yield "refusal", dump("".join(part.text for part in refusals))
+    if calls:
+        yield "tool_calls", write_array(_tool_call(call) for call in calls)
+
+
+def _content_value(parts: Sequence[Part], between: str) -> bytes:
+    """A plain string where there is only text: every host takes that. `between` keeps apart what are separate texts."""
+    if all(type(part) is TextPart and part.source is None and not part.extra for part in parts):
+        return dump(between.join(part.text for part in parts if type(part) is TextPart))
+    return write_array(_part(part) for part in parts)
+
+
+def _part(part: Part) -> bytes:
+    raw = raw_in(part, DIALECT)
+    if raw is not None:
+        return raw
+    if type(part) is TextPart:
+        return write_object([("type", b'"text"'), ("text", dump(part.text)), *part.extra])
+    if type(part) is ImagePart:
+        url = part.url or f"data:{part.media_type or 'image/png'};base64,{part.data}"
+        image = [("url", dump(url))] + ([("detail", dump(part.detail))] if part.detail is not None else [])
+        return write_object([("type", b'"image_url"'), ("image_url", write_object(image)), *part.extra])
+    if (
+        type(part) is OpaquePart and part.dialect == DIALECT
+    ):  # a file, which the Responses door names in this API's words
+        return part.raw
+    kind = part.kind if type(part) is OpaquePart else type(part).__name__
+    raise RequestError(
+        f"this provider cannot take content of the kind {kind!r}; send it as text, or use a provider of the dialect it "
+        "comes from",
+        code="unsupported_content",
+    )
+
+
+def _tool_call(call: ToolCallPart) -> bytes:
+    raw = raw_in(call, DIALECT)
+    if raw is not None:
+        return raw
+    outer, within = _split(call.extra, call.kind)
+    arguments = "input" if call.kind == "custom" else "arguments"
+    inner = write_object([("name", dump(call.name)), (arguments, dump(call.arguments)), *within])
+    state = _state(call.signature, CALL_STATE, call.extra).items()
+    return write_object([("id", dump(call.id)), ("type", dump(call.kind)), (call.kind, inner), *outer, *state])
+
+
+def _state(signature: str | None, known: str, given: Members) -> dict[str, bytes]:
+    """The member in which the host wants its state back, unless the client has brought it itself."""
+    if signature is None or any(name == known for name, _ in given):
+        return {}
+    return state_member(signature, known)
+
+
+def write_tool(tool: Tool) -> bytes:
+    raw = raw_in(tool, DIALECT)
+    if raw is not None:
+        return raw
+    if tool.kind == "opaque":
+        raise RequestError(
+            f"this provider does not know tools of the type {tool.name!r}; remove it from `tools`",
+            param="tools",
+            code="unsupported_tool",
+        )
+    if tool.kind == "custom":
+        return write_object([("type", b'"custom"'), ("custom", _custom(tool))])
+    inner = [("name", dump(tool.name))]
+    inner += [("description", dump(tool.description))] if tool.description is not None else []
+    inner += [("parameters", tool.parameters)] if tool.parameters is not None else []
+    inner += [("strict", dump(tool.strict))] if tool.strict is not None else []
+    outer, within = _split(tool.extra, "function")
+    return write_object([("type", b'"function"'), ("function", write_object([*inner, *within])), *outer])
+
+
+def _split(extra: Members, kind: str) -> tuple[Members, Members]:
+    """The unnamed members of a tool or call, and those of the object within it, which the door marks "function."."""
+    mark = kind + "."
+    within = tuple((name.removeprefix(mark), value) for name, value in extra if name.startswith(mark))
+    return tuple(pair for pair in extra if not pair[0].startswith(mark)), within
+
+
+def _custom(tool: Tool) -> bytes:
+    """A custom tool under its (new) name, with its format as it came."""
+    given = members(dict(tool.extra).get("custom", b"{}"))
+    return write_object([*(given | {"name": dump(tool.name)}).items()])
+
+
+def write_tool_choice(choice: ToolChoice, tools: Sequence[Tool]) -> bytes:
+    if choice.names is None:
+        return dump(choice.mode)
+    custom = {tool.name for tool in tools if tool.kind == "custom"}
+    kinds = ("custom" if name in custom else "function" for name in choice.names)
+    named = [{"type": kind, kind: {"name": name}} for kind, name in zip(kinds, choice.names, strict=True)]
+    if choice.named:
+        return dump(named[0])
+    return dump({"type": "allowed_tools", "allowed_tools": {"mode": choice.mode, "tools": named}})

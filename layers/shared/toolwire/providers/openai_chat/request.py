@@ -1,0 +1,229 @@
+"""The Chat Completions wire: OpenAI itself and every compatible host. What differs between them is a `Profile`.
+
+For a client of the same dialect a request is its own bytes, member by member, except `model` and what had to change;
+for any other door it is written from the neutral request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from toolwire.model.errors import UpstreamError
+from toolwire.model.events import Batch
+from toolwire.model.http import Headers, UpstreamRequest, post_json
+from toolwire.model.request import ChatRequest, Message, ReasoningPart
+from toolwire.model.settings import Target
+from toolwire.providers import Decoder
+from toolwire.providers.openai_chat.answer import ChatDecoder
+from toolwire.providers.openai_chat.errors import error_from_body
+from toolwire.providers.openai_chat.messages import with_images_apart, write_message, write_tool, write_tool_choice
+from toolwire.providers.openai_tools import check_tools, only_allowed, without_idle_choice
+from toolwire.providers.profiles import Profile
+from toolwire.providers.reasoning_efforts import with_known_effort
+from toolwire.rewrite.custom_tools import bridged
+from toolwire.rewrite.foreign_parts import check_fields, without_dialect, without_server_tools
+from toolwire.rewrite.history import with_legal_ids, with_results
+from toolwire.rewrite.tool_names import WIRE_NAME, with_wire_names
+from toolwire.wire.json import dump, members, write_array, write_object
+from toolwire.wire.openai_chat import DIALECT
+from toolwire.wire.openai_chat_extra import without_source
+
+#: Request member -> the neutral attribute it is made from: while that is untouched, the client's own bytes go out.
+_ATTRIBUTES = {
+    "messages": "messages",
+    "tools": "tools",
+    "tool_choice": "tool_choice",
+    "parallel_tool_calls": "parallel_tool_calls",
+    "stream": "stream",
+    "max_tokens": "max_tokens",
+    "max_completion_tokens": "max_tokens",
+    "temperature": "sampling",
+    "top_p": "sampling",
+    "seed": "sampling",
+    "frequency_penalty": "sampling",
+    "presence_penalty": "sampling",
+    "stop": "sampling",
+    "response_format": "response_format",
+    "reasoning_effort": "reasoning_effort",
+}
+
+
+class OpenAIChat:
+    """See `providers.Provider`."""
+
+    dialect = DIALECT
+    tool_name = WIRE_NAME
+    shown_headers: tuple[str, ...] = ()  # its limits' names are those of the tenant's own
+
+    def build_request(
+        self, request: ChatRequest, target: Target, profile: Profile, credential: str | None
+    ) -> tuple[UpstreamRequest, list[str]]:
+        request, warnings = adapt(request, target, profile)
+        body = write_object(_members(request, target, profile, warnings))
+        bearer: Headers = (("authorization", f"Bearer {credential}"),) if credential else ()
+        url = target.provider.base_url.rstrip("/") + "/chat/completions"
+        return post_json(url, body, stream=request.stream, headers=bearer), warnings
+
+    def decoder(self) -> Decoder:
+        return ChatDecoder()
+
+    def without_source(self, batch: Batch) -> Batch:
+        return without_source(batch)
+
+    def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
+        return error_from_body(body, status, headers.get("retry-after"))
+
+
+PROVIDER = OpenAIChat()
+
+
+def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatRequest, list[str]]:
+    """The request within what this host takes: history pairs, ids, names, tools and tool_choice."""
+    warnings: list[str] = []
+    translated = request.fields is None or request.fields.dialect != DIALECT
+    if translated:
+        warnings += check_fields(request, target)
+        warnings += ["not_supported:top_k"] if request.sampling.top_k is not None else []
+        request = without_server_tools(without_dialect(request, DIALECT), DIALECT, target, warnings)
+        request = request if profile.custom_tools else bridged(request, warnings)
+        request = with_known_effort(request, target, profile.efforts, warnings)
+    check_tools(request, target, profile)
+    request, added = with_results(request)
+    if added:
+        warnings.append("tool_result_missing")
+    request = with_legal_ids(request, profile.call_id, profile.call_id_length)
+    if translated:
+        request = with_images_apart(request)
+    request = only_allowed(without_idle_choice(request), profile)
+    if not profile.developer_role and any(message.role == "developer" for message in request.messages):
+        roles = (replace(m, role="system") if m.role == "developer" else m for m in request.messages)
+        request = replace(request, messages=tuple(roles))
+    if profile.reasoning_back != "reasoning_content" or profile.reasoning_required:
+        request = _with_reasoning(request, profile)
+    return with_wire_names(request), warnings
+
+
+def _with_reasoning(request: ChatRequest, profile: Profile) -> ChatRequest:
+    """Reasoning of earlier turns left out where the host refuses it, or written anew under the host's name for it;
+    empty where the host asks for it and there is none."""
+
+    def adapted(message: Message) -> Message:
+        if not any(type(part) is ReasoningPart for part in message.parts):
+            wanted = profile.reasoning_required and message.tool_calls
+            return replace(message, parts=(ReasoningPart(""), *message.parts)) if wanted else message
+        if profile.reasoning_back == "reasoning_content":
+            return message
+        if profile.reasoning_back is not None:
+            return replace(message)
+        return replace(message, parts=tuple(part for part in message.parts if type(part) is not ReasoningPart))
+
+    messages = tuple(adapted(message) for message in request.messages)
+    changed = any(new is not old for new, old in zip(messages, request.messages, strict=True))
+    return replace(request, messages=messages) if changed else request
+
+
+# ---------------------------------------------------------------- the body
+
+
+def _members(
+    request: ChatRequest, target: Target, profile: Profile, warnings: list[str]
+) -> Iterator[tuple[str, bytes]]:
+    """The request's members in the client's order, then those that are ours to add."""
+    rename = dict(profile.rename)
+    fields = request.fields if request.fields is not None and request.fields.dialect == DIALECT else None
+    written = {"model"}
+    if fields is None:
+        yield "model", dump(target.model)
+    for name, raw in fields.members if fields else ():
+        written.add(name)
+        if name in profile.refuses:
+            warnings += [f"not_supported:{name}"] if raw != b"null" else []
+        elif (value := dump(target.model) if name == "model" else _own(request, name, raw, profile)) is not None:
+            yield rename.get(name, name), value
+    knobs = () if fields else _KNOBS
+    for name in ("messages", "tools", "tool_choice", "parallel_tool_calls", "stream", "stream_options", *knobs):
+        if name not in written and (value := _encode(request, name, profile)) is not None:
+            yield rename.get(name, name), value
+
+
+def _own(request: ChatRequest, name: str, raw: bytes, profile: Profile) -> bytes | None:
+    """A member the client sent: its own bytes while nothing made from it has changed."""
+    if name == "stream_options":
+        return _stream_options(request, profile, raw)
+    if raw == b"null":  # an absent member; several hosts refuse the null
+        return None
+    attribute = _ATTRIBUTES.get(name)
+    if attribute is None:
+        return raw
+    return raw if _untouched(request, name, attribute) else _encode(request, name, profile)
+
+
+_KNOBS = (
+    "max_completion_tokens",
+    "response_format",
+    "reasoning_effort",
+    "temperature",
+    "top_p",
+    "seed",
+    "frequency_penalty",
+    "presence_penalty",
+    "stop",
+)
+
+
+def _untouched(request: ChatRequest, name: str, attribute: str) -> bool:
+    assert request.fields is not None
+    if getattr(request, attribute) is not getattr(request.fields.parsed, attribute):
+        return False
+    if name == "messages":
+        return all(message.source is not None for message in request.messages)
+    if name == "tools":
+        return bool(request.tools) and all(tool.source is not None for tool in request.tools)
+    return True
+
+
+def _encode(request: ChatRequest, name: str, profile: Profile) -> bytes | None:
+    """One member from the neutral request; None if it is not to be sent."""
+    match name:
+        case "messages":
+            return write_array(write_message(message, profile.reasoning_back) for message in request.messages)
+        case "tools":
+            return write_array(write_tool(tool) for tool in request.tools) if request.tools else None
+        case "tool_choice":
+            return write_tool_choice(request.tool_choice, request.tools) if request.tool_choice is not None else None
+        case "stream":
+            return b"true" if request.stream else None
+        case "stream_options":
+            return _stream_options(request, profile, b"{}")
+        case "max_tokens" | "max_completion_tokens":
+            value: object = request.max_tokens
+        case "response_format":
+            return _response_format(request)
+        case "parallel_tool_calls" | "reasoning_effort":
+            value = getattr(request, name)
+        case _:
+            value = getattr(request.sampling, name)
+    return dump(value) if value is not None else None
+
+
+def _stream_options(request: ChatRequest, profile: Profile, raw: bytes) -> bytes | None:
+    """Usage is always asked for in a stream, whatever the client asked; its other options stay."""
+    if not request.stream or not profile.stream_usage:
+        return None
+    options = members(raw) if raw[:1] == b"{" else {}
+    options["include_usage"] = b"true"
+    return write_object(options.items())
+
+
+def _response_format(request: ChatRequest) -> bytes | None:
+    shape = request.response_format
+    if shape is None:
+        return None
+    if shape.kind != "json_schema":
+        return dump({"type": shape.kind})
+    inner = [("name", dump(shape.name))]
+    inner += [("description", dump(shape.description))] if shape.description is not None else []
+    inner += [("schema", shape.schema)] if shape.schema is not None else []
+    inner += [("strict", dump(shape.strict))] if shape.strict is not None else []
+    return write_object([("type", b'"json_schema"'), ("json_schema", write_object(inner))])

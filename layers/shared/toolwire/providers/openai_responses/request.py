@@ -1,0 +1,267 @@
+"""OpenAI Responses as an upstream: OpenAI's own newer models, and the hosts that speak its protocol.
+
+responses.py         the request: its members, in the client's order or written anew
+responses_input.py   its input items
+responses_tools.py   its tools
+responses_models.py  what differs between model families, and which models are reached by this wire
+responses_answer.py  the answer, streamed or whole
+responses_items.py   the items of an answer while they arrive
+responses_shapes.py  pieces of an answer, read
+responses_errors.py  errors
+
+For a client of the same dialect a request is its own bytes, member by member, except `model` and what had to change;
+for any other door it is written from the neutral request, and asks the host to keep nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from toolwire.model.errors import UpstreamError
+from toolwire.model.events import Batch
+from toolwire.model.http import Headers, UpstreamRequest, post_json
+from toolwire.model.request import ChatRequest, RequestFields
+from toolwire.model.settings import Target
+from toolwire.providers import Decoder
+from toolwire.providers.openai_responses.answer import ResponsesDecoder
+from toolwire.providers.openai_responses.errors import error_from_body
+from toolwire.providers.openai_responses.messages import write_input
+from toolwire.providers.openai_responses.models import Family, family_of
+from toolwire.providers.openai_responses.shapes import without_source
+from toolwire.providers.openai_responses.tools import write_tool_choice, write_tools
+from toolwire.providers.openai_tools import check_tools, only_allowed, without_idle_choice
+from toolwire.providers.profiles import Profile
+from toolwire.providers.reasoning_efforts import EFFORTS, with_known_effort
+from toolwire.rewrite.custom_tools import bridged
+from toolwire.rewrite.foreign_parts import check_fields, without_server_tools, without_unsigned_reasoning
+from toolwire.rewrite.history import with_legal_ids, with_results
+from toolwire.rewrite.tool_names import with_wire_names
+from toolwire.wire import openai_chat
+from toolwire.wire.json import dump, members, write_object
+from toolwire.wire.openai_responses import DIALECT
+
+#: Names of functions that the API accepts, call ids, and the length of an id that stands in for another.
+_TOOL_NAME = r"[A-Za-z0-9_-]{1,128}"
+_CALL_ID = r"[A-Za-z0-9_-]{1,64}"
+_CALL_ID_LENGTH = 40
+
+#: The least output limit the API takes, in tokens.
+_LEAST_OUTPUT = 16
+
+#: Request member -> the neutral attributes it is made from: while they are untouched, the client's own bytes go out.
+_ATTRIBUTES = {
+    "input": ("messages",),
+    "tools": ("tools",),
+    "tool_choice": ("tool_choice",),
+    "parallel_tool_calls": ("parallel_tool_calls",),
+    "stream": ("stream",),
+    "max_output_tokens": ("max_tokens",),
+    "temperature": ("sampling",),
+    "top_p": ("sampling",),
+    "text": ("response_format",),
+    "reasoning": ("reasoning_effort", "reasoning_summary"),
+}
+
+#: Members of a Chat request that mean the same here.
+_SHARED = (
+    "metadata", "moderation", "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "safety_identifier",
+    "service_tier", "user",
+)  # fmt: skip
+
+#: Knobs that this API does not have.
+_NO_KNOBS = ("top_k", "seed", "frequency_penalty", "presence_penalty", "stop")
+
+
+class OpenAIResponses:
+    """See `providers.Provider`."""
+
+    dialect = DIALECT
+    tool_name = _TOOL_NAME
+    shown_headers: tuple[str, ...] = ()  # its limits' names are those of the tenant's own
+
+    def build_request(
+        self, request: ChatRequest, target: Target, profile: Profile, credential: str | None
+    ) -> tuple[UpstreamRequest, list[str]]:
+        fields = request.fields if request.fields is not None and request.fields.dialect == DIALECT else None
+        request, warnings = _adapted(request, target, profile, fields is not None)
+        if fields is not None:
+            pairs = _own_members(request, fields, target, profile)
+        else:
+            pairs = _members(request, target, profile, warnings)
+        body = write_object(pairs)
+        bearer: Headers = (("authorization", f"Bearer {credential}"),) if credential else ()
+        url = target.provider.base_url.rstrip("/") + "/responses"
+        return post_json(url, body, stream=request.stream, headers=bearer), list(dict.fromkeys(warnings))
+
+    def decoder(self) -> Decoder:
+        return ResponsesDecoder()
+
+    def without_source(self, batch: Batch) -> Batch:
+        return without_source(batch)
+
+    def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
+        return error_from_body(body, status, headers.get("retry-after"))
+
+
+PROVIDER = OpenAIResponses()
+
+
+# ---------------------------------------------------------------- what the host takes
+
+
+def _adapted(
+    request: ChatRequest, target: Target, profile: Profile, same_dialect: bool
+) -> tuple[ChatRequest, list[str]]:
+    """The request within what this host takes: history pairs, ids, names, tools and tool_choice."""
+    warnings: list[str] = []
+    check_tools(request, target, profile)
+    if not same_dialect:
+        others = tuple(name for name in request.dialect_fields if name not in _carried(request))
+        warnings += check_fields(replace(request, dialect_fields=others), target)
+        request = _with_sent_tools(request, target, profile, warnings)
+        request = with_known_effort(request, target, EFFORTS, warnings)
+    elif profile.reasoning_back is None:
+        request = _with_encrypted_reasoning(request)
+    paired, added = with_results(request)
+    if added:
+        warnings.append("tool_result_missing")
+    if added or not same_dialect:  # a client of this API may put results anywhere behind their calls
+        request = paired
+    return with_wire_names(with_legal_ids(request, _CALL_ID, _CALL_ID_LENGTH), _TOOL_NAME), warnings
+
+
+def _with_encrypted_reasoning(request: ChatRequest) -> ChatRequest:
+    """The request without reasoning that is not encrypted, where nothing is stored at the host: it is another
+    provider's, shown to this client earlier, and the host says that it knows no such item."""
+    fields = request.fields
+    if fields is None or dict(fields.members).get("store") != b"false":
+        return request
+    return without_unsigned_reasoning(request)
+
+
+def _carried(request: ChatRequest) -> dict[str, bytes]:
+    """What a Chat client sent that this API knows by the same name."""
+    fields = request.fields
+    if fields is None or fields.dialect != openai_chat.DIALECT:
+        return {}
+    given = dict(fields.members)
+    return {name: given[name] for name in (*_SHARED, "verbosity") if given.get(name, b"null") != b"null"}
+
+
+def _with_sent_tools(request: ChatRequest, target: Target, profile: Profile, warnings: list[str]) -> ChatRequest:
+    """The request with the tools that are sent."""
+    request = without_server_tools(only_allowed(request, profile), DIALECT, target, warnings)
+    request = request if profile.custom_tools else bridged(request, warnings)
+    return without_idle_choice(request)
+
+
+# ---------------------------------------------------------------- a client of the same dialect
+
+
+def _own_members(
+    request: ChatRequest, fields: RequestFields, target: Target, profile: Profile
+) -> Iterator[tuple[str, bytes]]:
+    """The client's own members in its order: their own bytes while nothing made from them has changed."""
+    for name, raw in fields.members:
+        if name == "model":
+            yield name, dump(target.model)
+        elif (value := _own(request, fields, name, raw, profile)) is not None:
+            yield name, value
+
+
+def _own(request: ChatRequest, fields: RequestFields, name: str, raw: bytes, profile: Profile) -> bytes | None:
+    attributes = _ATTRIBUTES.get(name, ())
+    if all(getattr(request, attribute) is getattr(fields.parsed, attribute) for attribute in attributes):
+        return None if name == "tools" and not request.tools else raw
+    match name:
+        case "input":
+            reasoning_text = profile.reasoning_back is not None
+            return write_input(request, same_dialect=True, reasoning_text=reasoning_text).input
+        case "tools":
+            return write_tools(request, same_dialect=True) if request.tools else None
+        case "tool_choice":
+            return write_tool_choice(request.tool_choice, request.tools) if request.tool_choice is not None else None
+        case "text":
+            return _text_settings(request, members(raw))
+        case "reasoning":
+            return _reasoning(request, members(raw))
+        case "temperature" | "top_p":
+            value: object = getattr(request.sampling, name)
+        case _:
+            value = getattr(request, attributes[0])
+    return dump(value) if value is not None else None
+
+
+# ---------------------------------------------------------------- any other client
+
+
+def _members(
+    request: ChatRequest, target: Target, profile: Profile, warnings: list[str]
+) -> Iterator[tuple[str, bytes]]:
+    family = family_of(target.model)
+    history = write_input(request, same_dialect=False, reasoning_text=profile.reasoning_back is not None)
+    warnings += history.warnings
+    carried = _carried(request)
+    yield "model", dump(target.model)
+    if history.instructions is not None:
+        yield "instructions", history.instructions
+    yield "input", history.input
+    if request.tools:
+        yield "tools", write_tools(request, same_dialect=False)
+    if request.tool_choice is not None:
+        yield "tool_choice", write_tool_choice(request.tool_choice, request.tools)
+    if request.parallel_tool_calls is not None:
+        yield "parallel_tool_calls", dump(request.parallel_tool_calls)
+    if request.max_tokens is not None:
+        if request.max_tokens < _LEAST_OUTPUT:
+            warnings.append("max_tokens_raised")
+        yield "max_output_tokens", dump(max(request.max_tokens, _LEAST_OUTPUT))
+    yield from _sampling(request, family, warnings)
+    verbosity = {"verbosity": carried["verbosity"]} if "verbosity" in carried else {}
+    if (text := _text_settings(request, verbosity)) is not None:
+        yield "text", text
+    if (reasoning := _reasoning(request, {})) is not None:
+        yield "reasoning", reasoning
+    if family.reasons:
+        yield "include", b'["reasoning.encrypted_content"]'
+    yield "store", b"false"
+    yield from ((name, carried[name]) for name in _SHARED if name in carried)
+    if request.stream:
+        yield "stream", b"true"
+
+
+def _sampling(request: ChatRequest, family: Family, warnings: list[str]) -> Iterator[tuple[str, bytes]]:
+    """Temperature and top_p, where the model takes them. 1 is what it does unasked."""
+    effort = request.reasoning_effort
+    reasons = family.reasons and not (family.can_rest and (effort == "none" or (not effort and not family.by_default)))
+    for name in ("temperature", "top_p"):
+        value = getattr(request.sampling, name)
+        if value is not None and reasons:
+            warnings += [f"not_supported:{name}"] if value != 1 else []
+        elif value is not None:
+            yield name, dump(value)
+    warnings += [f"not_supported:{name}" for name in _NO_KNOBS if getattr(request.sampling, name) is not None]
+
+
+def _text_settings(request: ChatRequest, others: dict[str, bytes]) -> bytes | None:
+    """The format of the answer beside the client's other settings for text."""
+    shape = request.response_format
+    pairs: list[tuple[str, bytes]] = []
+    if shape is not None:
+        pairs.append(("type", dump(shape.kind)))
+        if shape.kind == "json_schema":
+            pairs.append(("name", dump(shape.name)))
+            pairs += [("description", dump(shape.description))] if shape.description is not None else []
+            pairs.append(("schema", shape.schema or b"{}"))
+            pairs.append(("strict", dump(bool(shape.strict))))
+    settings = ({"format": write_object(pairs)} if pairs else {}) | {n: v for n, v in others.items() if n != "format"}
+    return write_object(settings.items()) if settings else None
+
+
+def _reasoning(request: ChatRequest, others: dict[str, bytes]) -> bytes | None:
+    """Effort and summary beside the client's other settings for reasoning."""
+    given = {"effort": request.reasoning_effort, "summary": request.reasoning_summary}
+    settings = {name: dump(value) for name, value in given.items() if value is not None}
+    settings |= {name: value for name, value in others.items() if name not in given}
+    return write_object(settings.items()) if settings else None

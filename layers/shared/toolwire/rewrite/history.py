@@ -1,0 +1,156 @@
+"""The rules of a history: each result belongs to a call, each call has its result, each id is one the provider takes.
+
+Works on the neutral form, so the rules are the same for every door and provider.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from operator import is_
+
+from toolwire.conversation.tool_call_ids import rewrite
+from toolwire.model.errors import RequestError
+from toolwire.model.request import ChatRequest, Message, Part, TextPart, ToolCallPart, ToolResultPart
+
+#: What stands in for a result the client lost, e.g. by trimming its history.
+NO_RESULT = "Error: no result was provided for this tool call."
+
+
+#: What a request names that stands for messages it does not hold.
+_STORED = ("previous_response_id", "conversation", "prompt", "(item_reference)")
+
+#: APIs whose own hosts decide about results without a call: they know more than the history says (compacted turns, what
+#: is stored there), and their clients mend a history by their words. Hosts of the Chat API are too many and too
+#: different for that.
+_DECIDE_THEMSELVES = frozenset({"anthropic_messages", "openai_responses"})
+
+
+def check_results(request: ChatRequest, dialect: str | None = None) -> None:
+    """Raises RequestError (`unknown_tool_call_id`) for a result whose call is not in the history before it, and
+    (`duplicate_tool_result`) for a second result of one call. `dialect`: the provider's, which decides itself where the
+    client speaks it too. Where a part of the history is stored at a provider (Responses: `previous_response_id`, ...),
+    that provider knows."""
+    if request.fields is not None and request.fields.dialect == dialect and dialect in _DECIDE_THEMSELVES:
+        return
+    if any(name.endswith(_STORED) for name in request.dialect_fields):
+        return
+    is_responses = request.fields is not None and request.fields.dialect == "openai_responses"
+    calls: Counter[str] = Counter()
+    results: Counter[str] = Counter()
+    for number, message in enumerate(request.messages):
+        for part in message.parts:
+            if type(part) is ToolCallPart:
+                calls[part.id] += 1
+            elif type(part) is ToolResultPart:
+                results[part.tool_call_id] += 1
+                if results[part.tool_call_id] <= calls[part.tool_call_id]:
+                    continue
+                known = calls[part.tool_call_id] > 0
+                wrong = "a call that already has its result" if known else "no call in the messages before it"
+                raise RequestError(
+                    f"the tool result for {part.tool_call_id!r} answers {wrong}; send one result after the assistant "
+                    "message whose tool_calls has this id",
+                    code="duplicate_tool_result" if known else "unknown_tool_call_id",
+                    param="input" if is_responses else f"messages[{number}].tool_call_id",
+                )
+
+
+def with_results(request: ChatRequest) -> tuple[ChatRequest, int]:
+    """The request with a synthetic error result for every call that has none, and how many were added.
+
+    The Chat API refuses an assistant message with tool calls that is not followed by a result for each; a call is
+    never dropped. A result that comes later, behind what the user said in the meantime, is moved to its turn; the
+    synthetic ones stand behind it.
+    """
+    given = request.messages
+    missing, turns = _pairs(request)
+    behind: dict[int, list[Message]] = {}  # position of a turn with calls -> its results
+    for number, turn in turns.items():
+        behind.setdefault(turn, []).append(given[number])
+    for turn, call in missing:
+        result = ToolResultPart(call.id, (TextPart(NO_RESULT),), is_error=True, name=call.name)
+        behind.setdefault(turn, []).append(Message("tool", (result,)))
+    messages: list[Message] = []
+    for number, message in enumerate(given):
+        if number not in turns:
+            messages += (message, *behind.get(number, ()))
+    if not missing and all(map(is_, messages, given)):
+        return request, 0
+    return replace(request, messages=tuple(messages)), len(missing)
+
+
+def _pairs(request: ChatRequest) -> tuple[list[tuple[int, ToolCallPart]], dict[int, int]]:
+    """The calls without a result anywhere after them, each with the position of its message, and the position of every
+    result with that of its call. Of calls that share an id, a result answers the newest."""
+    open_calls: dict[str, list[tuple[int, int]]] = {}
+    calls: dict[tuple[int, int], ToolCallPart] = {}
+    turns: dict[int, int] = {}
+    for number, message in enumerate(request.messages):
+        for place, part in enumerate(message.parts):
+            if type(part) is ToolCallPart:
+                open_calls.setdefault(part.id, []).append((number, place))
+                calls[number, place] = part
+            elif type(part) is ToolResultPart and open_calls.get(part.tool_call_id):
+                answered = open_calls[part.tool_call_id].pop()
+                turns[number] = answered[0]
+                del calls[answered]
+    return [(number, part) for (number, _), part in calls.items()], turns
+
+
+def with_legal_ids(request: ChatRequest, pattern: str, length: int) -> ChatRequest:
+    """The request with every id the provider refuses, and every later use of an id already taken, rewritten on both
+    ends of its pair. Ids that are legal stay, so most requests come back as they are."""
+    parts_of_all = [part for message in request.messages for part in message.parts]
+    own = frozenset(part.id for part in parts_of_all if type(part) is ToolCallPart and part.own_id)
+    legal = _Legal(re.compile(pattern), own)
+    calls = [part.id for part in parts_of_all if type(part) is ToolCallPart]
+    results = [part.tool_call_id for part in parts_of_all if type(part) is ToolResultPart]
+    asked = Counter(calls)
+    if all(len(set(ids)) == len(ids) and all(map(legal.takes, ids)) for ids in (calls, results)):
+        return request
+    used: Counter[str] = Counter()  # how many calls have had this id
+    answered: Counter[str] = Counter()
+    messages = []
+    for message in request.messages:
+        parts: list[Part] = []
+        for part in message.parts:
+            if type(part) is ToolCallPart:
+                parts.append(_renamed_call(part, legal, used[part.id], length))
+                used[part.id] += 1
+            elif type(part) is ToolResultPart:
+                # Results come in the order of the calls that share an id: each turn answers its own before the next.
+                # One too many answers no call: it stays what the client has sent.
+                number = answered[part.tool_call_id]
+                number = number if number < asked[part.tool_call_id] else 0
+                parts.append(_renamed_result(part, legal, number, length))
+                answered[part.tool_call_id] += 1
+            else:
+                parts.append(part)
+        changed = any(new is not old for new, old in zip(parts, message.parts, strict=True))
+        messages.append(replace(message, parts=tuple(parts)) if changed else message)
+    return replace(request, messages=tuple(messages))
+
+
+@dataclass(frozen=True, slots=True)
+class _Legal:
+    """What a provider takes: what its rule says, and what it has given itself."""
+
+    pattern: re.Pattern[str]
+    own: frozenset[str]
+
+    def takes(self, call_id: str) -> bool:
+        return self.pattern.fullmatch(call_id) is not None or call_id in self.own
+
+
+def _renamed_call(part: ToolCallPart, legal: _Legal, occurrence: int, length: int) -> ToolCallPart:
+    if occurrence == 0 and legal.takes(part.id):
+        return part
+    return replace(part, id=rewrite(part.id, occurrence, length))
+
+
+def _renamed_result(part: ToolResultPart, legal: _Legal, occurrence: int, length: int) -> ToolResultPart:
+    if occurrence == 0 and legal.takes(part.tool_call_id):
+        return part
+    return replace(part, tool_call_id=rewrite(part.tool_call_id, occurrence, length))

@@ -1,0 +1,128 @@
+"""The credentials of providers: fetched when they are first needed, kept for a while, never logged.
+
+A reference says where one is: "env:NAME" (read each time), "secret:NAME" (AWS Secrets Manager), "ssm:NAME" (Parameter
+Store, decrypted), or "none". boto3 is imported only for the two that need it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from toolwire.model.errors import InternalError, RequestError
+from toolwire.model.settings import ProviderConfig
+
+#: Seconds for which a fetched credential is used before it is fetched again: how long a rotated one stays in use.
+TTL_SECONDS = 300.0
+
+#: What can stand in a header: one line of visible ASCII. It also tells a key from a JSON document of keys.
+_KEY = re.compile(r"[!-~]+")
+
+_NOT_FOUND = ("ResourceNotFoundException", "ParameterNotFound", "InvalidRequestException")
+
+
+class SecretStore(Protocol):
+    """Where credentials are kept by name."""
+
+    def __call__(self, name: str) -> str | None:
+        """The value, or None if nothing has this name. Raises SecretStoreError."""
+
+
+class SecretStoreError(Exception):
+    """The store could not be asked. The text says why and is safe to show."""
+
+
+class Credentials:
+    """Every credential of one process. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        stores: Mapping[str, SecretStore],
+        env: Mapping[str, str] = os.environ,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._stores = stores
+        self._env = env
+        self._clock = clock
+        self._kept: dict[str, tuple[float, str]] = {}
+        self._lock = threading.Lock()
+
+    def credential(self, provider: ProviderConfig) -> str | None:
+        """The provider's credential, or None if it takes none.
+
+        Raises RequestError (401, `missing_credential`) naming the variable or secret that is missing, and InternalError
+        (503, `credential_unavailable`) if the store cannot be asked.
+        """
+        kind, _, name = provider.credential.partition(":")
+        if kind == "none":
+            return None
+        if kind == "env":
+            value, place = self._env.get(name), f"environment variable {name}"
+        else:
+            value, place = self._fetch(kind, name), _PLACES[kind] + name
+        value = (value or "").strip()
+        if not value:
+            raise _missing(provider, f"the {place} is not set")
+        if value[0] == "{" or not _KEY.fullmatch(value):
+            raise _missing(provider, f"the {place} is no key: it must hold the key alone, on one line")
+        return value
+
+    def _fetch(self, kind: str, name: str) -> str | None:
+        """A stored value, from memory while it is young. One thread fetches, the others wait for it."""
+        reference = f"{kind}:{name}"
+        with self._lock:
+            kept = self._kept.get(reference)
+            if kept is not None and self._clock() < kept[0]:
+                return kept[1]
+            try:
+                value = self._stores[kind](name)
+            except SecretStoreError as error:
+                message = f"The {_PLACES[kind]}{name} could not be read: {error}."
+                raise InternalError(message, code="credential_unavailable", status=503) from error
+            if value is not None:
+                self._kept[reference] = (self._clock() + TTL_SECONDS, value)
+            return value
+
+
+_PLACES = {"secret": "Secrets Manager secret ", "ssm": "SSM parameter "}
+
+
+def _missing(provider: ProviderConfig, problem: str) -> RequestError:
+    message = f"The credential of provider {provider.name!r} is missing: {problem}."
+    return RequestError(message, status=401, code="missing_credential", retry=False)
+
+
+def read_secret(name: str) -> str | None:
+    """A secret of AWS Secrets Manager, by name or ARN."""
+    answer = _ask("secretsmanager", "get_secret_value", SecretId=name)
+    return None if answer is None else answer.get("SecretString")
+
+
+def read_parameter(name: str) -> str | None:
+    """A parameter of AWS Systems Manager, decrypted."""
+    answer = _ask("ssm", "get_parameter", Name=name, WithDecryption=True)
+    return None if answer is None else answer["Parameter"]["Value"]
+
+
+def _ask(service: str, operation: str, **arguments: Any) -> Any:
+    """One call to AWS; None if it knows no such name. boto3's import costs 0.3 s, so only who needs it pays."""
+    from toolwire.shell.network import aws
+
+    try:
+        return aws.call(service, operation, **arguments)
+    except aws.AwsError as error:
+        if error.code in _NOT_FOUND:
+            return None
+        raise SecretStoreError(str(error)) from error
+
+
+_process = Credentials({"secret": read_secret, "ssm": read_parameter})
+
+
+def credential(provider: ProviderConfig) -> str | None:
+    """The provider's credential in this process: see `Credentials.credential`."""
+    return _process.credential(provider)

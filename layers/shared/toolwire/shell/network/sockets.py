@@ -1,0 +1,336 @@
+"""Sockets towards the providers: a network backend for httpcore that flushes before it blocks and keeps deadlines.
+
+httpcore asks its stream to read only when it needs bytes. So the moment before a read would block is the moment when
+everything that has arrived is translated: the client's `Output` is told then, flushes, and waits for us, because it
+also knows when the client wants a keep-alive and whether it is still there. Sockets never block by themselves.
+
+Everything that belongs to one attempt to send a request (its deadlines, whether an answer has begun) is an `Attempt`.
+It travels as the request's timeouts, which httpcore hands to its backend as they are.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import socket
+import ssl
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import httpcore
+
+from toolwire.shell.network.chunk_joiner import ChunkJoiner
+from toolwire.shell.serve.output import current_output
+
+Phase = Literal["connect", "send", "first_byte", "idle"]
+
+#: Waiting for tokens can be silent for minutes. Probes keep a NAT's entry alive (AWS's drops it after 350 s). A host
+#: that acknowledges nothing for 30 s, neither a request nor four probes in a row, is dead: so a pooled connection that
+#: died unnoticed, while Lambda had the environment frozen, is found long before the first byte is overdue.
+_SOCKET_OPTIONS: tuple[tuple[int, str, int], ...] = (
+    (socket.IPPROTO_TCP, "TCP_NODELAY", 1),
+    (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
+    (socket.IPPROTO_TCP, "TCP_KEEPIDLE", 10),
+    (socket.IPPROTO_TCP, "TCP_KEEPINTVL", 5),
+    (socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", 30_000),
+)
+
+#: Seconds of one poll at most: poll takes no infinity.
+_LONGEST_POLL = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """How long an upstream may take, in seconds. The total is each request's own (`expires`)."""
+
+    #: To resolve the name (which nothing can cut short), to connect and to shake hands, together.
+    connect: float = 5.0
+    #: To take the whole request.
+    send: float = 30.0
+    #: From the request to the end of the answer's head, for a streaming request. The head of a JSON answer comes
+    #: when all tokens are made, so only the total bounds that.
+    first_byte: float = 120.0
+    #: Between two reads of the body.
+    idle: float = 240.0
+
+
+class StaleConnection(httpcore.ReadError):
+    """A connection from the pool ended before any byte of an answer: its host had closed it while it was idle."""
+
+
+class Attempt:
+    """One attempt to send a request and read its answer."""
+
+    __slots__ = (
+        "_by", "_now", "_timeouts", "answered", "ended", "expires", "fresh", "head_read", "phase", "streams",
+        "while_waiting",
+    )  # fmt: skip
+
+    def __init__(
+        self, timeouts: Timeouts, expires: float, now: Callable[[], float], *, streams: bool, fresh: bool = False
+    ) -> None:
+        self._timeouts = timeouts
+        self._now = now
+        self._by = 0.0
+        self.expires = expires
+        #: The answer is a stream: its head is due before its tokens are.
+        self.streams = streams
+        #: Only a new connection will do.
+        self.fresh = fresh
+        #: What the upstream is or was waited for, for the message of a timeout.
+        self.phase: Phase | None = None
+        #: A byte of the answer has arrived.
+        self.answered = False
+        self.head_read = False
+        #: The upstream has closed its side.
+        self.ended = False
+        #: Called once, when the request is sent and nothing of the answer is there yet.
+        self.while_waiting: Callable[[], None] | None = None
+
+    def until(self, phase: Phase) -> float:
+        """The moment by which this phase must end. It began with the first question; idleness begins with each."""
+        if phase != self.phase or phase == "idle":
+            self.phase = phase
+            if phase == "first_byte" and self.while_waiting is not None:
+                meanwhile, self.while_waiting = self.while_waiting, None
+                meanwhile()
+            endless = phase == "first_byte" and not self.streams
+            self._by = self.expires if endless else self._now() + getattr(self._timeouts, phase)
+        return min(self._by, self.expires)
+
+    def hurry(self, seconds: float) -> None:
+        """Bring the end of the whole attempt forward."""
+        self.expires = min(self.expires, self._now() + seconds)
+
+    def share(self, deadline: float, sharers: int) -> float:
+        """The moment by which the next of `sharers` must be done; TimeoutError when no time is left."""
+        now = self._now()
+        if now >= deadline:
+            raise TimeoutError
+        return now + (deadline - now) / sharers
+
+    def check_total(self) -> None:
+        """Raise TimeoutError when the request's time is up, even though the upstream is busy."""
+        if self._now() >= self.expires:
+            raise TimeoutError
+
+    def wait(self, sock: socket.socket, events: int, deadline: float) -> None:
+        """Block until the socket is ready; TimeoutError at the deadline. The client's Output waits for us, where there
+        is one, in every phase: it knows when the client wants a keep-alive and whether it is still there."""
+        if (output := current_output.get()) is not None:
+            output.before_block(sock, deadline, events)
+            return
+        poll = select.poll()
+        poll.register(sock, events)
+        while (left := deadline - self._now()) > 0:
+            if poll.poll(int(min(left, _LONGEST_POLL) * 1000) + 1):
+                return
+        raise TimeoutError
+
+    @property
+    def timed_out(self) -> str:
+        """What the upstream failed to do in time, in words."""
+        if self.phase is None or self._by >= self.expires or self._now() >= self.expires:
+            return "did not finish within the time this request has"
+        seconds = getattr(self._timeouts, self.phase)
+        return {
+            "connect": f"could not be connected to within {seconds:g} s",
+            "send": f"did not take the request within {seconds:g} s",
+            "first_byte": f"did not begin to answer within {seconds:g} s",
+            "idle": f"sent nothing more for {seconds:g} s",
+        }[self.phase]
+
+
+class Stream(httpcore.NetworkStream):
+    """One connection. Its methods take an `Attempt` where httpcore says `timeout`, and raise httpcore's errors,
+    TimeoutError at a deadline, and what `Output.before_block` raises (ClientGone)."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        sock.setblocking(False)
+        self._sock = sock
+        self._received = False
+        self._joiner = ChunkJoiner()
+
+    def read(self, max_bytes: int, timeout: object = None) -> bytes:
+        attempt = _attempt(timeout)
+        while data := self._receive(max_bytes, attempt):
+            if joined := self._joiner.feed(data):
+                return joined
+        return b""
+
+    def _receive(self, max_bytes: int, attempt: Attempt) -> bytes:
+        attempt.check_total()
+        while True:
+            events = select.POLLIN
+            try:
+                data = self._sock.recv(max_bytes)
+            except (BlockingIOError, ssl.SSLWantReadError):
+                pass
+            except ssl.SSLWantWriteError:  # a TLS key update has to be answered first
+                events = select.POLLOUT
+            except OSError as error:
+                raise self._lost(attempt) from error
+            else:
+                break
+            attempt.wait(self._sock, events, attempt.until("idle" if attempt.head_read else "first_byte"))
+        if data:
+            attempt.answered = self._received = True
+            return data + self._more(max_bytes - len(data)) if isinstance(self._sock, ssl.SSLSocket) else data
+        attempt.ended = True
+        if self._stale(attempt):
+            raise self._lost(attempt)
+        return b""
+
+    def _more(self, room: int) -> bytes:
+        """What else is there. TLS hands out one record at a time, and a host that writes each event by itself makes a
+        record of each."""
+        pieces = []
+        with suppress(OSError):  # nothing there; a connection that has ended tells the next read
+            while room > 0 and (piece := self._sock.recv(room)):
+                pieces.append(piece)
+                room -= len(piece)
+        return b"".join(pieces)
+
+    def write(self, buffer: bytes, timeout: object = None) -> None:
+        if not buffer:
+            return
+        attempt = _attempt(timeout)
+        if attempt.fresh and self._received:
+            raise StaleConnection("a new connection was asked for")
+        self._joiner.expect_head()
+        deadline = attempt.until("send")
+        rest = memoryview(buffer)
+        while rest:
+            events = select.POLLOUT
+            try:
+                rest = rest[self._sock.send(rest) :]
+                continue
+            except ssl.SSLWantReadError:
+                events = select.POLLIN
+            except (BlockingIOError, ssl.SSLWantWriteError):
+                pass
+            except OSError as error:
+                # httpcore goes on to read: a server may refuse a request, in words, before it has read it all.
+                raise httpcore.WriteError("the connection was lost") from error
+            attempt.wait(self._sock, events, deadline)
+
+    def close(self) -> None:
+        self._sock.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: object = None
+    ) -> httpcore.NetworkStream:
+        attempt = _attempt(timeout)
+        deadline = attempt.until("connect")
+        try:
+            wrapped = ssl_context.wrap_socket(
+                self._sock, server_hostname=server_hostname, do_handshake_on_connect=False
+            )
+        except (OSError, ValueError) as error:
+            self.close()
+            raise httpcore.ConnectError(f"TLS failed: {_reason(error)}") from error
+        try:
+            _shake_hands(wrapped, attempt, deadline)
+        except BaseException:
+            wrapped.close()
+            raise
+        return Stream(wrapped)
+
+    def get_extra_info(self, info: str) -> Any:
+        if info == "socket":
+            return self._sock
+        if info == "is_readable":  # asked of an idle connection: readable means that it is of no use
+            if self._sock.fileno() < 0 or self._joiner.overrun:
+                return True
+            poll = select.poll()
+            poll.register(self._sock, select.POLLIN)
+            return bool(poll.poll(0))
+        return None
+
+    def _stale(self, attempt: Attempt) -> bool:
+        """It served before, and this time it ended before it said a word."""
+        return self._received and not attempt.answered
+
+    def _lost(self, attempt: Attempt) -> httpcore.ReadError:
+        kind = StaleConnection if self._stale(attempt) else httpcore.ReadError
+        return kind("the connection was lost")
+
+
+class Backend(httpcore.NetworkBackend):
+    """Opens `Stream`s."""
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: object = None,
+        local_address: str | None = None,  # noqa: ARG002 (httpcore's signature; `Upstream` sets neither)
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,  # noqa: ARG002
+    ) -> httpcore.NetworkStream:
+        """Try the host's addresses in order, each for its share of the time that is left."""
+        attempt = _attempt(timeout)
+        deadline = attempt.until("connect")
+        try:
+            addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as error:
+            raise httpcore.ConnectError("its name could not be resolved") from error
+        failure: OSError = OSError("no address")
+        for tried, (family, kind, protocol, _, address) in enumerate(addresses):
+            try:
+                share = attempt.share(deadline, len(addresses) - tried)
+                return Stream(_connected(socket.socket(family, kind, protocol), address, attempt, share))
+            except OSError as error:
+                failure = error
+        if isinstance(failure, TimeoutError):
+            raise failure
+        raise httpcore.ConnectError(_reason(failure)) from failure
+
+
+def _attempt(timeout: object) -> Attempt:
+    """The attempt that httpcore calls for. Anything else is a request that did not come through `Upstream`."""
+    if not isinstance(timeout, Attempt):
+        raise TypeError("the network backend takes its deadlines from an Attempt")
+    return timeout
+
+
+def _connected(sock: socket.socket, address: Any, attempt: Attempt, deadline: float) -> socket.socket:
+    try:
+        sock.setblocking(False)
+        code = sock.connect_ex(address)
+        if code == errno.EINPROGRESS:
+            attempt.wait(sock, select.POLLOUT, deadline)
+            code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        if code:
+            raise OSError(code, os.strerror(code))
+        for level, name, value in _SOCKET_OPTIONS:
+            if (option := getattr(socket, name, None)) is not None:  # some are Linux's only
+                sock.setsockopt(level, option, value)
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def _shake_hands(sock: ssl.SSLSocket, attempt: Attempt, deadline: float) -> None:
+    while True:
+        try:
+            return sock.do_handshake()
+        except ssl.SSLWantReadError:
+            events = select.POLLIN
+        except ssl.SSLWantWriteError:
+            events = select.POLLOUT
+        except OSError as error:
+            raise httpcore.ConnectError(f"TLS failed: {_reason(error)}") from error
+        attempt.wait(sock, events, deadline)
+
+
+def _reason(error: Exception) -> str:
+    """Why, in the operating system's or OpenSSL's words; they hold no secret."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return error.verify_message
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return str(error)

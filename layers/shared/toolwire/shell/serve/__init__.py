@@ -1,0 +1,1 @@
+"""A Lambda invocation from event to answer."""

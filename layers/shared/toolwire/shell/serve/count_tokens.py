@@ -1,0 +1,61 @@
+"""POST /messages/count_tokens: how many tokens a request would have, without an answer to it.
+
+Everything is decided as for an answer (key, policy, route, history), so that what is counted is what would be sent.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+from toolwire.doors.messages.request import COUNT_DOOR
+from toolwire.exchange.exchange import Exchange
+from toolwire.model.http import Headers, HttpRequest
+from toolwire.model.limits import ANSWER_BYTES
+from toolwire.providers import load_provider
+from toolwire.providers.token_count import NO_COUNT, count_request, estimate, read_count
+from toolwire.shell.serve import observe
+from toolwire.shell.serve.document import serve_document
+from toolwire.shell.serve.door import seconds_left, upstream
+from toolwire.shell.serve.opening import HOP_HEADER, open_exchange
+from toolwire.shell.serve.output import Answer
+from toolwire.wire.json import dump
+
+
+def is_count(event: Any) -> bool:
+    """Whether an event is for this module: the function has two paths."""
+    resource = event.get("resource") or event.get("path") if isinstance(event, dict) else None
+    return isinstance(resource, str) and resource.endswith("/count_tokens")
+
+
+def serve_count(event: Any, context: Any) -> Answer:
+    """The answer to one proxy event: a Head, then the body."""
+    expires = time.monotonic() + seconds_left(context)
+
+    def document(request: HttpRequest, record: observe.RequestRecord) -> tuple[bytes, Headers]:
+        exchange = open_exchange(COUNT_DOOR, request, record)
+        body, warnings = _count(exchange, expires, record)
+        told = (("x-toolwire-warnings", ",".join(warnings)[:1024]),) if warnings else ()
+        return body, (*told, *exchange.answer_headers)
+
+    yield from serve_document(COUNT_DOOR.name, event, context, document, COUNT_DOOR.render_error)
+
+
+def _count(exchange: Exchange, expires: float, record: observe.RequestRecord) -> tuple[bytes, list[str]]:
+    """The count as the API has it, and codes of warnings. Raises GatewayError."""
+    assert record.target is not None
+    request, wire = exchange.upstream_request, record.target.provider.wire
+    count = count_request(wire, request)
+    tokens = None
+    if count is not None:
+        asked = replace(count.request, headers=(*count.request.headers, (HOP_HEADER, "1")))
+        with upstream().send(asked, expires=expires) as answer:
+            body = answer.read(ANSWER_BYTES)
+            if not 200 <= answer.status < 300 and answer.status not in NO_COUNT:
+                raise load_provider(wire).parse_error(answer.status, answer.headers, body)
+        tokens = read_count(body, count.member) if answer.status not in NO_COUNT else None
+    warnings = list(exchange.summary.warnings)
+    if tokens is None:
+        tokens, warnings = estimate(request.body), [*warnings, "token_count_estimated"]
+    return dump({"input_tokens": tokens}), warnings

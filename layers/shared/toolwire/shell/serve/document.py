@@ -1,0 +1,43 @@
+"""A request that is answered with one JSON document, by a function of its own and not by an exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from toolwire.model.errors import GatewayError
+from toolwire.model.http import Head, Headers, HttpRequest, id_headers
+from toolwire.shell.serve import observe
+from toolwire.shell.serve.output import Answer
+from toolwire.shell.serve.proxy_event import IGNORED, error_head, http_request, is_proxy_event, request_id
+
+_JSON = "application/json"
+
+
+def serve_document(
+    door: str,
+    event: Any,
+    context: Any,
+    make: Callable[[HttpRequest, observe.RequestRecord], tuple[bytes, Headers]],
+    render_error: Callable[[GatewayError, str], bytes],
+) -> Answer:
+    """The answer to one proxy event: a Head, then the body. `make` gives the document and the headers that go with it
+    beside the usual ones; what it raises is answered by `render_error`, which also gets the request's id."""
+    if not is_proxy_event(event):
+        yield from IGNORED
+        return
+    record = observe.RequestRecord(request_id(event, context), door)
+    try:
+        body, more = make(http_request(event), record)
+        head = Head(200, (("content-type", _JSON), *id_headers(record.request_id), *more))
+    except Exception as failure:  # noqa: BLE001 - a request is answered, whatever happens
+        error = failure if isinstance(failure, GatewayError) else observe.unexpected(failure, record.request_id)
+        record.failed(error)
+        body, head = render_error(error, record.request_id), error_head(error, _JSON, record.request_id)
+    record.status = head.status
+    try:
+        yield head
+        record.byte_sent()
+        yield body
+    finally:
+        observe.finish(record)

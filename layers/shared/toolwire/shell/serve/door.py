@@ -1,0 +1,167 @@
+"""One client request from proxy event to answer: what a door's function runs.
+
+What can be refused is refused before anything is sent upstream (`opening.py`); from then on the exchange decides what
+the client sees, and this module only carries bytes between it and the sockets. The generator that `serve` returns
+yields one Head and then bytes; once the Output has committed a head by itself (a keep-alive on a silent upstream) it
+yields none.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+from toolwire.doors import Door, load_door
+from toolwire.exchange.exchange import Action, Exchange, carried_out
+from toolwire.model.errors import ClientGone, GatewayError, UpstreamError
+from toolwire.model.http import Head
+from toolwire.providers import WIRES
+from toolwire.shell.network.upstream import Upstream
+from toolwire.shell.serve import observe
+from toolwire.shell.serve.opening import HOP_HEADER, open_exchange
+from toolwire.shell.serve.output import Answer, current_output
+from toolwire.shell.serve.proxy_event import IGNORED, error_head, http_request, is_proxy_event, request_id
+from toolwire.shell.settings.configuration import SettingsError, current_settings
+from toolwire.shell.store.store import WARM_SECONDS, current_store
+from toolwire.shell.store.turns import remember
+
+#: Seconds of the invocation that are kept for telling the client that time is up.
+RESERVE_SECONDS = 5.0
+
+#: Seconds that a host may take to end its body after its last word, so that its connection can be used again.
+LINGER_SECONDS = 1.0
+
+#: Seconds for an answer where nobody says how long the invocation may take.
+DEFAULT_SECONDS = 600.0
+
+
+def prepare(door_name: str, wires: Iterable[str]) -> None:
+    """Does, while a function starts, what its first request would otherwise wait for."""
+    settings = None
+    with suppress(SettingsError):  # the request that meets it is answered, and the log says what is wrong
+        settings = current_settings()
+    asks_dynamodb = settings is not None and (settings.keys_table or settings.rates_table) is not None
+    if asks_dynamodb:
+        from toolwire.shell.network import aws  # boto3 takes a thread some 0.4 s, which the rest can share
+
+        aws.warm("dynamodb")
+    load_door(door_name)
+    for wire in wires:
+        import_module(WIRES[wire])
+    upstream()
+    observe.logger()
+    if asks_dynamodb:  # a rate is counted in a second or not at all: its table's client must be there
+        aws.warm("dynamodb", wait=WARM_SECONDS)
+
+
+def serve(door_name: str, event: Any, context: Any) -> Answer:
+    """The answer to one proxy event. Closing the generator closes the upstream."""
+    if not is_proxy_event(event):
+        observe.logger().debug("ignored an invocation that is no client's request")
+        yield from IGNORED
+        return
+    record = observe.RequestRecord(request_id(event, context), door_name)
+    door = load_door(door_name)
+    try:
+        yield from _answer(door, event, context, record)
+    except (ClientGone, GeneratorExit):
+        record.outcome = "client_gone"
+        raise
+    except BaseException:
+        record.outcome = "internal_error"
+        raise
+    finally:
+        observe.finish(record)
+
+
+def _answer(door: Door, event: dict[str, Any], context: Any, record: observe.RequestRecord) -> Iterator[Head | bytes]:
+    """The exchange's answer, or the door's error where there is no exchange."""
+    try:
+        exchange = open_exchange(door, http_request(event), record)
+    except Exception as failure:  # noqa: BLE001 - a request is answered, whatever happens
+        error = _as_gateway_error(failure, record)
+    else:
+        yield from _relay(exchange, time.monotonic() + seconds_left(context), record)
+        return
+    record.failed(error)
+    record.status = error.status
+    yield error_head(error, "application/json", record.request_id)
+    record.byte_sent()
+    yield door.render_error(error, record.request_id)
+
+
+def _relay(exchange: Exchange, expires: float, record: observe.RequestRecord) -> Iterator[Head | bytes]:
+    """Sends the exchange's request and carries the answer, until either side ends it."""
+    output = current_output.get()
+    if output is not None and exchange.summary.stream:
+        output.on_silence(exchange.early_head(), exchange.keep_alive)
+    try:
+        yield from _asked(exchange, expires, record)
+        if exchange.resend:
+            yield from _asked(exchange, expires, record)
+        return
+    except ClientGone:
+        raise
+    except UpstreamError as broken:
+        ending = exchange.receive_end(broken)
+    except Exception as failure:
+        error = _as_gateway_error(failure, record)
+        record.failed(error)
+        ending = exchange.fail(error)
+        if not ending:
+            raise  # it has said its last word already: the runner must not make that look like a proper end
+    yield from _sent(exchange, ending, record)
+
+
+def _asked(exchange: Exchange, expires: float, record: observe.RequestRecord) -> Iterator[Head | bytes]:
+    """Sends the exchange's request and carries the answer to its end."""
+    request = exchange.upstream_request
+    request = replace(request, headers=(*request.headers, (HOP_HEADER, "1")))
+    warm = current_store().warm if record.tools else None  # a call's id may have to be stored
+    with upstream().send(request, expires=expires, while_waiting=warm) as answer:
+        yield from _sent(exchange, exchange.receive_head(answer.status, answer.headers), record)
+        for data in answer.chunks():
+            yield from _sent(exchange, exchange.receive_data(data), record)
+            if exchange.summary.error is not None:
+                return  # what still comes would be paid for and thrown away
+            if exchange.over:
+                answer.expire_within(LINGER_SECONDS)
+        yield from _sent(exchange, exchange.receive_end(), record)
+
+
+def _sent(exchange: Exchange, actions: Iterable[Action], record: observe.RequestRecord) -> Iterator[Head | bytes]:
+    """The exchange's actions as what the runner takes. A head that is out already is not yielded again."""
+    for action in carried_out(exchange, actions, lambda items: remember(items, record)):
+        if exchange.ends:
+            record.charge_calls()  # the next request is measured by them, however soon it comes
+        if isinstance(action, Head):
+            output = current_output.get()
+            if output is None or not output.head_sent:
+                record.status = action.status
+                yield action
+        else:
+            record.status = record.status or 200  # a keep-alive has committed it
+            record.byte_sent()
+            yield action.data
+
+
+def _as_gateway_error(failure: Exception, record: observe.RequestRecord) -> GatewayError:
+    """The error to show: the failure itself if it was meant to be shown, else one that tells nothing."""
+    return failure if isinstance(failure, GatewayError) else observe.unexpected(failure, record.request_id)
+
+
+def seconds_left(context: Any) -> float:
+    """How long the answer may take."""
+    remaining = getattr(context, "get_remaining_time_in_millis", None)
+    return DEFAULT_SECONDS if remaining is None else float(remaining()) / 1000 - RESERVE_SECONDS
+
+
+@functools.cache
+def upstream() -> Upstream:
+    """The process's connections to providers."""
+    return Upstream()

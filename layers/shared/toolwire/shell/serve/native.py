@@ -1,0 +1,138 @@
+"""The native API's three routes. POST /native/chat is served as every door is; the other two ask no provider."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from toolwire.doors import DOORS, Door, load_door
+from toolwire.doors.native.models import DoorName, ToolsCheckRequest, TranslateRequest
+from toolwire.doors.native.reader import read
+from toolwire.doors.native.stream import render_error
+from toolwire.exchange.exchange import Exchange
+from toolwire.exchange.routing import check_door, check_tenant, may_use
+from toolwire.model.errors import RequestError
+from toolwire.model.http import Headers, HttpRequest
+from toolwire.model.request import ChatRequest
+from toolwire.model.settings import Settings, Target, Tenant
+from toolwire.pages.tools_check import Candidate, report
+from toolwire.pages.translate import show
+from toolwire.policy.checked_request import checked
+from toolwire.providers import WIRES
+from toolwire.providers.openai_responses.models import wire_for
+from toolwire.shell.access.keys import authenticate
+from toolwire.shell.access.rates import admit
+from toolwire.shell.serve import observe
+from toolwire.shell.serve.document import serve_document
+from toolwire.shell.serve.door import serve
+from toolwire.shell.serve.opening import target_of
+from toolwire.shell.serve.output import Answer
+from toolwire.shell.serve.proxy_event import is_proxy_event
+from toolwire.shell.settings.configuration import current_settings
+from toolwire.shell.store.sticky import with_known_model
+from toolwire.shell.store.turns import recall
+from toolwire.wire.json import dump, write_object
+
+_CHAT, _CHECK, _TRANSLATE = "/native/chat", "/native/tools/check", "/native/translate"
+
+#: What a door's request must hold besides the tools.
+_QUESTION = b'[{"role":"user","content":"?"}]'
+_REQUESTS: dict[DoorName, tuple[tuple[str, bytes], ...]] = {
+    "native": (("messages", _QUESTION),),
+    "chat": (("messages", _QUESTION),),
+    "messages": (("messages", _QUESTION), ("max_tokens", b"1024")),
+    "responses": (("input", b'"?"'),),
+}
+
+#: The model that stands for any of a wire's models. Their names tell the families apart, and these name none.
+_ANY_MODEL = {"anthropic_messages": "claude", "gemini": "gemini", "bedrock_converse": "anthropic.claude"}
+
+
+def serve_native(event: Any, context: Any) -> Answer:
+    """The answer to one proxy event: a Head, then bytes."""
+    if not is_proxy_event(event) or (event.get("resource") or event.get("path")) not in (_CHECK, _TRANSLATE):
+        yield from serve("native", event, context)
+        return
+    yield from serve_document("native", event, context, _body, render_error)
+
+
+def _body(request: HttpRequest, record: observe.RequestRecord) -> tuple[bytes, Headers]:
+    """The answer, and what it says of the tenant's rates: no provider is asked, but a request is a request."""
+    settings = current_settings()
+    tenant = authenticate(request.headers, settings)
+    record.tenant = tenant.name
+    check_door(tenant, "native")
+    state = admit(tenant, "native", settings, time.time())
+    answer = (_check_tools if request.path == _CHECK else _translate)(request, settings, tenant, record)
+    return answer, state.headers("native") if state is not None else ()
+
+
+# ---------------------------------------------------------------- tools/check
+
+
+def _check_tools(request: HttpRequest, settings: Settings, tenant: Tenant, record: observe.RequestRecord) -> bytes:
+    asked = read(request.body, ToolsCheckRequest, frozenset({"tools", "tool_choice"}))
+    door = _door(asked.door)
+    members = [("model", b'"any"'), *_REQUESTS[asked.door], ("tools", bytes(asked.tools))]
+    if asked.tool_choice is not None:
+        members.append(("tool_choice", bytes(asked.tool_choice)))
+    if asked.parallel_tool_calls is not None:
+        members.append(("parallel_tool_calls", dump(asked.parallel_tool_calls)))
+    chat = door.parse_request(write_object(members), request.headers)
+    record.tools = len(chat.tools)
+    return report(door, chat, tenant, list(_candidates(asked.models, door, settings, tenant)))
+
+
+def _candidates(models: list[str] | None, door: Door, settings: Settings, tenant: Tenant) -> Iterator[Candidate]:
+    """The models that were named; without, any model of each provider that the tenant may use."""
+    for name in models or ():
+        try:
+            target = target_of(name, door.dialect, settings)
+            check_tenant(tenant, door.name, name, target)
+            yield Candidate(name, target)
+        except RequestError as error:
+            yield Candidate(name, None, error)
+    if models is None:
+        for provider in settings.providers.values():
+            target = wire_for(Target(provider, _ANY_MODEL.get(provider.wire, "any")), door.dialect)
+            if target.provider.wire in WIRES and may_use(tenant, target.model, target):
+                yield Candidate(None, target)
+
+
+# ---------------------------------------------------------------- translate
+
+
+def _translate(request: HttpRequest, settings: Settings, tenant: Tenant, record: observe.RequestRecord) -> bytes:
+    asked = read(request.body, TranslateRequest, frozenset({"body"}))
+    door = _door(asked.door)
+    chat = with_known_model(door.parse_request(bytes(asked.body), request.headers), record)
+    record.requested_model, record.tools = chat.model, len(chat.tools)
+    target = target_of(chat.model, door.dialect, settings)
+    check_tenant(tenant, door.name, chat.model, target)
+    return show(door.name, _exchange(door, chat, target, tenant, request, record), target)
+
+
+def _exchange(
+    door: Door, chat: ChatRequest, target: Target, tenant: Tenant, request: HttpRequest, record: observe.RequestRecord
+) -> Exchange:
+    """The exchange that would be sent, without a credential and never sent."""
+    return Exchange(
+        door,
+        checked(door.name, chat, request.headers, tenant),
+        target,
+        tenant,
+        headers=request.headers,
+        credential=None,
+        request_id=record.request_id,
+        now=time.time,
+        new_id="0".__mul__,
+        found=recall(chat, record),
+    )
+
+
+def _door(name: DoorName) -> Door:
+    if name not in DOORS:
+        message = f"The door {name!r} is not built in this version; built are: {', '.join(DOORS)}."
+        raise RequestError(message, param="door", code="invalid_value")
+    return load_door(name)

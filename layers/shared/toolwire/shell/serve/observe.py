@@ -1,0 +1,249 @@
+"""What is told about a request: one JSON line in the log and one set of metrics, when it is over.
+
+Names, counts, sizes and times; never a header's value, never text of a prompt, an answer or an argument. Powertools'
+Logger and Metrics do the writing, without their decorators, which would flush before a generator has run.
+
+    LOG_LEVEL=DEBUG       two lines for each tool call as well: when it began and when it was complete
+    TOOLWIRE_METRICS=1    metrics where there is no Lambda too (they are off there); 0: none on Lambda either
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import logging
+import os
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+from aws_lambda_powertools.logging import Logger
+from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
+
+from toolwire.model.errors import GatewayError, InternalError, RequestError, UpstreamError
+from toolwire.model.events import Batch, ToolCallDelta, ToolCallEnd, ToolCallStart
+from toolwire.model.settings import Target
+from toolwire.shell.serve.output import stack_of
+from toolwire.shell.settings.configuration import SettingsError
+
+if TYPE_CHECKING:  # the catalog's function has no exchange and does not import one
+    from toolwire.exchange.figures import Summary
+
+SERVICE = "toolwire"
+
+#: How a request ended, by who decided it.
+Outcome = Literal["ok", "request_error", "upstream_error", "internal_error", "client_gone"]
+
+#: Characters of a name that a line bears, and different tool names in one line: the client and the model choose them.
+_NAME_CHARS, _TOOL_NAMES = 128, 32
+
+#: A code as a log bears it: an upstream's may be any text, that of a prompt included.
+_CODE = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+
+
+@dataclass(slots=True)
+class RequestRecord:
+    """What is known about one request, filled in as it is learnt. Times are moments of `clock`, in seconds."""
+
+    request_id: str
+    door: str
+    clock: Callable[[], float] = time.monotonic
+    started: float = field(init=False)
+    first_byte: float | None = None
+    tenant: str | None = None
+    target: Target | None = None
+    #: The model as the client named it.
+    requested_model: str | None = None
+    #: Tools that the request declares.
+    tools: int = 0
+    status: int | None = None
+    outcome: Outcome = "ok"
+    error_code: str | None = None
+    summary: Summary | None = None
+    #: Counts the answer's calls against the tenant's rates, once.
+    charge: Callable[[int], None] | None = None
+    store_error: str | None = None
+    store_read_ms: float | None = None
+    store_write_ms: float | None = None
+    #: A health check: there are many, and each is like the one before.
+    routine: bool = False
+
+    def __post_init__(self) -> None:
+        self.started = self.clock()
+
+    def byte_sent(self) -> None:
+        """Notes that a piece of the body is on its way; the first one counts."""
+        if self.first_byte is None:
+            self.first_byte = self.clock()
+
+    def charge_calls(self) -> None:
+        """Counts the calls of the answer, when they are known or when it broke off."""
+        if self.charge is not None and self.summary is not None:
+            charge, self.charge = self.charge, None
+            charge(self.summary.calls)
+
+    def store_failed(self, doing: Literal["read", "write"], error: Exception) -> None:
+        """Notes that the store failed, which ends no request."""
+        self.store_error = f"{doing}_{getattr(error, 'code', 'failed')}"
+        logger().warning("the store failed", request_id=self.request_id, doing=doing, problem=str(error))
+
+    def failed(self, error: GatewayError) -> None:
+        """Notes the error that ended the request."""
+        self.error_code = error.code if _CODE.fullmatch(error.code) else "upstream_error"
+        if isinstance(error, RequestError):
+            self.outcome = "request_error"
+        else:
+            self.outcome = "upstream_error" if isinstance(error, UpstreamError) else "internal_error"
+
+
+@functools.cache
+def logger() -> Logger:
+    """The process's logger; its level is LOG_LEVEL's. One line is one JSON object."""
+    encode = msgspec.json.Encoder(enc_hook=str).encode
+    return Logger(
+        service=SERVICE,
+        location=None,  # always the same line of this file
+        utc=True,
+        use_rfc3339=True,
+        json_serializer=lambda line: encode(line).decode(),
+    )
+
+
+def unexpected(failure: Exception, request_id: str) -> InternalError:
+    """Logs a failure that was not foreseen and returns the error to show for it.
+
+    The failure's own text may quote a request or a secret, so the log gets its type and place. A SettingsError's text
+    is made to be shown, but to the operator only.
+    """
+    if isinstance(failure, SettingsError):
+        logger().error("the configuration is wrong", request_id=request_id, problem=str(failure))
+        return InternalError("The gateway's configuration is wrong; its log says where.", code="configuration_error")
+    logger().error("bug", request_id=request_id, error_type=type(failure).__name__, stack=stack_of(failure))
+    return InternalError("The gateway failed; its log says where.")
+
+
+def finish(record: RequestRecord) -> None:
+    """Writes the request's line and its metrics."""
+    record.charge_calls()
+    if record.summary is not None and record.summary.error is not None and record.outcome == "ok":
+        record.failed(record.summary.error)
+    if record.routine and record.outcome == "ok":
+        logger().debug("request", extra=_line(record))
+        return
+    logger().info("request", extra=_line(record))
+    if _metrics_wanted():
+        _write_metrics(record)
+
+
+def _line(record: RequestRecord) -> dict[str, object]:
+    """The fields of a request's line; what does not apply is left out. `gen_ai.*` are OpenTelemetry's names."""
+    target, summary = record.target, record.summary
+    fields: dict[str, object] = {
+        "request_id": record.request_id,
+        "tenant": record.tenant,
+        "door": record.door,
+        "outcome": record.outcome,
+        "status": record.status,
+        "error_code": record.error_code,
+        "duration_ms": milliseconds(record.clock() - record.started),
+        "ttfb_ms": None if record.first_byte is None else milliseconds(record.first_byte - record.started),
+        "model": _short(record.requested_model),
+        "tools": record.tools or None,
+    }
+    if target is not None:
+        fields["gen_ai.operation.name"] = "chat"
+        fields["gen_ai.provider.name"] = target.provider.name
+        fields["gen_ai.request.model"] = _short(target.model)
+    if summary is not None:
+        names = Counter(_short(name) for name in summary.tool_names)
+        fields |= {
+            "stream": summary.stream,
+            "upstream_status": summary.upstream_status,
+            "tool_calls": dict(names.most_common(_TOOL_NAMES)) or None,
+            "argument_bytes": summary.argument_bytes or None,
+            "recovered_calls": dict(summary.recovered) or None,
+            "ids_minted": summary.ids_minted or None,
+            "stored_items": summary.stored_items or None,
+            "store_error": record.store_error,
+            "store_read_ms": record.store_read_ms,
+            "store_write_ms": record.store_write_ms,
+            "repaired_frames": summary.repaired_frames or None,
+            "warnings": summary.warnings or None,
+            "gen_ai.response.model": _short(summary.model),
+            "gen_ai.response.finish_reasons": [summary.finish] if summary.finish else None,
+        }
+        if summary.usage is not None:
+            fields["gen_ai.usage.input_tokens"] = summary.usage.input_tokens
+            fields["gen_ai.usage.output_tokens"] = summary.usage.output_tokens
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _write_metrics(record: RequestRecord) -> None:
+    """One EMF line: a count, times and sizes, by door, provider and outcome."""
+    metrics = EphemeralMetrics(namespace=os.environ.get("POWERTOOLS_METRICS_NAMESPACE", SERVICE), service=SERVICE)
+    metrics.add_dimension("door", record.door)
+    metrics.add_dimension("provider", record.target.provider.name if record.target else "none")
+    metrics.add_dimension("outcome", record.outcome)
+    metrics.add_metric("Requests", MetricUnit.Count, 1)
+    if record.first_byte is not None:
+        metrics.add_metric("TimeToFirstByte", MetricUnit.Milliseconds, milliseconds(record.first_byte - record.started))
+    if record.summary is not None:
+        metrics.add_metric("ToolCalls", MetricUnit.Count, record.summary.calls)
+        metrics.add_metric("RecoveredCalls", MetricUnit.Count, sum(record.summary.recovered.values()))
+        metrics.add_metric("IdsMinted", MetricUnit.Count, record.summary.ids_minted)
+        metrics.add_metric("StoreErrors", MetricUnit.Count, int(record.store_error is not None))
+        if record.store_read_ms is not None:
+            metrics.add_metric("StoreRead", MetricUnit.Milliseconds, record.store_read_ms)
+        if record.store_write_ms is not None:
+            metrics.add_metric("StoreWrite", MetricUnit.Milliseconds, record.store_write_ms)
+        metrics.add_metric("RepairedFrames", MetricUnit.Count, record.summary.repaired_frames)
+        if record.summary.usage is not None:
+            metrics.add_metric("InputTokens", MetricUnit.Count, record.summary.usage.input_tokens)
+            metrics.add_metric("OutputTokens", MetricUnit.Count, record.summary.usage.output_tokens)
+    # In one write: another thread's line must not come between a line and its end.
+    sys.stdout.write(f"{json.dumps(metrics.serialize_metric_set())}\n")
+
+
+def call_lines(request_id: str) -> Callable[[object], None] | None:
+    """What logs each tool call of an exchange as it begins and is complete; None unless the level is DEBUG."""
+    logger()
+    if not logging.getLogger(SERVICE).isEnabledFor(logging.DEBUG):
+        return None
+    calls: dict[int, tuple[str, int]] = {}
+
+    def line(stage: str, index: int) -> None:
+        name, size = calls[index]
+        fields = {"request_id": request_id, "stage": stage, "index": index, "gen_ai.tool.name": _short(name)}
+        logger().debug("tool call", extra=fields | {"argument_bytes": size})
+
+    def see(passing: object) -> None:
+        for event in passing.events if isinstance(passing, Batch) else ():
+            if isinstance(event, ToolCallStart):
+                calls[event.index] = event.name, 0
+                line("started", event.index)
+            elif isinstance(event, ToolCallDelta):
+                name, size = calls[event.index]
+                calls[event.index] = name, size + len(event.fragment.encode("utf-8", "surrogatepass"))
+            elif isinstance(event, ToolCallEnd):
+                line("complete", event.index)
+
+    return see
+
+
+def _metrics_wanted() -> bool:
+    wanted = os.environ.get("TOOLWIRE_METRICS")
+    return "AWS_LAMBDA_FUNCTION_NAME" in os.environ if wanted is None else wanted == "1"
+
+
+def milliseconds(seconds: float) -> float:
+    """For logs and metrics."""
+    return round(seconds * 1000, 2)
+
+
+def _short(name: str | None) -> str | None:
+    return None if name is None else name[:_NAME_CHARS]

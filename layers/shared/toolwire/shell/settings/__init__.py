@@ -1,0 +1,1 @@
+"""The configuration document, read once and checked."""

@@ -1,0 +1,258 @@
+"""The configuration: one TOML document and the ecosystem's own variables, read once and checked to the last key.
+
+    TOOLWIRE_CONFIG   the document: a file's path, or "ssm:/parameter-name"; unset: the known hosts as they are
+    REQUIRE_KEY       "1": a request without a valid key is refused
+    KEY_SHA256        SHA-256, in hexadecimal, of a key that is accepted, for the default tenant
+    KEYS_TABLE        the DynamoDB table of keys; KEYS_FILE: the file of keys. Either makes a key necessary
+    RATES_TABLE       the DynamoDB table in which rates are counted; unset: each process counts for itself
+                      (in SAM's local runs, AWS_SAM_LOCAL, none of these tables is there and no key is asked for)
+    SECRET_PREFIX     where the credentials of known hosts are in Secrets Manager: PREFIX/NAME, when no variable is set
+    STATE_TTL_DAYS    days for which ids and state of a conversation are kept (30); where: see `store.py`
+    ENABLE_DEMO       "0": no demo provider
+    TOOLWIRE_OWN_URLS base URLs of this gateway, divided by spaces, that no provider may have; the local server sets it
+    OPENAI_API_KEY, OPENAI_BASE_URL, ...   see `providers/hosts.py`
+
+What is wrong is said with the key it stands in and how to put it right; an unknown key is wrong, since a mistyped one
+that does nothing is found much later.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import tomllib
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import cast, get_args
+from urllib.parse import urlsplit
+
+from toolwire.exchange.routing import DEMO, route
+from toolwire.model.errors import RequestError
+from toolwire.model.settings import ProviderConfig, Settings, Tenant, Wire
+from toolwire.providers.hosts import HOSTS, Host
+from toolwire.providers.profiles import PROFILES
+from toolwire.shell.settings.tenants import tenant_from
+from toolwire.shell.settings.values import SettingsError as SettingsError
+from toolwire.shell.settings.values import as_table, as_text, one_of, only
+
+_PROVIDER_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+_CREDENTIAL = re.compile(r"none|env:[A-Za-z_][A-Za-z0-9_]*|(secret|ssm):\S+")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_ON, _OFF = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
+
+#: The longest that ids and state can be kept.
+MOST_STATE_TTL_DAYS = 365
+
+#: Names of this machine, for telling whether an address is the gateway's own.
+_LOOPBACK = ("localhost", "127.0.0.1", "::1", "0.0.0.0", "::")  # noqa: S104
+
+
+def load_settings(
+    env: Mapping[str, str], read: Callable[[str], str] | None = None, own: Collection[str] = ()
+) -> Settings:
+    """The settings of this environment.
+
+    `read` gets the value of TOOLWIRE_CONFIG and returns the document's text (OSError or SettingsError if it cannot).
+    `own` are base URLs of this gateway, which no provider may have. Raises SettingsError.
+    """
+    place = env.get("TOOLWIRE_CONFIG", "").strip()
+    document = _parse((read or read_document)(place), place) if place else {}
+    only(document, ("providers", "aliases", "tenants"), "")
+    providers = _known_providers(env, own)
+    for name, section in as_table(document, "providers", "").items():
+        providers[name] = _provider(name, section, providers.get(name), own)
+    deployed = not env.get("AWS_SAM_LOCAL")
+    if env.get("KEYS_TABLE") and env.get("KEYS_FILE"):
+        raise SettingsError("KEYS_FILE: keys are in the table that KEYS_TABLE names already; set one of the two.")
+    settings = Settings(
+        providers=providers,
+        aliases=_aliases(as_table(document, "aliases", "")),
+        tenant=_tenant(as_table(document, "tenants", "")),
+        key_sha256=_key_sha256(env),
+        require_key=_switch(env, "REQUIRE_KEY", default=False) and deployed,
+        enable_demo=_switch(env, "ENABLE_DEMO", default=True),
+        keys_table=(env.get("KEYS_TABLE") or None) if deployed else None,
+        keys_file=env.get("KEYS_FILE") or None,
+        rates_table=(env.get("RATES_TABLE") or None) if deployed else None,
+        state_ttl_days=_state_ttl_days(env),
+    )
+    _check_aliases(settings)
+    return settings
+
+
+@functools.cache
+def current_settings() -> Settings:
+    """The settings of this process. An error is not kept: the next request tries again."""
+    return load_settings(os.environ, own=os.environ.get("TOOLWIRE_OWN_URLS", "").split())
+
+
+def read_document(place: str) -> str:
+    """The text of the document at a path or at "ssm:/parameter-name". Raises SettingsError."""
+    if not place.startswith("ssm:"):
+        try:
+            return Path(place).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            raise SettingsError(f"TOOLWIRE_CONFIG: {place!r} cannot be read: {reason}.") from error
+    from toolwire.shell.access.credentials import SecretStoreError, read_parameter
+
+    try:
+        text = read_parameter(place.removeprefix("ssm:"))
+    except SecretStoreError as error:
+        raise SettingsError(f"TOOLWIRE_CONFIG: the SSM parameter of {place!r} cannot be read: {error}.") from error
+    if text is None:
+        raise SettingsError(f"TOOLWIRE_CONFIG: there is no SSM parameter {place.removeprefix('ssm:')!r}.")
+    return text
+
+
+def _parse(text: str, place: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{place}: this is not TOML: {error}.") from error
+
+
+def _known_providers(env: Mapping[str, str], own: Collection[str]) -> dict[str, ProviderConfig]:
+    """The known hosts, at the addresses that the environment gives them.
+
+    A default that happens to be this gateway's own address (llama.cpp's port is also ours) is no provider; an address
+    that somebody set is refused instead.
+    """
+    providers = {}
+    for host in HOSTS:
+        chosen = env.get(host.base_url_variable, "").strip() if host.base_url_variable else ""
+        base_url = _base_url(chosen, host.base_url_variable or "", own) if chosen else host.base_url
+        if not chosen and _is_own(base_url, own):
+            continue
+        credential = _host_credential(host, env)
+        providers[host.name] = ProviderConfig(
+            host.name, host.wire, base_url, credential, host.profile, wire_is_chosen=bool(chosen)
+        )
+    return providers
+
+
+def _host_credential(host: Host, env: Mapping[str, str]) -> str:
+    """The first variable of the host's that is set; without one, its secret where there are secrets, else the first
+    variable of all, so that an error can name it."""
+    if not host.credentials:
+        return "none"
+    prefix = env.get("SECRET_PREFIX")
+    absent = f"secret:{prefix}{host.name}" if prefix else f"env:{host.credentials[0]}"
+    return next((f"env:{name}" for name in host.credentials if env.get(name)), absent)
+
+
+def _provider(name: str, section: object, known: ProviderConfig | None, own: Collection[str]) -> ProviderConfig:
+    """One [providers.NAME] section. For a known host it changes what it names; any other says wire and base_url."""
+    at = f"providers.{name}"
+    if not _PROVIDER_NAME.fullmatch(name):
+        raise SettingsError(f"{at}: a provider's name is made of a-z, 0-9, '.', '_' and '-'.")
+    if name == DEMO:
+        raise SettingsError(f"{at}: this name is the built-in demo provider's; choose another.")
+    if not isinstance(section, dict):
+        raise SettingsError(f"{at}: write a section [{at}].")
+    only(section, ("wire", "base_url", "credential", "profile"), at)
+    absent = [key for key in ("wire", "base_url") if known is None and key not in section]
+    if absent:
+        raise SettingsError(f"{at}.{absent[0]}: is missing, and {name!r} is no known host that would have one.")
+    default = known or ProviderConfig(name, "openai_chat", "")
+    wire = cast(Wire, one_of(section.get("wire", default.wire), get_args(Wire), f"{at}.wire"))
+    # A host's profile holds for its own wire only.
+    profile = section.get("profile", default.profile if wire == default.wire else None)
+    credential = as_text(section.get("credential", default.credential), f"{at}.credential")
+    if not _CREDENTIAL.fullmatch(credential):
+        # The value may be a key that was pasted here, so it is not shown.
+        raise SettingsError(f'{at}.credential: write "env:NAME", "secret:NAME", "ssm:NAME" or "none".')
+    return ProviderConfig(
+        name=name,
+        wire=wire,
+        base_url=_base_url(as_text(section.get("base_url", default.base_url), f"{at}.base_url"), f"{at}.base_url", own),
+        credential=credential,
+        profile=None if profile is None else one_of(profile, PROFILES, f"{at}.profile"),
+        wire_is_chosen="wire" in section,
+    )
+
+
+def _base_url(text: str, at: str, own: Collection[str]) -> str:
+    """A checked base URL, without a slash at its end. `at` is the key or variable it stands in."""
+    try:
+        url = urlsplit(text)
+        usable = url.scheme in ("http", "https") and bool(url.hostname) and (url.port is None or url.port > 0)
+    except ValueError:
+        usable = False
+    if not usable:
+        raise SettingsError(f"{at}: write an http or https URL with a host, such as https://api.example.com/v1.")
+    if url.username or url.password:
+        raise SettingsError(f"{at}: a URL with a user or password would be logged; use `credential`.")
+    if url.query or url.fragment:
+        raise SettingsError(f"{at}: leave out what follows '?' or '#': paths are appended to the URL.")
+    if _is_own(text, own):
+        raise SettingsError(f"{at}: {text} is this gateway's own address; a request would go round in circles.")
+    return text.rstrip("/")
+
+
+def _is_own(base_url: str, own: Collection[str]) -> bool:
+    """Whether a base URL lies at or below one of the gateway's own."""
+    host, port, path = _place(base_url)
+    return any((host, port) == mine[:2] and f"{path}/".startswith(f"{mine[2]}/") for mine in map(_place, own))
+
+
+def _place(url: str) -> tuple[str, int, str]:
+    """Host, port and path of a URL; every name of this machine is the same host."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    return "localhost" if host in _LOOPBACK else host, port, parts.path.rstrip("/")
+
+
+def _aliases(section: dict[str, object]) -> dict[str, str]:
+    """The [aliases] section, each key and value by itself."""
+    aliases = {}
+    for name, value in section.items():
+        at = f'aliases."{name}"'
+        target = as_text(value, at)
+        if not name or "/" in name:
+            raise SettingsError(f"{at}: an alias is a bare name, without a slash.")
+        if name.count("*") > 1 or target.count("*") > name.count("*"):
+            raise SettingsError(f"{at}: a pattern has one '*', and its target at most one, which the match replaces.")
+        aliases[name] = target
+    return aliases
+
+
+def _check_aliases(settings: Settings) -> None:
+    """Each alias must lead to a provider. A pattern is tried with an arbitrary name in place of its star."""
+    for name in settings.aliases:
+        try:
+            route(name.replace("*", "model"), settings)
+        except RequestError as error:
+            raise SettingsError(f'aliases."{name}": leads nowhere. {error.message}') from error
+
+
+def _tenant(section: dict[str, object]) -> Tenant:
+    """The [tenants.default] section: what holds for every request without a key, and where a key's item is silent."""
+    only(section, ("default",), "tenants")
+    return tenant_from(as_table(section, "default", "tenants"), "tenants.default")
+
+
+def _key_sha256(env: Mapping[str, str]) -> str | None:
+    value = env.get("KEY_SHA256", "").strip().lower()
+    if value and not _SHA256.fullmatch(value):
+        raise SettingsError("KEY_SHA256: write the SHA-256 of the key, 64 hexadecimal digits (not the key itself).")
+    return value or None
+
+
+def _state_ttl_days(env: Mapping[str, str]) -> int:
+    value = env.get("STATE_TTL_DAYS", "").strip() or "30"
+    if not value.isascii() or not value.isdigit() or not 1 <= int(value) <= MOST_STATE_TTL_DAYS:
+        raise SettingsError(f"STATE_TTL_DAYS: write a whole number of days from 1 to {MOST_STATE_TTL_DAYS}.")
+    return int(value)
+
+
+def _switch(env: Mapping[str, str], name: str, *, default: bool) -> bool:
+    """An on/off variable."""
+    value = env.get(name)
+    if value is None:
+        return default
+    if value.strip().lower() not in _ON + _OFF:
+        raise SettingsError(f"{name}: write 1 or 0.")
+    return value.strip().lower() in _ON

@@ -1,0 +1,1 @@
+"""Where ids and state are kept between turns."""

@@ -1,0 +1,26 @@
+"""The part of `sticky_model` that asks the store."""
+
+from __future__ import annotations
+
+import time
+
+from toolwire.conversation.sticky_model import sticky_key, with_sticky_model
+from toolwire.model.request import ChatRequest
+from toolwire.shell.serve import observe
+from toolwire.shell.store.store import READ_SECONDS, WARM_SECONDS, StoreError, current_store
+
+
+def with_known_model(request: ChatRequest, record: observe.RequestRecord) -> ChatRequest:
+    """The request with its model: the store is asked only if the request names none. A store that fails is as one that
+    knows nothing. Raises RequestError: see `with_sticky_model`."""
+    key = None if request.model else sticky_key(request, record.tenant or "")
+    if key is None:
+        return with_sticky_model(request, None)
+    store = current_store()
+    store.warm(wait=WARM_SECONDS)
+    try:
+        found = store.get([key], deadline=time.monotonic() + READ_SECONDS)
+    except StoreError as error:
+        record.store_failed("read", error)
+        found = []
+    return with_sticky_model(request, found[0] if found else None)

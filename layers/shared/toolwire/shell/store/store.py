@@ -1,0 +1,237 @@
+"""The store: what `model/stored.py` names, kept from one turn of a conversation to the next.
+
+    STORE         memory | dynamodb | moto; unset: dynamodb where STORE_TABLE is set, else memory
+    STORE_TABLE   the table's name; its keys are `conversation_id` and `tool_call_id`, its TTL attribute `expires_at`
+
+`memory` ends with its process. `moto` is DynamoDB as moto plays it, inside this process: the code of a deployment
+without an account. Where DynamoDB is, and with which credentials, is boto3's configuration
+(AWS_ENDPOINT_URL_DYNAMODB, AWS_DEFAULT_REGION, AWS_PROFILE, ...).
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import re
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal, Protocol
+
+from toolwire.model.stored import CALL_PREFIX, Item, Key
+from toolwire.shell.settings.values import SettingsError
+
+#: Seconds that reading may add before the upstream is asked, and that writing may hold back the end of a turn.
+READ_SECONDS, WRITE_SECONDS = 1.0, 2.0
+
+#: Seconds that a process's first reading may wait for boto3 before that (0.5 s on a whole CPU, some twice that on the
+#: template's share of one).
+WARM_SECONDS = 4.0
+
+#: Bytes of one item, the names of its attributes included (DynamoDB: 400 KB).
+MOST_ITEM_BYTES = 400 * 1024
+
+#: What the memory store holds before its oldest items go.
+MEMORY_ITEMS, MEMORY_BYTES = 100_000, 64 * 1024 * 1024
+
+#: Bytes that a number counts: DynamoDB's most for 38 digits.
+_NUMBER_BYTES = 21
+
+_TABLE_NAME = re.compile(r"[A-Za-z0-9_.-]{3,255}")
+_MOTO_TABLE = "toolwire-moto"
+
+Failure = Literal["unavailable", "timeout", "throttled", "missing_table", "denied", "too_large"]
+
+
+class StoreError(Exception):
+    """The store did not do all that was asked. `code` is stable, for metrics; the text is for the log. Neither has
+    content of an item."""
+
+    def __init__(self, code: Failure, detail: str = "") -> None:
+        super().__init__(f"{code}: {detail}" if detail else code)
+        self.code = code
+
+
+class Store(Protocol):
+    """Items by partition and sort key. Safe to use from several threads.
+
+    Nobody gets an item whose `expires_at` has come, deleted or not. A `deadline` is a moment of `time.monotonic`: no
+    method returns later. Each raises StoreError; what was read until then is lost, what was written stays.
+    """
+
+    #: For /health and the start banner.
+    @property
+    def name(self) -> str: ...
+
+    def warm(self, *, wait: float = 0.0) -> None:
+        """Begins in a thread what a process's first call would wait for, and waits for it at most `wait` seconds.
+
+        That first start is no part of a deadline: a cold process must not cost a conversation its state. Never raises.
+        """
+
+    def mappings(self, partition: str, *, deadline: float) -> list[Item]:
+        """Every item of a partition whose sort key is a call's id, ordered by it. One Query."""
+
+    def get(self, keys: Sequence[Key], *, deadline: float) -> list[Item]:
+        """The items of these keys that are there, in the keys' order. One BatchGetItem per 100."""
+
+    def put(self, items: Sequence[Item], *, deadline: float) -> None:
+        """Writes items over what has their keys. One BatchWriteItem per 25.
+
+        An item over MOST_ITEM_BYTES, or with text that is no UTF-8, is left out; the others are written, and then
+        `too_large` is raised.
+        """
+
+
+class MemoryStore:
+    """A store inside this process, bounded: its oldest items go first."""
+
+    name = "memory"
+
+    def __init__(
+        self,
+        *,
+        most_items: int = MEMORY_ITEMS,
+        most_bytes: int = MEMORY_BYTES,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._most_items, self._most_bytes = most_items, most_bytes
+        self._clock = clock
+        self._lock = threading.Lock()
+        #: Oldest first.
+        self._items: dict[Key, Item] = {}
+        self._sorts: dict[str, set[str]] = {}
+        self._bytes = 0
+
+    def warm(self, *, wait: float = 0.0) -> None:
+        """There is nothing to prepare."""
+
+    def mappings(self, partition: str, *, deadline: float) -> list[Item]:
+        _check(deadline)
+        with self._lock:
+            sorts = sorted(sort for sort in self._sorts.get(partition, ()) if sort.startswith(CALL_PREFIX))
+            return self._valid(Key(partition, sort) for sort in sorts)
+
+    def get(self, keys: Sequence[Key], *, deadline: float) -> list[Item]:
+        _check(deadline)
+        with self._lock:
+            return self._valid(dict.fromkeys(keys))
+
+    def put(self, items: Sequence[Item], *, deadline: float) -> None:
+        _check(deadline)
+        fitting = fitting_items(items)
+        with self._lock:
+            for item in fitting:
+                self._remove(item.key)
+                self._items[item.key] = item
+                self._sorts.setdefault(item.key.partition, set()).add(item.key.sort)
+                self._bytes += size_of(item)
+            while len(self._items) > self._most_items or self._bytes > self._most_bytes:
+                self._remove(next(iter(self._items)))
+        check_all_fit(items, fitting)
+
+    def _valid(self, keys: Iterable[Key]) -> list[Item]:
+        """The items of these keys; those that have expired are removed on the way."""
+        now, found = self._clock(), []
+        for key in list(keys):
+            item = self._items.get(key)
+            if item is not None and item.expires_at > now:
+                found.append(item)
+            elif item is not None:
+                self._remove(key)
+        return found
+
+    def _remove(self, key: Key) -> None:
+        item = self._items.pop(key, None)
+        if item is None:
+            return
+        self._bytes -= size_of(item)
+        sorts = self._sorts[key.partition]
+        sorts.discard(key.sort)
+        if not sorts:
+            del self._sorts[key.partition]
+
+
+def size_of(item: Item) -> int:
+    """Bytes of an item as DynamoDB counts them, its keys and the names of its attributes included; numbers by their
+    most."""
+    named = {
+        "conversation_id": item.key.partition,
+        "tool_call_id": item.key.sort,
+        "expires_at": item.expires_at,
+        **item.values,
+    }
+    return sum(len(name) + _value_bytes(value) for name, value in named.items())
+
+
+def _value_bytes(value: str | int | bytes) -> int:
+    if isinstance(value, int):
+        return _NUMBER_BYTES
+    return len(value.encode() if isinstance(value, str) else value)
+
+
+def fitting_items(items: Sequence[Item]) -> list[Item]:
+    """The items that a table takes: of one key the last, none that is too large or has half a surrogate pair."""
+    return [item for item in {item.key: item for item in items}.values() if _fits(item)]
+
+
+def _fits(item: Item) -> bool:
+    try:
+        return size_of(item) <= MOST_ITEM_BYTES
+    except UnicodeEncodeError:
+        return False
+
+
+def check_all_fit(items: Sequence[Item], fitting: Sequence[Item]) -> None:
+    """Raises StoreError (`too_large`) if `fitting_items` left out a key."""
+    left_out = len({item.key for item in items}) - len(fitting)
+    if left_out:
+        raise StoreError("too_large", f"{left_out} items are over {MOST_ITEM_BYTES} bytes, or no valid text")
+
+
+def _check(deadline: float) -> None:
+    if time.monotonic() >= deadline:
+        raise StoreError("timeout")
+
+
+def open_store(env: Mapping[str, str], *, clock: Callable[[], float] = time.time) -> Store:
+    """The store that the environment names. Nothing is asked of it yet. Raises SettingsError naming the variable."""
+    # SAM's local runs have the template's variable and no table.
+    table = "" if env.get("AWS_SAM_LOCAL") else env.get("STORE_TABLE", "").strip()
+    kind = env.get("STORE", "").strip().lower() or ("dynamodb" if table else "memory")
+    if table and not _TABLE_NAME.fullmatch(table):
+        raise SettingsError("STORE_TABLE: write the name of a DynamoDB table: 3 to 255 of A-Z, a-z, 0-9, '_.-'.")
+    match kind:
+        case "memory":
+            if table:
+                raise SettingsError("STORE_TABLE: names a table that STORE=memory would not use; unset one of them.")
+            return MemoryStore(clock=clock)
+        case "dynamodb":
+            if not table:
+                raise SettingsError("STORE_TABLE: is not set; STORE=dynamodb needs the table's name.")
+            from toolwire.shell.store.dynamodb import DynamoDbStore
+
+            return DynamoDbStore(table, clock=clock)
+        case "moto":
+            return _moto_store(table or _MOTO_TABLE, env, clock)
+    raise SettingsError(f"STORE: {kind!r} is not known; write memory, dynamodb or moto.")
+
+
+def _moto_store(table: str, env: Mapping[str, str], clock: Callable[[], float]) -> Store:
+    """DynamoDB inside this process."""
+    if importlib.util.find_spec("moto") is None or importlib.util.find_spec("boto3") is None:
+        raise SettingsError("STORE: moto is not installed here; `make test` installs it, or use STORE=memory.")
+    if env.get("AWS_ENDPOINT_URL_DYNAMODB"):
+        raise SettingsError("AWS_ENDPOINT_URL_DYNAMODB: names an endpoint that STORE=moto would not use; unset one.")
+    from toolwire.shell.store.dynamodb import DynamoDbStore
+    from toolwire.shell.store.moto_table import MotoTable
+
+    played = MotoTable(table)
+    return DynamoDbStore(table, name="moto", call=played.call, warm=played.warm, clock=clock)
+
+
+@functools.cache
+def current_store() -> Store:
+    """The store of this process. Raises SettingsError, which is not kept: the next request tries again."""
+    return open_store(os.environ)

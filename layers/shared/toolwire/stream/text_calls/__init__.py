@@ -1,0 +1,1 @@
+"""Tool calls that a model wrote as text become calls."""

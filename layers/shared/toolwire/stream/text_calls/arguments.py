@@ -1,0 +1,135 @@
+"""The arguments of a call that was written as text, as the raw JSON text that every call has.
+
+JSON that the model wrote keeps its text. Parameters of their own have none: what they are says the tool's schema. A
+string stays a string, whatever it looks like; a number keeps its digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from toolwire.model.request import Tool
+from toolwire.schema.tree import References, Schema, parse
+from toolwire.stream.text_calls.reader import Written
+from toolwire.wire.json import dump, is_object, members, write_object
+
+_ANY: frozenset[str] = frozenset()
+#: Schemas followed on the way to a parameter's types: references may lead in circles.
+_MOST_STEPS = 64
+
+
+class TextTool:
+    """A tool, as far as calls in text need to know it."""
+
+    def __init__(self, tool: Tool) -> None:
+        self.name, self.kind = tool.name, tool.kind
+        self._raw = tool.parameters
+        self._root: dict[str, Any] | None = None
+        self._types: dict[str, frozenset[str]] = {}
+
+    def arguments(self, written: Written) -> str | None:
+        """The call's arguments; None if they are none, so that the call must stay text."""
+        if written.parameters is not None:
+            text = self._from_parameters(written.parameters)
+        else:
+            text = _from_json(written.arguments)
+        return _input(text) if text is not None and self.kind == "custom" else text
+
+    def _from_parameters(self, parameters: Sequence[tuple[str, str, bool | None]]) -> str | None:
+        values: dict[str, bytes] = {}
+        for name, text, is_string in parameters:
+            if name in values or (is_string is False and not _kind(text)):
+                return None
+            if is_string is None:
+                values[name] = self._value(name, text)
+            else:
+                values[name] = dump(text) if is_string else text.strip().encode()
+        return write_object(values.items()).decode()
+
+    def _value(self, name: str, text: str) -> bytes:
+        """A parameter of a declared type: its own text if that is a value of the type, else a string."""
+        types = self._types_of(name)
+        bare = text.strip()
+        if "null" in types and bare == "null":
+            return b"null"
+        if types == _ANY or "string" in types:
+            return dump(text)
+        if "boolean" in types and bare.lower() in ("true", "false"):  # a model that has Python in mind
+            return bare.lower().encode()
+        return bare.encode() if _kind(bare) in types else dump(text)
+
+    def _types_of(self, name: str) -> frozenset[str]:
+        if self._root is None:
+            root = parse(self._raw) if self._raw else {}
+            self._root = root if isinstance(root, dict) else {}
+        if name not in self._types:
+            properties = self._root.get("properties")
+            schema = properties.get(name, True) if isinstance(properties, dict) else True
+            self._types[name] = _types(schema, References(self._root))
+        return self._types[name]
+
+
+def _kind(text: str) -> str:
+    """The JSON type of a text, "" if it is no JSON value. A whole number is an "integer", however it is written."""
+    try:
+        value = msgspec.json.decode(text)
+    except (ValueError, RecursionError):
+        return ""
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, float) and value.is_integer():
+        return "integer"
+    kinds = {str: "string", int: "integer", float: "number", dict: "object", list: "array"}
+    return kinds.get(type(value), "null")
+
+
+def _types(schema: Schema, references: References) -> frozenset[str]:
+    """The JSON types a value may have, as far as the schema says. Numbers may be whole."""
+    found: set[str] = set()
+    pending: list[Schema | None] = [schema]
+    for _ in range(_MOST_STEPS):
+        if not pending:
+            break
+        node = pending.pop()
+        if not isinstance(node, dict):
+            continue
+        declared = node.get("type")
+        if declared is not None:
+            found.update([declared] if isinstance(declared, str) else filter(_is_text, declared))
+            continue
+        values = node["enum"] if isinstance(node.get("enum"), list) else [node["const"]] if "const" in node else []
+        found.update(_kind(dump(value).decode()) for value in values)
+        for keyword in ("anyOf", "oneOf", "allOf"):
+            if isinstance(node.get(keyword), list):
+                pending += node[keyword]
+        if "$ref" in node:
+            pending.append(references.target(node["$ref"]))
+    return frozenset(found | {"integer"} if "number" in found else found)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _from_json(raw: str | None) -> str | None:
+    """An object's own text. Some models write the object as a string, as Chat has it."""
+    if raw is None:
+        return "{}"
+    if raw[:1] == '"':
+        try:
+            raw = msgspec.json.decode(raw, type=str)
+        except ValueError:
+            return None
+    return raw if is_object(raw) else None
+
+
+def _input(arguments: str) -> str | None:
+    """The text for a custom tool, which models write as an object's only member."""
+    values = list(members(arguments.encode()).values())
+    try:
+        return msgspec.json.decode(values[0], type=str) if len(values) == 1 else None
+    except ValueError:
+        return None

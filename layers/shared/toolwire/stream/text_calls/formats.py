@@ -1,0 +1,245 @@
+"""How models write tool calls as text: one row a format.
+
+A row names the marks that open a block, the marks that close it (a block that turns out malformed is text up to there),
+and a generator that reads what stands between. A new format is a row in FORMATS with its generator, a recording in
+`tests/stream/text_calls/`, and nothing else; `docs/text-calls.md` shows how. A generator returns the calls of its block
+or raises Malformed. It decides nothing: which names are known, and what arguments become, is its caller's business.
+
+Sources: the chat templates of the models (Hermes 2 and 3, Qwen 2.5 to 3.5 and Qwen-Coder, Llama 3, Mistral 7B to
+Small 3.2, DeepSeek R1, V3, V3.1, V3.2 and V4), and spellings seen in public reports of markup that servers leaked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+
+from toolwire.stream.text_calls.reader import BlockReader, Malformed, Marker, Steps, Written
+from toolwire.wire.json import elements, members
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One way to write calls."""
+
+    #: Its label in logs and metrics.
+    name: str
+    opens: Marker
+    #: None: nothing closes a block but its own end; one that is malformed makes all the rest text.
+    closes: Marker | None
+    #: Reads a block behind its opening mark.
+    read: Callable[[BlockReader], Steps[list[Written]]]
+
+
+# ------------------------------------------------------------ <function=name> ... </function>
+
+_FUNCTION = Marker(["<function="])
+_FUNCTION_END = Marker(["</function>"])
+_PARAMETER_END = Marker(["</parameter>"])
+_PARAMETER_OR_END = Marker(["<parameter=", "</function>"])
+_NAME_END = Marker([">"])
+
+
+def _function(reader: BlockReader) -> Steps[list[Written]]:
+    """`<function=f>{"a": 1}</function>`, or `<parameter=a>1</parameter>` in place of the JSON, or nothing."""
+    name = yield from reader.name()
+    yield from reader.expect(_NAME_END)
+    yield from reader.space()
+    if (yield from reader.next_char()) == "{":
+        arguments = yield from reader.json()
+        yield from reader.space()
+        yield from reader.expect(_FUNCTION_END)
+        return [Written(name, arguments)]
+    tag = yield from reader.expect(_PARAMETER_OR_END)
+    reader.begun = True
+    parameters = []
+    while tag == "<parameter=":
+        parameter = yield from reader.name()
+        yield from reader.expect(_NAME_END)
+        text, tag = yield from _parameter(reader)
+        parameters.append((parameter, text, None))
+    return [Written(name, parameters=tuple(parameters))]
+
+
+def _parameter(reader: BlockReader) -> Steps[tuple[str, str]]:
+    """A parameter's text and the tag after it. Its end tag may stand in its own text: the real one is followed by the
+    next parameter or the function's end. The template puts one line break on either side of the text."""
+    pieces = [(yield from reader.until(_PARAMETER_END))]
+    while True:
+        space = yield from reader.space()
+        tag = yield from reader.mark(_PARAMETER_OR_END)
+        if tag is not None:
+            return "".join(pieces).removeprefix("\n").removesuffix("\n"), tag
+        pieces += ["</parameter>", space, (yield from reader.until(_PARAMETER_END))]
+
+
+# ------------------------------------------------------------ <tool_call> ... </tool_call>
+
+_TOOL_CALL = Marker(["<tool_call>"])
+_TOOL_CALL_END = Marker(["</tool_call>"])
+
+
+def _tool_call(reader: BlockReader) -> Steps[list[Written]]:
+    """Hermes: `{"name": ..., "arguments": {...}}`, one or several; Qwen-Coder: `<function=...>` blocks; or nothing,
+    which is what a server leaves that has taken the call out."""
+    calls: list[Written] = []
+    while True:
+        yield from reader.space()
+        if (yield from reader.next_char()) in "{[":
+            calls += _from_json((yield from reader.json()))
+        elif (yield from reader.mark(_FUNCTION)) is not None:
+            reader.begun = True
+            calls += yield from _function(reader)
+        else:
+            yield from reader.expect(_TOOL_CALL_END)
+            return calls
+
+
+def _from_json(raw: str) -> list[Written]:
+    """The calls of an object `{"name", "arguments" or "parameters"}`, or of an array of them. The arguments keep their
+    text."""
+    try:
+        # Only names are needed apart; where a model writes an id, too, ours takes its place.
+        objects = [members(one) for one in (elements(raw.encode()) if raw[0] == "[" else [raw.encode()])]
+        return [_one(each) for each in objects]
+    except (ValueError, KeyError, RecursionError):
+        raise Malformed from None
+
+
+def _one(call: dict[str, bytes]) -> Written:
+    name = msgspec.json.decode(call["name"], type=str)
+    arguments = call.get("arguments", call.get("parameters", b"null"))
+    return Written(name, None if arguments == b"null" else arguments.decode())
+
+
+# ------------------------------------------------------------ [TOOL_CALLS]
+
+_ARGS = Marker(["[ARGS]", "[CALL_ID]"])
+_ARGS_ONLY = Marker(["[ARGS]"])
+
+
+def _mistral(reader: BlockReader) -> Steps[list[Written]]:
+    """Up to tokenizer v7 a JSON array of calls, from v11 on `name{...}`, with `[ARGS]` before the arguments and maybe
+    `[CALL_ID]` and an id before that; each call has its own mark."""
+    yield from reader.space()
+    if (yield from reader.next_char()) in "{[":
+        return _from_json((yield from reader.json()))
+    name = yield from reader.name()
+    yield from reader.space()
+    if (yield from reader.next_char()) == "[":
+        if (yield from reader.expect(_ARGS)) == "[CALL_ID]":
+            yield from reader.name()
+            yield from reader.expect(_ARGS_ONLY)
+        yield from reader.space()
+    if (yield from reader.next_char()) != "{":
+        raise Malformed
+    return [Written(name, (yield from reader.json()))]
+
+
+# ------------------------------------------------------------ DeepSeek R1, V3, V3.1
+
+
+def _tokens(word: str) -> Marker:
+    """A special token: with the full-width bar and the low block of DeepSeek's vocabulary, and as hosts rewrite it."""
+    spelled = [word.replace(" ", joint) for joint in ("\u2581", "_", " ")]
+    return Marker(f"<{bar}{text}{bar}>" for bar in ("\uff5c", "|") for text in spelled)
+
+
+_CALLS_BEGIN, _CALLS_END = _tokens("tool calls begin"), _tokens("tool calls end")
+_CALL_BEGIN, _CALL_END = _tokens("tool call begin"), _tokens("tool call end")
+_SEPARATOR = _tokens("tool sep")
+_FENCE_BEGIN, _FENCE_END = Marker(["```json"]), Marker(["```"])
+
+
+def _deepseek(reader: BlockReader) -> Steps[list[Written]]:
+    """`name SEP {...}` (V3.1), or `function SEP name` and the arguments in a fence (R1, V3)."""
+    calls: list[Written] = []
+    while True:
+        yield from reader.space()
+        if (yield from reader.mark(_CALLS_END)) is not None:
+            return calls
+        yield from reader.expect(_CALL_BEGIN)
+        reader.begun = True
+        yield from reader.space()
+        name = yield from reader.name()
+        yield from reader.space()
+        yield from reader.expect(_SEPARATOR)
+        yield from reader.space()
+        fenced = (yield from reader.next_char()) != "{"
+        if fenced:
+            name = yield from reader.name()
+            yield from reader.space()
+            yield from reader.expect(_FENCE_BEGIN)
+            yield from reader.space()
+        calls.append(Written(name, (yield from reader.json())))
+        yield from reader.space()
+        if fenced:
+            yield from reader.expect(_FENCE_END)
+            yield from reader.space()
+        yield from reader.expect(_CALL_END)
+
+
+# ------------------------------------------------------------ DeepSeek V3.2, V4: DSML
+
+_BARS = ("\uff5c", "\uff5c\uff5c", "|", "||", "\u2016")
+_BLOCKS = ("tool_calls>", "function_calls>", "calls>", "tool_use>")
+
+
+def _dsml(slash: str, *words: str) -> Marker:
+    """A tag. Seen beside the documented single full-width bar: two bars, other bars, a space before the word."""
+    return Marker(f"<{slash}{bar}DSML{bar}{gap}{word}" for bar in _BARS for gap in ("", " ") for word in words)
+
+
+_DSML_OPENS, _DSML_CLOSES = _dsml("", *_BLOCKS), _dsml("/", *_BLOCKS)
+_DSML_INVOKE, _DSML_INVOKE_END = _dsml("", 'invoke name="'), _dsml("/", "invoke>")
+_DSML_PARAMETER, _DSML_PARAMETER_END = _dsml("", 'parameter name="'), _dsml("/", "parameter>")
+_DSML_TYPES = {'">': None, '" string="true">': True, '" string="false">': False}
+_DSML_TYPE, _QUOTE_END = Marker(_DSML_TYPES), Marker(['">'])
+
+
+def _deepseek_dsml(reader: BlockReader) -> Steps[list[Written]]:
+    """A block of invocations."""
+    calls: list[Written] = []
+    while True:
+        yield from reader.space()
+        if (yield from reader.mark(_DSML_CLOSES)) is not None:
+            return calls
+        yield from reader.expect(_DSML_INVOKE)
+        calls.append((yield from _invocation(reader)))
+
+
+def _lone_invocation(reader: BlockReader) -> Steps[list[Written]]:
+    """An invocation without a block around it, as some answers have it."""
+    return [(yield from _invocation(reader))]
+
+
+def _invocation(reader: BlockReader) -> Steps[Written]:
+    """Parameters that say whether they are strings; the others are JSON."""
+    reader.begun = True
+    name = yield from reader.name()
+    yield from reader.expect(_QUOTE_END)
+    parameters: list[tuple[str, str, bool | None]] = []
+    while True:
+        yield from reader.space()
+        if (yield from reader.mark(_DSML_PARAMETER)) is None:
+            yield from reader.expect(_DSML_INVOKE_END)
+            return Written(name, parameters=tuple(parameters))
+        parameter = yield from reader.name()
+        kind = _DSML_TYPES[(yield from reader.expect(_DSML_TYPE))]
+        parameters.append((parameter, (yield from reader.until(_DSML_PARAMETER_END)), kind))
+
+
+FORMATS: tuple[Format, ...] = (
+    Format("function_tag", _FUNCTION, _FUNCTION_END, _function),
+    Format("tool_call_tag", _TOOL_CALL, _TOOL_CALL_END, _tool_call),
+    Format("mistral", Marker(["[TOOL_CALLS]"]), None, _mistral),
+    Format("deepseek", _CALLS_BEGIN, _CALLS_END, _deepseek),
+    Format("deepseek_dsml", _DSML_OPENS, _DSML_CLOSES, _deepseek_dsml),
+    Format("deepseek_dsml", _DSML_INVOKE, _DSML_INVOKE_END, _lone_invocation),
+)
+
+#: The opening marks of all formats, and whose each spelling is.
+OPENS = Marker(text for row in FORMATS for text in row.opens.spellings)
+FORMAT_OF: dict[str, Format] = {text: row for row in FORMATS for text in row.opens.spellings}

@@ -1,0 +1,266 @@
+"""Tool calls that a model wrote as text become calls: a filter over the batches of one answer.
+
+Servers without a working parser stream a model's markup as text, and agents see text and stop. The filter takes every
+batch between the decoder and the rules of the exchange:
+
+    recovery = TextCallRecovery(tools, without_source)
+    batch = recovery.take(batch)        the same object where nothing changes, so the frame's own bytes are shown
+
+Calls leave together right before the answer's end, behind what the provider said as structure: only then it is known
+that no structured call says the same (the structure wins, the markup is dropped), and so each is said once. The text
+flows on meanwhile, without the markup. `Finish` waits for them, and becomes "tool_calls" unless the output limit or a
+filter has ended the turn. Calls get no id here: the exchange mints one for each, in their order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from decimal import Decimal
+from operator import is_
+from typing import Literal, TypeVar
+
+import msgspec
+
+from toolwire.model.errors import UpstreamProtocolError
+from toolwire.model.events import (
+    Batch,
+    Finish,
+    OpaquePart,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    ResponseEnd,
+    StreamEvent,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
+from toolwire.model.limits import ANSWER_BYTES
+from toolwire.model.request import ChatRequest, Tool
+from toolwire.model.source import Members
+from toolwire.stream.text_calls.arguments import TextTool
+from toolwire.stream.text_calls.scanner import TextCall, TextCallScanner
+
+_PartEvent = (
+    TextStart | TextDelta | TextEnd
+    | ReasoningStart | ReasoningDelta | ReasoningEnd
+    | ToolCallStart | ToolCallDelta | ToolCallEnd
+    | OpaquePart
+)  # fmt: skip
+_Part = TypeVar("_Part", bound=_PartEvent)
+
+
+def recoverable(request: ChatRequest) -> tuple[Tool, ...]:
+    """The tools whose calls may be recovered: those the model may call. "none" stays none, an allowed set as it is.
+    The names must be those the provider was told."""
+    choice = request.tool_choice
+    if request.options.recover_text_calls is False or (choice is not None and choice.mode == "none"):
+        return ()
+    names = choice.names if choice is not None else None
+    return tuple(tool for tool in request.tools if tool.kind != "opaque" and (names is None or tool.name in names))
+
+
+class TextCallRecovery:
+    """See the module. `without_source` is the provider's: a batch that changes cannot be shown with its old bytes."""
+
+    def __init__(self, tools: Iterable[Tool], without_source: Callable[[Batch], Batch]) -> None:
+        self._tools = {tool.name: TextTool(tool) for tool in tools}
+        self._without_source = without_source
+        self._scanners: dict[int, TextCallScanner] = {}  # the runs of text that are open
+        self._waiting: dict[int, TextStart] = {}  # runs of which nothing was shown yet
+        self._calls: list[TextCall] = []  # of the runs that are over
+        self._kept = 0  # characters of theirs
+        self._structured: dict[int, tuple[str, list[str]]] = {}  # name and arguments of the provider's own calls
+        self._places: dict[int, int] = {}  # the decoder's part -> the part as it is shown
+        self._parts = 0  # parts shown
+        self._held_finish: Finish | None = None
+        self._held_extra: tuple[tuple[str, Members], ...] = ()
+        self._finish: Finish | None = None
+        #: Calls recovered, by format. Those that were said as structure, too, do not count.
+        self.recovered: Counter[str] = Counter()
+        #: Calls whose markup was dropped, since they came as structure.
+        self.duplicates = 0
+
+    def take(self, batch: Batch) -> Batch:
+        """The batch as it goes on. Raises UpstreamProtocolError when more is held than an answer may be long."""
+        if len(batch.events) == 1 and self._passes(batch.events[0]):
+            return batch
+        events: list[StreamEvent] = []
+        for number, event in enumerate(batch.events):
+            after = batch.events[number + 1] if number + 1 < len(batch.events) else None
+            self._take(event, after, events)
+        if len(events) == len(batch.events) and all(map(is_, events, batch.events)):
+            return batch
+        plain = self._without_source(batch)
+        extra = plain.extra
+        if any(type(event) is Finish for event in batch.events) and self._held_finish is not None:
+            self._held_extra, extra = _split(extra)
+        elif self._held_extra and any(type(event) is Finish for event in events):
+            extra, self._held_extra = _joined(extra, self._held_extra), ()
+        return Batch(tuple(self._with_extras(events, plain)), extra)
+
+    def broken(self) -> Batch:
+        """The answer broke off: the text that was held. Calls in it are not shown, since nobody may carry them out."""
+        events: list[StreamEvent] = []
+        for index, scanner in self._scanners.items():
+            self._show(index, scanner.end(has_structure=False), events)
+        self._scanners = {}
+        return Batch(tuple(events))
+
+    # ------------------------------------------------------------ events
+
+    def _passes(self, event: StreamEvent) -> bool:
+        """Whether it is a delta that changes nothing, as nearly all are; then it was taken."""
+        if type(event) is TextDelta:
+            scanner = self._scanners.get(event.index)
+            return scanner is not None and self._places.get(event.index) == event.index and scanner.passes(event.text)
+        if type(event) is ToolCallDelta and self._places[event.index] == event.index:
+            self._structured[event.index][1].append(event.fragment)
+            return True
+        return False
+
+    def _take(self, event: StreamEvent, after: StreamEvent | None, events: list[StreamEvent]) -> None:
+        if type(event) is TextDelta and (scanner := self._scanners.get(event.index)) is not None:
+            self._delta(event, scanner, events)
+        elif type(event) is Finish:
+            self._finish = event
+            pending = self._calls or any(scanner.calls or scanner.inside for scanner in self._scanners.values())
+            if pending:
+                self._held_finish = event
+            else:
+                events.append(event)
+        elif type(event) is ResponseEnd:
+            self._end(events)
+            events.append(event)
+        elif isinstance(event, _PartEvent):
+            self._part(event, after, events)
+        else:
+            events.append(event)
+
+    def _delta(self, event: TextDelta, scanner: TextCallScanner, events: list[StreamEvent]) -> None:
+        shown = scanner.feed(event.text)
+        if self._kept + scanner.held > ANSWER_BYTES:
+            raise UpstreamProtocolError(
+                f"the tool calls in the answer's text are larger than {ANSWER_BYTES} bytes",
+                code="tool_arguments_too_large",
+            )
+        if shown == event.text:
+            self._begin(event.index, events)
+            events.append(self._placed(event))
+        else:
+            self._show(event.index, shown, events)
+
+    def _part(self, event: _PartEvent, after: StreamEvent | None, events: list[StreamEvent]) -> None:
+        match event:
+            case TextStart(index, False):
+                self._scanners[index] = TextCallScanner(self._tools)
+                if type(after) is TextDelta and after.index == index:  # it leaves with the first text that is shown
+                    self._waiting[index] = event
+                    return
+            case TextEnd(index) if index in self._scanners:
+                scanner = self._scanners.pop(index)
+                structured = bool(self._structured) or type(after) is ToolCallStart
+                self._show(index, scanner.end(has_structure=structured), events)
+                self._calls += scanner.calls
+                self._kept += scanner.held
+                if self._waiting.pop(index, None) is not None:  # there was nothing but markup
+                    return
+            case ToolCallStart(index, _, name):
+                self._structured[index] = (name, [])
+            case ToolCallDelta(index, fragment):
+                self._structured[index][1].append(fragment)
+            case _:
+                pass
+        events.append(self._placed(event))
+
+    def _begin(self, index: int, events: list[StreamEvent]) -> None:
+        start = self._waiting.pop(index, None)
+        if start is not None:
+            events.append(self._placed(start))
+
+    def _show(self, index: int, text: str, events: list[StreamEvent]) -> None:
+        if text:
+            self._begin(index, events)
+            events.append(self._placed(TextDelta(index, text)))
+
+    def _placed(self, event: _Part) -> _Part:
+        """The event with its part's place among those that are shown; itself while that is the decoder's."""
+        place = self._places.get(event.index)
+        if place is None:
+            place = self._places[event.index] = self._parts
+            self._parts += 1
+        if place == event.index:
+            return event
+        if isinstance(event, TextDelta | ReasoningDelta | ToolCallDelta):
+            return msgspec.structs.replace(event, index=place)
+        return replace(event, index=place)
+
+    # ------------------------------------------------------------ the end
+
+    def _end(self, events: list[StreamEvent]) -> None:
+        """The calls, and why the turn ended if that has waited or has changed."""
+        unmatched = [(name, _value("".join(pieces))) for name, pieces in self._structured.values() if self._calls]
+        for call in self._calls:
+            said = (call.tool.name, _value(call.arguments))
+            if said in unmatched:
+                unmatched.remove(said)
+                self.duplicates += 1
+            else:
+                self.recovered[call.format.name] += 1
+                events += self._events(call)
+        finish, self._held_finish = self._held_finish, None
+        if self.recovered and self._finish is not None and self._finish.reason == "stop":
+            finish = replace(self._finish, reason="tool_calls")
+        if finish is not None:
+            events.append(finish)
+
+    def _events(self, call: TextCall) -> list[StreamEvent]:
+        index = self._parts  # a part that the decoder does not have
+        self._parts += 1
+        kind: Literal["function", "custom"] = "custom" if call.tool.kind == "custom" else "function"
+        arguments = [ToolCallDelta(index, call.arguments)] if call.arguments else []
+        return [ToolCallStart(index, None, call.tool.name, kind), *arguments, ToolCallEnd(index)]
+
+    def _with_extras(self, events: list[StreamEvent], plain: Batch) -> list[StreamEvent]:
+        """Each of the provider's calls with its unnamed members, which `without_source` has read."""
+        extras = {self._places[event.index]: event.extra for event in plain.events if type(event) is ToolCallStart}
+        return [
+            replace(event, extra=extras[event.index])
+            if type(event) is ToolCallStart and event.index in extras
+            else event
+            for event in events
+        ]
+
+
+def _split(extra: tuple[tuple[str, Members], ...]) -> tuple[tuple[tuple[str, Members], ...], ...]:
+    """What belongs to a finish that waits, and what to the content beside it."""
+    kept = tuple(pair for pair in extra if pair[0] != "delta")
+    return kept, tuple(pair for pair in extra if pair[0] == "delta")
+
+
+def _joined(
+    extra: tuple[tuple[str, Members], ...], more: tuple[tuple[str, Members], ...]
+) -> tuple[tuple[str, Members], ...]:
+    found = dict(more)
+    for path, members in extra:
+        found[path] = (*members, *(pair for pair in found.get(path, ()) if pair[0] not in dict(members)))
+    return tuple(found.items())
+
+
+def _value(text: str) -> object:
+    """What two arguments have in common that mean the same: 1 is 1.0, and no digit is lost. "" is an object without
+    members; what is no JSON is only equal to itself."""
+    try:
+        return json.loads(text or "{}", parse_int=_number, parse_float=_number)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _number(text: str) -> tuple[str, Decimal]:
+    return "number", Decimal(text)  # true is not 1

@@ -1,0 +1,69 @@
+"""Families of Gemini models, and reasoning efforts in their words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.providers.gemini.gemini_upstream import sent
+from toolwire.providers.gemini.models import family_of
+
+LOST = ["not_supported:reasoning_effort"]
+
+
+def level(word: str, *, shown: bool = True) -> dict[str, Any]:
+    return {"includeThoughts": shown, "thinkingLevel": word}
+
+
+def budget(tokens: int, *, shown: bool = True) -> dict[str, Any]:
+    return {"includeThoughts": shown, "thinkingBudget": tokens}
+
+
+EFFORTS: list[tuple[str, str, Any, list[str]]] = [
+    ("gemini-3-flash", "none", level("MINIMAL", shown=False), LOST),
+    ("gemini-3-flash", "minimal", level("MINIMAL"), []),
+    ("gemini-3-flash", "medium", level("MEDIUM"), []),
+    ("gemini-3-flash", "xhigh", level("HIGH"), []),
+    ("gemini-3-pro-preview", "minimal", level("LOW"), LOST),
+    ("gemini-3-pro-preview", "medium", level("HIGH"), LOST),
+    ("gemini-3.1-pro-preview", "medium", level("MEDIUM"), []),
+    ("gemini-pro-latest", "low", level("LOW"), []),
+    ("models/gemini-2.5-flash", "none", budget(0, shown=False), []),
+    ("gemini-2.5-flash", "medium", budget(8192), []),
+    ("gemini-2.5-flash", "max", budget(24576), []),
+    ("gemini-2.5-pro", "none", budget(128, shown=False), LOST),
+    ("gemini-2.5-pro", "max", budget(32768), []),
+    ("gemini-2.0-flash", "low", None, LOST),
+    ("gemma-3-27b-it", "none", None, []),
+]
+
+
+@pytest.mark.parametrize(("model", "effort", "config", "warned"), EFFORTS)
+def test_reasoning_effort(model: str, effort: str, config: Any, warned: list[str]) -> None:
+    body = sent(model, reasoning_effort=effort, warned=warned)
+    assert body.get("generationConfig") == (config and {"thinkingConfig": config})
+
+
+def test_thinking_is_the_models_own_choice_unless_asked_for() -> None:
+    assert "generationConfig" not in sent("gemini-3-flash")
+
+
+@pytest.mark.parametrize(
+    ("model", "wants"),
+    [
+        ("gemini-1.5-pro", False),
+        ("gemini-2.0-flash", False),
+        ("gemini-2.5-flash-lite", False),
+        ("gemini-3-flash-preview", True),
+        ("gemini-3.5-flash", True),
+        ("gemini-10-ultra", True),
+        ("gemini-flash-latest", True),
+        ("publishers/google/models/gemini-3-pro", True),
+        ("gemma-3", False),
+        ("my-own", False),
+    ],
+)
+def test_which_models_want_signatures(model: str, wants: bool) -> None:
+    assert family_of(model).wants_signatures is wants
+    assert family_of(model).images_in_results is wants

@@ -1,0 +1,227 @@
+"""The rules of a history: pairs of call and result, whole and with ids the provider takes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolwire.conversation.tool_call_ids import rewrite
+from toolwire.model.errors import RequestError
+from toolwire.model.request import ChatRequest, Message, Part, TextPart, ToolCallPart, ToolResultPart
+from toolwire.model.source import Source, with_source
+from toolwire.rewrite.history import NO_RESULT, check_results, with_legal_ids, with_results
+
+LEGAL = r"[A-Za-z0-9]{9}"
+
+USER = Message("user", (TextPart("hi"),))
+ANSWER = Message("assistant", (TextPart("so"),))
+
+
+def calls(*ids: str) -> Message:
+    return Message("assistant", (TextPart("let me see"), *(ToolCallPart(id, f"tool_{id}", "{}") for id in ids)))
+
+
+def result(id: str) -> Message:
+    return Message("tool", (ToolResultPart(id, (TextPart("42"),)),))
+
+
+def lost(id: str) -> Message:
+    return Message("tool", (ToolResultPart(id, (TextPart(NO_RESULT),), is_error=True, name=f"tool_{id}"),))
+
+
+def request(*messages: Message) -> ChatRequest:
+    return ChatRequest("model", messages)
+
+
+# ------------------------------------------------------------ check_results
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [],
+        [USER, ANSWER],
+        [calls("a"), result("a")],
+        [calls("a", "b"), result("b"), result("a")],
+        [calls("a"), USER],
+        [calls("a"), USER, result("a")],
+        [calls("a"), result("a"), calls("a"), result("a")],
+        [calls("a", "a"), result("a"), result("a")],
+        [calls(""), result("")],
+    ],
+)
+def test_pairs_are_fine(messages: list[Message]) -> None:
+    check_results(request(*messages))
+
+
+@pytest.mark.parametrize(
+    ("messages", "param", "code"),
+    [
+        ([result("a")], "messages[0].tool_call_id", "unknown_tool_call_id"),
+        ([USER, calls("a"), result("b")], "messages[2].tool_call_id", "unknown_tool_call_id"),
+        ([result("a"), calls("a")], "messages[0].tool_call_id", "unknown_tool_call_id"),
+        ([calls("a"), result("a"), result("a")], "messages[2].tool_call_id", "duplicate_tool_result"),
+        ([calls("a"), result("a"), USER, ANSWER, result("a")], "messages[4].tool_call_id", "duplicate_tool_result"),
+    ],
+)
+def test_a_result_without_its_call_is_named(messages: list[Message], param: str, code: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        check_results(request(*messages))
+
+    error = caught.value
+    assert (error.status, error.code, error.param, error.retry) == (400, code, param, False)
+    assert "send one result after" in error.message
+    assert "42" not in error.message
+
+
+# ------------------------------------------------------------ with_results
+
+
+@pytest.mark.parametrize(
+    ("messages", "whole"),
+    [
+        ([calls("a")], [calls("a"), lost("a")]),
+        ([calls("a"), USER], [calls("a"), lost("a"), USER]),
+        ([calls("a"), ANSWER], [calls("a"), lost("a"), ANSWER]),
+        ([calls("a", "b"), result("b"), USER], [calls("a", "b"), result("b"), lost("a"), USER]),
+        ([calls("a", "b"), USER], [calls("a", "b"), lost("a"), lost("b"), USER]),
+        ([calls("a"), calls("b"), result("b")], [calls("a"), lost("a"), calls("b"), result("b")]),
+        # A result that comes late is still the result, and stands where the provider looks for it.
+        ([calls("a", "b"), USER, result("a")], [calls("a", "b"), result("a"), lost("b"), USER]),
+        ([calls("a"), USER, result("a")], [calls("a"), result("a"), USER]),
+        ([calls("a", "b"), result("b"), USER, result("a")], [calls("a", "b"), result("b"), result("a"), USER]),
+        ([calls("a"), calls("b"), result("a"), result("b")], [calls("a"), result("a"), calls("b"), result("b")]),
+        # Calls that share an id: each has its own result.
+        ([calls("a", "a"), result("a"), USER], [calls("a", "a"), result("a"), lost("a"), USER]),
+        ([calls("a"), USER, calls("a"), result("a")], [calls("a"), lost("a"), USER, calls("a"), result("a")]),
+    ],
+)
+def test_a_call_without_a_result_gets_one(messages: list[Message], whole: list[Message]) -> None:
+    out, added = with_results(request(*messages))
+
+    assert list(out.messages) == whole
+    assert added == len(whole) - len(messages)
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [],
+        [USER],
+        [calls("a"), result("a")],
+        [calls("a", "b"), result("b"), result("a")],
+    ],
+)
+def test_a_whole_history_is_left_alone(messages: list[Message]) -> None:
+    given = request(*messages)
+
+    assert with_results(given) == (given, 0)
+    assert with_results(given)[0] is given
+
+
+# ------------------------------------------------------------ with_legal_ids
+
+
+def ids(request: ChatRequest) -> list[str]:
+    found = []
+    for message in request.messages:
+        for part in message.parts:
+            if isinstance(part, ToolCallPart):
+                found.append(part.id)
+            elif isinstance(part, ToolResultPart):
+                found.append(part.tool_call_id)
+    return found
+
+
+GOOD, BAD = "abcdefghi", "call_1"
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        ([calls(GOOD), result(GOOD)], [GOOD, GOOD]),
+        ([calls(BAD), result(BAD)], [rewrite(BAD, 0, 9)] * 2),
+        ([calls(BAD, GOOD), result(GOOD), result(BAD)], [rewrite(BAD, 0, 9), GOOD, GOOD, rewrite(BAD, 0, 9)]),
+        (
+            [calls(GOOD), result(GOOD), calls(GOOD), result(GOOD)],
+            [GOOD, GOOD, rewrite(GOOD, 1, 9), rewrite(GOOD, 1, 9)],
+        ),
+        (
+            [calls(GOOD, GOOD), result(GOOD), result(GOOD)],
+            [GOOD, rewrite(GOOD, 1, 9), GOOD, rewrite(GOOD, 1, 9)],
+        ),
+        (
+            [calls(BAD), result(BAD), calls(BAD), result(BAD)],
+            [rewrite(BAD, 0, 9), rewrite(BAD, 0, 9), rewrite(BAD, 1, 9), rewrite(BAD, 1, 9)],
+        ),
+        ([calls(GOOD + "\n"), result(GOOD + "\n")], [rewrite(GOOD + "\n", 0, 9)] * 2),
+    ],
+)
+def test_ids_are_rewritten_on_both_ends(messages: list[Message], expected: list[str]) -> None:
+    assert ids(with_legal_ids(request(*messages), LEGAL, 9)) == expected
+
+
+def test_legal_ids_change_nothing() -> None:
+    given = request(USER, calls(GOOD), result(GOOD), ANSWER)
+
+    assert with_legal_ids(given, LEGAL, 9) is given
+
+
+def test_only_the_message_with_the_id_loses_its_bytes() -> None:
+    messages = [
+        with_source(message, Source("openai_chat", b"{}")) for message in map(replace, (USER, calls(BAD), result(BAD)))
+    ]
+
+    out = with_legal_ids(request(*messages), LEGAL, 9).messages
+
+    assert [message.source is None for message in out] == [False, True, True]
+    assert out[0] is messages[0]
+
+
+IDS = st.sampled_from([GOOD, BAD, "x", ""])
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> ChatRequest:
+    """Turns of calls with few ids, so that many are shared; some results are missing, some are in another order."""
+    messages: list[Message] = [USER]
+    for _ in range(draw(st.integers(0, 4))):
+        turn = draw(st.lists(IDS, max_size=3))
+        parts: list[Part] = [ToolCallPart(id, "f", "{}") for id in turn]
+        messages.append(Message("assistant", tuple(parts)))
+        answered = draw(st.permutations(turn))[: draw(st.integers(0, len(turn)))]
+        messages += [result(id) for id in answered]
+        if draw(st.booleans()):
+            messages.append(USER)
+    return request(*messages)
+
+
+@given(histories())
+def test_any_history_becomes_one_the_provider_takes(given: ChatRequest) -> None:
+    check_results(given)
+
+    whole, added = with_results(given)
+    out = with_legal_ids(whole, LEGAL, 9)
+
+    check_results(out)
+    made = [part.id for message in out.messages for part in message.tool_calls]
+    assert len(set(made)) == len(made) == sum(len(message.tool_calls) for message in given.messages)
+    assert all(re.fullmatch(LEGAL, id) for id in made)
+    assert [message for message in out.messages if message.role == "user"] == [USER] * given.messages.count(USER)
+    assert len(out.messages) == len(given.messages) + added
+    expected: set[str] = set()  # what the messages right after an assistant turn must answer
+    for message in out.messages:
+        if message.role != "tool":
+            assert expected == set()
+        for part in message.parts:
+            if isinstance(part, ToolResultPart):
+                expected.remove(part.tool_call_id)
+            elif isinstance(part, ToolCallPart):
+                expected.add(part.id)
+    assert expected == set()
+    assert with_results(out) == (out, 0)
+    assert with_legal_ids(out, LEGAL, 9) is out

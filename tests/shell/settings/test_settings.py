@@ -1,0 +1,245 @@
+"""The configuration document and the environment."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from toolwire.model.limits import PRESET_2API, PRESET_AGENTS
+from toolwire.model.settings import ProviderConfig, Settings
+from toolwire.providers.hosts import HOSTS, Host
+from toolwire.providers.profiles import PROFILES
+from toolwire.shell.settings.configuration import SettingsError, load_settings, read_document
+
+DOCS = Path(__file__).parents[3] / "docs" / "configuration.md"
+
+
+def load(document: str = "", own: tuple[str, ...] = (), **env: str) -> Settings:
+    """The settings from a document and an environment."""
+    return load_settings({"TOOLWIRE_CONFIG": "toolwire.toml", **env}, read=lambda place: document, own=own)
+
+
+def test_without_a_document_the_known_hosts_are_there() -> None:
+    settings = load_settings({})
+
+    assert settings.providers["openai"] == ProviderConfig(
+        "openai", "openai_chat", "https://api.openai.com/v1", "env:OPENAI_API_KEY", "openai"
+    )
+    assert set(settings.providers) == {host.name for host in HOSTS}
+    assert (settings.aliases, settings.tenant.limits) == ({}, PRESET_AGENTS)
+    assert (settings.require_key, settings.key_sha256, settings.enable_demo) == (False, None, True)
+
+
+@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
+def test_every_host_can_be_configured_as_it_stands(host: Host) -> None:
+    section = f'[providers.{host.name}]\nwire = "{host.wire}"\nbase_url = "{host.base_url}"\n'
+    if host.profile:
+        section += f'profile = "{host.profile}"\n'
+
+    named = replace(load_settings({}).providers[host.name], wire_is_chosen=True)
+    assert load(section).providers[host.name] == named
+    assert host.profile is None or host.profile in PROFILES
+
+
+@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
+def test_the_docs_list_every_host(host: Host) -> None:
+    """docs/configuration.md has this very row for it."""
+    variables = " or ".join(f"`{name}`" for name in host.credentials) or "none"
+    override = f"`{host.base_url_variable}`" if host.base_url_variable else ""
+    cells = [f"`{host.name}`", variables, f"`{host.base_url}`", override]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in DOCS.read_text().splitlines()]
+
+    assert cells in rows
+
+
+def test_the_ecosystems_variables_are_read() -> None:
+    settings = load_settings(
+        {"OPENAI_BASE_URL": "https://proxy.example/openai/v1/", "GOOGLE_API_KEY": "k", "OPENAI_API_KEY": "sk-123"}
+    )
+
+    assert settings.providers["openai"].base_url == "https://proxy.example/openai/v1"
+    assert settings.providers["google"].credential == "env:GOOGLE_API_KEY"
+    assert "sk-123" not in repr(settings)
+
+
+def test_a_section_changes_only_what_it_names() -> None:
+    provider = load('[providers.openai]\ncredential = "secret:toolwire/openai"', OPENAI_BASE_URL="https://p.example/v1")
+
+    assert provider.providers["openai"] == ProviderConfig(
+        "openai", "openai_chat", "https://p.example/v1", "secret:toolwire/openai", "openai"
+    )
+    assert "mistral" in provider.providers
+
+
+def test_a_profile_does_not_outlive_its_wire() -> None:
+    settings = load('[providers.openai]\nwire = "openai_responses"')
+
+    assert (settings.providers["openai"].wire, settings.providers["openai"].profile) == ("openai_responses", None)
+
+
+def test_a_new_provider_needs_wire_and_base_url() -> None:
+    settings = load('[providers."acme.eu-1"]\nwire = "openai_chat"\nbase_url = "http://10.0.0.5:8000/v1/"')
+
+    assert settings.providers["acme.eu-1"] == ProviderConfig(
+        "acme.eu-1", "openai_chat", "http://10.0.0.5:8000/v1", wire_is_chosen=True
+    )
+
+
+def test_aliases_and_tenant() -> None:
+    settings = load(
+        '[aliases]\n"claude-gpt" = "openai/gpt"\n"claude-*" = "anthropic/claude-*"\n[tenants.default]\npreset = "2api"'
+    )
+
+    assert settings.aliases == {"claude-gpt": "openai/gpt", "claude-*": "anthropic/claude-*"}
+    assert settings.tenant.limits == PRESET_2API
+
+
+ACME = '[providers.acme]\nwire = "openai_chat"\nbase_url = "https://acme.example/v1"\n'
+
+
+@pytest.mark.parametrize(
+    ("document", "says"),
+    [
+        ("[providers", "toolwire.toml: this is not TOML"),
+        ("[provider.openai]", "provider: there is no such key; known here: providers, aliases, tenants"),
+        ("providers = 3", r"providers: write a section \[providers\]"),
+        ("[providers]\nopenai = 3", r"providers.openai: write a section \[providers.openai\]"),
+        ('[providers.openai]\nbase-url = "x"', "providers.openai.base-url: there is no such key"),
+        ("[providers.openai]\nbase_url = 5", "providers.openai.base_url: write a text in quotes"),
+        ('[providers.openai]\nwire = "chat"', "providers.openai.wire: 'chat' is not known; write one of: openai_chat"),
+        ('[providers.openai]\nprofile = "none"', "providers.openai.profile: 'none' is not known; write one of"),
+        ('[providers.acme]\nwire = "openai_chat"', "providers.acme.base_url: is missing"),
+        ('[providers.acme]\nbase_url = "https://a.example"', "providers.acme.wire: is missing"),
+        ('[providers.demo]\nwire = "openai_chat"', "providers.demo: this name is the built-in demo"),
+        ('[providers."a/b"]\nwire = "openai_chat"', "providers.a/b: a provider's name"),
+        (ACME.replace("https", "ftp"), "providers.acme.base_url: write an http or https URL"),
+        (ACME.replace("https://acme.example", "acme.example"), "providers.acme.base_url: write an http or https URL"),
+        (ACME.replace("acme.example", "acme.example:port"), "providers.acme.base_url: write an http or https URL"),
+        (ACME.replace("acme.example", "me:hush@acme.example"), "providers.acme.base_url: a URL with a user"),
+        (ACME.replace("/v1", "/v1?api-version=1"), "providers.acme.base_url: leave out"),
+        (ACME + 'credential = "sk-hush"', 'providers.acme.credential: write "env:NAME"'),
+        (ACME + 'credential = "env:"', 'providers.acme.credential: write "env:NAME"'),
+        ('[aliases]\nfast = "nowhere"', 'aliases."fast": leads nowhere'),
+        ('[aliases]\nfast = "acme/m"', "asks for provider 'acme', which is not configured"),
+        ('[aliases]\na = "b"\nb = "a"', 'aliases."a": leads nowhere'),
+        ('[aliases]\n"x/y" = "openai/m"', 'aliases."x/y": an alias is a bare name'),
+        ('[aliases]\n"*-*" = "openai/m"', "a pattern has one"),
+        ('[aliases]\nfast = "openai/*"', "a pattern has one"),
+        ("[aliases]\nfast = 1", 'aliases."fast": write a text'),
+        ("[tenants.other]", "tenants.other: there is no such key; known here: default"),
+        ("[tenants.default]\nrates = 1", "tenants.default.rates: there is no such key; known here: preset"),
+        ('[tenants.default]\npreset = "x"', "tenants.default.preset: 'x' is not known; write one of: 2api, agents"),
+    ],
+)
+def test_what_is_wrong_is_named(document: str, says: str) -> None:
+    with pytest.raises(SettingsError, match=says) as caught:
+        load(document)
+
+    assert "hush" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("env", "says"),
+    [
+        ({"KEY_SHA256": "my-key"}, "KEY_SHA256: write the SHA-256"),
+        ({"REQUIRE_KEY": "maybe"}, "REQUIRE_KEY: write 1 or 0"),
+        ({"OPENAI_BASE_URL": "api.openai.com"}, "OPENAI_BASE_URL: write an http or https URL"),
+    ],
+)
+def test_a_wrong_variable_is_named(env: dict[str, str], says: str) -> None:
+    with pytest.raises(SettingsError, match=says) as caught:
+        load_settings(env)
+
+    assert "my-key" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("env", "required"),
+    [
+        ({}, False),
+        ({"REQUIRE_KEY": "0"}, False),
+        ({"REQUIRE_KEY": "1"}, True),
+        ({"REQUIRE_KEY": "1", "AWS_SAM_LOCAL": "true"}, False),
+    ],
+)
+def test_when_a_key_is_required(env: dict[str, str], required: bool) -> None:
+    assert load_settings(env).require_key is required
+
+
+def test_key_and_demo_come_from_the_environment() -> None:
+    settings = load_settings({"KEY_SHA256": "AB" * 32, "ENABLE_DEMO": "0"})
+
+    assert (settings.key_sha256, settings.enable_demo) == ("ab" * 32, False)
+
+
+@pytest.mark.parametrize(
+    "base_url",
+    ["http://127.0.0.1:8080/v1", "http://localhost:8080", "http://[::1]:8080/v1", "https://llm.example/v1/inner"],
+)
+def test_the_gateways_own_address_is_refused(base_url: str) -> None:
+    own = ("http://0.0.0.0:8080", "https://llm.example/v1")
+
+    with pytest.raises(SettingsError, match=r"providers\.acme\.base_url: .* own address"):
+        load(f'[providers.acme]\nwire = "openai_chat"\nbase_url = "{base_url}"', own=own)
+    with pytest.raises(SettingsError, match=r"OPENAI_BASE_URL: .* own address"):
+        load_settings({"OPENAI_BASE_URL": base_url}, own=own)
+
+
+@pytest.mark.parametrize("base_url", ["http://127.0.0.1:8081/v1", "https://llm.example/v10", "http://llm.example/v1"])
+def test_another_address_is_not(base_url: str) -> None:
+    own = ("http://127.0.0.1:8080", "https://llm.example/v1")
+
+    settings = load(f'[providers.acme]\nwire = "openai_chat"\nbase_url = "{base_url}"', own=own)
+
+    assert settings.providers["acme"].base_url == base_url
+
+
+def test_a_default_that_is_our_own_address_is_no_provider() -> None:
+    assert "llamacpp" in load_settings({}).providers
+    assert "llamacpp" not in load_settings({}, own=("http://127.0.0.1:8080",)).providers
+
+
+def test_a_document_is_read_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "toolwire.toml"
+    path.write_text('[tenants.default]\npreset = "2api"\n', encoding="utf-8")
+
+    assert load_settings({"TOOLWIRE_CONFIG": str(path)}).tenant.limits == PRESET_2API
+
+
+def test_a_document_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=re.escape("absent.toml' cannot be read: No such file")):
+        read_document(str(tmp_path / "absent.toml"))
+
+
+@pytest.mark.integration
+def test_a_document_is_read_from_the_parameter_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    moto = pytest.importorskip("moto")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        monkeypatch.setenv(name, "testing")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+    with moto.mock_aws():
+        import boto3
+
+        boto3.client("ssm").put_parameter(Name="/toolwire/config", Value=ACME, Type="String")
+        assert "acme" in load_settings({"TOOLWIRE_CONFIG": "ssm:/toolwire/config"}).providers
+        with pytest.raises(SettingsError, match="there is no SSM parameter '/absent'"):
+            load_settings({"TOOLWIRE_CONFIG": "ssm:/absent"})
+
+
+@pytest.mark.parametrize(("text", "days"), [(None, 30), ("", 30), ("1", 1), (" 90 ", 90), ("365", 365)])
+def test_state_ttl_days(text: str | None, days: int) -> None:
+    assert load_settings({} if text is None else {"STATE_TTL_DAYS": text}).state_ttl_days == days
+
+
+@pytest.mark.parametrize("text", ["0", "366", "-1", "1.5", "thirty", "\u0663"])
+def test_state_ttl_days_out_of_bounds(text: str) -> None:
+    with pytest.raises(SettingsError, match="STATE_TTL_DAYS: write a whole number of days from 1 to 365"):
+        load_settings({"STATE_TTL_DAYS": text})
+
+
+def test_a_tenant_may_keep_no_state() -> None:
+    assert load("").tenant.store_state is True
+    assert load("[tenants.default]\nstore_state = false").tenant.store_state is False
+    with pytest.raises(SettingsError, match=r"tenants\.default\.store_state: write true or false"):
+        load('[tenants.default]\nstore_state = "off"')
