@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from tests.cases import coverage_clients, coverage_upstreams
+
+#: The folders of cases.
+FOLDERS = ("cases", "cases-upstream", "cases-clients")
+
 _HERE = "tests/cases"
 _PROVIDERS = "tests/providers"
 
 #: Case number -> our tests of the same fault, on our own inputs.
-COVERED = {
+COVERED: dict[str, tuple[str, ...]] = {
     "001": (f"{_PROVIDERS}/openai_responses/test_answer.py::test_a_client_hears_what_was_said",),
     "002": (f"{_PROVIDERS}/gemini/test_answer.py::test_streams",),
     "004": (f"{_HERE}/test_messages.py::test_calls",),
@@ -111,12 +116,15 @@ COVERED = {
     ),
 }
 
+COVERED |= coverage_upstreams.COVERED | coverage_clients.COVERED
+
 #: Case number -> what it needs besides a door and a wire, and is not built yet.
-LATER: dict[str, str] = {}
+LATER: dict[str, str] = coverage_upstreams.LATER | coverage_clients.LATER
 
 #: The upstream that a case names -> the wire it is reached by.
 WIRE_OF = {
     "openai": "openai_chat",
+    "responses": "openai_responses",
     "compatible": "openai_chat",
     "anthropic": "anthropic_messages",
     "google": "gemini",

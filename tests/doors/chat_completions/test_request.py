@@ -11,6 +11,7 @@ from tests.reference import SHARED, needs
 from toolwire.doors.chat_completions.request import parse_request
 from toolwire.model.request import (
     ChatRequest,
+    FilePart,
     ImagePart,
     OpaquePart,
     ReasoningPart,
@@ -155,7 +156,28 @@ def test_fields(fields: dict[str, Any], attribute: str, expected: object) -> Non
         ),
         (
             {"role": "user", "content": [{"type": "file", "file": {"file_id": "f"}}]},
-            (OpaquePart("file", "openai_chat", b'{"type": "file", "file": {"file_id": "f"}}'),),
+            (FilePart(file_id="f", dialect="openai_chat"),),
+        ),
+        (
+            {
+                "role": "user",
+                "content": [
+                    {"type": "file", "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,AA"}}
+                ],
+            },
+            (FilePart("application/pdf", "a.pdf", data="AA"),),
+        ),
+        (  # a host's own kind of file
+            {"role": "user", "content": [{"type": "file", "file": "f"}]},
+            (OpaquePart("file", "openai_chat", b'{"type": "file", "file": "f"}'),),
+        ),
+        (  # an image is one, whatever it is called
+            {"role": "user", "content": [{"type": "file", "file": {"file_data": "data:image/jpg;base64,AA"}}]},
+            (ImagePart(data="AA", media_type="image/jpeg"),),
+        ),
+        (
+            {"role": "user", "content": [{"type": "input_audio", "input_audio": {"data": "AA", "format": "wav"}}]},
+            (FilePart("audio/wav", data="AA"),),
         ),
         ({"role": "assistant", "content": "A"}, (TextPart("A"),)),
         ({"role": "assistant", "content": None}, ()),

@@ -11,6 +11,7 @@ from toolwire.doors.messages.request import COUNT_DOOR, DOOR
 from toolwire.model.errors import RequestError
 from toolwire.model.request import (
     ChatRequest,
+    FilePart,
     ImagePart,
     OpaquePart,
     ReasoningPart,
@@ -158,7 +159,44 @@ def test_blocks() -> None:
         ({"type": "image", "source": {"type": "url", "url": "https://x/y"}}, ImagePart(url="https://x/y")),
         (
             {"type": "document", "title": "T", "source": {"type": "text", "media_type": "text/plain", "data": "D"}},
-            TextPart("T\n\nD"),
+            FilePart("text/plain", "T", content=(TextPart("D"),)),
+        ),
+        (
+            {
+                "type": "document",
+                "context": "C",
+                "source": {
+                    "type": "content",
+                    "content": [{"type": "text", "text": "D"}, {"type": "image", "source": DATA}],
+                },
+            },
+            FilePart(
+                "text/plain", context="C", content=(TextPart("D"), ImagePart(data="AAAA", media_type="image/png"))
+            ),
+        ),
+        (
+            {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "AAAA"}},
+            FilePart("application/pdf", data="AAAA"),
+        ),
+        (
+            {"type": "document", "source": {"type": "url", "url": "https://x/y"}},
+            FilePart("application/pdf", url="https://x/y"),
+        ),
+        (
+            {"type": "document", "source": {"type": "file", "file_id": "f1"}},
+            FilePart(file_id="f1", dialect="anthropic_messages"),
+        ),
+        (
+            {"type": "image", "source": {"type": "file", "file_id": "f1"}},
+            FilePart("image/*", file_id="f1", dialect="anthropic_messages"),
+        ),
+        (
+            {"type": "search_result", "source": "https://x", "title": "T", "content": [{"type": "text", "text": "D"}]},
+            FilePart("text/plain", "T", context="https://x", content=(TextPart("D"),)),
+        ),
+        (
+            {"type": "image", "source": DATA | {"media_type": "image/jpg"}},
+            ImagePart(data="AAAA", media_type="image/jpeg"),
         ),
     ],
 )
@@ -174,9 +212,9 @@ def test_content_others_understand(block: dict[str, Any], part: Any) -> None:
 @pytest.mark.parametrize(
     "block",
     [
-        {"type": "image", "source": {"type": "file", "file_id": "f1"}},
-        {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "AAAA"}},
-        {"type": "search_result", "source": "x", "title": "t", "content": []},
+        {"type": "image", "source": {"type": "from_the_future"}},
+        {"type": "document", "source": {"type": "from_the_future", "data": "AAAA"}},
+        {"type": "document", "source": {"type": "content", "content": [{"type": "from_the_future"}]}},
         {"type": "container_upload", "file_id": "f1"},
         {"type": "from_the_future", "text": 7, "id": []},
     ],

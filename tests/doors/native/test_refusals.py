@@ -75,7 +75,7 @@ REFUSALS: list[tuple[dict[str, Any], str, str, str]] = [
         "must be a string, not a number",
     ),
     (
-        {"messages": [{"role": "user", "content": [{"type": "input_audio"}]}]},
+        {"messages": [{"role": "user", "content": [{"type": "video"}]}]},
         "messages[0].content[0].type",
         VALUE,
         "'text', 'image_url'",

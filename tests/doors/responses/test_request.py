@@ -11,9 +11,9 @@ from toolwire.doors.responses.request import parse_request
 from toolwire.model.errors import RequestError
 from toolwire.model.request import (
     ChatRequest,
+    FilePart,
     ImagePart,
     Message,
-    OpaquePart,
     Part,
     ReasoningPart,
     RefusalPart,
@@ -66,9 +66,21 @@ HISTORIES: dict[str, tuple[Any, list[Message]]] = {
     ),
     "a file": (
         [{"role": "user", "content": [{"type": "input_file", "filename": "a.pdf", "file_data": "data:x/y;base64,AA"}]}],
-        [user(OpaquePart(
-            "file", "openai_chat",
-            b'{"type":"file","file":{"filename":"a.pdf","file_data":"data:x/y;base64,AA"}}'))],
+        [user(FilePart("x/y", "a.pdf", data="AA"))],
+    ),
+    "a file by its address": (
+        [{"role": "user", "content": [{"type": "input_file", "file_url": "https://a"}]}],
+        [user(FilePart(url="https://a"))],
+    ),
+    "stored files": (
+        [{"role": "user", "content": [
+            {"type": "input_file", "file_id": "f"}, {"type": "input_image", "file_id": "f"}]}],
+        [user(FilePart(file_id="f", dialect="openai_responses"),
+              FilePart("image/*", file_id="f", dialect="openai_responses"))],
+    ),
+    "a recording": (
+        [{"role": "user", "content": [{"type": "input_audio", "input_audio": {"data": "AA", "format": "mp3"}}]}],
+        [user(FilePart("audio/mp3", data="AA"))],
     ),
     "an assistant's message as it was answered": (
         [{"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "phase": "final_answer",
@@ -135,13 +147,13 @@ FOREIGN: dict[str, tuple[Any, list[str]]] = {
     "a reference without a type": ([{"id": "msg_1"}], ["input[0] (item_reference)"]),
     "a hosted tool's call": ([USER, {"type": "web_search_call", "id": "ws"}], []),
     "a hosted tool's result": ([USER, {"type": "mcp_call", "id": "mcp"}], ["input[1] (mcp_call)"]),
-    "a stored image": (
-        [{"role": "user", "content": [{"type": "input_image", "file_id": "f"}]}],
-        ["input[0].content[0] (input_image)"],
-    ),
-    "a file by its address": (
-        [{"role": "user", "content": [{"type": "input_file", "file_url": "https://a"}]}],
+    "a file without anything": (
+        [{"role": "user", "content": [{"type": "input_file"}]}],
         ["input[0].content[0] (input_file)"],
+    ),
+    "a part from the future": (
+        [{"role": "user", "content": [{"type": "input_video", "video": 1}]}],
+        ["input[0].content[0] (input_video)"],
     ),
 }
 

@@ -193,7 +193,7 @@ REFUSED: list[tuple[dict[str, Any], str, str, str]] = [
     ({"messages": [USER, {"role": "tool", "tool_call_id": "z", "content": "A"}, USER]}, "unknown_tool_call_id",
      "messages[1].tool_call_id", "'z'"),
     ({"messages": [USER, {"role": "function", "name": "f", "content": "x"}]}, "unsupported_content",
-     "messages[1].content[0]", "'function_message'"),
+     "messages[1]", "'function_message'"),
 ]  # fmt: skip
 
 

@@ -66,4 +66,4 @@ def test_thinking_is_the_models_own_choice_unless_asked_for() -> None:
 )
 def test_which_models_want_signatures(model: str, wants: bool) -> None:
     assert family_of(model).wants_signatures is wants
-    assert family_of(model).images_in_results is wants
+    assert family_of(model).files_in_results is wants

@@ -195,7 +195,7 @@ REFUSED_CONTENT = {
 def test_content_that_cannot_be_sent_is_refused_by_name(part: Any) -> None:
     with pytest.raises(RequestError, match="upstream") as refused:
         sent(messages=[user("a"), user([part])])
-    assert (refused.value.code, refused.value.param) == ("unsupported_content", "messages[1].content")
+    assert (refused.value.code, refused.value.param) == ("unsupported_content", "messages[1].content[0]")
 
 
 # ---------------------------------------------------------------- tools

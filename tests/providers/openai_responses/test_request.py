@@ -204,8 +204,8 @@ def test_the_least_output_limit() -> None:
         ),
         (
             {"messages": [USER, {"role": "user", "content": [{"type": "file", "file": 1}]}]},
-            "invalid_value",
-            "messages[1].content[0].file",
+            "unsupported_content",
+            "messages[1].content[0]",
         ),
         ({"tools": [{"type": "web_search"}], "tool_choice": "required"}, "unsupported_tool", "tool_choice"),
         (
@@ -228,6 +228,7 @@ def test_openais_limit_of_tools() -> None:
 # ---------------------------------------------------------------- history
 
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+PDF_URL = "data:application/pdf;base64,JVBERi0xLjQK"
 
 HISTORY: dict[str, tuple[list[Any], str | None, list[Any]]] = {
     # name: messages, instructions, input
@@ -279,9 +280,9 @@ HISTORY: dict[str, tuple[list[Any], str | None, list[Any]]] = {
         ],
     ),
     "files": (
-        [{"role": "user", "content": [{"type": "file", "file": {"filename": "a.pdf", "file_data": "data:x"}}]}],
+        [{"role": "user", "content": [{"type": "file", "file": {"filename": "a.pdf", "file_data": PDF_URL}}]}],
         None,
-        [said("user", [{"type": "input_file", "filename": "a.pdf", "file_data": "data:x"}])],
+        [said("user", [{"type": "input_file", "filename": "a.pdf", "file_data": PDF_URL}])],
     ),
     "reasoning of another provider": (
         [USER, assistant(content="Hi", reasoning_content="Hmm."), USER],
@@ -365,7 +366,7 @@ def test_refusals_and_what_the_store_had() -> None:
 
 
 def test_content_of_another_dialect_is_refused_by_its_path() -> None:
-    part = OpaquePart("document", "anthropic_messages", b"{}")
+    part = OpaquePart("document", "anthropic_messages", b"{}", path="messages[0].content[1]")
     with pytest.raises(RequestError) as error:
         built(ChatRequest("m", (Message("user", (TextPart("x"), part)),)))
     assert (error.value.code, error.value.param) == ("unsupported_content", "messages[0].content[1]")

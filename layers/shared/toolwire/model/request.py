@@ -46,25 +46,52 @@ class ReasoningPart:
 
 @dataclass(frozen=True, slots=True)
 class ImagePart:
-    """An image: an https URL, or base64 `data` with its media type. Exactly one of `url` and `data` is set."""
+    """An image: an https URL, or base64 `data` with its media type. Exactly one of `url` and `data` is set. `kind` and
+    `path` are the client's word for it and its place in the client's request, for errors."""
 
     url: str | None = None
     data: str | None = None
     media_type: str | None = None
     detail: str | None = None
     extra: Members = ()
+    kind: str = field(default="image_url", compare=False)
+    path: str = field(default="", compare=False)
+    source: Source | None = field(default=None, init=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """A file: a document, a recording, or an image that only its vendor's storage has. Exactly one of `data` (base64),
+    `url`, `file_id` and `content` is set. `kind` and `path` are as an image's."""
+
+    media_type: str | None = None
+    #: Its file name, or a document's title.
+    name: str | None = None
+    data: str | None = None
+    url: str | None = None
+    #: Its id in the storage of a vendor, and the dialect of that vendor's API.
+    file_id: str | None = None
+    dialect: str | None = None
+    #: A document that the client has written out, as text and images.
+    content: tuple[TextPart | ImagePart, ...] = ()
+    #: What the client tells the model about the document.
+    context: str | None = None
+    extra: Members = ()
+    kind: str = field(default="file", compare=False)
+    path: str = field(default="", compare=False)
     source: Source | None = field(default=None, init=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class OpaquePart:
-    """Content that only its own dialect understands (audio, files, server-tool blocks). `kind` is the dialect's name
-    for it; `raw` is the whole part."""
+    """Content that only its own dialect understands (server-tool blocks, whatever is new). `kind` is the dialect's name
+    for it; `raw` is the whole part; `path` is its place in the client's request, for errors."""
 
     kind: str
     dialect: str
     raw: bytes
     extra: Members = ()
+    path: str = field(default="", compare=False)
     source: Source | None = field(default=None, init=False, compare=False)
 
 
@@ -89,14 +116,14 @@ class ToolResultPart:
     """What the client's tool answered to the call with this id."""
 
     tool_call_id: str
-    content: tuple[TextPart | ImagePart | OpaquePart, ...]
+    content: tuple[TextPart | ImagePart | FilePart | OpaquePart, ...]
     is_error: bool = False
     name: str | None = None
     extra: Members = ()
     source: Source | None = field(default=None, init=False, compare=False)
 
 
-Part = TextPart | RefusalPart | ReasoningPart | ImagePart | OpaquePart | ToolCallPart | ToolResultPart
+Part = TextPart | RefusalPart | ReasoningPart | ImagePart | FilePart | OpaquePart | ToolCallPart | ToolResultPart
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,8 @@ class BlockSource(Struct):
     media_type: str | None = None
     data: str | None = None
     url: str | None = None
+    file_id: str | None = None
+    content: str | list[Raw] | None = None
 
 
 class ImageBlock(Struct):
@@ -71,6 +73,12 @@ class DocumentBlock(Struct):
     source: BlockSource
     title: str | None = None
     context: str | None = None
+
+
+class SearchResultBlock(Struct):
+    source: str
+    title: str
+    content: list[Raw]
 
 
 class Tool(Struct):

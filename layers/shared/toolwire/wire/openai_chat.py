@@ -73,11 +73,24 @@ class ImageUrl(Struct):
     detail: str | None = None
 
 
+class File(Struct):
+    file_data: str | None = None
+    filename: str | None = None
+    file_id: str | None = None
+
+
+class InputAudio(Struct):
+    data: str
+    format: str
+
+
 class ContentPart(Struct):
     type: str
     text: str | None = None
     refusal: str | None = None
     image_url: ImageUrl | None = None
+    file: Raw = ABSENT  # a File
+    input_audio: Raw = ABSENT  # an InputAudio
 
 
 class Function(Struct):

@@ -60,6 +60,10 @@ class ContentPart(Struct):
     image_url: str | None = None
     file_id: str | None = None
     detail: str | None = None
+    file_data: str | None = None
+    file_url: str | None = None
+    filename: str | None = None
+    input_audio: Raw = ABSENT  # Chat's
 
 
 class Tool(Struct):

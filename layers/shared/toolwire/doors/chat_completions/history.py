@@ -6,10 +6,11 @@ from typing import Any, cast
 
 import msgspec
 
-from toolwire.doors.openai_images import image_part
+from toolwire.doors.openai_files import file_part, image_part, raw_audio_part
 from toolwire.doors.typed import decode, required_messages
 from toolwire.model.errors import RequestError
 from toolwire.model.request import (
+    FilePart,
     ImagePart,
     Message,
     OpaquePart,
@@ -34,6 +35,8 @@ _PART = {
     "text": frozenset({"type", "text"}),
     "refusal": frozenset({"type", "refusal"}),
     "image_url": frozenset({"type", "image_url"}),
+    "file": frozenset({"type", "file"}),
+    "input_audio": frozenset({"type", "input_audio"}),
 }
 
 
@@ -70,7 +73,7 @@ def _message(raw: bytes, path: str) -> Message:
             code="invalid_value",
         )
     if shape.role == "function":  # deprecated: only the lane carries it
-        part = OpaquePart("function_message", wire.DIALECT, raw)
+        part = OpaquePart("function_message", wire.DIALECT, raw, path=path)
         return with_source(Message("user", (part,)), Source(wire.DIALECT, raw))
     parts = _parts(shape, path)
     if any(type(part) is ToolCallPart and part.source is None for part in parts):
@@ -96,7 +99,7 @@ def _parts(shape: wire.Message, path: str) -> tuple[Part, ...]:
             param=f"{path}.tool_call_id",
             code="missing_required_parameter",
         )
-    inner = cast("tuple[TextPart | ImagePart | OpaquePart, ...]", content)
+    inner = cast("tuple[TextPart | ImagePart | FilePart | OpaquePart, ...]", content)
     return (ToolResultPart(shape.tool_call_id, inner, name=shape.name),)
 
 
@@ -124,7 +127,7 @@ def _content_part(raw: bytes, path: str) -> Part:
     source = Source(wire.DIALECT, raw)
     known = _PART.get(shape.type)
     if known is None:
-        return with_source(OpaquePart(shape.type, wire.DIALECT, raw), source)
+        return with_source(OpaquePart(shape.type, wire.DIALECT, raw, path=path), source)
     value = getattr(shape, shape.type)
     if value is None:
         raise RequestError(
@@ -132,15 +135,27 @@ def _content_part(raw: bytes, path: str) -> Part:
             param=f"{path}.{shape.type}",
             code="missing_required_parameter",
         )
-    extra = unnamed(raw, known)
-    part: Part
-    if shape.type == "text":
-        part = TextPart(value, extra)
-    elif shape.type == "refusal":
-        part = RefusalPart(value, extra)
-    else:
-        part = image_part(value.url, value.detail, extra)
-    return with_source(part, source)
+    part = _known_part(shape.type, value, unnamed(raw, known), path)
+    return with_source(part or OpaquePart(shape.type, wire.DIALECT, raw, path=path), source)
+
+
+def _known_part(kind: str, value: Any, extra: Members, path: str) -> Part | None:
+    """The part of a type that the model knows; None where it is none after all."""
+    match kind:
+        case "text":
+            return TextPart(value, extra)
+        case "refusal":
+            return RefusalPart(value, extra)
+        case "image_url":
+            return image_part(value.url, value.detail, extra, path=path)
+        case "input_audio":
+            return raw_audio_part(value, path=path, extra=extra)
+    try:
+        file = msgspec.json.decode(value, type=wire.File)
+    except msgspec.DecodeError:
+        return None  # a host's own kind of file
+    named = (file.file_data, file.filename, file.file_id, None)
+    return file_part(*named, dialect=wire.DIALECT, kind=kind, path=path, extra=extra)
 
 
 def _tool_call(raw: bytes, path: str) -> ToolCallPart:

@@ -7,13 +7,16 @@ message as their `source`; together, unchanged and in this order, they are that 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import msgspec
 
 from toolwire.doors.typed import decode, member, required_messages
 from toolwire.model.errors import RequestError
+from toolwire.model.media_types import PDF, media_type_of
 from toolwire.model.request import (
+    FilePart,
     ImagePart,
     Message,
     OpaquePart,
@@ -36,6 +39,7 @@ _BLOCKS = {
     "thinking": frozenset({"type", "thinking", "signature"}),
     "image": frozenset({"type", "source"}),
     "document": frozenset({"type", "source", "title", "context"}),
+    "search_result": frozenset({"type", "source", "title", "content"}),
     "tool_use": frozenset({"type", "id", "name", "input"}),
     "tool_result": frozenset({"type", "tool_use_id", "content", "is_error"}),
 }
@@ -100,8 +104,8 @@ def _part(raw: bytes, role: str, path: str) -> Part:
 
 
 def _opaque(raw: bytes, path: str) -> OpaquePart:
-    """What only Anthropic's own models understand: server tools, files, whatever is new."""
-    return OpaquePart(decode(raw, wire.AnyBlock, path).type, wire.DIALECT, raw)
+    """What only Anthropic's own models understand: server tools, whatever is new."""
+    return OpaquePart(decode(raw, wire.AnyBlock, path).type, wire.DIALECT, raw, path=path)
 
 
 def _text(raw: bytes, path: str) -> Part:
@@ -117,19 +121,50 @@ def _image(raw: bytes, path: str) -> Part:
     source = decode(raw, wire.ImageBlock, path).source
     extra = unnamed(raw, _BLOCKS["image"])
     if source.type == "base64" and source.data is not None:
-        return ImagePart(data=source.data, media_type=source.media_type, extra=extra)
+        media_type = media_type_of(source.media_type, data=source.data)
+        return ImagePart(data=source.data, media_type=media_type, extra=extra, kind="image", path=path)
     if source.type == "url" and source.url is not None:
-        return ImagePart(url=source.url, extra=extra)
-    return _opaque(raw, path)  # a file at Anthropic
+        return ImagePart(url=source.url, extra=extra, kind="image", path=path)
+    if source.type == "file" and source.file_id is not None:
+        file_id = source.file_id
+        return FilePart("image/*", file_id=file_id, dialect=wire.DIALECT, extra=extra, kind="image", path=path)
+    return _opaque(raw, path)
 
 
 def _document(raw: bytes, path: str) -> Part:
-    """A document of plain text is text; any other only Anthropic's models can be given."""
     block = decode(raw, wire.DocumentBlock, path)
-    if block.source.type != "text" or block.source.data is None:
-        return _opaque(raw, path)
-    told = [text for text in (block.title, block.context, block.source.data) if text]
-    return TextPart("\n\n".join(told), unnamed(raw, _BLOCKS["document"]))
+    source = block.source
+    extra = unnamed(raw, _BLOCKS["document"])
+    document = FilePart(name=block.title, context=block.context, extra=extra, kind="document", path=path)
+    match source.type:
+        case "base64" if source.data is not None:
+            media_type = media_type_of(source.media_type, block.title, source.data)
+            return replace(document, media_type=media_type, data=source.data)
+        case "url" if source.url is not None:
+            return replace(document, media_type=PDF, url=source.url)
+        case "file" if source.file_id is not None:
+            return replace(document, file_id=source.file_id, dialect=wire.DIALECT)
+        case "text" if source.data is not None:
+            return replace(document, media_type="text/plain", content=(TextPart(source.data),))
+        case "content" if source.content is not None:
+            return _written_out(document, source.content, f"{path}.source.content") or _opaque(raw, path)
+        case _:
+            return _opaque(raw, path)
+
+
+def _search_result(raw: bytes, path: str) -> Part:
+    """What a search of the client's has found: a document, whose source is what there is to tell about it."""
+    block = decode(raw, wire.SearchResultBlock, path)
+    extra = unnamed(raw, _BLOCKS["search_result"])
+    document = FilePart(name=block.title, context=block.source, extra=extra, kind="search_result", path=path)
+    return _written_out(document, block.content, f"{path}.content") or _opaque(raw, path)
+
+
+def _written_out(document: FilePart, content: str | list[msgspec.Raw], path: str) -> FilePart | None:
+    """The document with this content; None where something of it is neither text nor an image."""
+    parts = _parts(content, "user", path)
+    written = tuple(part for part in parts if isinstance(part, TextPart | ImagePart))
+    return replace(document, media_type="text/plain", content=written) if len(written) == len(parts) else None
 
 
 def _tool_use(raw: bytes, path: str) -> Part:
@@ -161,6 +196,7 @@ _READERS = {
     "thinking": _thinking,
     "image": _image,
     "document": _document,
+    "search_result": _search_result,
     "tool_use": _tool_use,
     "tool_result": _tool_result,
 }

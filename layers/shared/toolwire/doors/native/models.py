@@ -91,6 +91,30 @@ class ImagePart(Model):
     image_url: ImageUrl
 
 
+class File(Model):
+    """A file, as a `data:` URL with base64 that names its type."""
+
+    file_data: NonEmpty
+    filename: str | None = None
+
+
+class FilePart(Model):
+    type: Literal["file"]
+    file: File
+
+
+class InputAudio(Model):
+    """A recording in base64."""
+
+    data: NonEmpty
+    format: Literal["wav", "mp3"]
+
+
+class AudioPart(Model):
+    type: Literal["input_audio"]
+    input_audio: InputAudio
+
+
 def _by_type(value: Any) -> str | None:
     return value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
 
@@ -99,7 +123,7 @@ def _by_shape(value: Any) -> str:
     return "parts" if isinstance(value, list) else "text"
 
 
-ContentPart = Annotated[TextPart | ImagePart, Field(discriminator="type")]
+ContentPart = Annotated[TextPart | ImagePart | FilePart | AudioPart, Field(discriminator="type")]
 Texts = Annotated[
     Annotated[str, Tag("text")] | Annotated[list[TextPart], Field(min_length=1), Tag("parts")],
     Discriminator(_by_shape),
@@ -176,7 +200,7 @@ class AssistantMessage(Model):
 
 class ToolMessage(Model):
     """What a tool answered. `content` is a string or any JSON, which the model gets as its text; an array of content
-    parts (`text`, `image_url`) is content."""
+    parts (`text`, `image_url`, `file`, `input_audio`) is content."""
 
     role: Literal["tool"]
     tool_call_id: NonEmpty

@@ -70,9 +70,14 @@ def _tree(raw: Raw, kept: frozenset[str]) -> Any:
     if bytes(members.get("role", Raw())) == b'"tool"':
         kept = kept | {"content"}
     return {
-        name: value if name in kept and bytes(value) != b"null" else _tree(value, kept - {"content"})
+        name: value if name in kept and bytes(value) != b"null" else _tree(value, kept - _within(name))
         for name, value in members.items()
     }
+
+
+def _within(name: str) -> frozenset[str]:
+    """The members that are of a type of their own within this one: a recording's `data` is a string."""
+    return frozenset({"content", "data"} if name == "input_audio" else {"content"})
 
 
 def _refusal(error: ValidationError, given: Any) -> RequestError:

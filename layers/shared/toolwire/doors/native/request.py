@@ -19,11 +19,12 @@ from toolwire.doors import AnswerContext, StreamEncoder
 from toolwire.doors.native import models
 from toolwire.doors.native import stream as native_answer
 from toolwire.doors.native.reader import read
-from toolwire.doors.openai_images import image_part
+from toolwire.doors.openai_files import audio_part, file_of_bytes, image_part
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
 from toolwire.model.request import (
     ChatRequest,
+    FilePart,
     ImagePart,
     Message,
     OpaquePart,
@@ -153,21 +154,35 @@ def _message(message: models.Message, path: str) -> Message:
         case models.AssistantMessage():
             return Message("assistant", tuple(_assistant_parts(message, path)), message.name)
         case models.ToolMessage():
-            content = _result(bytes(message.content))
+            content = _result(bytes(message.content), f"{path}.content")
             return Message("tool", (ToolResultPart(message.tool_call_id, content, message.is_error, message.name),))
         case _:
-            return Message(message.role, tuple(_content(message.content)), message.name)
+            return Message(message.role, tuple(_content(message.content, f"{path}.content")), message.name)
 
 
-def _content(content: str | Sequence[models.TextPart | models.ImagePart]) -> list[TextPart | ImagePart]:
+_Content = TextPart | ImagePart | FilePart | OpaquePart
+
+
+def _content(content: str | Sequence[models.ContentPart], path: str) -> list[_Content]:
     if isinstance(content, str):
         return [TextPart(content)]
-    return [
-        TextPart(part.text, signature=part.signature)
-        if isinstance(part, models.TextPart)
-        else image_part(part.image_url.url, part.image_url.detail)
-        for part in content
-    ]
+    return [_content_part(part, f"{path}[{number}]") for number, part in enumerate(content)]
+
+
+def _content_part(part: models.ContentPart, path: str) -> _Content:
+    match part:
+        case models.TextPart():
+            return TextPart(part.text, signature=part.signature)
+        case models.ImagePart():
+            return image_part(part.image_url.url, part.image_url.detail, path=path)
+        case models.AudioPart():
+            return audio_part(part.input_audio.data, part.input_audio.format, path=path)
+        case models.FilePart(file=file):
+            read = file_of_bytes(file.file_data, file.filename, kind="file", path=path)
+            if read is not None:
+                return read
+            path += ".file.file_data"
+            raise RequestError(f"`{path}` must be a data: URL with base64", param=path, code="invalid_value")
 
 
 def _assistant_parts(message: models.AssistantMessage, path: str) -> list[Part]:
@@ -180,10 +195,11 @@ def _assistant_parts(message: models.AssistantMessage, path: str) -> list[Part]:
         if message.content:
             parts.append(TextPart(message.content, signature=message.content_signature))
     elif message.content:
-        parts += _content(message.content)
+        parts += _content(message.content, f"{path}.content")
     if message.refusal:
         parts.append(RefusalPart(message.refusal))
-    parts += [OpaquePart(part.kind, part.dialect, bytes(part.data)) for part in message.opaque_parts or ()]
+    opaque = enumerate(message.opaque_parts or ())
+    parts += [OpaquePart(p.kind, p.dialect, bytes(p.data), path=f"{path}.opaque_parts[{n}]") for n, p in opaque]
     parts += [_tool_call(call, f"{path}.tool_calls[{n}]") for n, call in enumerate(message.tool_calls or ())]
     return parts
 
@@ -201,22 +217,29 @@ def _tool_call(call: models.ToolCall, path: str) -> ToolCallPart:
     return ToolCallPart(call.id, function.name, text or "", signature=call.signature)
 
 
-def _result(raw: bytes) -> tuple[TextPart | ImagePart, ...]:
+def _result(raw: bytes, path: str) -> tuple[_Content, ...]:
     """A tool's result as content: a string is text, an array of content parts is those, other JSON is its own text."""
     value = msgspec.json.decode(raw)  # only looked at
     if isinstance(value, str):
         return (TextPart(value),)
-    parts = [_result_part(item) for item in value] if isinstance(value, list) else []
+    if not isinstance(value, list) or not value:
+        return (TextPart(raw.decode()),)
+    parts = [_result_part(item, f"{path}[{number}]") for number, item in enumerate(value)]
     content = tuple(part for part in parts if part is not None)
-    return content if content and len(content) == len(parts) else (TextPart(raw.decode()),)
+    return content if len(content) == len(parts) else (TextPart(raw.decode()),)
 
 
-def _result_part(value: Any) -> TextPart | ImagePart | None:
+def _result_part(value: Any, path: str) -> _Content | None:
     match value:
         case {"type": "text", "text": str(text), **rest} if not rest:
             return TextPart(text)
         case {"type": "image_url", "image_url": {"url": str(url), **rest}} if not rest:
-            return image_part(url, None)
+            return image_part(url, None, path=path)
+        case {"type": "file", "file": {"file_data": str(data), **rest}} if not rest.keys() - {"filename"}:
+            name = rest.get("filename")
+            return file_of_bytes(data, name if isinstance(name, str) else None, kind="file", path=path)
+        case {"type": "input_audio", "input_audio": {"data": str(data), "format": "wav" | "mp3" as audio_format}}:
+            return audio_part(data, audio_format, path=path)
     return None
 
 

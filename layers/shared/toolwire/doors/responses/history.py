@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import msgspec
 
-from toolwire.doors.openai_images import image_part
+from toolwire.doors.openai_files import file_part, image_part, raw_audio_part, stored_image
 from toolwire.doors.typed import decode
 from toolwire.model.errors import RequestError
 from toolwire.model.request import (
@@ -27,15 +27,21 @@ from toolwire.model.request import (
     ToolResultPart,
 )
 from toolwire.model.source import Members, Source, with_source
-from toolwire.wire import openai_chat
 from toolwire.wire import openai_responses as wire
 from toolwire.wire.json import dump, unnamed, write_array, write_object
 
 _ROLES = ("system", "developer", "user", "assistant")
-_TEXTS = ("input_text", "output_text", "text")
 _CALLS = ("function_call", "custom_tool_call")
 _RESULTS = ("function_call_output", "custom_tool_call_output")
 
+#: Type of a part -> the members that its reader names.
+_KNOWN_TEXT = frozenset({"type", "text"})
+_KNOWN_PART = {
+    "refusal": frozenset({"type", "refusal"}),
+    "input_image": frozenset({"type", "image_url", "file_id", "detail"}),
+    "input_file": frozenset({"type", "file_data", "filename", "file_id", "file_url"}),
+    "input_audio": frozenset({"type", "input_audio"}),
+}
 _KNOWN_CALL = frozenset({"type", "call_id", "name", "arguments", "input"})
 _KNOWN_REASONING = frozenset({"type", "summary", "content", "encrypted_content"})
 
@@ -167,35 +173,32 @@ class _Reader:
 
     def _part(self, raw: bytes, path: str, phase: Members) -> Part:
         shape = decode(raw, wire.ContentPart, path)
-        source = Source(wire.DIALECT, raw)
-        part: Part
-        if shape.type in _TEXTS:
-            text = _required(shape.text, f"{path}.text", "the text", may_be_empty=True)
-            part = TextPart(text, unnamed(raw, frozenset({"type", "text"})) + phase)
-        elif shape.type == "refusal":
-            text = _required(shape.refusal, f"{path}.refusal", "the text", may_be_empty=True)
-            part = RefusalPart(text, unnamed(raw, frozenset({"type", "refusal"})) + phase)
-        elif shape.type == "input_image" and shape.image_url:
-            part = image_part(shape.image_url, shape.detail, unnamed(raw, frozenset({"type", "image_url", "detail"})))
-        elif shape.type == "input_file" and (chat := _chat_file(raw, path)) is not None:
-            part = OpaquePart("file", openai_chat.DIALECT, chat)
-        else:
+        part = _known_part(shape, raw, path, phase)
+        if part is None:
             self._foreign.append(f"{path} ({shape.type})")
-            part = OpaquePart(shape.type, wire.DIALECT, raw)
-        return with_source(part, source)
+            part = OpaquePart(shape.type, wire.DIALECT, raw, path=path)
+        return with_source(part, Source(wire.DIALECT, raw))
 
 
-class _File(msgspec.Struct):
-    file_data: str | None = None
-    filename: str | None = None
-
-
-def _chat_file(raw: bytes, path: str) -> bytes | None:
-    """A file with its bytes as the Chat API has it: what any provider that reads files reads."""
-    file = decode(raw, _File, path)
-    if not file.file_data:
-        return None
-    return dump({"type": "file", "file": {"filename": file.filename or "file", "file_data": file.file_data}})
+def _known_part(shape: wire.ContentPart, raw: bytes, path: str, phase: Members) -> Part | None:
+    """The part of a type that the model knows; None for one that only this API does."""
+    extra = unnamed(raw, _KNOWN_PART.get(shape.type, _KNOWN_TEXT))
+    match shape.type:
+        case "input_text" | "output_text" | "text":
+            return TextPart(_required(shape.text, f"{path}.text", "the text", may_be_empty=True), extra + phase)
+        case "refusal":
+            text = _required(shape.refusal, f"{path}.refusal", "the text", may_be_empty=True)
+            return RefusalPart(text, extra + phase)
+        case "input_image" if shape.image_url:
+            return image_part(shape.image_url, shape.detail, extra, kind="input_image", path=path)
+        case "input_image" if shape.file_id:
+            return stored_image(shape.file_id, dialect=wire.DIALECT, kind="input_image", path=path, extra=extra)
+        case "input_file":
+            named = (shape.file_data, shape.filename, shape.file_id, shape.file_url)
+            return file_part(*named, dialect=wire.DIALECT, kind="input_file", path=path, extra=extra)
+        case "input_audio":
+            return raw_audio_part(bytes(shape.input_audio), path=path, extra=extra)
+    return None
 
 
 def _call(shape: wire.InputItem, kind: str, raw: bytes, path: str) -> ToolCallPart:

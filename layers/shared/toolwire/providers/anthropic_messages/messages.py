@@ -9,13 +9,13 @@ the API.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from operator import is_
 
-from toolwire.model.errors import RequestError
+from toolwire.model.media_types import PDF
 from toolwire.model.request import (
     ChatRequest,
+    FilePart,
     ImagePart,
     Message,
     OpaquePart,
@@ -23,12 +23,14 @@ from toolwire.model.request import (
     ReasoningPart,
     RefusalPart,
     RequestFields,
+    Role,
     TextPart,
     ToolCallPart,
     ToolResultPart,
 )
 from toolwire.model.source import Members, Source, raw_in
 from toolwire.providers.anthropic_messages.models import Family
+from toolwire.rewrite.content import ContentRules, Refusal, not_of_type, of_this_role, only_bytes, written_out
 from toolwire.wire.anthropic_messages import DIALECT
 from toolwire.wire.json import dump, is_object, write_array, write_object
 
@@ -39,43 +41,33 @@ _IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 _NO_TEXT = "(no text)"
 
 
-def check_content(request: ChatRequest) -> None:
-    """Raises RequestError (`unsupported_content`), naming the path, for content that Anthropic has no block for."""
-    for number, message in enumerate(request.messages):
-        for path, part in _content(message, f"messages[{number}].content"):
-            if type(part) is OpaquePart and part.dialect != DIALECT:
-                raise _refused(f"content of the kind {part.kind!r}", path, "send it as text or as an image")
-            if type(part) is ImagePart:
-                _check_image(part, message, path)
-
-
-def _content(message: Message, path: str) -> Iterator[tuple[str, Part]]:
-    """The parts of the message's content, or of its result's, each with its path."""
-    parts: tuple[Part, ...] = message.parts
-    if parts and type(parts[0]) is ToolResultPart:
-        parts = parts[0].content
-    shown = [part for part in parts if isinstance(part, TextPart | ImagePart | OpaquePart | RefusalPart)]
-    for number, part in enumerate(shown):
-        yield f"{path}[{number}]", part
-
-
-def _check_image(part: ImagePart, message: Message, path: str) -> None:
-    if message.role not in ("user", "tool"):
-        raise _refused(f"an image in a message of role {message.role}", path, "send it in a message of role user")
-    if part.data is not None and _media_type(part) not in _IMAGES:
-        raise _refused(f"an image of the type {part.media_type!r}", path, f"send one of {', '.join(_IMAGES)}")
+def _refusal(part: ImagePart | FilePart, role: Role) -> Refusal | None:
+    if role not in ("user", "tool"):
+        return of_this_role(part, role)
     if part.url is not None and not part.url.startswith("https://"):
-        raise _refused("an image at this address", path, "send an https URL, or a base64 data: URL")
+        return only_bytes(part, "what has an address but no https URL")
+    if isinstance(part, FilePart):
+        return _file_refusal(part)
+    taken = part.data is None or _media_type(part) in _IMAGES
+    return None if taken else not_of_type(part, f"one of {', '.join(_IMAGES)}")
 
 
-def _refused(what: str, path: str, fix: str) -> RequestError:
-    return RequestError(
-        f"`{path}`: {what} cannot be carried to this provider: {fix}", param=path, code="unsupported_content"
-    )
+def _file_refusal(part: FilePart) -> Refusal | None:
+    if part.file_id is not None:
+        return only_bytes(part, "a file of another vendor's storage")
+    if part.url is not None:
+        taken = part.media_type in (PDF, None)
+    else:
+        taken = part.media_type == PDF or written_out(part) is not None
+    return None if taken else not_of_type(part, "a PDF or an image")
+
+
+#: Any document of text is one there too.
+CONTENT = ContentRules(DIALECT, as_text=lambda _: False, refusal=_refusal)
 
 
 def _media_type(part: ImagePart) -> str:
-    return "image/jpeg" if part.media_type == "image/jpg" else part.media_type or "image/png"
+    return part.media_type or "image/png"
 
 
 # ---------------------------------------------------------------- turns
@@ -276,6 +268,8 @@ def _block(part: Part) -> bytes | None:
             return _text(part.text) if part.text.strip() else None
         case ImagePart():
             return write_object([("type", b'"image"'), ("source", _image(part))])
+        case FilePart():
+            return _document(part)
         case ReasoningPart(text, signature):
             if not signature:  # the API takes thinking back only with the proof that it is its own
                 return None
@@ -294,6 +288,30 @@ def _image(part: ImagePart) -> bytes:
     if part.data is not None:
         return dump({"type": "base64", "media_type": _media_type(part), "data": part.data})
     return dump({"type": "url", "url": part.url})
+
+
+def _document(part: FilePart) -> bytes:
+    """A document: a PDF by its bytes or its address, or what a file of text says."""
+    written = written_out(part)
+    if written is None:
+        told: dict[str, object] = {"type": "url", "url": part.url}
+        if part.data is not None:
+            told = {"type": "base64", "media_type": part.media_type, "data": part.data}
+        source = dump(told)
+    else:
+        source = _written(written.content)
+    members = [("type", b'"document"'), ("source", source)]
+    members += [("title", dump(part.name))] if part.name else []
+    members += [("context", dump(part.context))] if part.context else []
+    return write_object(members)
+
+
+def _written(content: tuple[TextPart | ImagePart, ...]) -> bytes:
+    """The source of a document that is written out."""
+    if len(content) == 1 and type(content[0]) is TextPart:
+        return dump({"type": "text", "media_type": "text/plain", "data": content[0].text})
+    blocks = write_array(block for part in content if (block := _block(part)) is not None)
+    return write_object([("type", b'"content"'), ("content", blocks)])
 
 
 def _result(part: ToolResultPart, extra: Members) -> bytes:

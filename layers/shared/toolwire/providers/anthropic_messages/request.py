@@ -24,10 +24,11 @@ from toolwire.providers import Decoder
 from toolwire.providers.anthropic_messages.answer import MessagesDecoder
 from toolwire.providers.anthropic_messages.errors import error_from_body
 from toolwire.providers.anthropic_messages.lane import own_fields, own_headers, own_members, with_signed_thinking
-from toolwire.providers.anthropic_messages.messages import check_content, write_messages
+from toolwire.providers.anthropic_messages.messages import CONTENT, write_messages
 from toolwire.providers.anthropic_messages.models import Family, family_of
 from toolwire.providers.anthropic_messages.settings import Settings, settle
 from toolwire.providers.profiles import Profile
+from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields
 from toolwire.rewrite.history import with_legal_ids, with_results
@@ -98,7 +99,7 @@ def _translated(request: ChatRequest, target: Target, family: Family) -> tuple[b
     """Body, headers and warnings for a client of any other API."""
     warnings = check_fields(request, target)
     request = bridged(request, warnings)
-    check_content(request)
+    request = with_carried_content(request, CONTENT, target.provider.name, warnings)
     request, tools = _with_tools(with_wire_names(request, _TOOL_NAME), target, family, warnings)
     request = _with_pairs(request, warnings)
     settings = settle(request, family)

@@ -9,34 +9,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-import msgspec
-
-from toolwire.model.errors import RequestError
+from toolwire.model.media_types import PDF, media_type_of
 from toolwire.model.request import (
     ChatRequest,
+    FilePart,
     ImagePart,
     Message,
     OpaquePart,
     Part,
     ReasoningPart,
     RefusalPart,
+    Role,
     TextPart,
     ToolCallPart,
     ToolResultPart,
 )
 from toolwire.providers.gemini.models import Family
-from toolwire.wire import openai_chat
+from toolwire.rewrite.content import ContentRules, Refusal, not_of_type, of_this_role, only_bytes
 from toolwire.wire.gemini import DIALECT
 from toolwire.wire.json import dump, is_object, write_array, write_object
 
 #: Google's documented stand-in for the signature of a call that none of its models made, or whose signature is lost.
 PLACEHOLDER_SIGNATURE = "skip_thought_signature_validator"
 
-#: File name endings -> media type, for files in Google's own storage.
-_MEDIA_TYPES = {
-    "gif": "image/gif", "heic": "image/heic", "jpeg": "image/jpeg", "jpg": "image/jpeg", "png": "image/png",
-    "webp": "image/webp",
-}  # fmt: skip
 #: Addresses that Google's models read by themselves.
 _GOOGLE_FILES = ("gs://", "https://generativelanguage.googleapis.com/v1beta/files/")
 
@@ -52,17 +47,15 @@ class _Content:
 
 
 class HistoryWriter:
-    """Writes the messages of one request. Every call must have its result, and every id be used once.
+    """Writes the messages of one request, whose content `CONTENT` has let pass. Every call must have its result, and
+    every id be used once."""
 
-    Raises RequestError (`unsupported_content`) for content that Google's models cannot be sent.
-    """
-
-    def __init__(self, request: ChatRequest, family: Family, provider: str) -> None:
-        self._family, self._provider = family, provider
+    def __init__(self, request: ChatRequest, family: Family) -> None:
+        self._family = family
         self._messages = request.messages
         self._results = {
-            part.tool_call_id: (number, part)
-            for number, message in enumerate(request.messages)
+            part.tool_call_id: part
+            for message in request.messages
             for part in message.parts
             if type(part) is ToolResultPart
         }
@@ -75,9 +68,9 @@ class HistoryWriter:
         leading = 0
         while leading < len(self._messages) and self._messages[leading].role in ("system", "developer"):
             leading += 1
-        system = [part for number in range(leading) for part in self._shown(number)]
-        for number in range(leading, len(self._messages)):
-            self._message(number)
+        system = [part for message in self._messages[:leading] for part in self._shown(message)]
+        for message in self._messages[leading:]:
+            self._message(message)
         if not self._contents:  # instructions alone are what the model is asked
             self._contents, system = [_Content("user", system or [_text("")])], []
         self._sign()
@@ -89,17 +82,16 @@ class HistoryWriter:
         )
         yield "contents", write_array(contents)
 
-    def _message(self, number: int) -> None:
-        message = self._messages[number]
+    def _message(self, message: Message) -> None:
         if message.name is not None and message.role != "tool":
             self.warnings["not_supported:name"] = None
         if message.role == "assistant":
-            self._assistant(number, message)
+            self._assistant(message)
         elif message.role == "user":
-            self._add("user", self._shown(number))
+            self._add("user", self._shown(message))
             self._turn = len(self._contents)
         elif message.role != "tool":  # there is no such role inside a conversation: told by the user, and marked
-            shown = self._shown(number)
+            shown = self._shown(message)
             self._add("user", [_text("<system>"), *shown, _text("</system>")] if shown else [])
 
     def _add(self, role: str, parts: list[bytes]) -> _Content:
@@ -115,7 +107,7 @@ class HistoryWriter:
 
     # ------------------------------------------------------------ calls and results
 
-    def _assistant(self, number: int, message: Message) -> None:
+    def _assistant(self, message: Message) -> None:
         calls = message.tool_calls
         parts: list[bytes] = []
         places: list[tuple[int, bool]] = []
@@ -123,7 +115,7 @@ class HistoryWriter:
             if type(part) is ToolCallPart:
                 places.append((len(parts), part.signature is not None))
                 parts.append(self._call(part))
-            elif (written := self._said(part, number)) is not None:
+            elif (written := self._said(part)) is not None:
                 parts.append(written)
         content = self._add("model", parts)
         begin = len(content.parts) - len(parts)
@@ -147,15 +139,14 @@ class HistoryWriter:
         """The results of one message's calls, in their order, wherever the client has put them."""
         responses, lifted = [], []
         for call in calls:
-            number, result = self._results[call.id]
-            response, outside = self._response(call, result, number)
+            response, outside = self._response(call, self._results[call.id])
             responses.append(response)
             lifted += outside
         self._contents.append(_Content("user", responses, responses=True))
         if lifted:
             self._add("user", lifted)
 
-    def _response(self, call: ToolCallPart, result: ToolResultPart, number: int) -> tuple[bytes, list[bytes]]:
+    def _response(self, call: ToolCallPart, result: ToolResultPart) -> tuple[bytes, list[bytes]]:
         """One functionResponse, and what of the result has to stand outside.
 
         Text is always a string under "output" (or "error"): Google keeps an object as a protobuf Struct, which turns
@@ -164,16 +155,22 @@ class HistoryWriter:
         text = "\n".join(part.text for part in result.content if type(part) is TextPart)
         inside, outside = [], []
         for part in result.content:
-            if type(part) is ImagePart and part.data is not None and self._family.images_in_results:
-                inside.append(self._part(part, number))
+            if isinstance(part, ImagePart | FilePart) and self._fits_result(part):
+                inside.append(self._part(part))
             elif type(part) is not TextPart:
-                outside.append(self._part(part, number))
+                outside.append(self._part(part))
         response = [("id", dump(call.id))] if call.own_id else []
         response += [("name", dump(call.name)), ("response", dump({"error" if result.is_error else "output": text}))]
         response += [("parts", write_array(inside))] if inside else []
         if outside:
             outside.insert(0, _text(f"Content of the result of {call.name}:"))
         return write_object([("functionResponse", write_object(response))]), outside
+
+    def _fits_result(self, part: ImagePart | FilePart) -> bool:
+        """Whether a function response may hold it."""
+        if part.data is None or not self._family.files_in_results:
+            return False
+        return type(part) is ImagePart or part.media_type in (PDF, "text/plain")
 
     def _sign(self) -> None:
         """The stand-in for the signatures of the current turn, which newer models insist on: on the first call of each
@@ -188,11 +185,11 @@ class HistoryWriter:
 
     # ------------------------------------------------------------ content
 
-    def _shown(self, number: int) -> list[bytes]:
+    def _shown(self, message: Message) -> list[bytes]:
         """A message's content but its calls."""
-        return [written for part in self._messages[number].parts if (written := self._said(part, number)) is not None]
+        return [written for part in message.parts if (written := self._said(part)) is not None]
 
-    def _said(self, part: Part, number: int) -> bytes | None:
+    def _said(self, part: Part) -> bytes | None:
         """A part that is no call and no result; None for what says nothing. Reasoning without its signature is worth
         nothing, and a signed part without text goes back as it came: as no thought."""
         match part:
@@ -202,51 +199,49 @@ class HistoryWriter:
             case ReasoningPart(text, signature):
                 thought = [("thought", b"true")] if text else []
                 return _signed([("text", dump(text)), *thought], signature) if signature else None
-            case ImagePart() | OpaquePart():
-                return self._part(part, number)
+            case ImagePart() | FilePart() | OpaquePart():
+                return self._part(part)
             case _:
                 return None
 
-    def _part(self, part: Part, number: int) -> bytes:
-        """An image, or what else has bytes."""
-        if type(part) is ImagePart:
-            if part.detail not in (None, "auto"):
+    def _part(self, part: Part) -> bytes:
+        """An image or a file, or what another host of this API has left."""
+        if isinstance(part, ImagePart | FilePart):
+            if type(part) is ImagePart and part.detail not in (None, "auto"):
                 self.warnings["not_supported:detail"] = None
             if part.data is not None:
                 return _inline(part.media_type or "image/png", part.data)
-            if part.url is not None and part.url.startswith(_GOOGLE_FILES):
-                ending = part.url.rpartition(".")[2].lower()
-                file = [("mimeType", dump(_MEDIA_TYPES[ending]))] if ending in _MEDIA_TYPES else []
-                return write_object([("fileData", write_object([*file, ("fileUri", dump(part.url))]))])
-            raise self._refused("an image by URL", number, "send the image itself as a data: URL")
-        if type(part) is OpaquePart and part.dialect == DIALECT:
-            return part.raw
-        if type(part) is OpaquePart and part.dialect == openai_chat.DIALECT:
-            found = _chat_media(part)
-            if found is not None:
-                return _inline(*found)
-        kind = part.kind if type(part) is OpaquePart else type(part).__name__
-        raise self._refused(f"content of the type {kind!r}", number, "send it as text, an image or inline data")
-
-    def _refused(self, what: str, number: int, fix: str) -> RequestError:
-        path = f"messages[{number}].content"
-        return RequestError(
-            f"`{path}` holds {what}, which cannot be sent to {self._provider}: {fix}",
-            param=path,
-            code="unsupported_content",
-        )
+            address = part.url or ""
+            media_type = part.media_type or media_type_of(None, address)
+            file = [("mimeType", dump(media_type))] if media_type is not None else []
+            return write_object([("fileData", write_object([*file, ("fileUri", dump(address))]))])
+        assert type(part) is OpaquePart
+        return part.raw
 
 
-def _chat_media(part: OpaquePart) -> tuple[str, str] | None:
-    """(media type, base64 data) of Chat's audio and file parts; None where they only name a file."""
-    match msgspec.json.decode(part.raw):
-        case {"type": "input_audio", "input_audio": {"data": str(data), "format": str(format)}}:
-            return f"audio/{format}", data
-        case {"type": "file", "file": {"file_data": str(url)}}:
-            head, comma, data = url.partition(",")
-            if head.startswith("data:") and head.endswith(";base64") and comma:
-                return head[5:-7] or "application/octet-stream", data
-    return None
+def _refusal(part: ImagePart | FilePart, role: Role) -> Refusal | None:
+    if type(part) is FilePart and role not in ("user", "tool"):
+        return of_this_role(part, role)
+    if part.data is None:
+        if part.url is not None and part.url.startswith(_GOOGLE_FILES):
+            return None
+        what = "an image" if type(part) is ImagePart else "a file"
+        return only_bytes(part, f"{what} by URL" if part.url is not None else f"{what} of another vendor's storage")
+    if type(part) is ImagePart or _is_taken(part.media_type):
+        return None
+    return not_of_type(part, "a PDF, audio or video")
+
+
+def _is_taken(media_type: str | None) -> bool:
+    return media_type == PDF or (media_type or "").startswith(("audio/", "text/", "video/"))
+
+
+def _goes_as_text(part: FilePart) -> bool:
+    """A document that the client has written out, and text of a type that Google does not know."""
+    return bool(part.content) or not _is_taken(part.media_type)
+
+
+CONTENT = ContentRules(DIALECT, as_text=_goes_as_text, refusal=_refusal)
 
 
 def _inline(media_type: str, data: str) -> bytes:

@@ -33,8 +33,8 @@ class Family:
     can_stop_thinking: bool = True
     #: Whether it refuses a call of the current turn without its thought signature.
     wants_signatures: bool = False
-    #: Whether a function response may hold images.
-    images_in_results: bool = False
+    #: Whether a function response may hold images and documents.
+    files_in_results: bool = False
 
 
 FAMILIES = (
@@ -42,10 +42,10 @@ FAMILIES = (
     Family(r"gemini-2\.5-pro", budget=(128, 32768), can_stop_thinking=False),
     Family(r"gemini-2\.5-flash-lite", budget=(512, 24576)),
     Family(r"gemini-2\.5", budget=(1, 24576)),
-    Family(r"gemini-3-pro", levels=("LOW", "HIGH"), wants_signatures=True, images_in_results=True),
-    Family(r"gemini-[\d.]*-?pro", levels=("LOW", "MEDIUM", "HIGH"), wants_signatures=True, images_in_results=True),
+    Family(r"gemini-3-pro", levels=("LOW", "HIGH"), wants_signatures=True, files_in_results=True),
+    Family(r"gemini-[\d.]*-?pro", levels=("LOW", "MEDIUM", "HIGH"), wants_signatures=True, files_in_results=True),
     # Gemini 3 and what will follow, and names like gemini-flash-latest, which lead to the newest.
-    Family(r"gemini", levels=_LEVELS, wants_signatures=True, images_in_results=True),
+    Family(r"gemini", levels=_LEVELS, wants_signatures=True, files_in_results=True),
     Family(r""),  # Gemma, and tuned models, whose names do not say what they are
 )
 

@@ -17,9 +17,10 @@ from toolwire.model.settings import Target
 from toolwire.providers import Decoder
 from toolwire.providers.gemini.answer import GeminiDecoder
 from toolwire.providers.gemini.errors import error_from_body
-from toolwire.providers.gemini.messages import HistoryWriter
+from toolwire.providers.gemini.messages import CONTENT, HistoryWriter
 from toolwire.providers.gemini.models import Family, family_of, thinking
 from toolwire.providers.profiles import Profile
+from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields
 from toolwire.rewrite.history import with_legal_ids, with_results
@@ -54,6 +55,7 @@ class Google:
         credential: str | None,
     ) -> tuple[UpstreamRequest, list[str]]:
         warnings = check_fields(request, target)
+        request = with_carried_content(request, CONTENT, target.provider.name, warnings)
         request = bridged(request, warnings)
         request, added = with_results(request)
         if added:
@@ -101,7 +103,7 @@ def _credential(target: Target, credential: str) -> tuple[str, str]:
 
 def _members(request: ChatRequest, target: Target, family: Family, warnings: list[str]) -> Iterator[tuple[str, bytes]]:
     """The request's members; what changes least comes first."""
-    writer = HistoryWriter(request, family, target.provider.name)
+    writer = HistoryWriter(request, family)
     yield from writer.members()
     warnings += writer.warnings
     declarations, is_strict = _declarations(request, target, warnings)

@@ -7,14 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from toolwire.model.errors import RequestError
+from toolwire.model.media_types import data_url, file_name
 from toolwire.model.request import (
     ChatRequest,
+    FilePart,
     ImagePart,
     Message,
     OpaquePart,
     Part,
     ReasoningPart,
     RefusalPart,
+    Role,
     TextPart,
     Tool,
     ToolCallPart,
@@ -23,6 +26,8 @@ from toolwire.model.request import (
 )
 from toolwire.model.source import Members, raw_in
 from toolwire.providers.openai_chat.state import CALL_STATE, MESSAGE_STATE, state_member
+from toolwire.rewrite.content import ContentRules, Refusal, is_audio, of_this_role, only_bytes
+from toolwire.wire import openai_responses
 from toolwire.wire.json import dump, elements, members, write_array, write_object
 from toolwire.wire.openai_chat import DIALECT
 
@@ -57,10 +62,10 @@ def _tool_result(part: ToolResultPart) -> Iterator[tuple[str, bytes]]:
         yield "name", dump(part.name)
 
 
-def with_images_apart(request: ChatRequest) -> ChatRequest:
-    """The request with the images of tool results in a message of the user's behind the results: a message of role tool
-    holds only text."""
-    if not any(map(_images, request.messages)):
+def with_files_apart(request: ChatRequest) -> ChatRequest:
+    """The request with the images and files of tool results in a message of the user's behind the results: a message of
+    role tool holds only text."""
+    if not any(map(_files, request.messages)):
         return request
     messages: list[Message] = []
     behind: list[Part] = []
@@ -68,21 +73,42 @@ def with_images_apart(request: ChatRequest) -> ChatRequest:
         if message.role != "tool" and behind:
             messages.append(Message("user", tuple(behind)))
             behind = []
-        if images := _images(message):
+        if files := _files(message):
             part = message.parts[0]
             assert type(part) is ToolResultPart
-            behind += (TextPart(f"What the tool call {part.tool_call_id} returned:"), *images)
-            texts = tuple(item for item in part.content if type(item) is not ImagePart)
-            content = (*texts, TextPart("(An image: it follows the tool results.)"))
+            behind += (TextPart(f"What the tool call {part.tool_call_id} returned:"), *files)
+            texts = tuple(item for item in part.content if not isinstance(item, ImagePart | FilePart))
+            what = "An image" if all(type(item) is ImagePart for item in files) else "A file"
+            content = (*texts, TextPart(f"({what}: it follows the tool results.)"))
             message = replace(message, parts=(replace(part, content=content),))
         messages.append(message)
     return replace(request, messages=(*messages, *([Message("user", tuple(behind))] if behind else [])))
 
 
-def _images(message: Message) -> list[ImagePart]:
-    """The images of a tool's result."""
+def _files(message: Message) -> list[ImagePart | FilePart]:
+    """The images and files of a tool's result."""
     part = message.parts[0] if message.parts else None
-    return [item for item in part.content if type(item) is ImagePart] if type(part) is ToolResultPart else []
+    if type(part) is not ToolResultPart:
+        return []
+    return [item for item in part.content if isinstance(item, ImagePart | FilePart)]
+
+
+def _refusal(part: ImagePart | FilePart, role: Role) -> Refusal | None:
+    if isinstance(part, ImagePart):
+        return None
+    if role not in ("user", "tool"):
+        return of_this_role(part, role)
+    if part.data is None and not _is_stored(part):
+        return only_bytes(part, "a file by its address" if part.url else "a file of another vendor's storage")
+    return None
+
+
+def _is_stored(part: FilePart) -> bool:
+    """Whether OpenAI's storage has the file; an image there has no place in a message."""
+    return part.dialect in (DIALECT, openai_responses.DIALECT) and part.media_type != "image/*"
+
+
+CONTENT = ContentRules(DIALECT, as_text=lambda _: True, refusal=_refusal)
 
 
 def _content(message: Message, reasoning_field: str | None) -> Iterator[tuple[str, bytes]]:
@@ -129,12 +155,12 @@ def _part(part: Part) -> bytes:
     if type(part) is TextPart:
         return write_object([("type", b'"text"'), ("text", dump(part.text)), *part.extra])
     if type(part) is ImagePart:
-        url = part.url or f"data:{part.media_type or 'image/png'};base64,{part.data}"
+        url = part.url or data_url(part.media_type or "image/png", part.data or "")
         image = [("url", dump(url))] + ([("detail", dump(part.detail))] if part.detail is not None else [])
         return write_object([("type", b'"image_url"'), ("image_url", write_object(image)), *part.extra])
-    if (
-        type(part) is OpaquePart and part.dialect == DIALECT
-    ):  # a file, which the Responses door names in this API's words
+    if type(part) is FilePart:
+        return _file(part)
+    if type(part) is OpaquePart and part.dialect == DIALECT:
         return part.raw
     kind = part.kind if type(part) is OpaquePart else type(part).__name__
     raise RequestError(
@@ -142,6 +168,17 @@ def _part(part: Part) -> bytes:
         "comes from",
         code="unsupported_content",
     )
+
+
+def _file(part: FilePart) -> bytes:
+    """A file by its bytes or its id at OpenAI; a recording by its bytes and its format."""
+    if part.data is not None and is_audio(part):
+        _, _, audio_format = (part.media_type or "").partition("/")
+        return dump({"type": "input_audio", "input_audio": {"data": part.data, "format": audio_format}})
+    if part.data is None:
+        return dump({"type": "file", "file": {"file_id": part.file_id}})
+    named = {"filename": file_name(part.name, part.media_type), "file_data": data_url(part.media_type, part.data)}
+    return dump({"type": "file", "file": named})
 
 
 def _tool_call(call: ToolCallPart) -> bytes:

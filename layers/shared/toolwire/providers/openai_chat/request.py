@@ -17,10 +17,17 @@ from toolwire.model.settings import Target
 from toolwire.providers import Decoder
 from toolwire.providers.openai_chat.answer import ChatDecoder
 from toolwire.providers.openai_chat.errors import error_from_body
-from toolwire.providers.openai_chat.messages import with_images_apart, write_message, write_tool, write_tool_choice
+from toolwire.providers.openai_chat.messages import (
+    CONTENT,
+    with_files_apart,
+    write_message,
+    write_tool,
+    write_tool_choice,
+)
 from toolwire.providers.openai_tools import check_tools, only_allowed, without_idle_choice
 from toolwire.providers.profiles import Profile
 from toolwire.providers.reasoning_efforts import with_known_effort
+from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields, without_dialect, without_server_tools
 from toolwire.rewrite.history import with_legal_ids, with_results
@@ -86,6 +93,7 @@ def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatR
         warnings += check_fields(request, target)
         warnings += ["not_supported:top_k"] if request.sampling.top_k is not None else []
         request = without_server_tools(without_dialect(request, DIALECT), DIALECT, target, warnings)
+        request = with_carried_content(request, CONTENT, target.provider.name, warnings)
         request = request if profile.custom_tools else bridged(request, warnings)
         request = with_known_effort(request, target, profile.efforts, warnings)
     check_tools(request, target, profile)
@@ -94,7 +102,7 @@ def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatR
         warnings.append("tool_result_missing")
     request = with_legal_ids(request, profile.call_id, profile.call_id_length)
     if translated:
-        request = with_images_apart(request)
+        request = with_files_apart(request)
     request = only_allowed(without_idle_choice(request), profile)
     if not profile.developer_role and any(message.role == "developer" for message in request.messages):
         roles = (replace(m, role="system") if m.role == "developer" else m for m in request.messages)

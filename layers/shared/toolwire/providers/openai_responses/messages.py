@@ -9,21 +9,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from toolwire.model.errors import RequestError
+from toolwire.model.media_types import data_url, file_name
 from toolwire.model.request import (
     ChatRequest,
+    FilePart,
     ImagePart,
     Message,
     OpaquePart,
     Part,
     ReasoningPart,
     RefusalPart,
+    Role,
     TextPart,
     ToolCallPart,
     ToolResultPart,
 )
 from toolwire.model.source import Members, raw_in
+from toolwire.rewrite.content import ContentRules, Refusal, is_audio, not_of_type, of_this_role, only_bytes
 from toolwire.wire import openai_chat
-from toolwire.wire.json import dump, raw_members, write_array, write_object
+from toolwire.wire.json import dump, write_array, write_object
 from toolwire.wire.openai_responses import DIALECT, flat_name
 
 _SYSTEM = ("system", "developer")
@@ -215,27 +219,41 @@ def _part(part: Part, path: str) -> bytes:
         case TextPart():
             return write_object([("type", b'"input_text"'), ("text", dump(part.text)), *_shared(part)])
         case ImagePart():
-            url = part.url or f"data:{part.media_type or 'image/png'};base64,{part.data}"
+            url = part.url or data_url(part.media_type or "image/png", part.data or "")
             shown = [("type", b'"input_image"'), ("image_url", dump(url)), ("detail", dump(part.detail or "auto"))]
             return write_object([*shown, *_shared(part)])
         case OpaquePart(dialect=dialect) if dialect == DIALECT:
             return part.raw
-        case OpaquePart(kind="file", dialect=openai_chat.DIALECT):
-            return _file(part.raw, path)
+        case FilePart():
+            return _file(part)
         case _:
             raise _refused(part, path)
 
 
-def _file(raw: bytes, path: str) -> bytes:
-    """A file of a Chat message, whose members stand in an object of their own there."""
-    inner = bytes(raw_members(raw).get("file", b""))
-    if inner[:1] != b"{":
-        raise RequestError(
-            f"`{path}.file` must be an object with `file_id`, or with `file_data` and `filename`",
-            param=f"{path}.file",
-            code="invalid_value",
-        )
-    return write_object([("type", b'"input_file"'), *((n, bytes(v)) for n, v in raw_members(inner).items())])
+def _file(part: FilePart) -> bytes:
+    """A file by its bytes, its address, or its id at OpenAI."""
+    if part.file_id is not None:
+        return dump({"type": "input_file", "file_id": part.file_id})
+    if part.url is not None:
+        return dump({"type": "input_file", "file_url": part.url})
+    url = data_url(part.media_type, part.data or "")
+    return dump({"type": "input_file", "filename": file_name(part.name, part.media_type), "file_data": url})
+
+
+def _refusal(part: ImagePart | FilePart, role: Role) -> Refusal | None:
+    if role == "assistant":
+        return of_this_role(part, role)
+    if isinstance(part, ImagePart):
+        return None
+    if is_audio(part):
+        return not_of_type(part, "what was said as text")
+    is_own = part.dialect in (DIALECT, openai_chat.DIALECT) and part.media_type != "image/*"
+    if part.file_id is not None and not is_own:
+        return only_bytes(part, "a file of another vendor's storage")
+    return None
+
+
+CONTENT = ContentRules(DIALECT, as_text=lambda part: bool(part.content), refusal=_refusal)
 
 
 def _refused(part: Part, path: str) -> RequestError:

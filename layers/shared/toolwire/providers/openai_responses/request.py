@@ -26,13 +26,14 @@ from toolwire.model.settings import Target
 from toolwire.providers import Decoder
 from toolwire.providers.openai_responses.answer import ResponsesDecoder
 from toolwire.providers.openai_responses.errors import error_from_body
-from toolwire.providers.openai_responses.messages import write_input
+from toolwire.providers.openai_responses.messages import CONTENT, write_input
 from toolwire.providers.openai_responses.models import Family, family_of
 from toolwire.providers.openai_responses.shapes import without_source
 from toolwire.providers.openai_responses.tools import write_tool_choice, write_tools
 from toolwire.providers.openai_tools import check_tools, only_allowed, without_idle_choice
 from toolwire.providers.profiles import Profile
 from toolwire.providers.reasoning_efforts import EFFORTS, with_known_effort
+from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields, without_server_tools, without_unsigned_reasoning
 from toolwire.rewrite.history import with_legal_ids, with_results
@@ -119,6 +120,7 @@ def _adapted(
     if not same_dialect:
         others = tuple(name for name in request.dialect_fields if name not in _carried(request))
         warnings += check_fields(replace(request, dialect_fields=others), target)
+        request = with_carried_content(request, CONTENT, target.provider.name, warnings)
         request = _with_sent_tools(request, target, profile, warnings)
         request = with_known_effort(request, target, EFFORTS, warnings)
     elif profile.reasoning_back is None:

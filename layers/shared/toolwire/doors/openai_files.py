@@ -1,0 +1,79 @@
+"""Images, files and recordings as the OpenAI APIs name them: an address, the bytes as a `data:` URL, or an id."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from toolwire.model.media_types import media_type_of, split_data_url
+from toolwire.model.request import FilePart, ImagePart
+from toolwire.model.source import Members
+from toolwire.wire.openai_chat import InputAudio
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+def image_part(url: str, detail: str | None, extra: Members = (), *, kind: str = "image_url", path: str) -> ImagePart:
+    """An https URL stays one; a `data:` URL is split into its media type and base64."""
+    given = split_data_url(url)
+    if given is None:
+        return ImagePart(url=url, detail=detail, extra=extra, kind=kind, path=path)
+    said, data = given
+    media_type = media_type_of(said, data=data)
+    return ImagePart(data=data, media_type=media_type, detail=detail, extra=extra, kind=kind, path=path)
+
+
+def file_part(
+    file_data: str | None,
+    name: str | None,
+    file_id: str | None,
+    url: str | None,
+    *,
+    dialect: str,
+    kind: str,
+    path: str,
+    extra: Members = (),
+) -> FilePart | ImagePart | None:
+    """A file by what names it: its bytes, an address, or the id that OpenAI's storage gave it. None where nothing names
+    it."""
+    if file_data and not _ADDRESS.match(file_data):
+        return file_of_bytes(file_data, name, kind=kind, path=path, extra=extra)
+    if address := file_data or url:
+        return FilePart(media_type_of(None, name), name, url=address, kind=kind, path=path, extra=extra)
+    if file_id:
+        return FilePart(name=name, file_id=file_id, dialect=dialect, kind=kind, path=path, extra=extra)
+    return None
+
+
+def file_of_bytes(
+    file_data: str, name: str | None, *, kind: str, path: str, extra: Members = ()
+) -> FilePart | ImagePart | None:
+    """A file by its bytes, a `data:` URL or plain base64. An image among the files is an image. None for a `data:` URL
+    without base64."""
+    said, data = split_data_url(file_data) or (None, file_data)
+    if data.startswith("data:"):
+        return None
+    media_type = media_type_of(said, name, data)
+    if media_type is not None and media_type.startswith("image/"):
+        return ImagePart(data=data, media_type=media_type, extra=extra, kind=kind, path=path)
+    return FilePart(media_type, name, data=data, kind=kind, path=path, extra=extra)
+
+
+def stored_image(file_id: str, *, dialect: str, kind: str, path: str, extra: Members = ()) -> FilePart:
+    """An image that only its vendor's storage has."""
+    return FilePart("image/*", file_id=file_id, dialect=dialect, kind=kind, path=path, extra=extra)
+
+
+def audio_part(data: str, audio_format: str, *, path: str, extra: Members = ()) -> FilePart:
+    """A recording, whose format ("wav", "mp3") is all that is said of it."""
+    return FilePart(media_type_of(f"audio/{audio_format}"), data=data, kind="input_audio", path=path, extra=extra)
+
+
+def raw_audio_part(raw: bytes, *, path: str, extra: Members = ()) -> FilePart | None:
+    """A recording, given the raw `input_audio` member; None where that is none."""
+    try:
+        audio = msgspec.json.decode(raw, type=InputAudio)
+    except msgspec.DecodeError:
+        return None
+    return audio_part(audio.data, audio.format, path=path, extra=extra)

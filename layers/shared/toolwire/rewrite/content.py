@@ -1,0 +1,163 @@
+"""Images and files as a wire can carry them: what has no place there goes as text, or is refused by its exact path.
+
+Nothing is left out in silence: bytes that a client has sent arrive, or the client is told which part could not, and
+what to send instead in the words of its own API.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from operator import is_
+from typing import Any
+
+from toolwire.model.errors import RequestError
+from toolwire.model.media_types import is_text
+from toolwire.model.request import (
+    ChatRequest,
+    FilePart,
+    ImagePart,
+    Message,
+    OpaquePart,
+    Part,
+    Role,
+    TextPart,
+    ToolResultPart,
+)
+
+#: What is wrong with a part, and what to send instead.
+Refusal = tuple[str, str]
+
+#: Warning: a document went as text.
+DOCUMENT_AS_TEXT = "document_as_text"
+
+#: The client's word for a part -> how it sends the bytes themselves, and how it sends text.
+_WITH_BYTES = {
+    "document": 'send the file itself in a `source` of the type "base64"',
+    "image": 'send the image itself in a `source` of the type "base64"',
+    "file": "send the file itself in `file.file_data`, as a data: URL",
+    "input_file": "send the file itself in `file_data`, as a data: URL",
+    "image_url": "send the image itself in `image_url.url`, as a data: URL",
+    "input_image": "send the image itself in `image_url`, as a data: URL",
+}
+_TEXT_PART = {"document": "text", "image": "text", "file": "text", "image_url": "text"} | {
+    "input_file": "input_text",
+    "input_image": "input_text",
+    "input_audio": "text",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ContentRules:
+    """What a wire has places for."""
+
+    dialect: str
+    #: Whether a file that is text goes as a part of text, with its title in front.
+    as_text: Callable[[FilePart], bool]
+    #: Why a part cannot be in a message of this role; None where it can. A tool's results have the role "tool".
+    refusal: Callable[[ImagePart | FilePart, Role], Refusal | None]
+
+
+def with_carried_content(request: ChatRequest, rules: ContentRules, provider: str, warnings: list[str]) -> ChatRequest:
+    """The request with all its content in the wire's reach; itself where it is. Raises RequestError
+    (`unsupported_content`), naming the path, for what the wire has no place for."""
+    carrier = _Carrier(rules, provider, warnings)
+    messages = tuple(map(carrier.message, request.messages))
+    return request if all(map(is_, messages, request.messages)) else replace(request, messages=messages)
+
+
+@dataclass(slots=True)
+class _Carrier:
+    rules: ContentRules
+    provider: str
+    warnings: list[str]
+
+    def message(self, message: Message) -> Message:
+        parts = self._parts(message.parts, message.role)
+        return message if parts is message.parts else replace(message, parts=parts)
+
+    def _parts(self, parts: tuple[Any, ...], role: Role) -> tuple[Any, ...]:
+        carried = [new for part in parts for new in self._part(part, role)]
+        return parts if len(carried) == len(parts) and all(map(is_, carried, parts)) else tuple(carried)
+
+    def _part(self, part: Part, role: Role) -> tuple[Part, ...]:
+        match part:
+            case ToolResultPart(content=content):
+                carried = self._parts(content, "tool")
+                return (part if carried is content else replace(part, content=carried),)
+            case ImagePart():
+                return (self._checked(part, role),)
+            case FilePart():
+                written = written_out(part) if self.rules.as_text(part) else None
+                if written is not None:
+                    if DOCUMENT_AS_TEXT not in self.warnings:
+                        self.warnings.append(DOCUMENT_AS_TEXT)
+                    return tuple(self._checked(new, role) for new in _as_text(written))
+                return (self._checked(part, role),)
+            case OpaquePart() if part.dialect != self.rules.dialect:
+                raise self._refused(part, f"content of the type {part.kind!r}", "send it as text, an image or a file")
+            case _:
+                return (part,)
+
+    def _checked(self, part: Any, role: Role) -> Any:
+        refusal = self.rules.refusal(part, role) if isinstance(part, ImagePart | FilePart) else None
+        if refusal is None:
+            return part
+        raise self._refused(part, *refusal)
+
+    def _refused(self, part: ImagePart | FilePart | OpaquePart, what: str, fix: str) -> RequestError:
+        path = part.path or "messages"
+        return RequestError(
+            f"`{path}`: {what} cannot be sent to {self.provider}: {fix}", param=path, code="unsupported_content"
+        )
+
+
+def written_out(part: FilePart) -> FilePart | None:
+    """The file with its text as `content`, where it is text; None where it is none."""
+    if part.content:
+        return part
+    if part.data is None or not is_text(part.media_type):
+        return None
+    try:
+        text = base64.b64decode(part.data, validate=True).decode("utf-8-sig")
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+    return replace(part, data=None, content=(TextPart(text),))
+
+
+def _as_text(document: FilePart) -> tuple[TextPart | ImagePart, ...]:
+    """What the document says, in one text with its title where it is only text."""
+    told = [text for text in (document.name, document.context) if text]
+    content = document.content
+    if all(type(part) is TextPart for part in content):
+        return (TextPart("\n\n".join([*told, *(part.text for part in content if type(part) is TextPart)])),)
+    return (*([TextPart("\n\n".join(told))] if told else []), *content)
+
+
+# ---------------------------------------------------------------- refusals
+
+
+def of_this_role(part: ImagePart | FilePart, role: Role) -> Refusal:
+    """The refusal of a part that only a user's message may hold."""
+    what = "an image" if type(part) is ImagePart else "a file"
+    return f"{what} in a message of role {role}", "send it in a message of role user"
+
+
+def only_bytes(part: ImagePart | FilePart, what: str) -> Refusal:
+    """The refusal of a part that names its bytes in a way that the provider cannot follow."""
+    return what, _WITH_BYTES.get(part.kind, "send the file itself")
+
+
+def not_of_type(part: ImagePart | FilePart, taken: str) -> Refusal:
+    """The refusal of a type of file. `taken`: the types that the provider takes, in words."""
+    what = "an image" if type(part) is ImagePart else "a recording" if is_audio(part) else f"a {part.kind}"
+    word = _TEXT_PART.get(part.kind, "text")
+    said = f"of the type {part.media_type!r}" if part.media_type else "whose type is not said"
+    return f"{what} {said}", f"send {taken}, or a part of the type {word!r}"
+
+
+def is_audio(part: ImagePart | FilePart) -> bool:
+    """Whether the part is a recording."""
+    return part.media_type is not None and part.media_type.startswith("audio/")
