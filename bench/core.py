@@ -13,7 +13,8 @@ from bench.script import Script
 from bench.traffic import Figures
 from bench.wires import WIRES, Wire
 from toolwire.doors import load_door
-from toolwire.exchange.exchange import Action, Exchange, carried_out
+from toolwire.exchange.actions import Action, carried_out
+from toolwire.exchange.exchange import Exchange
 from toolwire.model.settings import ProviderConfig, Target, Tenant
 from toolwire.policy.checked_request import checked
 

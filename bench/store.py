@@ -88,9 +88,8 @@ def _items(steps: int) -> list[Item]:
     items: list[Item] = []
     for number in range(steps):
         turn = TurnRecord(_TARGET, _PARTITION, _EXPIRES)
-        turn.minted(_id(number), f"own-{number}", "read_file")
-        turn.take(ToolCallStart(0, _id(number), "read_file"))
-        turn.take(ToolCallEnd(0, signature))
+        turn.note(ToolCallStart(0, _id(number), "read_file", provider_id=f"own-{number}"))
+        turn.note(ToolCallEnd(0, signature))
         items += turn.items()
     return items
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.template import cloudformation
-from toolwire.exchange.figures import Summary
+from toolwire.exchange.figures import Figures
 from toolwire.model.errors import InternalError
 from toolwire.model.events import Usage
 from toolwire.model.limits import PRESET_2API, PRESET_AGENTS, Limits
@@ -160,7 +160,7 @@ def full_record() -> observe.RequestRecord:
     record.target = Target(ProviderConfig("demo", "openai_chat", "http://x"), "openai")
     record.failed(InternalError("no"))
     record.store_error, record.store_read_ms, record.store_write_ms = "read_timeout", 1.0, 1.0
-    record.summary = Summary(
+    record.figures = Figures(
         stream=True, tool_names=["f"], calls=1, recovered={"hermes": 1}, argument_bytes=1, ids_minted=1,
         stored_items=1, repaired_frames=1,
         warnings=["w"], upstream_status=200, model="m", finish="stop", usage=Usage(1, 1),

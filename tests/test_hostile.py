@@ -223,8 +223,8 @@ def test_a_credential_that_an_upstream_quotes_stays_here(error: Any, status: int
     answered = answer(exchange, [json.dumps(error).encode()], status=status, content_type="application/json")
 
     assert answered.status >= 400
-    assert SECRET not in f"{answered.body.decode()} {answered.headers} {exchange.summary}"
-    failure = exchange.summary.error
+    assert SECRET not in f"{answered.body.decode()} {answered.headers} {exchange.figures}"
+    failure = exchange.figures.error
     assert failure is not None
     assert SECRET not in f"{failure} {failure.code} {failure.param} {failure.source}"
 

@@ -205,7 +205,7 @@ def test_services_of_anthropic_are_left_out_and_that_is_said() -> None:
     exchange = open_exchange(ask(tools=[service, TOOL]), door="messages")
     sent = json.loads(exchange.upstream_request.body)
     assert [tool["function"]["name"] for tool in sent["tools"]] == ["read_log"]
-    assert "not_supported:server_tools" in exchange.summary.warnings
+    assert "not_supported:server_tools" in exchange.figures.warnings
 
 
 def test_images_in_results_arrive() -> None:

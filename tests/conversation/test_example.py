@@ -13,7 +13,7 @@ import pytest
 from tests.conversation.test_store_order import HOSTS, opened
 from tests.corpus.driver import sent
 from toolwire.conversation import Found
-from toolwire.exchange.exchange import Send
+from toolwire.exchange.actions import Send
 from toolwire.model.stored import Item
 
 PAGE = Path(__file__).parents[2] / "docs" / "state.md"

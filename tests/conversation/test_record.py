@@ -46,21 +46,20 @@ def test_a_turn_without_minted_ids_leaves_nothing() -> None:
     assert stored([ReasoningPart("hm", "sig"), TextPart("x")]) == ()
     turn = record()
     for event in (ReasoningStart(0), ReasoningEnd(0, "sig"), ToolCallStart(1, "call_kept", "f"), ToolCallEnd(1)):
-        turn.take(event)
+        turn.note(event)
     assert turn.items() == ()
 
 
 def test_a_turn_whose_first_id_was_kept_stores_no_state() -> None:
     """It could not be found again: a kept id does not lead to the conversation."""
     turn = record()
-    turn.minted(our(1), "call_kept", "f")
     for event in (
         ReasoningStart(0),
         ReasoningEnd(0, "sig"),
         ToolCallStart(1, "call_kept", "f"),
-        ToolCallStart(2, our(1), "f"),
+        ToolCallStart(2, our(1), "f", provider_id="call_kept"),
     ):
-        turn.take(event)
+        turn.note(event)
     assert [item.key.sort for item in turn.items()] == [our(1)]
 
 
@@ -83,7 +82,7 @@ def test_state_that_comes_after_the_finish_is_stored_too() -> None:
     first = turn.items()
     assert [(item.key.sort, item.values["has_state"]) for item in first] == [(our(0), 0)]
     for event in (ReasoningStart(1), ReasoningDelta(1, "x"), ReasoningEnd(1, "late")):
-        turn.take(event)
+        turn.note(event)
     mapping, state = turn.items()
     assert (mapping.key.sort, mapping.values["has_state"]) == (our(0), 1)
     assert state.key.sort == f"state#{our(0)}"

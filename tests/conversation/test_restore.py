@@ -211,13 +211,12 @@ def played(parts: list[Part], into: TurnRecord) -> list[Part]:
                 events = [OpaqueEvent(index, kind, dialect, raw)]
             case ToolCallPart():
                 part = replace(part, id=our(index))
-                into.minted(part.id, f"p-{index}", "f")
-                events = [ToolCallStart(index, part.id, "f"), ToolCallDelta(index, "{}")]
+                events = [ToolCallStart(index, part.id, "f", provider_id=f"p-{index}"), ToolCallDelta(index, "{}")]
                 events.append(ToolCallEnd(index, part.signature))
             case _:
                 raise AssertionError(part)
         for event in events:
-            into.take(event)
+            into.note(event)
         shown.append(part)
     return shown
 
@@ -378,11 +377,11 @@ def test_a_client_that_brings_some_of_it_gets_all_of_it_back_once_and_in_order()
     answer: list[StreamEvent] = [
         ReasoningStart(0), ReasoningDelta(0, "hm"), ReasoningEnd(0, "s0"),
         OpaqueEvent(1, "redacted_thinking", "anthropic_messages", b"{}"), image,
-        TextStart(3), TextDelta(3, "so"), TextEnd(3, "s3"), ToolCallStart(4, our(1), "f"), ToolCallEnd(4, "s4"),
+        TextStart(3), TextDelta(3, "so"), TextEnd(3, "s3"),
+        ToolCallStart(4, our(1), "f", provider_id="p-1"), ToolCallEnd(4, "s4"),
     ]  # fmt: skip
-    turn.minted(our(1), "p-1", "f")
     for event in answer:
-        turn.take(event)
+        turn.note(event)
     brought: list[Part] = [
         ReasoningPart("hm", tagged("s0", ORIGIN)),
         TextPart("so"),

@@ -29,13 +29,12 @@ SIGNATURE = b64encode(Random(0).randbytes(1500)).decode()
 def turn(calls: int, first: int = 0) -> list[Item]:
     """What an answer with so many calls and a signature leaves. `first` keeps the ids of turns apart."""
     record = TurnRecord(TARGET, PARTITION, 2_000_000_000)
-    record.take(ReasoningStart(0))
-    record.take(ReasoningEnd(0, SIGNATURE))
+    record.note(ReasoningStart(0))
+    record.note(ReasoningEnd(0, SIGNATURE))
     for number in range(calls):
         call_id = f"call_AbCdEfGhIj{first + number:022}"
-        record.minted(call_id, "toolu_01A09q90qw90lq917835lq9", "read_file")
-        record.take(ToolCallStart(number + 1, call_id, "read_file"))
-        record.take(ToolCallEnd(number + 1))
+        record.note(ToolCallStart(number + 1, call_id, "read_file", provider_id="toolu_01A09q90qw90lq917835lq9"))
+        record.note(ToolCallEnd(number + 1))
     return list(record.items())
 
 

@@ -11,7 +11,8 @@ from tests.conversation.signing_hosts import Claude, DeepSeek, Gemini, Host
 from tests.corpus.driver import TIME, counting_ids, sent
 from toolwire.conversation import NOTHING_FOUND, Found
 from toolwire.doors import load_door
-from toolwire.exchange.exchange import Exchange, Send, Store
+from toolwire.exchange.actions import Send, Store
+from toolwire.exchange.exchange import Exchange
 from toolwire.model.http import Head
 from toolwire.model.settings import ProviderConfig, Target, Tenant
 from toolwire.model.stored import Item
@@ -123,7 +124,7 @@ def test_a_broken_turn_leaves_nothing(wire: str) -> None:
     said = sent(exchange, exchange.receive_data(b"".join(upstream[:cut])), kept)
     said += sent(exchange, exchange.receive_end(), kept)
     assert kept == []
-    assert exchange.summary.error is not None
+    assert exchange.figures.error is not None
 
 
 # ---------------------------------------------------------------- refused state

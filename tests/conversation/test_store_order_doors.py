@@ -14,7 +14,8 @@ from tests.conversation.signing_hosts import Claude, DeepSeek, Gemini, Host
 from tests.conversation.signing_responses import OpenAIResponses
 from tests.corpus.driver import TIME, counting_ids, sent
 from toolwire.doors import DOORS, load_door
-from toolwire.exchange.exchange import Exchange, Send, Store
+from toolwire.exchange.actions import Send, Store
+from toolwire.exchange.exchange import Exchange
 from toolwire.model.settings import ProviderConfig, Target, Tenant
 from toolwire.model.stored import Item
 from toolwire.policy.checked_request import checked
@@ -114,7 +115,7 @@ def streamed(exchange: Exchange, pieces: list[bytes], end: bytes) -> tuple[bytes
     said += b"".join(a.data for a in sent(exchange, exchange.receive_end(), late) if isinstance(a, Send))
     assert late == []
     assert end in said
-    assert exchange.summary.error is None
+    assert exchange.figures.error is None
     return said, stored
 
 
@@ -138,7 +139,7 @@ def test_a_warning_behind_the_head_is_told_once_and_before_the_end(door: str, wi
     first, *rest = frames(wire)
     exchange.receive_head(200, {"content-type": "text/event-stream"})
     said = b"".join(a.data for a in sent(exchange, exchange.receive_data(first)) if isinstance(a, Send))
-    exchange.summary.warn("found_late")
+    exchange.figures.warn("found_late")
     for actions in (exchange.receive_data(b"".join(rest)), exchange.receive_end()):
         said += b"".join(a.data for a in sent(exchange, actions) if isinstance(a, Send))
     comment = b": x-toolwire-warnings: found_late\n\n"
@@ -186,7 +187,7 @@ def test_an_interrupted_stream_stores_nothing_and_says_no_end(door: str, wire: s
         actions = sent(exchange, exchange.receive_data(b"".join(pieces[:cut])), kept)
         actions += sent(exchange, exchange.receive_end(), kept)
         assert kept == []
-        assert exchange.summary.error is not None
+        assert exchange.figures.error is not None
         assert ENDS[door] not in b"".join(action.data for action in actions if isinstance(action, Send))
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from toolwire.conversation.tool_call_ids import ALPHABET
 from toolwire.doors import load_door
-from toolwire.exchange.exchange import Action, Exchange, Send, carried_out
+from toolwire.exchange.actions import Action, Send, carried_out
+from toolwire.exchange.exchange import Exchange
 from toolwire.model.errors import GatewayError
 from toolwire.model.http import Head
 from toolwire.model.settings import ProviderConfig, Target, Tenant

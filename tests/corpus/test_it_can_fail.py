@@ -12,10 +12,12 @@ from msgspec import structs
 from tests.corpus import test_native
 from tests.corpus.test_recordings import JUDGED, ROWS, answer, judged, recording
 from toolwire.doors import DOORS
+from toolwire.exchange.actions import Action
 from toolwire.exchange.answer_ids import AnswerIds
-from toolwire.exchange.exchange import Action, Exchange
+from toolwire.exchange.exchange import Exchange
 from toolwire.framing.sse import Frame, SseDecoder
 from toolwire.model.events import Batch, Finish, StreamEvent, TextDelta, ToolCallDelta, ToolCallStart
+from toolwire.model.stage import Stage
 
 pytestmark = pytest.mark.integration
 
@@ -75,12 +77,13 @@ def test_an_event_that_says_something_else(door: str, api: str, fault: str, monk
     check(door, path)
     right = AnswerIds.take
 
-    def wrong(ids: AnswerIds, batch: Batch) -> Batch:
-        shown = right(ids, batch)
+    def wrong(ids: AnswerIds, batch: Batch) -> list[Batch]:
+        (shown,) = right(ids, batch)
         events = tuple(changed(event) for event in shown.events)
-        return shown if events == shown.events else Batch(events, shown.extra)
+        return [shown if events == shown.events else Batch(events, shown.extra)]
 
     monkeypatch.setattr(AnswerIds, "take", wrong)
+    monkeypatch.setattr(AnswerIds, "deltas", Stage.deltas)
     with pytest.raises(AssertionError):
         check(door, path)
 

@@ -15,7 +15,7 @@ from tests.corpus.driver import answer, open_exchange, sent
 from tests.providers.gemini import gemini_upstream as gemini
 from tests.providers.openai_chat.chat_reader import payloads, sdk_stream
 from tests.providers.openai_chat.chat_upstream import stream
-from toolwire.exchange.exchange import Send
+from toolwire.exchange.actions import Send
 from toolwire.model.errors import RequestError
 from toolwire.model.stored import Item
 

@@ -28,7 +28,8 @@ from tests.providers.openai_chat.chat_upstream import (
 )
 from toolwire.conversation.tool_call_ids import token_of
 from toolwire.doors import load_door
-from toolwire.exchange.exchange import Action, Exchange, Send
+from toolwire.exchange.actions import Action, Send
+from toolwire.exchange.exchange import Exchange
 from toolwire.framing.sse import Frame
 from toolwire.model.errors import UpstreamTimeout
 from toolwire.model.events import Batch
@@ -94,7 +95,7 @@ def test_an_id_is_kept_or_minted(id: str, kept: bool, streamed: bool) -> None:
         (entry,) = json.loads(answered.body)["choices"][0]["message"]["tool_calls"]
         shown = entry["id"]
 
-    assert exchange.summary.ids_minted == (0 if kept else 1)
+    assert exchange.figures.ids_minted == (0 if kept else 1)
     if kept:
         assert shown == id
     else:
@@ -141,7 +142,7 @@ def test_names_a_host_refuses_come_back_as_the_client_knows_them() -> None:
             (entry,) = json.loads(answered.body)["choices"][0]["message"]["tool_calls"]
         assert entry["function"]["name"] == name
         assert entry["extra"] == 1, "a member that the model does not name survives the change"
-        assert exchange.summary.tool_names == [name]
+        assert exchange.figures.tool_names == [name]
 
 
 # ---------------------------------------------------------------- the conversation
@@ -217,6 +218,7 @@ def late(act: Callable[[Exchange], list[Action]]) -> tuple[bytes, list[Action]]:
     """What follows a head that was sent before the upstream said anything."""
     exchange = opened(request())
     head = exchange.early_head()
+    assert head is not None
     assert (head.status, dict(head.headers)["content-type"]) == (200, "text/event-stream; charset=utf-8")
     alive = exchange.keep_alive()
     actions = act(exchange)
@@ -309,8 +311,8 @@ def test_a_limit_that_is_crossed_ends_the_answer_with_an_error(
 ) -> None:
     exchange = opened(request(streamed=streamed), limits=limits)
     answered = told(exchange, stream(ROLE, *chunks, CALLS, TOTAL))
-    assert exchange.summary.error is not None
-    assert exchange.summary.error.code == code
+    assert exchange.figures.error is not None
+    assert exchange.figures.error.code == code
     assert exchange.over
     if not streamed:
         assert (answered.status, json.loads(answered.body)["error"]["code"]) == (502, code)
@@ -338,7 +340,7 @@ def test_what_the_log_line_says() -> None:
     exchange.observe = observed.append
     told(exchange, stream(ROLE, text("SECRET"), opening(0, "odd", "time", '{"SECRET": "é"}'), CALLS, TOTAL))
 
-    summary = exchange.summary
+    summary = exchange.figures
     assert (summary.stream, summary.calls, summary.tool_names, summary.ids_minted) == (True, 1, ["time"], 1)
     assert (summary.model, summary.finish, summary.upstream_status) == ("host-model", "tool_calls", 200)
     assert summary.usage is not None

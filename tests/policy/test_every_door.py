@@ -16,7 +16,7 @@ from tests.corpus.driver import Answer, answer, open_exchange, sent
 from tests.policy.door_clients import CLIENTS, Seen, frames
 from tests.policy.host_answers import HOSTS, says
 from toolwire.doors import DOORS
-from toolwire.exchange.exchange import Send
+from toolwire.exchange.actions import Send
 from toolwire.model.errors import RequestError
 from toolwire.model.limits import PRESET_2API, PRESET_AGENTS
 from toolwire.model.settings import Tenant
@@ -305,7 +305,7 @@ def test_strict_beside_parallel(door: str) -> None:
     closed = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
     tools = [{"name": "f", "parameters": closed, "strict": True}]
     body = json.dumps(CLIENTS[door].body(tools, None, True, True)).encode()
-    assert "strict_with_parallel" in open_exchange(body, door=door).summary.warnings
+    assert "strict_with_parallel" in open_exchange(body, door=door).figures.warnings
     with pytest.raises(RequestError) as caught:
         open_exchange(body, door=door, tenant=tenant(strict_parallel="reject"))
     assert caught.value.code == "strict_with_parallel"

@@ -77,7 +77,7 @@ def test_a_streamed_call_becomes_one_of_the_custom_tool() -> None:
         ToolCallEnd(0),
         ToolCallEnd(1),
     ]
-    assert calls.take(Batch(tuple(events))).events == (
+    assert calls.take(Batch(tuple(events)))[0].events == (
         ToolCallStart(0, "call_1", "patch", "custom"),
         events[1],
         events[3],
@@ -92,16 +92,16 @@ def test_a_streamed_call_becomes_one_of_the_custom_tool() -> None:
 def test_what_concerns_no_custom_tool_is_the_same_batch() -> None:
     calls = CustomCalls(ChatRequest("m", (USER,), tools=(PATCH, PING)), [], lambda batch: batch)
     batch = Batch((ToolCallStart(0, "call_1", "ping"), ToolCallDelta(0, "{}"), ToolCallEnd(0)))
-    assert calls.take(batch) is batch
+    assert calls.take(batch)[0] is batch
     own = Batch((ToolCallStart(1, "call_2", "patch", "custom"), ToolCallDelta(1, "+x"), ToolCallEnd(1)))
-    assert calls.take(own) is own
+    assert calls.take(own)[0] is own
 
 
 def test_more_than_the_one_argument_is_told() -> None:
     warnings: list[str] = []
     calls = CustomCalls(ChatRequest("m", (USER,), tools=(PATCH,)), warnings, lambda batch: batch)
     events = (ToolCallStart(0, "c", "patch"), ToolCallDelta(0, '{"input":"x","why":"y"}'), ToolCallEnd(0))
-    assert calls.take(Batch(events)).events[1] == ToolCallDelta(0, "x")
+    assert calls.take(Batch(events))[0].events[1] == ToolCallDelta(0, "x")
     assert warnings == ["custom_tool_arguments_dropped"]
 
 

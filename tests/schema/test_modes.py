@@ -208,7 +208,7 @@ def test_the_header_that_takes_no_loss(mode: str) -> None:
 
 def test_the_header_reaches_the_writer() -> None:
     exchange = opened("lossy", tools=TOOLS)
-    assert exchange.summary.warnings == ["tool_schema_reduced:tools[0].function.parameters/anyOf"]
+    assert exchange.figures.warnings == ["tool_schema_reduced:tools[0].function.parameters/anyOf"]
     (tool,) = json.loads(exchange.upstream_request.body)["tools"]
     assert tool["input_schema"] == {"type": "object"}
     assert not [name for name, _ in exchange.upstream_request.headers if name.startswith("x-toolwire")]
@@ -221,5 +221,5 @@ def test_a_forced_choice_gives_way_to_reasoning_only_under_lossy() -> None:
     assert caught.value.code == "tool_choice_conflicts_with_reasoning"
 
     exchange = opened("lossy", "claude-opus-5-5", **forced)
-    assert exchange.summary.warnings == ["tool_choice_changed"]
+    assert exchange.figures.warnings == ["tool_choice_changed"]
     assert json.loads(exchange.upstream_request.body)["tool_choice"] == {"type": "auto"}

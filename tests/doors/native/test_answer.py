@@ -230,8 +230,8 @@ def test_broken_arguments_through_an_exchange(stream: bool, streams: bool) -> No
         assert whole.status == 502
     assert said.error is not None
     assert said.error["code"] == "malformed_tool_arguments"
-    assert exchange.summary.error is not None
-    assert exchange.summary.error.code == "malformed_tool_arguments"
+    assert exchange.figures.error is not None
+    assert exchange.figures.error.code == "malformed_tool_arguments"
 
 
 @pytest.mark.parametrize("text", BROKEN)

@@ -88,7 +88,7 @@ def sent(model: str = "gemini-3-flash", *, warned: list[str] | None = None, **me
     warnings must be these."""
     body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], **members}
     exchange = open_exchange(json.dumps(body).encode(), wire="gemini", profile=None, model=model)
-    assert exchange.summary.warnings == (warned or [])
+    assert exchange.figures.warnings == (warned or [])
     built: dict[str, Any] = json.loads(exchange.upstream_request.body)
     for content in built["contents"]:
         types.Content.model_validate(content)

@@ -457,7 +457,7 @@ def test_usage_as_shown(given: Any, shown: dict[str, Any], with_finish: bool) ->
 def test_usage_as_counted(given: dict[str, Any], counts: tuple[int, ...]) -> None:
     exchange = open_exchange(request())
     answer(exchange, [stream(ROLE, text("x"), STOP, chunk(choices=[], usage=given))])
-    usage = exchange.summary.usage
+    usage = exchange.figures.usage
     assert usage is not None
     assert counts == (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.reasoning_tokens,
                       usage.total_tokens)  # fmt: skip

@@ -60,7 +60,7 @@ def test_knobs(profile: str, given: dict[str, Any], expected: dict[str, Any], wa
     exchange = build(profile=profile, **given)
     document = json.loads(exchange.upstream_request.body)
     assert document == {"model": "m", "messages": [USER], **expected}
-    assert exchange.summary.warnings == warnings
+    assert exchange.figures.warnings == warnings
 
 
 ALLOWED = {
@@ -159,7 +159,7 @@ def test_a_missing_result_is_filled_in_with_a_warning() -> None:
     exchange = build(USER, turn(call("a"), call("b")), result("b"), USER)
     messages = json.loads(exchange.upstream_request.body)["messages"]
 
-    assert exchange.summary.warnings == ["tool_result_missing"]
+    assert exchange.figures.warnings == ["tool_result_missing"]
     assert messages[2] == result("b")
     assert messages[3] == {"role": "tool", "tool_call_id": "a", "content": NO_RESULT, "name": "weather"}
     assert messages[4] == USER
@@ -169,7 +169,7 @@ def test_results_in_any_order_stay_as_they_are() -> None:
     history = [USER, turn(call("a"), call("b")), result("b", "2"), result("a", [{"type": "text", "text": "1"}])]
     exchange = build(*history)
     assert json.loads(exchange.upstream_request.body)["messages"] == history
-    assert exchange.summary.warnings == []
+    assert exchange.figures.warnings == []
 
 
 # ---------------------------------------------------------------- counts

@@ -57,7 +57,7 @@ BODY = b"""{"stream":true, "input": [ {"role":"developer","content":"Be brief."}
 
 def sent(body: bytes) -> bytes:
     exchange = open_exchange(body, door="responses", wire=WIRE, profile="openai", model=MODEL)
-    assert exchange.summary.warnings == []
+    assert exchange.figures.warnings == []
     return exchange.upstream_request.body
 
 

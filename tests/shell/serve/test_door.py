@@ -14,7 +14,8 @@ import pytest
 
 from tests.shell.misbehaving_upstream import Close, MisbehavingUpstream, Reset, Send, Stall, answer, chunk
 from tests.shell.upstream_client import client
-from toolwire.exchange.exchange import Action, Exchange
+from toolwire.exchange.actions import Action
+from toolwire.exchange.exchange import Exchange
 from toolwire.model.errors import ClientGone
 from toolwire.model.http import Head
 from toolwire.model.limits import BODY_BYTES

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.stream.text_calls.text_call_answers import TOOLS, WEATHER, Said, batches, recovery, said
+from tests.stream.text_calls.text_call_answers import TOOLS, WEATHER, Said, batches, only, recovery, said
 from toolwire.model.errors import UpstreamProtocolError
 from toolwire.model.events import (
     Batch,
@@ -62,7 +62,7 @@ def answer(*events: StreamEvent, finish: Finish = STOP) -> list[Batch]:
 def events_of(given: list[Batch], taken: TextCallRecovery | None = None) -> list[StreamEvent]:
     said(given)  # in legal order
     taken = taken or recovery()
-    return [event for batch in given for event in taken.take(batch).events]
+    return [event for batch in given for event in only(taken.take(batch)).events]
 
 
 UNTOUCHED = [
@@ -81,20 +81,20 @@ def test_what_has_no_markup_is_the_same_object() -> None:
     for batch in UNTOUCHED:
         if START in batch.events:
             taken = recovery()
-        assert taken.take(batch) is batch
+        assert only(taken.take(batch)) is batch
 
 
 def test_a_batch_that_changes_loses_its_source_and_no_other() -> None:
     given = [with_source(batch, Source("d", b"%d" % number)) for number, batch in enumerate(batches(["a<", "b", NOW]))]
     taken = recovery()
-    shown = [taken.take(batch) for batch in given]
+    shown = [only(taken.take(batch)) for batch in given]
     assert [batch.source is not None for batch in shown] == [False, False, False, False, False]
     assert [new is old for new, old in zip(shown, given, strict=True)] == [False] * 5
     given = [
         with_source(batch, Source("d", b"%d" % number)) for number, batch in enumerate(batches(["a", "<", "b", "c"]))
     ]
     taken = recovery()
-    assert [taken.take(batch) is batch for batch in given] == [True, False, False, True, True, True]
+    assert [only(taken.take(batch)) is batch for batch in given] == [True, False, False, True, True, True]
 
 
 def test_calls_come_before_the_end_and_the_finish_waits_for_them() -> None:
@@ -211,11 +211,11 @@ def test_unnamed_members_survive_a_change() -> None:
     taken = TextCallRecovery(TOOLS, without_source)
     source = Source("d", b"{}")
     taken.take(Batch((START, TextStart(0), TextDelta(0, NOW))))
-    call = taken.take(with_source(Batch((TextEnd(0), ToolCallStart(1, "id1", "get_weather"))), source))
+    (call,) = taken.take(with_source(Batch((TextEnd(0), ToolCallStart(1, "id1", "get_weather"))), source))
     assert call.events == (replace(with_extra, index=0),)
-    finish = taken.take(with_source(Batch((STOP,)), source))
+    (finish,) = taken.take(with_source(Batch((STOP,)), source))
     assert finish == Batch((), (("delta", (("d", b"3"),)),))
-    end = taken.take(Batch((ToolCallEnd(1), END)))
+    (end,) = taken.take(Batch((ToolCallEnd(1), END)))
     assert [type(event) for event in end.events] == [
         ToolCallEnd,
         ToolCallStart,
@@ -234,8 +234,8 @@ def test_an_answer_that_breaks_off_shows_what_was_held() -> None:
     taken = recovery()
     for batch in batches(["A ", NOW, "B <function=now>{"])[:3]:
         taken.take(batch)
-    assert taken.broken().events == (TextDelta(0, "<function=now>{"),)
-    assert taken.broken().events == ()
+    assert taken.broken() == [Batch((TextDelta(0, "<function=now>{"),))]
+    assert taken.broken() == []
 
 
 def test_more_than_an_answer_may_hold_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

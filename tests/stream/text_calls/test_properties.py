@@ -9,7 +9,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.stream.text_calls.text_call_answers import TOOLS, Said, batches, recovery, said, whole
+from tests.stream.text_calls.text_call_answers import TOOLS, Said, batches, only, recovery, said, whole
 from toolwire.stream.text_calls.formats import OPENS
 from toolwire.stream.text_calls.scanner import TextCallScanner
 
@@ -51,7 +51,7 @@ def test_text_without_a_mark_is_untouched(text: str, data: st.DataObject) -> Non
     text = re.sub(r"[<\[]", "(", text)
     taken = recovery()
     for batch in batches(data.draw(pieces(text)) or [""]):
-        assert taken.take(batch) is batch
+        assert only(taken.take(batch)) is batch
 
 
 @given(st.data())

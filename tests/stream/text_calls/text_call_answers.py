@@ -63,6 +63,11 @@ def recovery(tools: Iterable[Tool] = TOOLS) -> TextCallRecovery:
     return TextCallRecovery(tools, lambda batch: Batch(batch.events, batch.extra))
 
 
+def only(shown: list[Batch]) -> Batch:
+    (batch,) = shown
+    return batch
+
+
 def batches(pieces: Sequence[str], finish: FinishReason = "stop") -> list[Batch]:
     """A streamed answer of one text as the Chat decoder gives it."""
     first, *more = pieces
@@ -78,7 +83,7 @@ def said(given: Iterable[Batch], tools: Iterable[Tool] = TOOLS, taken: TextCallR
     order = OrderCheck()
     events: list[StreamEvent] = []
     for batch in given:
-        shown = taken.take(batch)
+        (shown,) = taken.take(batch)
         order.check(shown)
         events += shown.events
     assert order.state == "ended"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from toolwire.conversation.origin import origin_of
 from toolwire.conversation.stored_form import VERSION, Call, Opaque, Piece, Reasoning, Text, packed
 from toolwire.model.events import (
+    Batch,
     OpaquePart,
     ReasoningDelta,
     ReasoningEnd,
@@ -18,17 +19,20 @@ from toolwire.model.events import (
     ToolCallStart,
 )
 from toolwire.model.settings import Target
+from toolwire.model.stage import Stage
 from toolwire.model.stored import STATE_PREFIX, Item, Key, Value
 
 #: Characters of reasoning that are gathered for the state of one turn.
 _REASONING_CHARS = 4 << 20
 
 
-class TurnRecord:
+class TurnRecord(Stage):
     """Follows one answer, as the client is shown it, and says what has to be stored of it.
 
     Only turns in which an id was minted leave anything: an id that was kept tells us nothing when it comes back.
     """
+
+    deltas = frozenset({TextDelta, ReasoningDelta})
 
     def __init__(
         self,
@@ -45,7 +49,7 @@ class TurnRecord:
         self._provider, self._partition, self._expires_at = target.provider.name, partition, expires_at
         self._keeps_state, self._keeps_plain = keeps_state, keeps_plain_reasoning
         self._first_call: str | None = None
-        self._minted: dict[str, tuple[str, str]] = {}  # our id -> the provider's ("": none), and the tool's name
+        self._minted: dict[str, tuple[str, str]] = {}  # our id -> `ToolCallStart.provider_id`, and the tool's name
         self._parts: list[TextStart | ReasoningStart | ToolCallStart | OpaquePart] = []
         self._chars: dict[int, int] = {}  # of each run of text
         self._reasoning: dict[int, list[str]] = {}
@@ -56,11 +60,13 @@ class TurnRecord:
         #: Codes of warnings about what could not be stored.
         self.warnings: list[str] = []
 
-    def minted(self, call_id: str, provider_call_id: str | None, tool_name: str) -> None:
-        """An id of ours stands for this one of the provider's."""
-        self._minted[call_id] = (provider_call_id or "", tool_name)
+    def take(self, batch: Batch) -> list[Batch]:
+        """See `Stage`."""
+        for event in batch.events:
+            self.note(event)
+        return [batch]
 
-    def take(self, event: StreamEvent) -> None:
+    def note(self, event: StreamEvent) -> None:
         """Notes an event, with the client's ids and the provider's signatures."""
         if type(event) is ToolCallDelta:
             return
@@ -88,6 +94,8 @@ class TurnRecord:
             self._reasoning[event.index] = []
         elif type(event) is ToolCallStart:
             self._first_call = self._first_call or event.id
+            if event.provider_id is not None:
+                self._minted[event.id or ""] = (event.provider_id, event.name)
 
     def items(self) -> tuple[Item, ...]:
         """What is to be stored and was not handed out before."""

@@ -5,19 +5,22 @@ client gave them. The same streamed and not: whatever is decided about a call is
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from toolwire.conversation.tool_call_ids import RANDOM_CHARS, keeps, mint
 from toolwire.model.events import Batch, ResponseStart, StreamEvent, ToolCallStart
+from toolwire.model.stage import Deltas, Stage
 
 
 @dataclass(slots=True)
-class AnswerIds:
+class AnswerIds(Stage):
     """One answer. `take` returns the batch itself, with its source, where there is nothing to decide.
 
-    `model` and `now` stand in for what the upstream leaves out. `minted` is told (our id, the provider's or None, the
-    name the provider knows the tool by). `without_source` is the provider's.
+    `model` and `now` stand in for what the upstream leaves out. `without_source` is the provider's.
     """
+
+    deltas: ClassVar[Deltas] = frozenset()
 
     response_prefix: str
     #: The ids of the provider that its client may see, as a regular expression; None: only ours.
@@ -31,11 +34,9 @@ class AnswerIds:
     new_id: Callable[[int], str]
     now: Callable[[], float]
     without_source: Callable[[Batch], Batch]
-    minted: Callable[[str, str | None, str], None]
-    #: How many ids were minted.
-    count: int = field(default=0, init=False)
 
-    def take(self, batch: Batch) -> Batch:
+    def take(self, batch: Batch) -> list[Batch]:
+        """See `Stage`."""
         events: list[StreamEvent] | None = None
         for number, event in enumerate(batch.events):
             new: StreamEvent = event
@@ -47,11 +48,11 @@ class AnswerIds:
                 events = events or list(batch.events)
                 events[number] = new
         if events is None:
-            return batch
+            return [batch]
         # A change of the bytes is what a client of the same dialect would see: a default for a missing time is none.
         if any(_shown(new) != _shown(old) for new, old in zip(events, batch.events, strict=True)):
-            return self._rewritten(batch, events)
-        return Batch(tuple(events), batch.extra, batch.source)
+            return [self._rewritten(batch, events)]
+        return [Batch(tuple(events), batch.extra, batch.source)]
 
     def _rewritten(self, batch: Batch, events: list[StreamEvent]) -> Batch:
         plain = self.without_source(batch)
@@ -68,13 +69,12 @@ class AnswerIds:
 
     def _call(self, event: ToolCallStart) -> ToolCallStart:
         name = self.names.get(event.name, event.name)
-        id = event.id
-        if not id or not self._keeps(id, event.has_state, self.used):
-            id = mint(self.token, self.new_id(RANDOM_CHARS))
-            self.count += 1
-            self.minted(id, event.id, event.name)
+        if event.id and self._keeps(event.id, event.has_state, self.used):
+            self.used.add(event.id)
+            return event if name == event.name else replace(event, name=name)
+        id = mint(self.token, self.new_id(RANDOM_CHARS))
         self.used.add(id)
-        return event if id == event.id and name == event.name else replace(event, id=id, name=name)
+        return replace(event, id=id, name=name, provider_id=event.id or "")
 
     def _keeps(self, id: str, has_state: bool, used: Container[str]) -> bool:
         return self.kept is not None and not has_state and keeps(id, self.kept, used)

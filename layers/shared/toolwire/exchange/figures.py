@@ -12,7 +12,6 @@ from toolwire.model.events import (
     ReasoningEnd,
     ResponseEnd,
     ResponseStart,
-    StreamEvent,
     StreamFailed,
     TextEnd,
     ToolCallDelta,
@@ -21,13 +20,14 @@ from toolwire.model.events import (
     Usage,
     UsageUpdate,
 )
+from toolwire.model.stage import Stage
 
 #: A batch of nothing but these comes from the end of the upstream's body, or from us, and from no frame.
 _ENDINGS = (TextEnd, ReasoningEnd, ToolCallEnd, ResponseEnd, StreamFailed)
 
 
 @dataclass(slots=True)
-class Summary:
+class Figures:
     """One exchange, filled in as it goes on."""
 
     stream: bool
@@ -49,26 +49,38 @@ class Summary:
 
     def warn(self, *codes: str) -> None:
         """Adds the codes that are new."""
-        self.warnings += [code for code in codes if code not in self.warnings]
+        self.warnings += [code for code in dict.fromkeys(codes) if code not in self.warnings]
 
-    def take_upstream(self, batch: Batch) -> None:
-        """Notes what the decoder gave, whatever the rules make of it: usage is paid for. A batch without a source
-        needed repair, unless it comes from the end of the body."""
+    def note_read(self, batch: Batch) -> None:
+        """Notes what the decoder gave, whatever becomes of it: usage is paid for. A batch without a source needed
+        repair, unless it comes from the end of the body."""
         for event in batch.events:
             if type(event) is UsageUpdate:
                 self.usage = event.usage
         if batch.source is None and not all(type(event) in _ENDINGS for event in batch.events):
             self.repaired_frames += 1
 
-    def take(self, event: StreamEvent) -> None:
-        """Notes what the client is shown."""
-        kind = type(event)
-        if kind is ToolCallDelta:
-            self.argument_bytes += len(event.fragment)  # type: ignore[union-attr]
-        elif kind is ToolCallStart:
-            self.calls += 1
-            self.tool_names.append(event.name)  # type: ignore[union-attr]
-        elif kind is ResponseStart:
-            self.model = event.model  # type: ignore[union-attr]
-        elif kind is Finish:
-            self.finish = event.reason  # type: ignore[union-attr]
+
+class NoteFigures(Stage):
+    """Notes what the client is shown."""
+
+    deltas = frozenset({ToolCallDelta})
+
+    def __init__(self, figures: Figures) -> None:
+        self._figures = figures
+
+    def take(self, batch: Batch) -> list[Batch]:
+        """See `Stage`."""
+        figures = self._figures
+        for event in batch.events:
+            if type(event) is ToolCallDelta:
+                figures.argument_bytes += len(event.fragment)
+            elif type(event) is ToolCallStart:
+                figures.calls += 1
+                figures.ids_minted += event.provider_id is not None
+                figures.tool_names.append(event.name)
+            elif type(event) is ResponseStart:
+                figures.model = event.model
+            elif type(event) is Finish:
+                figures.finish = event.reason
+        return [batch]

@@ -1,104 +1,155 @@
-"""The gateway's own rules over one answer, between the provider's decoder and the door's encoder.
-
-Calls in text are recovered, identity is decided, custom tools get their calls back, the policy holds or refuses; what
-is left is what the client is shown: its order is checked, and it is noted in the log's figures and in the record of
-the turn. Each of these hands a batch on as the same object where it changes nothing, as for nearly every delta.
-"""
+"""The gateway's own rules over one answer, between the provider's decoder and the door's encoder, in their order."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from toolwire.conversation import TurnRecord, tagged
+from toolwire.conversation import TurnRecord, origin_of, partition_of
+from toolwire.conversation.tool_call_ids import Conversation
+from toolwire.doors import Door
 from toolwire.exchange.answer_ids import AnswerIds
-from toolwire.exchange.figures import Summary
-from toolwire.model.events import (
-    Batch,
-    Finish,
-    ReasoningDelta,
-    ReasoningEnd,
-    ResponseEnd,
-    StreamFailed,
-    TextDelta,
-    TextEnd,
-    ToolCallEnd,
-)
+from toolwire.exchange.attempt import Attempt
+from toolwire.exchange.figures import Figures, NoteFigures
+from toolwire.exchange.tag_state import TagState
+from toolwire.model.events import Batch
+from toolwire.model.request import ChatRequest
+from toolwire.model.settings import Tenant
+from toolwire.model.stage import Stage
 from toolwire.policy import AnswerPolicy
+from toolwire.policy.checked_request import Checked
 from toolwire.rewrite.custom_tools import CustomCalls
+from toolwire.rewrite.tool_names import renamed, with_wire_names
 from toolwire.stream.order import OrderCheck
 
 if TYPE_CHECKING:
     from toolwire.stream.text_calls.recovery import TextCallRecovery
 
-#: Events that may bring a part's state.
-_SIGNED = (TextEnd, ReasoningEnd, ToolCallEnd)
 
+class Stages:
+    """One answer's. Nearly every batch is a lone delta that changes nowhere: it is only handed to the stages that act
+    on deltas of its kind."""
 
-@dataclass(slots=True)
-class AnswerRules:
-    """One answer. `take` and `broken` raise UpstreamProtocolError where a rule ends it."""
-
-    recovery: TextCallRecovery | None
-    ids: AnswerIds
-    custom: CustomCalls
-    policy: AnswerPolicy
-    record: TurnRecord | None
-    summary: Summary
-    #: Whose state the client is shown, which is said with it; None where the client speaks the provider's own API.
-    origin: str | None
-    #: Whether the client was shown why the turn ended: how many calls it has is known.
-    ends: bool = field(default=False, init=False)
-    #: Whether the client was shown the answer's end.
-    complete: bool = field(default=False, init=False)
-    _order: OrderCheck = field(default_factory=OrderCheck, init=False)
-
-    @property
-    def begun(self) -> bool:
-        """Whether anything was shown."""
-        return self._order.state != "new"
+    def __init__(
+        self,
+        *,
+        recover: TextCallRecovery | None,
+        ids: AnswerIds,
+        custom_tools: CustomCalls | None,
+        policy: AnswerPolicy,
+        order: OrderCheck,
+        figures: NoteFigures,
+        record: TurnRecord | None,
+        tag: TagState | None,
+    ) -> None:
+        """A stage that has nothing to do in this answer is None."""
+        stages: tuple[Stage | None, ...] = (
+            recover,  # calls that the model wrote as text become calls
+            ids,  # the response and its calls get the ids and the names that the client sees
+            custom_tools,  # what stood for a custom tool is one again
+            policy,  # limits, the allowlist, tool_choice, validation of arguments
+            order,  # what is left keeps to the order of events
+            figures,  # what the log line says
+            record,  # what later turns will look up
+            tag,  # state of another dialect says whose it is
+        )
+        self.policy, self.order, self.record = policy, order, record
+        self._stages = tuple(stage for stage in stages if stage is not None)
+        #: By the type of a delta: the stages that act on it, with their places.
+        self._acting: dict[type, tuple[tuple[int, Stage], ...]] = {
+            kind: tuple((place, stage) for place, stage in enumerate(self._stages) if kind in stage.deltas)
+            for kind in Stage.deltas
+        }
 
     def take(self, batch: Batch) -> list[Batch]:
-        """What the client may be shown now, maybe nothing."""
-        self.summary.take_upstream(batch)
-        if self.recovery is not None:
-            batch = self.recovery.take(batch)
-            if self.recovery.recovered:
-                self.summary.recovered = self.recovery.recovered
-                self.summary.warn("text_calls_recovered")
-        batch = self.custom.take(self.ids.take(batch))
-        return [self._shown(passed) for passed in self.policy.take(batch)]
+        """What the client may be shown now, maybe nothing. Raises UpstreamProtocolError where a stage ends the
+        answer."""
+        acting = self._acting.get(type(batch.events[0])) if len(batch.events) == 1 else None
+        if acting is None:
+            return self._through([batch], 0)
+        for place, stage in acting:
+            batches = stage.take(batch)
+            if len(batches) != 1 or batches[0] is not batch:
+                return self._through(batches, place + 1)
+        return [batch]
 
-    def broken(self, failure: StreamFailed) -> list[Batch]:
-        """The answer broke off: what was held of its text, which the client is shown first, and the failure."""
-        held = [self.ids.take(self.recovery.broken())] if self.recovery is not None else []
-        return [self._shown(batch) for batch in (*held, Batch((failure,)))]
+    def broken(self) -> list[Batch]:
+        """The answer broke off: what was held of it and may be shown, each through the stages behind its own."""
+        batches: list[Batch] = []
+        for stage in self._stages:
+            batches = [taken for batch in batches for taken in stage.take(batch)] + stage.broken()
+        return batches
 
-    def _shown(self, batch: Batch) -> Batch:
-        """The batch as the door may show it, noted."""
-        self._order.check(batch)
-        is_signed = False
-        for event in batch.events:
-            if self.record is not None:
-                self.record.take(event)
-            kind = type(event)
-            if kind is TextDelta or kind is ReasoningDelta:  # nearly all there is
-                continue
-            self.summary.take(event)
-            if isinstance(event, _SIGNED):
-                is_signed = is_signed or bool(event.signature)
-            elif kind is Finish:
-                self.ends = True
-            elif kind is ResponseEnd:
-                self.complete = True
-        return self._tagged(batch, self.origin) if is_signed and self.origin is not None else batch
+    def _through(self, batches: list[Batch], place: int) -> list[Batch]:
+        """Through every stage from this place on."""
+        for stage in self._stages[place:]:
+            batches = stage.take(batches[0]) if len(batches) == 1 else [b for held in batches for b in stage.take(held)]
+        return batches
 
-    def _tagged(self, batch: Batch, origin: str) -> Batch:
-        """The batch with state that says whose it is. No door of another dialect has a use for its source."""
-        events = tuple(
-            replace(event, signature=tagged(event.signature, origin))
-            if isinstance(event, _SIGNED) and event.signature
-            else event
-            for event in batch.events
+
+def stages_for(
+    door: Door,
+    checked: Checked,
+    attempt: Attempt,
+    figures: Figures,
+    *,
+    conversation: Conversation,
+    tenant: Tenant,
+    now: Callable[[], float],
+    new_id: Callable[[int], str],
+    state_seconds: int,
+) -> Stages:
+    """The stages of the answer to one attempt. What it leaves in the store lives for `state_seconds`."""
+    request, provider, profile = checked.request, attempt.provider, attempt.profile
+    recover = _recovery(request, attempt, figures)
+    if recover is not None:
+        figures.recovered = recover.recovered
+    record = None
+    if request.tools:
+        record = TurnRecord(
+            attempt.target,
+            partition_of(tenant.name, conversation.token),
+            int(now()) + state_seconds,
+            keeps_state=tenant.store_state,
+            keeps_plain_reasoning=profile.yields_state,
         )
-        return Batch(events, batch.extra)
+    return Stages(
+        recover=recover,
+        ids=AnswerIds(
+            response_prefix=door.response_prefix,
+            kept=door.call_id if attempt.same_dialect and not profile.yields_state else None,
+            keeps_response_id=attempt.same_dialect,
+            token=conversation.token,
+            names={wire: name for name, wire in renamed(request, provider.tool_name).items()},
+            used={call.id for message in request.messages for call in message.tool_calls},
+            model=request.model,
+            new_id=new_id,
+            now=now,
+            without_source=provider.without_source,
+        ),
+        custom_tools=CustomCalls(request, figures.warnings, provider.without_source)
+        if any(tool.kind == "custom" for tool in request.tools)
+        else None,
+        policy=AnswerPolicy(request, checked.rules, provider.without_source, warnings=figures.warnings),
+        order=OrderCheck(),
+        figures=NoteFigures(figures),
+        record=record,
+        tag=None if attempt.same_dialect else TagState(origin_of(attempt.target)),
+    )
+
+
+def _recovery(request: ChatRequest, attempt: Attempt, figures: Figures) -> TextCallRecovery | None:
+    """What turns calls that a model writes as text into calls, where that is done."""
+    if not attempt.profile.recovers_text_calls or attempt.provider.dialect != "openai_chat":
+        if request.options.recover_text_calls:
+            figures.warn("not_supported:recover_text_calls")
+        return None
+    if not request.tools:
+        return None
+    from toolwire.stream.text_calls.recovery import (  # for few hosts: no cold start's business
+        TextCallRecovery,
+        recoverable,
+    )
+
+    tools = recoverable(with_wire_names(request, attempt.provider.tool_name))
+    return TextCallRecovery(tools, attempt.provider.without_source, figures.warnings) if tools else None

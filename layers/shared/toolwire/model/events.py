@@ -102,7 +102,8 @@ class ReasoningEnd:
 @dataclass(frozen=True, slots=True)
 class ToolCallStart:
     """A tool call begins. `id` is the provider's (None if it sent none) until the exchange keeps or mints one.
-    `has_state`: the answer has shown state, up to here, that its API's documented fields do not hold."""
+    `has_state`: the answer has shown state, up to here, that its API's documented fields do not hold. `provider_id` is
+    None until an id is minted, then the id that the provider gave the call ("" if none)."""
 
     index: int
     id: str | None
@@ -110,6 +111,7 @@ class ToolCallStart:
     kind: Literal["function", "custom"] = "function"
     extra: Members = ()
     has_state: bool = False
+    provider_id: str | None = None
 
 
 class ToolCallDelta(Struct, frozen=True, gc=False):

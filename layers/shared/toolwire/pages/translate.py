@@ -15,7 +15,7 @@ from toolwire.wire.json import dump, write_object
 def show(door_name: str, exchange: Exchange, target: Target) -> bytes:
     """The request, as JSON; its body is embedded as it would be sent. `exchange` was opened with no credential."""
     request = exchange.upstream_request
-    warnings = [{"code": code, "message": explain(code)} for code in exchange.summary.warnings]
+    warnings = [{"code": code, "message": explain(code)} for code in exchange.figures.warnings]
     return write_object(
         [
             ("object", b'"translation"'),

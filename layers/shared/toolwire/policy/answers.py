@@ -42,6 +42,7 @@ from toolwire.model.events import (
 from toolwire.model.faults import CallFault
 from toolwire.model.limits import Limits
 from toolwire.model.request import ChatRequest, Tool
+from toolwire.model.stage import Stage
 from toolwire.policy.arguments import MALFORMED, UNKNOWN, find_fault
 from toolwire.policy.definitions import named_warning
 from toolwire.policy.rules import ToolRules
@@ -77,7 +78,7 @@ class AnswerLimits:
             )
 
 
-class AnswerPolicy:
+class AnswerPolicy(Stage):
     """See the module. One instance an answer; ids and names in what it takes are those that the client sees.
 
     `without_source` is the provider's: the batch with what only its source held as `extra`. `warnings` gets codes as
@@ -128,7 +129,7 @@ class AnswerPolicy:
             acts[OpaquePart] = self._note_opaque
         return acts
 
-    def take(self, batch: Batch) -> tuple[Batch, ...]:
+    def take(self, batch: Batch) -> list[Batch]:
         """What may be written now. Raises UpstreamProtocolError where the policy ends the answer."""
         acts = self._acts
         for event in batch.events:
@@ -137,12 +138,12 @@ class AnswerPolicy:
                 act(event)
         if self._open or self._waits_for_call():
             self._held.append(batch)
-            return ()
+            return []
         if self._held:
-            held, self._held = (*self._held, batch), []
+            held, self._held = [*self._held, batch], []
         else:
-            held = (batch,)
-        return tuple(self._shown(held)) if self._withheld else held
+            held = [batch]
+        return list(self._shown(held)) if self._withheld else held
 
     # ------------------------------------------------------------ calls
 
@@ -253,7 +254,7 @@ class AnswerPolicy:
         if code not in self._warnings:
             self._warnings.append(code)
 
-    def _shown(self, batches: tuple[Batch, ...]) -> Iterator[Batch]:
+    def _shown(self, batches: list[Batch]) -> Iterator[Batch]:
         """The batches without what is withheld. Their sources are gone: a later frame's bytes may repeat the call."""
         for batch in batches:
             plain = self._without_source(batch)

@@ -18,6 +18,7 @@ import msgspec
 
 from toolwire.model.events import Batch, StreamEvent, ToolCallDelta, ToolCallEnd, ToolCallStart
 from toolwire.model.request import ChatRequest, Message, Part, Tool, ToolCallPart
+from toolwire.model.stage import Stage
 from toolwire.wire.json import dump
 
 #: The parameter that stands for the text of a custom tool.
@@ -95,8 +96,10 @@ def _bridged_part(part: Part) -> Part:
 # ---------------------------------------------------------------- the answer
 
 
-class CustomCalls:
+class CustomCalls(Stage):
     """Gives a request's custom tools their calls back, over the batches of one answer."""
+
+    deltas = frozenset({ToolCallDelta})
 
     def __init__(self, request: ChatRequest, warnings: list[str], without_source: Callable[[Batch], Batch]) -> None:
         """`warnings`: where to say what could not be carried. `without_source` is the provider's."""
@@ -104,15 +107,15 @@ class CustomCalls:
         self._names = frozenset(tool.name for tool in request.tools if tool.kind == "custom")
         self._open: dict[int, InputText] = {}  # part index -> its text
 
-    def take(self, batch: Batch) -> Batch:
+    def take(self, batch: Batch) -> list[Batch]:
         """The batch with calls of custom tools as such; itself, with its source, if it has none."""
         if not self._names or not any(self._concerns(event) for event in batch.events):
-            return batch
+            return [batch]
         plain = self._without_source(batch)
         events: list[StreamEvent] = []
         for event in plain.events:
             events += self._events(event) if self._concerns(event) else (event,)
-        return Batch(tuple(events), plain.extra)
+        return [Batch(tuple(events), plain.extra)]
 
     def _ended(self, text: InputText) -> str:
         rest = text.end()

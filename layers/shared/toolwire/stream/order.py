@@ -25,6 +25,7 @@ from toolwire.model.events import (
     ToolCallStart,
     UsageUpdate,
 )
+from toolwire.model.stage import Stage
 
 _PARTS = (
     TextStart, TextDelta, TextEnd,
@@ -58,8 +59,8 @@ PART: dict[str | None, dict[type, str]] = {
 _DELTAS = {kind: state for state, row in PART.items() for kind, after in row.items() if after == state}
 
 
-class OrderCheck:
-    """Follows one response. `check` raises InternalError for a batch that breaks the tables."""
+class OrderCheck(Stage):
+    """Follows one response. `take` and `check` raise InternalError for a batch that breaks the tables."""
 
     __slots__ = ("_open", "_parts", "state")
 
@@ -68,7 +69,28 @@ class OrderCheck:
         self._parts: list[str] = []
         self._open = 0
 
+    @property
+    def begun(self) -> bool:
+        """Whether there was any event."""
+        return self.state != "new"
+
+    @property
+    def finished(self) -> bool:
+        """Whether it was said why the turn ended: how many calls it has is known."""
+        return self.state == "finished" or self.state == "ended"
+
+    @property
+    def ended(self) -> bool:
+        """Whether the answer is complete."""
+        return self.state == "ended"
+
+    def take(self, batch: Batch) -> list[Batch]:
+        """See `Stage`."""
+        self.check(batch)
+        return [batch]
+
     def check(self, batch: Batch) -> None:
+        """Follows the batch."""
         parts = self._parts
         for event in batch.events:
             kind = type(event)

@@ -55,7 +55,7 @@ def _count(exchange: Exchange, expires: float, record: observe.RequestRecord) ->
             if not 200 <= answer.status < 300 and answer.status not in NO_COUNT:
                 raise load_provider(wire).parse_error(answer.status, answer.headers, body)
         tokens = read_count(body, count.member) if answer.status not in NO_COUNT else None
-    warnings = list(exchange.summary.warnings)
+    warnings = list(exchange.figures.warnings)
     if tokens is None:
         tokens, warnings = estimate(request.body), [*warnings, "token_count_estimated"]
     return dump({"input_tokens": tokens}), warnings

@@ -17,7 +17,8 @@ from importlib import import_module
 from typing import Any
 
 from toolwire.doors import Door, load_door
-from toolwire.exchange.exchange import Action, Exchange, carried_out
+from toolwire.exchange.actions import Action, carried_out
+from toolwire.exchange.exchange import Exchange
 from toolwire.model.errors import ClientGone, GatewayError, UpstreamError
 from toolwire.model.http import Head
 from toolwire.providers import WIRES
@@ -98,8 +99,9 @@ def _answer(door: Door, event: dict[str, Any], context: Any, record: observe.Req
 def _relay(exchange: Exchange, expires: float, record: observe.RequestRecord) -> Iterator[Head | bytes]:
     """Sends the exchange's request and carries the answer, until either side ends it."""
     output = current_output.get()
-    if output is not None and exchange.summary.stream:
-        output.on_silence(exchange.early_head(), exchange.keep_alive)
+    early_head = exchange.early_head()
+    if output is not None and early_head is not None:
+        output.on_silence(early_head, exchange.keep_alive)
     try:
         yield from _asked(exchange, expires, record)
         if exchange.resend:
@@ -127,7 +129,7 @@ def _asked(exchange: Exchange, expires: float, record: observe.RequestRecord) ->
         yield from _sent(exchange, exchange.receive_head(answer.status, answer.headers), record)
         for data in answer.chunks():
             yield from _sent(exchange, exchange.receive_data(data), record)
-            if exchange.summary.error is not None:
+            if exchange.figures.error is not None:
                 return  # what still comes would be paid for and thrown away
             if exchange.over:
                 answer.expire_within(LINGER_SECONDS)

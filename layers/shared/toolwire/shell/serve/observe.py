@@ -32,7 +32,7 @@ from toolwire.shell.serve.output import stack_of
 from toolwire.shell.settings.configuration import SettingsError
 
 if TYPE_CHECKING:  # the catalog's function has no exchange and does not import one
-    from toolwire.exchange.figures import Summary
+    from toolwire.exchange.figures import Figures
 
 SERVICE = "toolwire"
 
@@ -64,7 +64,7 @@ class RequestRecord:
     status: int | None = None
     outcome: Outcome = "ok"
     error_code: str | None = None
-    summary: Summary | None = None
+    figures: Figures | None = None
     #: Counts the answer's calls against the tenant's rates, once.
     charge: Callable[[int], None] | None = None
     store_error: str | None = None
@@ -83,9 +83,9 @@ class RequestRecord:
 
     def charge_calls(self) -> None:
         """Counts the calls of the answer, when they are known or when it broke off."""
-        if self.charge is not None and self.summary is not None:
+        if self.charge is not None and self.figures is not None:
             charge, self.charge = self.charge, None
-            charge(self.summary.calls)
+            charge(self.figures.calls)
 
     def store_failed(self, doing: Literal["read", "write"], error: Exception) -> None:
         """Notes that the store failed, which ends no request."""
@@ -130,8 +130,8 @@ def unexpected(failure: Exception, request_id: str) -> InternalError:
 def finish(record: RequestRecord) -> None:
     """Writes the request's line and its metrics."""
     record.charge_calls()
-    if record.summary is not None and record.summary.error is not None and record.outcome == "ok":
-        record.failed(record.summary.error)
+    if record.figures is not None and record.figures.error is not None and record.outcome == "ok":
+        record.failed(record.figures.error)
     if record.routine and record.outcome == "ok":
         logger().debug("request", extra=_line(record))
         return
@@ -142,7 +142,7 @@ def finish(record: RequestRecord) -> None:
 
 def _line(record: RequestRecord) -> dict[str, object]:
     """The fields of a request's line; what does not apply is left out. `gen_ai.*` are OpenTelemetry's names."""
-    target, summary = record.target, record.summary
+    target, summary = record.target, record.figures
     fields: dict[str, object] = {
         "request_id": record.request_id,
         "tenant": record.tenant,
@@ -192,19 +192,19 @@ def _write_metrics(record: RequestRecord) -> None:
     metrics.add_metric("Requests", MetricUnit.Count, 1)
     if record.first_byte is not None:
         metrics.add_metric("TimeToFirstByte", MetricUnit.Milliseconds, milliseconds(record.first_byte - record.started))
-    if record.summary is not None:
-        metrics.add_metric("ToolCalls", MetricUnit.Count, record.summary.calls)
-        metrics.add_metric("RecoveredCalls", MetricUnit.Count, sum(record.summary.recovered.values()))
-        metrics.add_metric("IdsMinted", MetricUnit.Count, record.summary.ids_minted)
+    if record.figures is not None:
+        metrics.add_metric("ToolCalls", MetricUnit.Count, record.figures.calls)
+        metrics.add_metric("RecoveredCalls", MetricUnit.Count, sum(record.figures.recovered.values()))
+        metrics.add_metric("IdsMinted", MetricUnit.Count, record.figures.ids_minted)
         metrics.add_metric("StoreErrors", MetricUnit.Count, int(record.store_error is not None))
         if record.store_read_ms is not None:
             metrics.add_metric("StoreRead", MetricUnit.Milliseconds, record.store_read_ms)
         if record.store_write_ms is not None:
             metrics.add_metric("StoreWrite", MetricUnit.Milliseconds, record.store_write_ms)
-        metrics.add_metric("RepairedFrames", MetricUnit.Count, record.summary.repaired_frames)
-        if record.summary.usage is not None:
-            metrics.add_metric("InputTokens", MetricUnit.Count, record.summary.usage.input_tokens)
-            metrics.add_metric("OutputTokens", MetricUnit.Count, record.summary.usage.output_tokens)
+        metrics.add_metric("RepairedFrames", MetricUnit.Count, record.figures.repaired_frames)
+        if record.figures.usage is not None:
+            metrics.add_metric("InputTokens", MetricUnit.Count, record.figures.usage.input_tokens)
+            metrics.add_metric("OutputTokens", MetricUnit.Count, record.figures.usage.output_tokens)
     # In one write: another thread's line must not come between a line and its end.
     sys.stdout.write(f"{json.dumps(metrics.serialize_metric_set())}\n")
 

@@ -66,7 +66,7 @@ def open_exchange(door: Door, request: HttpRequest, record: observe.RequestRecor
         leaves=() if sticky is None else (sticky,),
         answer_headers=() if rates is None else rates.headers(door.name),
     )
-    record.summary = exchange.summary
+    record.figures = exchange.figures
     record.charge = lambda calls: charge(tenant, calls, settings, time.time())
     exchange.observe = observe.call_lines(record.request_id)
     return exchange

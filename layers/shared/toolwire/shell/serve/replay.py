@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from toolwire.doors import Door, load_door
-from toolwire.exchange.exchange import Action, Exchange, carried_out
+from toolwire.exchange.actions import Action, carried_out
+from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.routing import DEMO
 from toolwire.model.errors import GatewayError, UpstreamTruncated
 from toolwire.model.events import Batch, StreamEvent

@@ -4,7 +4,7 @@ Servers without a working parser stream a model's markup as text, and agents see
 batch between the decoder and the rules of the exchange:
 
     recovery = TextCallRecovery(tools, without_source)
-    batch = recovery.take(batch)        the same object where nothing changes, so the frame's own bytes are shown
+    (batch,) = recovery.take(batch)     the same object where nothing changes, so the frame's own bytes are shown
 
 Calls leave together right before the answer's end, behind what the provider said as structure: only then it is known
 that no structured call says the same (the structure wins, the markup is dropped), and so each is said once. The text
@@ -44,6 +44,7 @@ from toolwire.model.events import (
 from toolwire.model.limits import ANSWER_BYTES
 from toolwire.model.request import ChatRequest, Tool
 from toolwire.model.source import Members
+from toolwire.model.stage import Stage
 from toolwire.stream.text_calls.arguments import TextTool
 from toolwire.stream.text_calls.scanner import TextCall, TextCallScanner
 
@@ -66,12 +67,16 @@ def recoverable(request: ChatRequest) -> tuple[Tool, ...]:
     return tuple(tool for tool in request.tools if tool.kind != "opaque" and (names is None or tool.name in names))
 
 
-class TextCallRecovery:
-    """See the module. `without_source` is the provider's: a batch that changes cannot be shown with its old bytes."""
+class TextCallRecovery(Stage):
+    """See the module. `without_source` is the provider's: a batch that changes cannot be shown with its old bytes.
+    `warnings` gets a code once a call was recovered."""
 
-    def __init__(self, tools: Iterable[Tool], without_source: Callable[[Batch], Batch]) -> None:
+    def __init__(
+        self, tools: Iterable[Tool], without_source: Callable[[Batch], Batch], warnings: list[str] | None = None
+    ) -> None:
         self._tools = {tool.name: TextTool(tool) for tool in tools}
         self._without_source = without_source
+        self._warnings = [] if warnings is None else warnings
         self._scanners: dict[int, TextCallScanner] = {}  # the runs of text that are open
         self._waiting: dict[int, TextStart] = {}  # runs of which nothing was shown yet
         self._calls: list[TextCall] = []  # of the runs that are over
@@ -87,31 +92,31 @@ class TextCallRecovery:
         #: Calls whose markup was dropped, since they came as structure.
         self.duplicates = 0
 
-    def take(self, batch: Batch) -> Batch:
+    def take(self, batch: Batch) -> list[Batch]:
         """The batch as it goes on. Raises UpstreamProtocolError when more is held than an answer may be long."""
         if len(batch.events) == 1 and self._passes(batch.events[0]):
-            return batch
+            return [batch]
         events: list[StreamEvent] = []
         for number, event in enumerate(batch.events):
             after = batch.events[number + 1] if number + 1 < len(batch.events) else None
             self._take(event, after, events)
         if len(events) == len(batch.events) and all(map(is_, events, batch.events)):
-            return batch
+            return [batch]
         plain = self._without_source(batch)
         extra = plain.extra
         if any(type(event) is Finish for event in batch.events) and self._held_finish is not None:
             self._held_extra, extra = _split(extra)
         elif self._held_extra and any(type(event) is Finish for event in events):
             extra, self._held_extra = _joined(extra, self._held_extra), ()
-        return Batch(tuple(self._with_extras(events, plain)), extra)
+        return [Batch(tuple(self._with_extras(events, plain)), extra)]
 
-    def broken(self) -> Batch:
+    def broken(self) -> list[Batch]:
         """The answer broke off: the text that was held. Calls in it are not shown, since nobody may carry them out."""
         events: list[StreamEvent] = []
         for index, scanner in self._scanners.items():
             self._show(index, scanner.end(has_structure=False), events)
         self._scanners = {}
-        return Batch(tuple(events))
+        return [Batch(tuple(events))] if events else []
 
     # ------------------------------------------------------------ events
 
@@ -214,6 +219,8 @@ class TextCallRecovery:
             else:
                 self.recovered[call.format.name] += 1
                 events += self._events(call)
+        if self.recovered and "text_calls_recovered" not in self._warnings:
+            self._warnings.append("text_calls_recovered")
         finish, self._held_finish = self._held_finish, None
         if self.recovered and self._finish is not None and self._finish.reason == "stop":
             finish = replace(self._finish, reason="tool_calls")

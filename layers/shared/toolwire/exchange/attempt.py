@@ -1,0 +1,94 @@
+"""One attempt to have a request answered: the request to one target, with what the provider gave in earlier turns."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from toolwire.conversation import NOTHING_FOUND, Found, origin_of, restored
+from toolwire.doors.typed import too_deep
+from toolwire.model.errors import GatewayError
+from toolwire.model.http import UpstreamRequest
+from toolwire.model.request import ChatRequest
+from toolwire.model.settings import Target
+from toolwire.providers import Provider, load_provider, profile_of
+from toolwire.providers.profiles import Profile
+from toolwire.rewrite.foreign_parts import without_server_tool_items
+from toolwire.rewrite.history import check_results
+
+#: What is shorter is no secret but a word ("ollama", "EMPTY") that a host's message may well contain.
+_SECRET_CHARS = 12
+
+#: What a refusal says that is about the state in a history.
+_ABOUT_STATE = re.compile(r"signature|thinking|thought|reasoning|encrypted", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A request that is ready to be sent. `warnings`: what could not be carried as it was."""
+
+    target: Target
+    provider: Provider
+    profile: Profile
+    #: Whether the client speaks the provider's own API.
+    same_dialect: bool
+    upstream_request: UpstreamRequest
+    warnings: tuple[str, ...]
+    #: Whether some of the provider's own state is in it.
+    has_state: bool
+    _request: ChatRequest = field(repr=False)
+    _dialect: str
+    _credential: str | None = field(repr=False)
+    _found: Found = field(repr=False)
+
+    def refuses_state(self, status: int | None, refusal: GatewayError) -> bool:
+        """Whether the provider has refused the state that it was given: `without_state` may be answered."""
+        return self.has_state and status == 400 and _ABOUT_STATE.search(refusal.message) is not None
+
+    def without_state(self) -> Attempt:
+        """The same without any state. Raises RequestError."""
+        return prepare_attempt(
+            self._request, self._dialect, self.target, self._credential, found=self._found, with_state=False
+        )
+
+    def without_secret(self, error: GatewayError) -> GatewayError:
+        """The error as a client may see it, should the provider have repeated our credential."""
+        if self._credential and len(self._credential) >= _SECRET_CHARS:
+            return error.without(self._credential)
+        return error
+
+
+def prepare_attempt(
+    request: ChatRequest,
+    dialect: str,
+    target: Target,
+    credential: str | None,
+    *,
+    found: Found = NOTHING_FOUND,
+    with_state: bool = True,
+) -> Attempt:
+    """The request of a client that speaks `dialect`, as this target takes it. `found`: what the store had of earlier
+    turns. Raises RequestError for what the provider cannot take."""
+    provider, profile = load_provider(target.provider.wire), profile_of(target)
+    same_dialect = dialect == provider.dialect
+    check_results(request, provider.dialect)
+    warnings: list[str] = []
+    given = request if same_dialect else without_server_tool_items(request, warnings)
+    turn = restored(given, found, origin_of(target), same_dialect=same_dialect, with_state=with_state)
+    try:
+        built, more = provider.build_request(turn.request, target, profile, credential)
+    except RecursionError:
+        raise too_deep() from None
+    return Attempt(
+        target=target,
+        provider=provider,
+        profile=profile,
+        same_dialect=same_dialect,
+        upstream_request=built,
+        warnings=(*warnings, *turn.warnings, *more),
+        has_state=turn.has_state,
+        _request=request,
+        _dialect=dialect,
+        _credential=credential,
+        _found=found,
+    )

@@ -1,0 +1,37 @@
+"""What a turn leaves behind is stored before the client hears that the turn is over: until then, the bytes that say so
+wait here."""
+
+from __future__ import annotations
+
+from toolwire.conversation import TurnRecord
+from toolwire.exchange.figures import Figures
+from toolwire.model.stored import Item
+
+
+class Gate:
+    """One answer's. `record`: what follows the answer, None where it cannot leave anything; `leaves` are items that it
+    leaves in any case."""
+
+    def __init__(self, record: TurnRecord | None, leaves: tuple[Item, ...], figures: Figures) -> None:
+        self._record, self._leaves, self._figures = record, leaves, figures
+        self._waiting = b""
+
+    def hold(self, data: bytes) -> tuple[Item, ...]:
+        """What is to be stored before `data` is sent, and was not handed out before; where there is nothing, `data`
+        need not wait."""
+        leaves, self._leaves = self._leaves, ()
+        items = leaves
+        if self._record is not None:
+            items = (*self._record.items(), *leaves)
+            self._figures.warn(*self._record.warnings)
+        if items:
+            self._figures.stored_items += len(items)
+            self._waiting = data
+        return items
+
+    def release(self, error: str | None) -> bytes:
+        """The bytes that waited. `error`: the code of what kept the store from it, None if all is stored."""
+        if error is not None:
+            self._figures.warn("state_not_stored")
+        data, self._waiting = self._waiting, b""
+        return data

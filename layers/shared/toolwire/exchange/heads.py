@@ -1,0 +1,57 @@
+"""The heads of one answer: the usual headers, what there is to warn of, and what the tenant may still ask for."""
+
+from __future__ import annotations
+
+import re
+
+from toolwire.exchange.figures import Figures
+from toolwire.model.http import Head, Headers, id_headers
+
+#: The form of a provider's header that may be shown, and how many of them.
+_SHOWN_VALUE = re.compile(r"[\x21-\x7e]{1,64}")
+_MOST_SHOWN = 32
+_MOST_WARNINGS = 1024  # characters
+
+STREAM, DOCUMENT = "text/event-stream; charset=utf-8", "application/json"
+
+
+class Heads:
+    """One answer's. `answer_headers` go with every answer; where there are none, what the provider says of its limits
+    does, as far as its headers begin with `shown`."""
+
+    def __init__(
+        self,
+        request_id: str,
+        conversation_id: str,
+        figures: Figures,
+        answer_headers: Headers,
+        shown: tuple[str, ...],
+    ) -> None:
+        self._request_id, self._conversation_id, self._figures = request_id, conversation_id, figures
+        self._answer_headers, self._shown = answer_headers, shown
+        self._told = 0  # warnings that a head has told
+        #: The provider's, names in lower case.
+        self.upstream_headers: dict[str, str] = {}
+
+    def head(self, status: int, content_type: str, *more: tuple[str, str]) -> Head:
+        """A head with the warnings that are known by now."""
+        headers = [("content-type", content_type), *id_headers(self._request_id)]
+        headers.append(("x-conversation-id", self._conversation_id))
+        warnings = self._figures.warnings
+        self._told = len(warnings)
+        if warnings:
+            headers.append(("x-toolwire-warnings", ",".join(warnings)[:_MOST_WARNINGS]))
+        return Head(status, (*headers, *(self._answer_headers or self._limits()), *more))
+
+    def late_warnings(self) -> list[str]:
+        """The warnings that no head has told yet, once."""
+        late = self._figures.warnings[self._told :]
+        self._told += len(late)
+        return late
+
+    def _limits(self) -> Headers:
+        return tuple(
+            (name, value)
+            for name, value in self.upstream_headers.items()
+            if name.startswith(self._shown) and _SHOWN_VALUE.fullmatch(value)
+        )[:_MOST_SHOWN]

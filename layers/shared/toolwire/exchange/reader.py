@@ -1,0 +1,172 @@
+"""The upstream's bytes to batches of neutral events: an event stream, a whole document, or a refusal (an error status).
+
+    reader = reader_for(status, headers, ...)
+    for batch in reader.feed(data): ...      the batches that these bytes complete
+    for batch in reader.end(error): ...      the rest: the body is over, or broke off with `error`
+
+Both raise UpstreamError for what the provider reports or breaks, behind the batches that were understood before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol
+
+from toolwire.exchange.figures import Figures
+from toolwire.framing.sse import Frame, SseDecoder
+from toolwire.model.errors import GatewayError, UpstreamProtocolError, UpstreamTruncated
+from toolwire.model.events import Batch
+from toolwire.model.limits import ANSWER_BYTES
+from toolwire.providers import Provider
+
+#: How a body of events begins, whatever its content type says, and within how many bytes.
+_EVENTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?::|data:|event:|id:|retry:)")
+_BEGINNING = 16
+
+
+class Reader(Protocol):
+    """See the module. One instance an answer."""
+
+    def feed(self, data: bytes) -> Iterable[Batch]: ...
+
+    def end(self, error: GatewayError | None) -> Iterable[Batch]: ...
+
+
+def reader_for(
+    status: int,
+    headers: dict[str, str],
+    provider: Provider,
+    figures: Figures,
+    *,
+    for_stream: bool,
+    observe: Callable[[Frame], None] | None = None,
+) -> Reader:
+    """The reader of an answer with this head (names of headers in lower case). `for_stream`: the client reads a stream;
+    where it does not, what is streamed is gathered. `observe` is shown every frame."""
+    if not 200 <= status < 300:
+        return RefusalReader(status, headers, provider)
+    stream = StreamReader(_framing(), provider, figures, for_stream=for_stream, observe=observe)
+    if _is_stream(headers.get("content-type", "").lower(), for_stream):
+        return stream
+    return DocumentReader(provider, figures, stream, for_stream=for_stream)
+
+
+def _is_stream(content_type: str, asked: bool) -> bool:
+    """Whether an answer of this content type is a stream: it says so, or a stream was asked for and it is no JSON."""
+    return "event-stream" in content_type or (asked and "json" not in content_type)
+
+
+def _framing() -> SseDecoder:
+    """What cuts a stream into frames."""
+    return SseDecoder()
+
+
+class StreamReader:
+    """An event stream."""
+
+    def __init__(
+        self,
+        frames: SseDecoder,
+        provider: Provider,
+        figures: Figures,
+        *,
+        for_stream: bool,
+        observe: Callable[[Frame], None] | None,
+    ) -> None:
+        self._frames, self._provider, self._figures, self._observe = frames, provider, figures, observe
+        self._decoder = provider.decoder()
+        self._for_stream = for_stream
+        self._size = 0
+
+    def feed(self, data: bytes) -> Iterator[Batch]:
+        """See the module."""
+        if not self._for_stream:
+            self._size += len(data)
+            _check_size(self._size)
+        for frame in self._frames.feed(data):
+            yield self._read(frame)
+
+    def end(self, error: GatewayError | None) -> Iterator[Batch]:
+        """See the module. What the body left without a blank line counts if it can be read; else it was cut. An answer
+        that was complete is so, however its connection ended."""
+        for frame in self._frames.end():
+            try:
+                batch = self._read(frame)
+            except UpstreamProtocolError:
+                raise error or UpstreamTruncated("the upstream's answer broke off inside a frame") from None
+            except UpstreamTruncated as truncated:
+                raise error or truncated from None
+            yield batch
+        try:
+            last = self._decoder.end()
+        except UpstreamTruncated as truncated:
+            raise error or truncated from None
+        yield self._shaped(last)
+
+    def _read(self, frame: Frame) -> Batch:
+        if self._observe is not None:
+            self._observe(frame)
+        return self._shaped(self._decoder.decode(frame))
+
+    def _shaped(self, batch: Batch) -> Batch:
+        """The batch for the client's kind of answer. Members that the model does not name came in pieces, which no
+        document can join."""
+        self._figures.note_read(batch)
+        return batch if self._for_stream else Batch(self._provider.without_source(batch).events)
+
+
+class DocumentReader:
+    """One JSON document; or events (`stream` reads them) whose content type does not say so."""
+
+    def __init__(self, provider: Provider, figures: Figures, stream: StreamReader, *, for_stream: bool) -> None:
+        self._provider, self._figures, self._stream, self._for_stream = provider, figures, stream, for_stream
+        self._body = bytearray()
+        self._is_stream = False
+
+    def feed(self, data: bytes) -> Iterable[Batch]:
+        """See the module."""
+        if self._is_stream:
+            return self._stream.feed(data)
+        begins = len(self._body) < _BEGINNING
+        self._body += data
+        _check_size(len(self._body))
+        if begins and _EVENTS.match(self._body):
+            self._is_stream = True
+            return self._stream.feed(bytes(self._body))
+        return ()
+
+    def end(self, error: GatewayError | None) -> Iterator[Batch]:
+        """See the module."""
+        if self._is_stream:
+            yield from self._stream.end(error)
+            return
+        if error is not None:
+            raise error
+        batch = self._provider.decoder().decode_json(bytes(self._body))
+        self._figures.note_read(batch)
+        yield self._provider.without_source(batch) if self._for_stream else batch
+
+
+class RefusalReader:
+    """An answer with an error status: no batch, one error."""
+
+    def __init__(self, status: int, headers: dict[str, str], provider: Provider) -> None:
+        self._status, self._headers, self._provider = status, headers, provider
+        self._body = bytearray()
+
+    def feed(self, data: bytes) -> Iterable[Batch]:
+        """See the module."""
+        self._body += data
+        _check_size(len(self._body))
+        return ()
+
+    def end(self, error: GatewayError | None) -> Iterable[Batch]:  # noqa: ARG002 - what came of the body is the answer
+        """Raises the refusal, as far as its body came."""
+        raise self._provider.parse_error(self._status, self._headers, bytes(self._body))
+
+
+def _check_size(size: int) -> None:
+    """Raises UpstreamProtocolError for more than may be gathered."""
+    if size > ANSWER_BYTES:
+        raise UpstreamProtocolError(f"the upstream's answer is larger than {ANSWER_BYTES} bytes")

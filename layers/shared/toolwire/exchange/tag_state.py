@@ -1,0 +1,34 @@
+"""State that a client of another dialect is shown says whose it is, so that it is known when the client brings it
+back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toolwire.conversation import tagged
+from toolwire.model.events import Batch, ReasoningEnd, TextEnd, ToolCallEnd
+from toolwire.model.stage import Stage
+
+#: Events that may bring a part's state.
+_SIGNED = (TextEnd, ReasoningEnd, ToolCallEnd)
+
+
+class TagState(Stage):
+    """Marks each signature with its origin (see `conversation.origin`)."""
+
+    deltas = frozenset()
+
+    def __init__(self, origin: str) -> None:
+        self._origin = origin
+
+    def take(self, batch: Batch) -> list[Batch]:
+        """See `Stage`. A marked batch has no source: no door of another dialect has a use for it."""
+        if not any(isinstance(event, _SIGNED) and event.signature for event in batch.events):
+            return [batch]
+        events = tuple(
+            replace(event, signature=tagged(event.signature, self._origin))
+            if isinstance(event, _SIGNED) and event.signature
+            else event
+            for event in batch.events
+        )
+        return [Batch(events, batch.extra)]

@@ -1,0 +1,131 @@
+"""Batches of neutral events to what the client is sent: a stream, or one document.
+
+    data = writer.write(batches)     the door's bytes for what may be shown, maybe none yet
+    writer.send(data)                these bytes, behind the head if that is still to come
+    writer.fail(error, held)         the answer's end with an error
+
+Each is the same whether the upstream streams or not: the reader has given the batches the client's shape.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from toolwire.doors import AnswerContext, Door
+from toolwire.exchange.actions import Action, Send
+from toolwire.exchange.heads import DOCUMENT, STREAM, Heads
+from toolwire.framing.sse import encode_comment
+from toolwire.model.errors import GatewayError
+from toolwire.model.events import Batch
+from toolwire.model.http import Head
+from toolwire.stream.fold import Fold
+from toolwire.stream.order import OrderCheck
+
+
+class Writer(Protocol):
+    """See the module. One instance an answer."""
+
+    head_sent: bool
+
+    def write(self, batches: list[Batch]) -> bytes: ...
+
+    def send(self, data: bytes) -> list[Action]: ...
+
+    def fail(self, error: GatewayError, held: list[Batch]) -> list[Action]:
+        """`held`: what the client may still be shown, in front of an error event."""
+
+    def early_head(self) -> Head | None:
+        """The head to commit when the client must not wait longer for the upstream; None where that cannot be."""
+
+    def keep_alive(self) -> bytes:
+        """Bytes that show life and change nothing. Whoever asks has committed a head, this one or the early one."""
+
+
+class StreamWriter:
+    """An event stream. `order`: how far the answer is, as the client is shown it."""
+
+    def __init__(self, door: Door, context: AnswerContext, heads: Heads, order: OrderCheck) -> None:
+        self._door, self._context, self._heads, self._order = door, context, heads, order
+        self._encoder = door.stream_encoder(context.request, context)
+        self.head_sent = False
+
+    def write(self, batches: list[Batch]) -> bytes:
+        """See the module."""
+        if len(batches) == 1:
+            return self._encoder.encode(batches[0])
+        return b"".join(map(self._encoder.encode, batches))
+
+    def send(self, data: bytes) -> list[Action]:
+        """See the module. The head goes out with the answer's first event, whether that has bytes or not."""
+        if not self._order.begun:
+            return []
+        actions: list[Action] = []
+        if not self.head_sent:
+            self.head_sent = True
+            actions.append(self.early_head())
+        if data:
+            actions.append(Send(self._late_warnings() + data))
+        return actions
+
+    def fail(self, error: GatewayError, held: list[Batch]) -> list[Action]:
+        """See the module."""
+        if self.head_sent:
+            return [Send(self.write(held) + self._encoder.fail(error, self._context.request_id))]
+        self.head_sent = True
+        return error_answer(error, self._door, self._heads, self._context.request_id)
+
+    def early_head(self) -> Head:
+        """See `Writer`."""
+        return self._heads.head(200, STREAM, ("cache-control", "no-cache"))
+
+    def keep_alive(self) -> bytes:
+        """See `Writer`."""
+        self.head_sent = True
+        return self._encoder.keep_alive()
+
+    def _late_warnings(self) -> bytes:
+        """What was found out after the head, as a comment in front of the end."""
+        late = self._heads.late_warnings() if self._order.ended else []
+        return encode_comment(b"x-toolwire-warnings: " + ",".join(late).encode()) if late else b""
+
+
+class DocumentWriter:
+    """One JSON document: the fold of the events, or, in the provider's own dialect, its answer."""
+
+    def __init__(self, door: Door, context: AnswerContext, heads: Heads, order: OrderCheck) -> None:
+        self._door, self._context, self._heads, self._order = door, context, heads, order
+        self._fold = Fold()
+        self.head_sent = False
+
+    def write(self, batches: list[Batch]) -> bytes:
+        """See the module: all of it comes with the answer's end."""
+        for batch in batches:
+            self._fold.take(batch)
+        return (
+            self._door.render_response(self._fold.response(), batches[-1], self._context) if self._order.ended else b""
+        )
+
+    def send(self, data: bytes) -> list[Action]:
+        """See the module."""
+        if not data:
+            return []
+        self.head_sent = True
+        return [self._heads.head(200, DOCUMENT), Send(data)]
+
+    def fail(self, error: GatewayError, held: list[Batch]) -> list[Action]:  # noqa: ARG002 - a document is whole or an error
+        """See the module."""
+        self.head_sent = True
+        return error_answer(error, self._door, self._heads, self._context.request_id)
+
+    def early_head(self) -> Head | None:
+        """A document's head comes with it."""
+        return None
+
+    def keep_alive(self) -> bytes:
+        """Nothing of a document can be sent before it."""
+        return b""
+
+
+def error_answer(error: GatewayError, door: Door, heads: Heads, request_id: str) -> list[Action]:
+    """An error as an HTTP answer, while no head was sent."""
+    return [heads.head(error.status, DOCUMENT, *error.retry_headers()), Send(door.render_error(error, request_id))]
