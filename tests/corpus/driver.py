@@ -11,7 +11,7 @@ from toolwire.doors import load_door
 from toolwire.exchange.actions import Action, Send, carried_out
 from toolwire.exchange.exchange import Exchange
 from toolwire.model.errors import GatewayError
-from toolwire.model.http import Head
+from toolwire.model.http import Head, Headers
 from toolwire.model.settings import ProviderConfig, Target, Tenant
 from toolwire.model.stored import Item
 from toolwire.policy.checked_request import checked
@@ -49,6 +49,7 @@ def open_exchange(
     model: str = "m",
     headers: dict[str, str] | None = None,
     tenant: Tenant | None = None,
+    answer_headers: Headers = (),
 ) -> Exchange:
     """An exchange for a request's body; raises GatewayError like the real path."""
     loaded = load_door(door)
@@ -65,6 +66,7 @@ def open_exchange(
         request_id="req-test",
         now=lambda: TIME,
         new_id=counting_ids(),  # type: ignore[arg-type]
+        answer_headers=answer_headers,
     )
 
 

@@ -319,8 +319,7 @@ _ANSWER = {**_LIMITS, "content-type": "text/event-stream", "anthropic-organizati
 def test_the_providers_limits_are_shown_where_the_tenant_has_none(
     wire: str, rates: tuple[tuple[str, str], ...], wanted: dict[str, str]
 ) -> None:
-    exchange = open_exchange(first_turn(), door="messages", wire=wire)
-    exchange.answer_headers = rates
+    exchange = open_exchange(first_turn(), door="messages", wire=wire, answer_headers=rates)
     assert exchange.receive_head(429, _ANSWER) == []
     (head, _) = exchange.receive_end()
     assert isinstance(head, Head)
