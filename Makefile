@@ -107,6 +107,7 @@ lock: .venv/dev.stamp  ## bring the locks up to date with pyproject.toml
 	$(LOCK) pyproject.toml --group lambda --group local --group dev --output-file requirements/dev.txt
 	$(LOCK) pyproject.toml --group local --constraints requirements/dev.txt --output-file requirements/run.txt
 	$(LOCK) pyproject.toml --group lambda --constraints requirements/dev.txt --output-file layers/shared/requirements.txt
+	sed -i "s/ ; python_full_version < '3.14'//" layers/shared/requirements.txt # which Python it is for, its Makefile knows
 	$(LOCK) --group sam --output-file requirements/sam.txt
 LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--no-emit-index-url --custom-compile-command 'make lock'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -50,5 +51,14 @@ def test_every_dependency_is_locked() -> None:
         "layers/shared/requirements.txt": runtime + groups["lambda"],
     }
     for lock, requirements in wanted.items():
-        names = {re.split(r"[\[<>=]", requirement)[0] for requirement in requirements}
+        names = {re.split(r"[\[<>=;]", requirement)[0] for requirement in requirements}
         assert names <= _pins(lock).keys(), f"{lock}: run `make lock`"
+
+
+@pytest.mark.parametrize(("python", "left_out"), [("3.13", "nothing"), ("3.14", "backports-zstd")])
+def test_the_layer_leaves_out_what_its_python_has(python: str, left_out: str) -> None:
+    """The layer's lock has no condition (see above), so its Makefile knows."""
+    command = ["make", "-n", "-C", str(ROOT / "layers/shared"), "build-SharedLayer", f"LAYER_PYTHON={python}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert f"left_out = /^{left_out}==/" in done.stdout
+    assert "backports-zstd" in _pins("layers/shared/requirements.txt")

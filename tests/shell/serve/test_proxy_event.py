@@ -50,6 +50,8 @@ def test_the_path_is_the_templates(event: dict[str, Any], path: str) -> None:
         ({"body": "h\xe9"}, b"h\xc3\xa9"),
         ({"body": "aMOp", "isBase64Encoded": True}, b"h\xc3\xa9"),
         ({"body": "", "isBase64Encoded": True}, b""),
+        ({"body": "\ufeff{}"}, b"{}"),
+        ({"body": None, "headers": {"Content-Encoding": "br"}}, b""),
     ],
 )
 def test_the_body(event: dict[str, Any], body: bytes) -> None:

@@ -78,7 +78,7 @@ MAXIMA = {
     ),
 }
 
-#: A request's body. Lambda takes 6 MB of event, in which the body is JSON-escaped; the local server keeps to the same.
+#: A request's body. Lambda takes 6 MB of event, in which the body is base64; the local server keeps to the same.
 BODY_BYTES = 4_500_000
 
 #: One SSE line or frame of an upstream. Providers send whole files as one frame; beyond this it is no answer.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import codecs
 import re
 import uuid
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.http import Head, HttpRequest, id_headers
 from toolwire.model.limits import BODY_BYTES
+from toolwire.shell.serve.content_encoding import unpacked
 
 #: What can be a header's value and a log's key whoever made the event.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
@@ -43,8 +45,9 @@ def headers(event: dict[str, Any]) -> dict[str, str]:
 
 
 def http_request(event: dict[str, Any]) -> HttpRequest:
-    """The request. Raises RequestError for a body that is too large (413), not the base64 it claims to be, or no text
-    at all, as in an event written by hand (400)."""
+    """The request, its body unpacked. Raises RequestError for a body that is too large (413), not the base64 or the
+    coding that it claims to be, or no text at all, as in an event written by hand (400), or in a coding that is not
+    read here (415)."""
     text = event.get("body") or ""
     if not isinstance(text, str):
         raise RequestError("The event's body must be a string that holds the JSON, as API Gateway sends it.")
@@ -59,9 +62,12 @@ def http_request(event: dict[str, Any]) -> HttpRequest:
     if len(body) > BODY_BYTES:
         message = f"The body has {len(body)} bytes; the limit is {BODY_BYTES}."
         raise RequestError(message, status=413, code="request_too_large")
+    given = headers(event)
+    if body and "content-encoding" in given:
+        body = unpacked(body, given["content-encoding"])
     # Behind a custom domain `path` begins with the domain's base path; `resource` is always the template's.
     path = event.get("resource") or event.get("path") or "/"
-    return HttpRequest(method=event["httpMethod"], path=path, headers=headers(event), body=body)
+    return HttpRequest(method=event["httpMethod"], path=path, headers=given, body=body.removeprefix(codecs.BOM_UTF8))
 
 
 def error_head(error: GatewayError, content_type: str, request_id: str) -> Head:
