@@ -223,3 +223,16 @@ KNOWN_USAGE = frozenset({*USAGE_COUNTS, "prompt_tokens_details", "completion_tok
 
 chunk_decoder = msgspec.json.Decoder(Chunk)
 usage_decoder = msgspec.json.Decoder(Usage, strict=False)  # counts as floats or strings are counts
+
+_NULL = (b"", b"null")
+_EMPTY = (*_NULL, b'""', b"{}", b"false")
+
+
+def is_set(raw: Raw) -> bool:
+    """Whether a raw member says anything: hosts send null, "" and {} for nothing."""
+    return raw is not ABSENT and bytes(raw) not in _EMPTY
+
+
+def is_null(raw: Raw) -> bool:
+    """Whether a raw member is absent or null."""
+    return raw is ABSENT or bytes(raw) in _NULL

@@ -1,0 +1,153 @@
+"""The parts of a Chat Completions answer while they arrive: texts, refusals, reasoning with its state, and calls."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from toolwire.model.errors import UpstreamProtocolError, UpstreamTruncated
+from toolwire.model.events import (
+    FinishReason,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    StreamEvent,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
+from toolwire.providers.openai_chat.state import ReasoningDetails, call_signature
+from toolwire.stream.accumulator import Call, ToolCallAccumulator
+from toolwire.wire import openai_chat as wire
+from toolwire.wire.json import is_object
+from toolwire.wire.openai_chat import is_set
+
+_NO_DETAILS = (b"", b"null", b"[]")
+
+
+class AnswerParts:
+    """The parts of one answer, numbered in the order in which they begin."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.announced: list[Call] = []  # calls that the client knows, in its order
+        self._open_text: int | None = None
+        self._open_refusal: int | None = None
+        self._open_reasoning: int | None = None
+        self._details = ReasoningDetails()
+        self._call_state: dict[Call, str] = {}
+        self._has_state = False
+        self._accumulator = ToolCallAccumulator()
+
+    @property
+    def calls(self) -> list[Call]:
+        """Every call so far, those without a name yet included."""
+        return self._accumulator.calls
+
+    def say(self, delta: wire.Delta, events: list[StreamEvent]) -> bool:
+        """The events of a delta; whether a strict client may see its calls as they are."""
+        reasoning = delta.reasoning_content or delta.reasoning
+        if delta.reasoning_details is not wire.ABSENT and bytes(delta.reasoning_details) not in _NO_DETAILS:
+            self._details.take(bytes(delta.reasoning_details))
+            self._has_state = True
+        if reasoning:
+            if self._open_reasoning is None:
+                self._close_texts(events)
+                self._open_reasoning = self._next_part()
+                events.append(ReasoningStart(self._open_reasoning))
+            events.append(ReasoningDelta(self._open_reasoning, reasoning))
+        if delta.content:
+            if self._open_text is None:
+                self._close_texts(events)
+                self._open_text = self._next_part()
+                events.append(TextStart(self._open_text))
+            events.append(TextDelta(self._open_text, delta.content))
+        if delta.refusal:
+            if self._open_refusal is None:
+                self._close_texts(events)
+                self._open_refusal = self._next_part()
+                events.append(TextStart(self._open_refusal, refusal=True))
+            events.append(TextDelta(self._open_refusal, delta.refusal))
+        if delta.tool_calls is None:
+            return True
+        keep = bool(delta.tool_calls)
+        for entry in delta.tool_calls:
+            keep = self.call(entry, entry.index, events) and keep
+        return keep
+
+    def call(self, entry: wire.ToolCallDelta, index: int | None, events: list[StreamEvent]) -> bool:
+        """The events of one entry of `tool_calls`; whether a strict client may see it as it is."""
+        if entry.custom is not None:
+            name, fragment = entry.custom.name, entry.custom.input
+        else:
+            name, fragment = (entry.function.name, entry.function.arguments) if entry.function else (None, None)
+        kind: Literal["function", "custom"] = "custom" if entry.custom is not None else "function"
+        announced, known = len(self.announced), len(self.calls)
+        touched: Call | None = None
+        state = entry.extra_content is not wire.ABSENT and is_set(entry.extra_content)
+        self._has_state = self._has_state or state
+        for call, piece in self._accumulator.take(entry.id, index, name, fragment or "", kind):
+            keep = touched is None and (touched := call) is call
+            self._append(call, piece, events)
+        assert touched is not None
+        if state:
+            self._call_state[touched] = call_signature(bytes(entry.extra_content))
+        opened = len(self.announced) - announced
+        if not keep or touched.part is None or entry.index is None or fragment is None or opened > 1:
+            return False
+        if opened:
+            named = bool(entry.id and name) and entry.type == kind
+            fresh = len(self.calls) > known  # else it has had arguments before its name
+            return fresh and named and touched is self.announced[-1] and entry.index == announced
+        return not entry.id and not name and entry.index < announced and self.announced[entry.index] is touched
+
+    def _append(self, call: Call, piece: str, events: list[StreamEvent]) -> None:
+        """Announce a call once its name is known, with all that came before; later pieces as they come."""
+        if call.part is not None:
+            if piece:
+                events.append(ToolCallDelta(call.part, piece))
+        elif call.name:
+            self._close_texts(events)
+            self._say_state(events)
+            call.part = self._next_part()
+            self.announced.append(call)
+            events.append(ToolCallStart(call.part, call.id, call.name, call.kind, has_state=self._has_state))
+            if call.arguments:
+                events.append(ToolCallDelta(call.part, call.text()))
+
+    def end(self, finished: bool, reason: FinishReason, events: list[StreamEvent]) -> None:
+        """End what is open. `finished`: the upstream gave a finish reason; `reason`: why the answer ended.
+
+        Raises UpstreamProtocolError for a call without a name, UpstreamTruncated for one that broke off.
+        """
+        self._close_texts(events)
+        self._say_state(events)
+        for call in self.calls:
+            if call.part is None:
+                raise UpstreamProtocolError("the upstream sent a tool call without a name")
+            if not finished and call.kind == "function" and call.arguments and not is_object(call.text()):
+                raise UpstreamTruncated("the upstream's answer ended inside a tool call's arguments")
+            if call.kind == "function" and not call.arguments.strip() and reason in ("stop", "tool_calls"):
+                events.append(ToolCallDelta(call.part, "{}"))  # a call without arguments: JSON.parse("") throws
+            events.append(ToolCallEnd(call.part, self._call_state.get(call)))
+
+    def _close_texts(self, events: list[StreamEvent]) -> None:
+        if self._open_reasoning is not None:
+            events.append(ReasoningEnd(self._open_reasoning, self._details.signature()))
+        if self._open_text is not None:
+            events.append(TextEnd(self._open_text))
+        if self._open_refusal is not None:
+            events.append(TextEnd(self._open_refusal))
+        self._open_reasoning = self._open_text = self._open_refusal = None
+
+    def _say_state(self, events: list[StreamEvent]) -> None:
+        """State that came without readable reasoning: a part of its own."""
+        if (signature := self._details.signature()) is not None:
+            part = self._next_part()
+            events += (ReasoningStart(part), ReasoningEnd(part, signature))
+
+    def _next_part(self) -> int:
+        self.count += 1
+        return self.count - 1
