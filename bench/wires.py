@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from bench import anthropic, chat, gemini
 from bench.script import Script
-from toolwire.model import settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +14,7 @@ class Wire:
     """`name` is the gateway's word for it, `path` what the base URL has behind the upstream's address, and `asked` what
     the path of every request has in it. `events` and `whole` write the answer."""
 
-    name: settings.Wire
+    name: str
     path: str
     asked: bytes
     model: str

@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Container, Mapping
 
-from toolwire.exchange.routing import DEMO, DEMO_MODELS
 from toolwire.model.settings import ProviderConfig, Settings
+from toolwire.providers.hosts import DEMO, DEMO_MODELS
 
 _COLUMNS = 100
 _LABEL = "  {:<15} "

@@ -5,7 +5,7 @@ from typing import Any
 from toolwire.shell.serve.door import prepare, serve
 from toolwire.shell.serve.output import Answer
 
-prepare("responses", wires=("openai_chat",))
+prepare("responses", wires=("openai_responses",))
 
 
 def handler(event: dict[str, Any], context: Any) -> Answer:

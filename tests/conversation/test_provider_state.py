@@ -101,7 +101,7 @@ def built(wire: str, *parts: Any, model: str = "gemini-3-pro", profile: str | No
     results = [Message("tool", (ToolResultPart(call.id, (TextPart("ok"),)),)) for call in calls]
     messages = (Message("user", (TextPart("hi"),)), Message("assistant", parts), *reversed(results))
     provider = load_provider(wire)
-    target = Target(ProviderConfig("up", wire, "http://up", "none", profile), model)  # type: ignore[arg-type]
+    target = Target(ProviderConfig("up", wire, "http://up", "none", profile), model)
     request = ChatRequest("m", messages, reasoning_effort="high")
     body, _ = provider.build_request(request, target, profile_of(target), None)
     document: dict[str, Any] = json.loads(body.body)

@@ -31,7 +31,7 @@ def opened(wire: str, *, stream: bool = True, found: Found = NOTHING_FOUND, **mo
     door, tenant = load_door("chat"), Tenant()
     profile = HOSTS[wire][1] if wire == "openai_chat" else None
     body = {"model": "m", "messages": [{"role": "user", "content": "x"}], "tools": [TOOL], "stream": stream} | more
-    provider = ProviderConfig("up", wire, "http://127.0.0.1:1", "none", profile)  # type: ignore[arg-type]
+    provider = ProviderConfig("up", wire, "http://127.0.0.1:1", "none", profile)
     request = door.parse_request(json.dumps(body).encode(), {})
     return Exchange(
         door,

@@ -73,7 +73,7 @@ def opened(
     _, profile, model = HOSTS[wire]
     given = body(door_name, stream, used) if document is None else json.dumps(document).encode()
     request = door.parse_request(given, {})
-    provider = ProviderConfig("up", wire, "http://127.0.0.1:1", "none", profile)  # type: ignore[arg-type]
+    provider = ProviderConfig("up", wire, "http://127.0.0.1:1", "none", profile)
     return Exchange(
         door,
         checked(door.name, request, {}, tenant),

@@ -55,7 +55,7 @@ def open_exchange(
     loaded = load_door(door)
     headers, tenant = headers or {}, tenant or Tenant()
     request = loaded.parse_request(body, headers)
-    provider = ProviderConfig("upstream", wire, "http://127.0.0.1:1/v1", "none", profile)  # type: ignore[arg-type]
+    provider = ProviderConfig("upstream", wire, "http://127.0.0.1:1/v1", "none", profile)
     return Exchange(
         loaded,
         checked(loaded.name, request, headers, tenant),

@@ -15,7 +15,8 @@ from toolwire.doors import DOORS
 from toolwire.exchange.actions import Action
 from toolwire.exchange.answer_ids import AnswerIds
 from toolwire.exchange.exchange import Exchange
-from toolwire.framing.sse import Frame, SseDecoder
+from toolwire.framing import Frame
+from toolwire.framing.sse import SseDecoder
 from toolwire.model.events import Batch, Finish, StreamEvent, TextDelta, ToolCallDelta, ToolCallStart
 from toolwire.model.stage import Stage
 

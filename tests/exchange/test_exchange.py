@@ -30,7 +30,7 @@ from toolwire.conversation.tool_call_ids import token_of
 from toolwire.doors import load_door
 from toolwire.exchange.actions import Action, Send
 from toolwire.exchange.exchange import Exchange
-from toolwire.framing.sse import Frame
+from toolwire.framing import Frame
 from toolwire.model.errors import UpstreamTimeout
 from toolwire.model.events import Batch
 from toolwire.model.http import Head

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolwire.framing import sse
-from toolwire.framing.sse import Frame, SseDecoder, encode_comment, encode_data, encode_event
+from toolwire.framing import Frame, sse
+from toolwire.framing.sse import SseDecoder, encode_comment, encode_data, encode_event
 from toolwire.model.errors import UpstreamProtocolError
 
 

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from local.banner import banner
-from toolwire.exchange.routing import DEMO_MODELS
 from toolwire.model.settings import ProviderConfig, Settings
+from toolwire.providers.hosts import DEMO_MODELS
 from toolwire.shell.store.store import open_store
 
 PROVIDERS = {

@@ -16,7 +16,7 @@ from tests.gateway import ROOT, gateway
 from tests.native_client import Said, read_answer, read_stream
 from toolwire.doors.native import answer_models as models
 from toolwire.doors.native.models import ChatRequest, RequestOptions
-from toolwire.exchange.routing import DEMO_MODELS
+from toolwire.providers.hosts import DEMO_MODELS
 
 pytestmark = pytest.mark.enable_socket
 

@@ -20,7 +20,7 @@ ANYBODY = Tenant()
 
 
 def target(wire: str, model: str, profile: str | None = None) -> Target:
-    return Target(ProviderConfig(wire, wire, "https://x/v1", profile=profile), model)  # type: ignore[arg-type]
+    return Target(ProviderConfig(wire, wire, "https://x/v1", profile=profile), model)
 
 
 TARGETS = {

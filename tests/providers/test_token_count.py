@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from toolwire.model.http import UpstreamRequest
-from toolwire.providers.token_count import count_request, estimate, read_count
+from toolwire.providers import load_provider
+from toolwire.providers.token_count import estimate, read_count
 
 HEADERS = (("content-type", "application/json"), ("x-key", "k"))
 
@@ -21,7 +22,7 @@ def test_anthropic_is_told_what_is_read() -> None:
     request = built(
         "https://a/v1/messages", model="m", max_tokens=9, messages=[1.10], tools=[2], thinking={}, stream=True, new=3
     )
-    count = count_request("anthropic_messages", request)
+    count = load_provider("anthropic_messages").count_request(request)
     assert count is not None
     assert (count.request.url, count.request.stream) == ("https://a/v1/messages/count_tokens", False)
     assert json.loads(count.request.body) == {"model": "m", "messages": [1.1], "tools": [2], "thinking": {}, "new": 3}
@@ -31,7 +32,7 @@ def test_anthropic_is_told_what_is_read() -> None:
 
 def test_openai_is_told_what_it_knows() -> None:
     request = built("https://o/v1/responses", model="m", input=[1], instructions="i", tools=[2], store=False)
-    count = count_request("openai_responses", request)
+    count = load_provider("openai_responses").count_request(request)
     assert count is not None
     assert count.request.url == "https://o/v1/responses/input_tokens"
     assert json.loads(count.request.body) == {"model": "m", "input": [1], "instructions": "i", "tools": [2]}
@@ -39,7 +40,7 @@ def test_openai_is_told_what_it_knows() -> None:
 
 def test_gemini_is_told_the_request_inside_another() -> None:
     request = built("https://g/v1beta/models/gemini-3-flash:generateContent", contents=[1], toolConfig={})
-    count = count_request("gemini", request)
+    count = load_provider("gemini").count_request(request)
     assert count is not None
     assert count.request.url == "https://g/v1beta/models/gemini-3-flash:countTokens"
     assert json.loads(count.request.body) == {
@@ -50,13 +51,13 @@ def test_gemini_is_told_the_request_inside_another() -> None:
 
 def test_vertex_is_told_the_request_itself() -> None:
     url = "https://v/v1/projects/p/locations/l/publishers/google/models/m"
-    count = count_request("gemini", built(f"{url}:generateContent", contents=[1], toolConfig={}))
+    count = load_provider("gemini").count_request(built(f"{url}:generateContent", contents=[1], toolConfig={}))
     assert count is not None
     assert (count.request.url, json.loads(count.request.body)) == (f"{url}:countTokens", {"contents": [1]})
 
 
 def test_the_chat_wire_has_no_count() -> None:
-    assert count_request("openai_chat", built("https://o/v1/chat/completions", model="m")) is None
+    assert load_provider("openai_chat").count_request(built("https://o/v1/chat/completions", model="m")) is None
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'{"n":null}', b'{"n":"7"}', b'{"n":true}', b'{"n":-1}'])

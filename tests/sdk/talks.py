@@ -16,7 +16,7 @@ from typing import Any
 
 from tests.gateway import awaited_port, free_port, running
 from tests.reference import SHARED
-from toolwire.exchange import routing
+from toolwire.providers import hosts
 
 SIM = "bench/upstream.py"
 #: Model of the bench upstream -> the wire it is reached by, and what follows its address.
@@ -25,7 +25,7 @@ SIM_MODELS = {
     "sim-anthropic/claude-sonnet-4-5": ("anthropic_messages", ""),
     "sim-gemini/gemini-2.5-flash": ("gemini", "/v1beta"),
 }
-DEMO_MODELS = tuple(f"demo/{name}" for name in routing.DEMO_MODELS)
+DEMO_MODELS = tuple(f"demo/{name}" for name in hosts.DEMO_MODELS)
 
 
 def tool(name: str, **properties: Any) -> dict[str, Any]:

@@ -26,7 +26,8 @@ from tests.providers.anthropic_messages.messages_upstream import (
     text,
     thinking,
 )
-from toolwire.framing.sse import Frame, SseDecoder
+from toolwire.framing import Frame
+from toolwire.framing.sse import SseDecoder
 from toolwire.model.events import (
     Batch,
     Finish,

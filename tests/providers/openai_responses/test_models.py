@@ -6,12 +6,12 @@ import pytest
 
 from toolwire.model.settings import ProviderConfig, Target
 from toolwire.providers.hosts import HOSTS
-from toolwire.providers.openai_responses.models import wire_for
+from toolwire.providers.wire_choice import wire_for
 from toolwire.shell.settings.configuration import load_settings
 
 
 def target(model: str, profile: str | None = "openai", wire: str = "openai_chat") -> Target:
-    return Target(ProviderConfig("host", wire, "https://h/v1", "env:KEY", profile), model)  # type: ignore[arg-type]
+    return Target(ProviderConfig("host", wire, "https://h/v1", "env:KEY", profile), model)
 
 
 NEEDED = [

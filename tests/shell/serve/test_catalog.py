@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import toolwire
-from toolwire.exchange.routing import DEMO_MODELS
 from toolwire.model.http import Head
 from toolwire.model.settings import ProviderConfig, Settings
+from toolwire.providers.hosts import DEMO_MODELS
 from toolwire.shell.serve import catalog as module
 from toolwire.shell.serve.catalog import serve_catalog
 from toolwire.shell.settings.configuration import SettingsError

@@ -73,7 +73,6 @@ def settings(server: MisbehavingUpstream, monkeypatch: pytest.MonkeyPatch) -> Se
     providers = (
         ProviderConfig("acme", "openai_chat", base_url, "env:ACME_KEY"),
         ProviderConfig("keyless", "openai_chat", base_url, "env:ABSENT_KEY"),
-        ProviderConfig("bedrock", "bedrock_converse", base_url, "env:ACME_KEY"),
         ProviderConfig("nobody", "openai_chat", nobody),
     )
     made = Settings(
@@ -173,7 +172,6 @@ REFUSED = [
     (event(model="nowhere/m"), 404, "model_not_found"),
     (event(model="gpt"), 404, "model_not_found"),
     (event(model="demo/nothing"), 404, "model_not_found"),
-    (event(model="bedrock/m"), 400, "unsupported_provider"),
     (event(model="keyless/m"), 401, "missing_credential"),
     (event(tools=[WEATHER] * 2), 400, "duplicate_tool_name"),
 ]

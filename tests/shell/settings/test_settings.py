@@ -8,6 +8,7 @@ import pytest
 
 from toolwire.model.limits import PRESET_2API, PRESET_AGENTS
 from toolwire.model.settings import ProviderConfig, Settings
+from toolwire.providers import WIRES
 from toolwire.providers.hosts import HOSTS, Host
 from toolwire.providers.profiles import PROFILES
 from toolwire.shell.settings.configuration import SettingsError, load_settings, read_document
@@ -72,6 +73,12 @@ def test_a_section_changes_only_what_it_names() -> None:
     assert "mistral" in provider.providers
 
 
+def test_the_wires_are_those_of_the_registry() -> None:
+    for wire in WIRES:
+        assert load(f'[providers.acme]\nwire = "{wire}"\nbase_url = "https://a.example"').providers["acme"].wire == wire
+    assert {host.wire for host in HOSTS} <= WIRES.keys()
+
+
 def test_a_profile_does_not_outlive_its_wire() -> None:
     settings = load('[providers.openai]\nwire = "openai_responses"')
 
@@ -107,6 +114,10 @@ ACME = '[providers.acme]\nwire = "openai_chat"\nbase_url = "https://acme.example
         ("[providers]\nopenai = 3", r"providers.openai: write a section \[providers.openai\]"),
         ('[providers.openai]\nbase-url = "x"', "providers.openai.base-url: there is no such key"),
         ("[providers.openai]\nbase_url = 5", "providers.openai.base_url: write a text in quotes"),
+        (
+            '[providers.openai]\nwire = "smoke_signals"',
+            f"providers.openai.wire: 'smoke_signals' is not known; write one of: {', '.join(WIRES)}.",
+        ),
         ('[providers.openai]\nwire = "chat"', "providers.openai.wire: 'chat' is not known; write one of: openai_chat"),
         ('[providers.openai]\nprofile = "none"', "providers.openai.profile: 'none' is not known; write one of"),
         ('[providers.acme]\nwire = "openai_chat"', "providers.acme.base_url: is missing"),

@@ -90,7 +90,7 @@ _running: list[DemoServer] = []
 def demo_base_url() -> str:
     """Where this process's demo provider listens ("http://127.0.0.1:PORT"); the first call starts it.
 
-    A provider's base URL is this with its path in `routing.DEMO_MODELS` behind it.
+    A provider's base URL is this with its path in `hosts.DEMO_MODELS` behind it.
     """
     with _lock:
         if not _running:

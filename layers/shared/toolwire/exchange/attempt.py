@@ -41,6 +41,10 @@ class Attempt:
     _credential: str | None = field(repr=False)
     _found: Found = field(repr=False)
 
+    def signed(self, request: UpstreamRequest, now: float) -> UpstreamRequest:
+        """See `Provider.sign`."""
+        return self.provider.sign(request, self._credential, now)
+
     def refuses_state(self, status: int | None, refusal: GatewayError) -> bool:
         """Whether the provider has refused the state that it was given: `without_state` may be answered."""
         return self.has_state and status == 400 and _ABOUT_STATE.search(refusal.message) is not None
@@ -70,8 +74,9 @@ def prepare_attempt(
     """The request of a client that speaks `dialect`, as this target takes it. `found`: what the store had of earlier
     turns. Raises RequestError for what the provider cannot take."""
     provider, profile = load_provider(target.provider.wire), profile_of(target)
-    same_dialect = dialect == provider.dialect
-    check_results(request, provider.dialect)
+    same_dialect = dialect in provider.lanes
+    if not (same_dialect and provider.judges_results):
+        check_results(request)
     warnings: list[str] = []
     given = request if same_dialect else without_server_tool_items(request, warnings)
     turn = restored(given, found, origin_of(target), same_dialect=same_dialect, with_state=with_state)

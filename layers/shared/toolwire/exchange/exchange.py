@@ -19,7 +19,7 @@ No network, no clock and no randomness: `now` and `new_id` are handed in, so the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from toolwire.conversation import NOTHING_FOUND, Found
 from toolwire.conversation.tool_call_ids import find_conversation
@@ -32,16 +32,13 @@ from toolwire.exchange.heads import Heads
 from toolwire.exchange.reader import Reader, reader_for
 from toolwire.exchange.stages import stages_for
 from toolwire.exchange.writer import DocumentWriter, StreamWriter, Writer
-from toolwire.framing.sse import Frame
+from toolwire.framing import Frame
 from toolwire.model.errors import GatewayError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import Batch, StreamFailed
 from toolwire.model.http import Head, Headers, UpstreamRequest
 from toolwire.model.settings import Target, Tenant
 from toolwire.model.stored import Item
 from toolwire.policy.checked_request import Checked
-
-if TYPE_CHECKING:
-    pass
 
 T = TypeVar("T")
 
@@ -118,6 +115,11 @@ class Exchange:
     def upstream_request(self) -> UpstreamRequest:
         """What is to be sent to the provider."""
         return self._attempt.upstream_request
+
+    def signed(self, request: UpstreamRequest, now: float) -> UpstreamRequest:
+        """A request to this exchange's provider as it is sent: its last header is set. `now` is in seconds since
+        1970."""
+        return self._attempt.signed(request, now)
 
     @property
     def ends(self) -> bool:

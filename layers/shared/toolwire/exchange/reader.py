@@ -9,19 +9,17 @@ Both raise UpstreamError for what the provider reports or breaks, behind the bat
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from toolwire.exchange.figures import Figures
-from toolwire.framing.sse import Frame, SseDecoder
+from toolwire.framing import Frame, Framing
 from toolwire.model.errors import GatewayError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import Batch
 from toolwire.model.limits import ANSWER_BYTES
 from toolwire.providers import Provider
 
-#: How a body of events begins, whatever its content type says, and within how many bytes.
-_EVENTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?::|data:|event:|id:|retry:)")
+#: Within how many bytes a body shows that it is a stream, whatever its content type says.
 _BEGINNING = 16
 
 
@@ -46,20 +44,14 @@ def reader_for(
     where it does not, what is streamed is gathered. `observe` is shown every frame."""
     if not 200 <= status < 300:
         return RefusalReader(status, headers, provider)
-    stream = StreamReader(_framing(), provider, figures, for_stream=for_stream, observe=observe)
-    if _is_stream(headers.get("content-type", "").lower(), for_stream):
-        return stream
-    return DocumentReader(provider, figures, stream, for_stream=for_stream)
 
+    def stream_reader(start: bytes) -> StreamReader | None:
+        framing = provider.framing(headers.get("content-type", "").lower(), start, asked=for_stream)
+        if framing is None:
+            return None
+        return StreamReader(framing, provider, figures, for_stream=for_stream, observe=observe)
 
-def _is_stream(content_type: str, asked: bool) -> bool:
-    """Whether an answer of this content type is a stream: it says so, or a stream was asked for and it is no JSON."""
-    return "event-stream" in content_type or (asked and "json" not in content_type)
-
-
-def _framing() -> SseDecoder:
-    """What cuts a stream into frames."""
-    return SseDecoder()
+    return stream_reader(b"") or DocumentReader(provider, figures, stream_reader, for_stream=for_stream)
 
 
 class StreamReader:
@@ -67,7 +59,7 @@ class StreamReader:
 
     def __init__(
         self,
-        frames: SseDecoder,
+        frames: Framing,
         provider: Provider,
         figures: Figures,
         *,
@@ -117,28 +109,37 @@ class StreamReader:
 
 
 class DocumentReader:
-    """One JSON document; or events (`stream` reads them) whose content type does not say so."""
+    """One JSON document; or a stream whose content type does not say so: `stream_reader` gives its reader for the
+    body's first bytes."""
 
-    def __init__(self, provider: Provider, figures: Figures, stream: StreamReader, *, for_stream: bool) -> None:
-        self._provider, self._figures, self._stream, self._for_stream = provider, figures, stream, for_stream
+    def __init__(
+        self,
+        provider: Provider,
+        figures: Figures,
+        stream_reader: Callable[[bytes], StreamReader | None],
+        *,
+        for_stream: bool,
+    ) -> None:
+        self._provider, self._figures, self._for_stream = provider, figures, for_stream
+        self._stream_reader = stream_reader
+        self._stream: StreamReader | None = None
         self._body = bytearray()
-        self._is_stream = False
 
     def feed(self, data: bytes) -> Iterable[Batch]:
         """See the module."""
-        if self._is_stream:
+        if self._stream is not None:
             return self._stream.feed(data)
         begins = len(self._body) < _BEGINNING
         self._body += data
         _check_size(len(self._body))
-        if begins and _EVENTS.match(self._body):
-            self._is_stream = True
-            return self._stream.feed(bytes(self._body))
+        if begins and (stream := self._stream_reader(bytes(self._body))) is not None:
+            self._stream = stream
+            return stream.feed(bytes(self._body))
         return ()
 
     def end(self, error: GatewayError | None) -> Iterator[Batch]:
         """See the module."""
-        if self._is_stream:
+        if self._stream is not None:
             yield from self._stream.end(error)
             return
         if error is not None:

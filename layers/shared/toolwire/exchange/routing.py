@@ -12,22 +12,11 @@ from __future__ import annotations
 import re
 
 from toolwire.model.errors import RequestError
-from toolwire.model.settings import ProviderConfig, Settings, Target, Tenant
-
-#: The name that no configuration can take: the demo provider.
-DEMO = "demo"
+from toolwire.model.settings import Settings, Target, Tenant
+from toolwire.providers.hosts import DEMO, DEMO_MODELS
 
 #: How many aliases may lead to one another.
 ALIAS_HOPS = 8
-
-#: The demo's models, each in the true format of one wire. The base URL is relative to wherever the demo server listens.
-DEMO_MODELS: dict[str, ProviderConfig] = {
-    "openai": ProviderConfig(name=DEMO, wire="openai_chat", base_url="/openai/v1", profile="openai"),
-    "responses": ProviderConfig(name=DEMO, wire="openai_responses", base_url="/openai/v1", profile="openai"),
-    "compatible": ProviderConfig(name=DEMO, wire="openai_chat", base_url="/compatible/v1", profile="compatible"),
-    "anthropic": ProviderConfig(name=DEMO, wire="anthropic_messages", base_url="/anthropic"),
-    "gemini": ProviderConfig(name=DEMO, wire="gemini", base_url="/gemini/v1beta"),
-}
 
 
 def route(model: str, settings: Settings) -> Target:

@@ -140,7 +140,7 @@ def stages_for(
 
 def _recovery(request: ChatRequest, attempt: Attempt, figures: Figures) -> TextCallRecovery | None:
     """What turns calls that a model writes as text into calls, where that is done."""
-    if not attempt.profile.recovers_text_calls or attempt.provider.dialect != "openai_chat":
+    if not attempt.profile.recovers_text_calls or not attempt.provider.may_write_calls_as_text:
         if request.options.recover_text_calls:
             figures.warn("not_supported:recover_text_calls")
         return None

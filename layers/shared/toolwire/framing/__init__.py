@@ -1,1 +1,28 @@
-"""Bytes to frames and back. Knows no vendor: `sse` here, the AWS event stream beside it when Bedrock comes."""
+"""Bytes to frames and back, one module a framing: `sse` here, AWS's event stream beside it when a wire needs it.
+
+A framing knows no vendor and no protocol: what a frame says is read by the provider's decoder.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from msgspec import Struct
+
+
+class Frame(Struct, frozen=True, gc=False):
+    """One event of a stream: its name (None where it has none) and its data."""
+
+    event: str | None
+    data: bytes
+
+
+class Framing(Protocol):
+    """Cuts one body into frames, however its bytes arrive. One instance a body. Both methods raise
+    UpstreamProtocolError for bytes that are no such body, and for a frame over `limits.FRAME_BYTES`."""
+
+    def feed(self, chunk: bytes, /) -> list[Frame]:
+        """The frames that these bytes complete."""
+
+    def end(self) -> list[Frame]:
+        """The body is over: the frames that are left in what it did not finish."""

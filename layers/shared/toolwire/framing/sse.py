@@ -6,24 +6,29 @@ clients must stay away from here. Bytes may arrive cut anywhere, also inside a U
 
 from __future__ import annotations
 
-from msgspec import Struct
+import re
 
+from toolwire.framing import Frame
 from toolwire.model.errors import UpstreamProtocolError
 from toolwire.model.limits import FRAME_BYTES
 
 _BOM = b"\xef\xbb\xbf"
 
 
-class Frame(Struct, frozen=True, gc=False):
-    """One event: its name (None without an `event:` line) and its data, several `data:` lines joined with LF."""
+#: How a body of events begins, whatever its content type says.
+_EVENTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?::|data:|event:|id:|retry:)")
 
-    event: str | None
-    data: bytes
+
+def sse_framing(content_type: str, start: bytes, *, asked: bool) -> SseDecoder | None:
+    """The decoder of a body that is Server-Sent Events; None for any other. `content_type` is in lower case, `start`
+    how the body begins. A stream that was `asked` for is one unless the host says that it is JSON."""
+    is_stream = "event-stream" in content_type or (asked and "json" not in content_type)
+    return SseDecoder() if is_stream or _EVENTS.match(start) else None
 
 
 class SseDecoder:
-    """`feed` bytes, get the frames they complete; `end` gives the last one if the stream stopped before its blank
-    line. Raises UpstreamProtocolError for a frame over `FRAME_BYTES`."""
+    """See `framing.Framing`. A frame's event is None without an `event:` line; several `data:` lines are joined with
+    LF. `end` gives the last frame if the stream stopped before its blank line."""
 
     __slots__ = ("_after_cr", "_bare", "_data", "_event", "_line", "_size", "_started")
 

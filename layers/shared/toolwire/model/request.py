@@ -206,6 +206,8 @@ class RequestFields:
     dialect: str
     members: tuple[tuple[str, bytes], ...]
     parsed: ChatRequest
+    #: The member that holds the history.
+    history: str = "messages"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,19 +7,18 @@ from typing import Literal
 
 from toolwire.model.limits import PRESET_2API, PRESET_AGENTS, Limits
 
-Wire = Literal["openai_chat", "openai_responses", "anthropic_messages", "gemini", "bedrock_converse"]
-
 
 @dataclass(frozen=True, slots=True)
 class ProviderConfig:
     """One upstream: its protocol, address, credential and quirks.
 
-    `credential` is a reference, never a secret: "env:NAME", "secret:NAME", "ssm:NAME" or "none". `profile` names a row
-    of `providers/profiles.py`. `base_url` is what the vendor's own SDK takes.
+    `wire` is a key of `providers.WIRES`. `credential` is a reference, never a secret: "env:NAME", "secret:NAME",
+    "ssm:NAME" or "none". `profile` names a row of `providers/profiles.py`. `base_url` is what the
+    vendor's own SDK takes.
     """
 
     name: str
-    wire: Wire
+    wire: str
     base_url: str
     credential: str = "none"
     profile: str | None = None

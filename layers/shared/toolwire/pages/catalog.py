@@ -14,9 +14,10 @@ from collections.abc import Collection
 
 import msgspec
 
-from toolwire.exchange.routing import DEMO, DEMO_MODELS, may_use, route
+from toolwire.exchange.routing import may_use, route
 from toolwire.model.errors import GatewayError
 from toolwire.model.settings import Settings, Tenant
+from toolwire.providers.hosts import DEMO, DEMO_MODELS
 
 
 def models_body(settings: Settings, wires: Collection[str], tenant: Tenant | None = None) -> bytes:

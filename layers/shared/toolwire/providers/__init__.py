@@ -1,24 +1,36 @@
-"""The providers: the upstream protocols (wires), one module each. A provider never imports a door.
+"""The providers: the upstream protocols (wires), a folder each. A provider never imports a door.
 
-How to add a wire: write `wire/<name>.py` (typed shapes) and `providers/<name>.py` with a `PROVIDER` object of the
-protocol below, then add its row to `WIRES`. `build_request` turns the neutral request into one HTTP request, `decoder`
-the answer's frames (or its JSON) into neutral events, `parse_error` an error status into an UpstreamError. Nothing else
-in the gateway changes: every door can use it at once. A host that speaks a wire we have is no code at all: a row in
-`hosts.py`, and one in `profiles.py` if it deviates.
+How to add a wire:
+
+1. `wire/<name>.py`: the typed shapes of the protocol, and `DIALECT`, its name.
+2. `providers/<name>/`: `request.py` with a class that extends `Provider` and its object `PROVIDER`; beside it, with
+   these names in every folder, `messages.py` (the history), `tools.py`, `answer.py` (the decoder), `errors.py` and
+   `models.py` (what differs between model families).
+3. Its row in `WIRES`.
+
+Nothing else in the gateway changes: the configuration takes the wire's name, and every door can use it at once. What a
+wire needs beside that is behind `Provider`: its framing, if answers are no Server-Sent Events; `sign`, if the
+credential depends on the whole request; a count of tokens; the members below that have a default.
+
+A host that speaks a wire we have is no code at all: a row in `hosts.py`, and one in `profiles.py` if it deviates.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from toolwire.framing.sse import Frame
+from toolwire.framing import Frame, Framing
+from toolwire.framing.sse import sse_framing
 from toolwire.model.errors import UpstreamError
 from toolwire.model.events import Batch
 from toolwire.model.http import UpstreamRequest
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Target
 from toolwire.providers.profiles import PROFILES, Profile
+
+if TYPE_CHECKING:
+    from toolwire.providers.token_count import Count
 
 
 class Decoder(Protocol):
@@ -33,13 +45,22 @@ class Decoder(Protocol):
 
 
 class Provider(Protocol):
-    """One wire."""
+    """One wire. A class that extends this has the defaults; what has none it must define."""
 
     dialect: str
     #: The tool names it takes, as a regular expression; others are mapped and restored.
     tool_name: str
+    #: The dialects of the doors whose clients' own bytes may pass: their requests, their answers and their call ids.
+    lanes: frozenset[str] = frozenset()
+    #: Whether, in a lane, the host decides itself about results without a call: it knows more than the history says
+    #: (compacted turns, what is stored there), and its clients mend a history by its words.
+    judges_results: bool = False
+    #: Whether hosts of this wire serve models that write calls as text: see `Profile.recovers_text_calls`.
+    may_write_calls_as_text: bool = False
     #: How the headers of its answers begin that a client of the same API is shown.
-    shown_headers: tuple[str, ...]
+    shown_headers: tuple[str, ...] = ()
+    #: A model that stands for any of the wire's, where only a model's name tells what it takes.
+    any_model: str = "any"
 
     def build_request(
         self, request: ChatRequest, target: Target, profile: Profile, credential: str | None
@@ -47,13 +68,30 @@ class Provider(Protocol):
         """The HTTP request, and the codes of warnings about what could not be carried as it was. Raises RequestError
         for what this provider cannot take."""
 
-    def decoder(self) -> Decoder: ...
+    def sign(self, request: UpstreamRequest, credential: str | None, now: float) -> UpstreamRequest:  # noqa: ARG002
+        """The request as it is sent: nothing in it changes after this. `now` is in seconds since 1970. A wire whose
+        credential is a header has put it there already, and the default changes nothing."""
+        return request
+
+    def framing(self, content_type: str, start: bytes, *, asked: bool) -> Framing | None:
+        """What cuts an answer into frames, None for one document. `content_type` is in lower case. `start` is how the
+        body begins: nothing while only the head is there; asked again with its first bytes after a None. `asked`:
+        whether a stream was asked for. The default knows Server-Sent Events."""
+        return sse_framing(content_type, start, asked=asked)
+
+    def decoder(self) -> Decoder:
+        """The decoder of one answer."""
 
     def without_source(self, batch: Batch) -> Batch:
         """The batch with its unnamed members read from its source, and the source dropped."""
 
     def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
         """An answer with an error status."""
+
+    def count_request(self, request: UpstreamRequest) -> Count | None:  # noqa: ARG002
+        """How a host is asked for the tokens of `request`, which was built for a whole answer; None where it cannot
+        be."""
+        return None
 
 
 #: wire -> module with a `PROVIDER`.
@@ -66,6 +104,7 @@ WIRES = {
 
 
 def load_provider(wire: str) -> Provider:
+    """The provider of a key of `WIRES`."""
     provider: Any = import_module(WIRES[wire]).PROVIDER
     return provider  # type: ignore[no-any-return]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toolwire.model.settings import Wire
+from toolwire.model.settings import ProviderConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Host:
     """
 
     name: str
-    wire: Wire
+    wire: str
     base_url: str
     credentials: tuple[str, ...] = ()
     base_url_variable: str | None = None
@@ -89,3 +89,15 @@ HOSTS: tuple[Host, ...] = (
     ),
     Host("lmstudio", "openai_chat", "http://127.0.0.1:1234/v1", base_url_variable="LMSTUDIO_BASE_URL"),
 )
+
+#: The name that no configuration can take: the demo provider.
+DEMO = "demo"
+
+#: The demo's models, each in the true format of one wire. The base URL is relative to wherever the demo server listens.
+DEMO_MODELS: dict[str, ProviderConfig] = {
+    "openai": ProviderConfig(name=DEMO, wire="openai_chat", base_url="/openai/v1", profile="openai"),
+    "responses": ProviderConfig(name=DEMO, wire="openai_responses", base_url="/openai/v1", profile="openai"),
+    "compatible": ProviderConfig(name=DEMO, wire="openai_chat", base_url="/compatible/v1", profile="compatible"),
+    "anthropic": ProviderConfig(name=DEMO, wire="anthropic_messages", base_url="/anthropic"),
+    "gemini": ProviderConfig(name=DEMO, wire="gemini", base_url="/gemini/v1beta"),
+}

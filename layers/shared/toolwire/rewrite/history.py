@@ -21,22 +21,14 @@ NO_RESULT = "Error: no result was provided for this tool call."
 #: What a request names that stands for messages it does not hold.
 _STORED = ("previous_response_id", "conversation", "prompt", "(item_reference)")
 
-#: APIs whose own hosts decide about results without a call: they know more than the history says (compacted turns, what
-#: is stored there), and their clients mend a history by their words. Hosts of the Chat API are too many and too
-#: different for that.
-_DECIDE_THEMSELVES = frozenset({"anthropic_messages", "openai_responses"})
 
-
-def check_results(request: ChatRequest, dialect: str | None = None) -> None:
+def check_results(request: ChatRequest) -> None:
     """Raises RequestError (`unknown_tool_call_id`) for a result whose call is not in the history before it, and
-    (`duplicate_tool_result`) for a second result of one call. `dialect`: the provider's, which decides itself where the
-    client speaks it too. Where a part of the history is stored at a provider (Responses: `previous_response_id`, ...),
-    that provider knows."""
-    if request.fields is not None and request.fields.dialect == dialect and dialect in _DECIDE_THEMSELVES:
-        return
+    (`duplicate_tool_result`) for a second result of one call. Where a part of the history is stored at a provider
+    (`previous_response_id`, ...), that provider knows."""
     if any(name.endswith(_STORED) for name in request.dialect_fields):
         return
-    is_responses = request.fields is not None and request.fields.dialect == "openai_responses"
+    history = request.fields.history if request.fields is not None else "messages"
     calls: Counter[str] = Counter()
     results: Counter[str] = Counter()
     for number, message in enumerate(request.messages):
@@ -53,7 +45,7 @@ def check_results(request: ChatRequest, dialect: str | None = None) -> None:
                     f"the tool result for {part.tool_call_id!r} answers {wrong}; send one result after the assistant "
                     "message whose tool_calls has this id",
                     code="duplicate_tool_result" if known else "unknown_tool_call_id",
-                    param="input" if is_responses else f"messages[{number}].tool_call_id",
+                    param=f"messages[{number}].tool_call_id" if history == "messages" else history,
                 )
 
 

@@ -125,7 +125,7 @@ def _request(top: dict[str, bytes]) -> ChatRequest:
         reasoning_summary=reasoning.summary,
         dialect_fields=(*fields, *verbosity, *foreign_choice, *history.foreign),
     )
-    return replace(parsed, fields=RequestFields(wire.DIALECT, tuple(top.items()), parsed))
+    return replace(parsed, fields=RequestFields(wire.DIALECT, tuple(top.items()), parsed, "input"))
 
 
 def _check_background(top: dict[str, bytes]) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from toolwire.model.errors import RequestError, UpstreamError
 from toolwire.model.events import Batch
@@ -20,7 +21,7 @@ from toolwire.model.http import Headers, UpstreamRequest, post_json
 from toolwire.model.request import ChatRequest, RequestFields, Tool, ToolChoice
 from toolwire.model.settings import Target
 from toolwire.model.source import raw_in
-from toolwire.providers import Decoder
+from toolwire.providers import Decoder, Provider
 from toolwire.providers.anthropic_messages.answer import MessagesDecoder
 from toolwire.providers.anthropic_messages.errors import error_from_body
 from toolwire.providers.anthropic_messages.lane import own_fields, own_headers, own_members, with_signed_thinking
@@ -38,6 +39,9 @@ from toolwire.wire.anthropic_messages import DIALECT
 from toolwire.wire.anthropic_messages_extra import without_source
 from toolwire.wire.json import dump, write_array, write_object
 
+if TYPE_CHECKING:
+    from toolwire.providers.token_count import Count
+
 #: Tool names the API accepts.
 _TOOL_NAME = r"[A-Za-z0-9_-]{1,128}"
 #: Call ids the API accepts; and the length of one that stands in for another.
@@ -45,11 +49,14 @@ _CALL_ID = r"[A-Za-z0-9_-]{1,64}"
 _CALL_ID_LENGTH = 40
 
 
-class AnthropicMessages:
+class AnthropicMessages(Provider):
     """See `providers.Provider`."""
 
     dialect = DIALECT
     tool_name = _TOOL_NAME
+    lanes = frozenset({DIALECT})
+    judges_results = True
+    any_model = "claude"
     shown_headers = ("anthropic-ratelimit-",)
 
     def build_request(
@@ -77,6 +84,13 @@ class AnthropicMessages:
 
     def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
         return error_from_body(body, status, headers.get("retry-after"))
+
+    def count_request(self, request: UpstreamRequest) -> Count:
+        from toolwire.providers.anthropic_messages.token_count import (
+            count_request,  # for few requests: no cold start's business
+        )
+
+        return count_request(request)
 
 
 PROVIDER = AnthropicMessages()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from toolwire.framing.sse import Frame
+from toolwire.framing import Frame
 from toolwire.model.errors import UpstreamError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import (
     Batch,

@@ -7,6 +7,7 @@ The two hosts speak the same and differ in address and credential. What differs 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 from toolwire.model.errors import RequestError, UpstreamError
@@ -14,7 +15,7 @@ from toolwire.model.events import Batch
 from toolwire.model.http import Headers, UpstreamRequest, post_json
 from toolwire.model.request import ChatRequest, Sampling, ToolChoice
 from toolwire.model.settings import Target
-from toolwire.providers import Decoder
+from toolwire.providers import Decoder, Provider
 from toolwire.providers.gemini.answer import GeminiDecoder
 from toolwire.providers.gemini.errors import error_from_body
 from toolwire.providers.gemini.messages import CONTENT, HistoryWriter
@@ -29,6 +30,9 @@ from toolwire.schema.dialects import adapted
 from toolwire.wire.gemini import DIALECT
 from toolwire.wire.json import dump, write_array, write_object
 
+if TYPE_CHECKING:
+    from toolwire.providers.token_count import Count
+
 #: Stop sequences in one request.
 _MOST_STOPS = 5
 #: `seed` is a 32-bit number.
@@ -39,13 +43,13 @@ _VERTEX = "aiplatform.googleapis.com"
 _COLLECTIONS = ("models/", "tunedModels/")
 
 
-class Google:
+class Google(Provider):
     """See `providers.Provider`."""
 
     dialect = DIALECT
     #: Google's own rule allows 128 characters today; models that are still served allow 64.
     tool_name = r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}"
-    shown_headers: tuple[str, ...] = ()
+    any_model = "gemini"
 
     def build_request(
         self,
@@ -77,6 +81,11 @@ class Google:
 
     def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
         return error_from_body(body, status, headers.get("retry-after"))
+
+    def count_request(self, request: UpstreamRequest) -> Count:
+        from toolwire.providers.gemini.token_count import count_request  # for few requests: no cold start's business
+
+        return count_request(request)
 
 
 PROVIDER = Google()

@@ -11,7 +11,7 @@ from codecs import BOM_UTF8
 
 import msgspec
 
-from toolwire.framing.sse import Frame
+from toolwire.framing import Frame
 from toolwire.model.errors import UpstreamError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import (
     Batch,

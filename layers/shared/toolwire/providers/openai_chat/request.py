@@ -14,7 +14,7 @@ from toolwire.model.events import Batch
 from toolwire.model.http import Headers, UpstreamRequest, post_json
 from toolwire.model.request import ChatRequest, Message, ReasoningPart
 from toolwire.model.settings import Target
-from toolwire.providers import Decoder
+from toolwire.providers import Decoder, Provider
 from toolwire.providers.openai_chat.answer import ChatDecoder
 from toolwire.providers.openai_chat.errors import error_from_body
 from toolwire.providers.openai_chat.messages import (
@@ -56,12 +56,13 @@ _ATTRIBUTES = {
 }
 
 
-class OpenAIChat:
+class OpenAIChat(Provider):
     """See `providers.Provider`."""
 
     dialect = DIALECT
     tool_name = WIRE_NAME
-    shown_headers: tuple[str, ...] = ()  # its limits' names are those of the tenant's own
+    lanes = frozenset({DIALECT})
+    may_write_calls_as_text = True
 
     def build_request(
         self, request: ChatRequest, target: Target, profile: Profile, credential: str | None

@@ -7,7 +7,7 @@ index or an id that is missing or changes, text that only a `.done` tells) loses
 
 from __future__ import annotations
 
-from toolwire.framing.sse import Frame
+from toolwire.framing import Frame
 from toolwire.model.errors import UpstreamError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import (
     Batch,

@@ -1,4 +1,4 @@
-"""What differs between the model families of the Responses wire, as data, and which models need it.
+"""What differs between the model families of the Responses wire, as data.
 
 Source: OpenAI's model pages and its refusals. Sampling beside reasoning is refused; `reasoning.encrypted_content` is
 refused by models that do not reason. A model that no row knows gets what was asked for and is asked for nothing more.
@@ -7,12 +7,7 @@ refused by models that do not reason. A model that no row knows gets what was as
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
-
-from toolwire.model.settings import Target
-from toolwire.providers.profiles import PROFILES
-from toolwire.wire.openai_responses import DIALECT
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +38,3 @@ def family_of(model: str) -> Family:
     """The first family that the model's name belongs to."""
     name = model.rpartition("/")[2]
     return next((family for family in FAMILIES if re.fullmatch(family.pattern, name)), UNKNOWN)
-
-
-def wire_for(target: Target, dialect: str) -> Target:
-    """The target by the wire that serves a client of this dialect best: at a provider that has both of OpenAI's, a
-    client of the Responses API keeps it, and every other client gets it for the models that need it. OpenAI refuses
-    tools beside reasoning on the Chat wire since gpt-5.4 (`Profile.responses_models`)."""
-    provider = target.provider
-    models = PROFILES[provider.profile].responses_models if provider.profile is not None else frozenset()
-    if provider.wire != "openai_chat" or provider.wire_is_chosen or not models:
-        return target
-    if dialect != DIALECT and not any(fnmatchcase(target.model, pattern) for pattern in models):
-        return target
-    return replace(target, provider=replace(provider, wire="openai_responses"))

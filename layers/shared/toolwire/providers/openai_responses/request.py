@@ -17,13 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from toolwire.model.errors import UpstreamError
 from toolwire.model.events import Batch
 from toolwire.model.http import Headers, UpstreamRequest, post_json
 from toolwire.model.request import ChatRequest, RequestFields
 from toolwire.model.settings import Target
-from toolwire.providers import Decoder
+from toolwire.providers import Decoder, Provider
 from toolwire.providers.openai_responses.answer import ResponsesDecoder
 from toolwire.providers.openai_responses.errors import error_from_body
 from toolwire.providers.openai_responses.messages import CONTENT, write_input
@@ -41,6 +42,9 @@ from toolwire.rewrite.tool_names import with_wire_names
 from toolwire.wire import openai_chat
 from toolwire.wire.json import dump, members, write_object
 from toolwire.wire.openai_responses import DIALECT
+
+if TYPE_CHECKING:
+    from toolwire.providers.token_count import Count
 
 #: Names of functions that the API accepts, call ids, and the length of an id that stands in for another.
 _TOOL_NAME = r"[A-Za-z0-9_-]{1,128}"
@@ -74,12 +78,13 @@ _SHARED = (
 _NO_KNOBS = ("top_k", "seed", "frequency_penalty", "presence_penalty", "stop")
 
 
-class OpenAIResponses:
+class OpenAIResponses(Provider):
     """See `providers.Provider`."""
 
     dialect = DIALECT
     tool_name = _TOOL_NAME
-    shown_headers: tuple[str, ...] = ()  # its limits' names are those of the tenant's own
+    lanes = frozenset({DIALECT})
+    judges_results = True
 
     def build_request(
         self, request: ChatRequest, target: Target, profile: Profile, credential: str | None
@@ -103,6 +108,13 @@ class OpenAIResponses:
 
     def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
         return error_from_body(body, status, headers.get("retry-after"))
+
+    def count_request(self, request: UpstreamRequest) -> Count:
+        from toolwire.providers.openai_responses.token_count import (
+            count_request,  # for few requests: no cold start's business
+        )
+
+        return count_request(request)
 
 
 PROVIDER = OpenAIResponses()

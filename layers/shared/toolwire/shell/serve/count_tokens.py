@@ -14,7 +14,7 @@ from toolwire.exchange.exchange import Exchange
 from toolwire.model.http import Headers, HttpRequest
 from toolwire.model.limits import ANSWER_BYTES
 from toolwire.providers import load_provider
-from toolwire.providers.token_count import NO_COUNT, count_request, estimate, read_count
+from toolwire.providers.token_count import NO_COUNT, estimate, read_count
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.document import serve_document
 from toolwire.shell.serve.door import seconds_left, upstream
@@ -45,15 +45,15 @@ def serve_count(event: Any, context: Any) -> Answer:
 def _count(exchange: Exchange, expires: float, record: observe.RequestRecord) -> tuple[bytes, list[str]]:
     """The count as the API has it, and codes of warnings. Raises GatewayError."""
     assert record.target is not None
-    request, wire = exchange.upstream_request, record.target.provider.wire
-    count = count_request(wire, request)
+    request, provider = exchange.upstream_request, load_provider(record.target.provider.wire)
+    count = provider.count_request(request)
     tokens = None
     if count is not None:
         asked = replace(count.request, headers=(*count.request.headers, (HOP_HEADER, "1")))
-        with upstream().send(asked, expires=expires) as answer:
+        with upstream().send(exchange.signed(asked, time.time()), expires=expires) as answer:
             body = answer.read(ANSWER_BYTES)
             if not 200 <= answer.status < 300 and answer.status not in NO_COUNT:
-                raise load_provider(wire).parse_error(answer.status, answer.headers, body)
+                raise provider.parse_error(answer.status, answer.headers, body)
         tokens = read_count(body, count.member) if answer.status not in NO_COUNT else None
     warnings = list(exchange.figures.warnings)
     if tokens is None:

@@ -19,8 +19,8 @@ from toolwire.model.settings import Settings, Target, Tenant
 from toolwire.pages.tools_check import Candidate, report
 from toolwire.pages.translate import show
 from toolwire.policy.checked_request import checked
-from toolwire.providers import WIRES
-from toolwire.providers.openai_responses.models import wire_for
+from toolwire.providers import load_provider
+from toolwire.providers.wire_choice import wire_for
 from toolwire.shell.access.keys import authenticate
 from toolwire.shell.access.rates import admit
 from toolwire.shell.serve import observe
@@ -44,9 +44,6 @@ _REQUESTS: dict[DoorName, tuple[tuple[str, bytes], ...]] = {
     "messages": (("messages", _QUESTION), ("max_tokens", b"1024")),
     "responses": (("input", b'"?"'),),
 }
-
-#: The model that stands for any of a wire's models. Their names tell the families apart, and these name none.
-_ANY_MODEL = {"anthropic_messages": "claude", "gemini": "gemini", "bedrock_converse": "anthropic.claude"}
 
 
 def serve_native(event: Any, context: Any) -> Answer:
@@ -95,8 +92,8 @@ def _candidates(models: list[str] | None, door: Door, settings: Settings, tenant
             yield Candidate(name, None, error)
     if models is None:
         for provider in settings.providers.values():
-            target = wire_for(Target(provider, _ANY_MODEL.get(provider.wire, "any")), door.dialect)
-            if target.provider.wire in WIRES and may_use(tenant, target.model, target):
+            target = wire_for(Target(provider, load_provider(provider.wire).any_model), door.dialect)
+            if may_use(tenant, target.model, target):
                 yield Candidate(None, target)
 
 

@@ -14,13 +14,13 @@ from toolwire.conversation.sticky_model import sticky_item
 from toolwire.conversation.tool_call_ids import ALPHABET
 from toolwire.doors import Door
 from toolwire.exchange.exchange import Exchange
-from toolwire.exchange.routing import DEMO, check_door, check_tenant, route
+from toolwire.exchange.routing import check_door, check_tenant, route
 from toolwire.model.errors import RequestError
 from toolwire.model.http import HttpRequest
 from toolwire.model.settings import Settings, Target
 from toolwire.policy.checked_request import checked
-from toolwire.providers import WIRES
-from toolwire.providers.openai_responses.models import wire_for
+from toolwire.providers.hosts import DEMO
+from toolwire.providers.wire_choice import wire_for
 from toolwire.shell.access.credentials import credential
 from toolwire.shell.access.keys import authenticate
 from toolwire.shell.access.rates import admit, charge
@@ -74,16 +74,8 @@ def open_exchange(door: Door, request: HttpRequest, record: observe.RequestRecor
 
 def target_of(model: str, dialect: str, settings: Settings) -> Target:
     """Where a door of this dialect reaches the model. The demo's address is still a path. Raises RequestError for a
-    model that leads nowhere, or to a wire that is not built."""
-    target = wire_for(route(model, settings), dialect)
-    provider = target.provider
-    if provider.wire not in WIRES:
-        message = (
-            f"The provider {provider.name!r} speaks {provider.wire}, which this version does not serve yet; "
-            f"it serves: {', '.join(WIRES)}."
-        )
-        raise RequestError(message, code="unsupported_provider", param="model")
-    return target
+    model that leads nowhere."""
+    return wire_for(route(model, settings), dialect)
 
 
 def _listening(target: Target) -> Target:

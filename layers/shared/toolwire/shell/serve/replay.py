@@ -26,12 +26,12 @@ from typing import Any, Literal
 from toolwire.doors import Door, load_door
 from toolwire.exchange.actions import Action, carried_out
 from toolwire.exchange.exchange import Exchange
-from toolwire.exchange.routing import DEMO
 from toolwire.model.errors import GatewayError, UpstreamTruncated
 from toolwire.model.events import Batch, StreamEvent
 from toolwire.model.http import Head, HttpRequest
 from toolwire.model.settings import Target
 from toolwire.policy.checked_request import checked
+from toolwire.providers.hosts import DEMO
 from toolwire.shell.serve.opening import target_of
 from toolwire.shell.serve.proxy_event import error_head, http_request, request_id
 from toolwire.shell.settings.configuration import load_settings

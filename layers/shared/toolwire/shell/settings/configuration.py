@@ -24,13 +24,13 @@ import re
 import tomllib
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import cast, get_args
 from urllib.parse import urlsplit
 
-from toolwire.exchange.routing import DEMO, route
+from toolwire.exchange.routing import route
 from toolwire.model.errors import RequestError
-from toolwire.model.settings import ProviderConfig, Settings, Tenant, Wire
-from toolwire.providers.hosts import HOSTS, Host
+from toolwire.model.settings import ProviderConfig, Settings, Tenant
+from toolwire.providers import WIRES
+from toolwire.providers.hosts import DEMO, HOSTS, Host
 from toolwire.providers.profiles import PROFILES
 from toolwire.shell.settings.tenants import tenant_from
 from toolwire.shell.settings.values import SettingsError as SettingsError
@@ -156,7 +156,7 @@ def _provider(name: str, section: object, known: ProviderConfig | None, own: Col
     if absent:
         raise SettingsError(f"{at}.{absent[0]}: is missing, and {name!r} is no known host that would have one.")
     default = known or ProviderConfig(name, "openai_chat", "")
-    wire = cast(Wire, one_of(section.get("wire", default.wire), get_args(Wire), f"{at}.wire"))
+    wire = one_of(section.get("wire", default.wire), WIRES, f"{at}.wire")
     # A host's profile holds for its own wire only.
     profile = section.get("profile", default.profile if wire == default.wire else None)
     credential = as_text(section.get("credential", default.credential), f"{at}.credential")
