@@ -16,14 +16,12 @@ from toolwire.model.events import (
     ResponseEnd,
     ResponseStart,
     StreamEvent,
-    TextDelta,
-    ToolCallDelta,
     Usage,
     UsageUpdate,
 )
 from toolwire.model.source import Source
 from toolwire.providers.openai_responses.errors import error_in_answer
-from toolwire.providers.openai_responses.items import Call, Item, Message, Parts, Place, new_item
+from toolwire.providers.openai_responses.output import ABOUT_ITEMS, Output
 from toolwire.providers.openai_responses.shapes import (
     NULL,
     is_event,
@@ -43,18 +41,6 @@ INCOMPLETE: dict[str, FinishReason] = {
     "max_output_tokens": "length", "max_messages": "length", "content_filter": "content_filter", "steered": "stop",
 }  # fmt: skip
 
-#: Event -> (the kind of item a delta belongs to, the name of the text's list in it).
-_DELTAS = {
-    "response.output_text.delta": ("message", "content"),
-    "response.refusal.delta": ("message", "refusal"),
-    "response.reasoning_summary_text.delta": ("reasoning", "summary"),
-    "response.reasoning_text.delta": ("reasoning", "content"),
-    "response.function_call_arguments.delta": ("function_call", "arguments"),
-    "response.custom_tool_call_input.delta": ("custom_tool_call", "input"),
-}
-#: The events that tell a whole text again.
-_WHOLES = {name.removesuffix("delta") + "done": place for name, place in _DELTAS.items()}
-
 _TERMINAL = ("response.completed", "response.incomplete", "response.done")
 _FAILED = ("response.failed", "response.cancelled")
 
@@ -69,9 +55,7 @@ class ResponsesDecoder:
     def __init__(self) -> None:
         self._started = False
         self._ended = False
-        self._parts = Parts()
-        self._items: dict[int, Item] = {}  # by output_index, in the order in which they began
-        self._by_id: dict[str, int] = {}
+        self._output = Output()
         self._usage: Usage | None = None
 
     # ------------------------------------------------------------ stream
@@ -108,7 +92,7 @@ class ResponsesDecoder:
 
     def _done(self) -> Batch:
         """[DONE], which is not in this API: hosts that write it in place of response.completed have said all."""
-        if not self._parts.count or any(not item.ended for item in self._items.values()):
+        if not self._output.count or not self._output.all_ended:
             raise UpstreamTruncated("the upstream's answer broke off: no response.completed")
         events: list[StreamEvent] = []
         self._close(Finish("stop"), events)
@@ -117,17 +101,10 @@ class ResponsesDecoder:
     def _event(self, kind: str, event: wire.Event, events: list[StreamEvent]) -> tuple[bool, bool]:
         """The events of one frame; whether they are all the frame says, and whether a client of the same API may see
         it as it is."""
-        if kind in _DELTAS:
-            return True, self._delta(event, *_DELTAS[kind], events)
-        if kind in _WHOLES:
-            return True, self._whole_text(event, *_WHOLES[kind], events)
+        if kind in ABOUT_ITEMS:
+            begun = self._begin(events)
+            return True, self._output.take(kind, event, events) and begun
         match kind:
-            case "response.output_item.added":
-                return True, self._item_added(event, events)
-            case "response.output_item.done":
-                return True, self._item_done(event, events)
-            case "response.content_part.added" | "response.content_part.done":
-                return True, self._content_part(kind, event, events)
             case "response.created" | "response.in_progress" | "response.queued":
                 return True, self._response_start(event, events)
             case _ if kind in _TERMINAL or kind in _FAILED:
@@ -154,169 +131,33 @@ class ResponsesDecoder:
         self._start(wire.Response(), events)
         return False
 
-    # ------------------------------------------------------------ items
-
-    def _item_added(self, event: wire.Event, events: list[StreamEvent]) -> bool:
-        keep = self._begin(events)
-        shape, exact = read_item(bytes(event.item))
-        index = event.output_index
-        if index is None or index in self._items:
-            keep, index = False, self._next_index()
-        self._open(index, shape, events)
-        return keep and exact and bool(shape.id) and index == len(self._items) - 1
-
-    def _next_index(self) -> int:
-        return max(self._items, default=-1) + 1
-
-    def _open(self, index: int, shape: wire.OutputItem, events: list[StreamEvent]) -> Item:
-        item = self._items[index] = new_item(shape, self._parts)
-        if shape.id:
-            self._by_id.setdefault(shape.id, index)
-        item.begin(shape, events)
-        return item
-
-    def _find(self, index: int | None, id: str | None, kind: str | None) -> Item | None:
-        """The item that is meant: by its id, else by its index, else the last of its kind that is open. Hosts write
-        index 0 on everything, or an id of its own in every event (GitHub Copilot)."""
-        known = self._by_id.get(id) if id else None
-        if known is not None:
-            return self._items[known]
-        item = self._items.get(index) if index is not None else None
-        if item is not None and (kind is None or item.kind == kind):
-            return item
-        alike = [item for item in self._items.values() if not item.ended and item.kind == kind]
-        return alike[-1] if alike else None
-
-    def _named_exactly(self, item: Item, event: wire.Event) -> bool:
-        return (
-            event.output_index is not None
-            and self._items.get(event.output_index) is item
-            and (not item.id or item.id == event.item_id)
-        )
-
-    def _delta(self, event: wire.Event, kind: str, name: str, events: list[StreamEvent]) -> bool:
-        keep = self._begin(events)
-        item = self._find(event.output_index, event.item_id, kind)
-        if item is None or item.ended:
-            if not event.delta:
-                return False
-            item = self._implied(event, kind, events)
-            keep = False
-        item.say(_place(event, name), event.delta or "", events)
-        return keep and event.delta is not None and self._named_exactly(item, event)
-
-    def _implied(self, event: wire.Event, kind: str, events: list[StreamEvent]) -> Item:
-        """The item that a delta without one belongs to: text and reasoning need no more than that; a call's name may
-        still come with its end."""
-        index = event.output_index
-        free = index is not None and index not in self._items
-        return self._open(index if free and index is not None else self._next_index(),
-                          wire.OutputItem(kind, event.item_id), events)  # fmt: skip
-
-    def _whole_text(self, event: wire.Event, kind: str, name: str, events: list[StreamEvent]) -> bool:
-        keep = self._begin(events)
-        whole = next((text for text in (event.text, event.refusal, event.arguments, event.input) if text), None)
-        item = self._find(event.output_index, event.item_id, kind)
-        if item is None:
-            if not whole:
-                return False
-            item = self._implied(event, kind, events)
-        if item.ended:
-            return False
-        said = len(events)
-        item.close(_place(event, name), whole, events)
-        return keep and len(events) == said and self._named_exactly(item, event)
-
-    def _content_part(self, kind: str, event: wire.Event, events: list[StreamEvent]) -> bool:
-        keep = self._begin(events)
-        part = event.part or wire.OutputPart()
-        item = self._find(
-            event.output_index, event.item_id, "reasoning" if part.type == "reasoning_text" else "message"
-        )
-        if item is None and part.type in ("output_text", "refusal"):
-            item, keep = self._implied(event, "message", events), False
-        if item is None or item.ended:
-            return False
-        said = len(events)
-        if not isinstance(item, Message):
-            return keep and self._named_exactly(item, event)
-        if kind == "response.content_part.added":
-            item.open_part(part, event.content_index or 0, events)
-        else:
-            item.end_part(part, event.content_index or 0, events)
-        keep = keep and not any(type(told) is TextDelta for told in events[said:])
-        return keep and event.content_index is not None and self._named_exactly(item, event)
-
-    def _item_done(self, event: wire.Event, events: list[StreamEvent]) -> bool:
-        keep = self._begin(events)
-        raw = bytes(event.item)
-        shape, exact = read_item(raw)
-        item = self._find(event.output_index, shape.id, shape.type)
-        if item is None or item.ended:
-            if item is not None and (item.id == shape.id or item.call_id == shape.call_id is not None):
-                return False  # told twice
-            free = event.output_index is not None and event.output_index not in self._items
-            index = event.output_index if free and event.output_index is not None else self._next_index()
-            item, keep = self._open(index, shape, events), False
-        keep = keep and self._items.get(event.output_index if event.output_index is not None else -1) is item
-        keep = keep and (item.id, item.kind) == (shape.id, shape.type)
-        keep = keep and (not isinstance(item, Call) or item.call_id == shape.call_id)
-        said = len(events)
-        self._finish_item(item, shape, raw, events)
-        told = [told for told in events[said:] if type(told) is TextDelta or type(told) is ToolCallDelta]
-        return keep and exact and all(type(one) is ToolCallDelta and shape.arguments == "{}" for one in told)
-
-    def _finish_item(
-        self, item: Item, shape: wire.OutputItem, raw: bytes, events: list[StreamEvent], cut: bool = False
-    ) -> None:
-        """`cut`: the output limit has cut the answer, maybe in this item."""
-        item.ended = True
-        item.finish(shape, raw, shape.status == "incomplete" or (cut and shape.status != "completed"), events)
-
     # ------------------------------------------------------------ ends
 
     def _terminal(self, kind: str, event: wire.Event, events: list[StreamEvent]) -> bool:
         raw = bytes(event.response)
         response, exact = read_response(raw) if raw not in NULL else _NO_RESPONSE
         _raise_failure(response, kind in _FAILED)
-        keep = exact and self._started and all(item.ended for item in self._items.values())
+        keep = exact and self._started and self._output.all_ended
         if not self._started:
             self._start(response, events)
         finish = _finish(response, kind == "response.incomplete")
         said = len(events)
-        self._take_output(response, finish.reason == "length", events)
+        self._output.complete(response.output or (), finish.reason == "length", events)
         keep = keep and len(events) == said and kind != "response.done" and bool(response.id)
-        keep = keep and (bool(response.output) or not self._items)
+        keep = keep and (bool(response.output) or not self._output.items)
         usage = read_usage(response.usage)
         if usage is not None:
             self._usage = usage
             events.append(UsageUpdate(usage))
-        if not self._parts.count and finish.raw is None and not raw:
+        if not self._output.count and finish.raw is None and not raw:
             raise UpstreamProtocolError("the upstream's answer is empty: no output and no response at its end")
         self._close(finish, events)
         return keep and usage is not None
 
-    def _take_output(self, response: wire.Response, cut: bool, events: list[StreamEvent]) -> None:
-        """The response at the end tells what the stream has left out: items that have not ended, or never began."""
-        for place, raw in enumerate(map(bytes, response.output or ())):
-            shape, _ = read_item(raw)
-            index = self._by_id.get(shape.id) if shape.id else None
-            item = self._items.get(place if index is None else index)
-            if item is not None and item.kind != shape.type:
-                item = next((one for one in self._items.values() if _is(one, shape)), None)
-            if item is None:
-                item = self._open(self._next_index(), shape, events)
-            if not item.ended:
-                self._finish_item(item, shape, raw, events, cut)
-        for item in self._items.values():
-            if not item.ended:
-                item.ended = True
-                item.finish(None, b"", cut, events)
-
     def _close(self, finish: Finish, events: list[StreamEvent]) -> None:
         """The answer's end. Calls make it tool_calls; truncation and a filter win over them."""
         self._ended = True
-        if finish.reason == "stop" and self._parts.calls:
+        if finish.reason == "stop" and self._output.calls:
             finish = Finish("tool_calls", finish.raw)
         events += (finish, ResponseEnd(self._usage))
 
@@ -335,8 +176,7 @@ class ResponsesDecoder:
         for place, raw in enumerate(map(bytes, response.output)):
             shape, typed = read_item(raw)
             exact = exact and typed
-            item = self._open(place, shape, events)
-            self._finish_item(item, shape, raw, events, cut=finish.reason == "length")
+            self._output.whole(place, shape, raw, finish.reason == "length", events)
         if (usage := read_usage(response.usage)) is not None:
             self._usage = usage
             events.append(UsageUpdate(usage))
@@ -348,16 +188,6 @@ class ResponsesDecoder:
 
 
 _NO_RESPONSE = (wire.Response(), False)
-
-
-def _place(event: wire.Event, name: str) -> Place:
-    index = event.summary_index if name == "summary" else event.content_index
-    return (name, index or 0)
-
-
-def _is(item: Item, shape: wire.OutputItem) -> bool:
-    """Whether the item is the one that the response at the end tells again, though its id or place is another."""
-    return item.kind == shape.type and (item.call_id == shape.call_id if shape.call_id else not item.ended)
 
 
 def _finish(response: wire.Response, incomplete: bool) -> Finish:

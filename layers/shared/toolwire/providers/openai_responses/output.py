@@ -1,0 +1,209 @@
+"""The output items of a Responses answer, by what each event tells of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from toolwire.model.events import StreamEvent, TextDelta, ToolCallDelta
+from toolwire.providers.openai_responses.items import Call, Item, Message, Parts, Place, new_item
+from toolwire.providers.openai_responses.shapes import read_item
+from toolwire.wire import openai_responses as wire
+
+#: Event -> (the kind of item a delta belongs to, the name of the text's list in it).
+_DELTAS = {
+    "response.output_text.delta": ("message", "content"),
+    "response.refusal.delta": ("message", "refusal"),
+    "response.reasoning_summary_text.delta": ("reasoning", "summary"),
+    "response.reasoning_text.delta": ("reasoning", "content"),
+    "response.function_call_arguments.delta": ("function_call", "arguments"),
+    "response.custom_tool_call_input.delta": ("custom_tool_call", "input"),
+}
+#: The events that tell a whole text again.
+_WHOLES = {name.removesuffix("delta") + "done": place for name, place in _DELTAS.items()}
+
+#: The events that tell something of an item.
+ABOUT_ITEMS = frozenset({
+    *_DELTAS, *_WHOLES, "response.output_item.added", "response.output_item.done", "response.content_part.added",
+    "response.content_part.done",
+})  # fmt: skip
+
+
+class Output:
+    """The items of one answer, by `output_index`, in the order in which they began."""
+
+    def __init__(self) -> None:
+        self.items: dict[int, Item] = {}
+        self._parts = Parts()
+        self._by_id: dict[str, int] = {}
+
+    @property
+    def count(self) -> int:
+        """How many parts of the neutral stream have begun."""
+        return self._parts.count
+
+    @property
+    def calls(self) -> int:
+        """How many calls have begun."""
+        return self._parts.calls
+
+    @property
+    def all_ended(self) -> bool:
+        return all(item.ended for item in self.items.values())
+
+    def take(self, kind: str, event: wire.Event, events: list[StreamEvent]) -> bool:
+        """The events of one frame, of a kind in ABOUT_ITEMS; whether a client of the same API may see it as it is."""
+        if kind in _DELTAS:
+            return self._say(*_DELTAS[kind], event, events)
+        if kind in _WHOLES:
+            return self._close_text(*_WHOLES[kind], event, events)
+        match kind:
+            case "response.output_item.added":
+                return self._added(event, events)
+            case "response.output_item.done":
+                return self._done(event, events)
+            case _:
+                return self._content_part(event, events, done=kind == "response.content_part.done")
+
+    def _added(self, event: wire.Event, events: list[StreamEvent]) -> bool:
+        """output_item.added."""
+        shape, exact = read_item(bytes(event.item))
+        index, keep = self._free_index(event)
+        self._open(index, shape, events)
+        return keep and exact and bool(shape.id) and index == len(self.items) - 1
+
+    def _free_index(self, event: wire.Event) -> tuple[int, bool]:
+        """The index for a new item, and whether it is the event's own: a host may give none, or one that is taken."""
+        if event.output_index is not None and event.output_index not in self.items:
+            return event.output_index, True
+        return self._next_index(), False
+
+    def _next_index(self) -> int:
+        return max(self.items, default=-1) + 1
+
+    def _open(self, index: int, shape: wire.OutputItem, events: list[StreamEvent]) -> Item:
+        item = self.items[index] = new_item(shape, self._parts)
+        if shape.id:
+            self._by_id.setdefault(shape.id, index)
+        item.begin(shape, events)
+        return item
+
+    def _find(self, index: int | None, id: str | None, kind: str | None) -> Item | None:
+        """The item that is meant: by its id, else by its index, else the last of its kind that is open. Hosts write
+        index 0 on everything, or an id of its own in every event (GitHub Copilot)."""
+        known = self._by_id.get(id) if id else None
+        if known is not None:
+            return self.items[known]
+        item = self.items.get(index) if index is not None else None
+        if item is not None and (kind is None or item.kind == kind):
+            return item
+        alike = [item for item in self.items.values() if not item.ended and item.kind == kind]
+        return alike[-1] if alike else None
+
+    def _named_exactly(self, item: Item, event: wire.Event) -> bool:
+        return (
+            event.output_index is not None
+            and self.items.get(event.output_index) is item
+            and (not item.id or item.id == event.item_id)
+        )
+
+    def _say(self, kind: str, name: str, event: wire.Event, events: list[StreamEvent]) -> bool:
+        """A delta of the text `name` of an item of this kind."""
+        item, keep = self._find(event.output_index, event.item_id, kind), True
+        if item is None or item.ended:
+            if not event.delta:
+                return False
+            item, keep = self._implied(event, kind, events), False
+        item.say(_place(event, name), event.delta or "", events)
+        return keep and event.delta is not None and self._named_exactly(item, event)
+
+    def _implied(self, event: wire.Event, kind: str, events: list[StreamEvent]) -> Item:
+        """The item that a delta without one belongs to: text and reasoning need no more than that; a call's name may
+        still come with its end."""
+        return self._open(self._free_index(event)[0], wire.OutputItem(kind, event.item_id), events)
+
+    def _close_text(self, kind: str, name: str, event: wire.Event, events: list[StreamEvent]) -> bool:
+        """The event that tells such a text again, as a whole."""
+        whole = next((text for text in (event.text, event.refusal, event.arguments, event.input) if text), None)
+        item = self._find(event.output_index, event.item_id, kind)
+        if item is None:
+            if not whole:
+                return False
+            item = self._implied(event, kind, events)
+        if item.ended:
+            return False
+        said = len(events)
+        item.close(_place(event, name), whole, events)
+        return len(events) == said and self._named_exactly(item, event)
+
+    def _content_part(self, event: wire.Event, events: list[StreamEvent], *, done: bool) -> bool:
+        """content_part.added and content_part.done."""
+        part, keep = event.part or wire.OutputPart(), True
+        kind = "reasoning" if part.type == "reasoning_text" else "message"
+        item = self._find(event.output_index, event.item_id, kind)
+        if item is None and part.type in ("output_text", "refusal"):
+            item, keep = self._implied(event, "message", events), False
+        if item is None or item.ended:
+            return False
+        said = len(events)
+        if not isinstance(item, Message):
+            return keep and self._named_exactly(item, event)
+        (item.end_part if done else item.open_part)(part, event.content_index or 0, events)
+        keep = keep and not any(type(told) is TextDelta for told in events[said:])
+        return keep and event.content_index is not None and self._named_exactly(item, event)
+
+    def _done(self, event: wire.Event, events: list[StreamEvent]) -> bool:
+        """output_item.done."""
+        raw, keep = bytes(event.item), True
+        shape, exact = read_item(raw)
+        item = self._find(event.output_index, shape.id, shape.type)
+        if item is None or item.ended:
+            if item is not None and (item.id == shape.id or item.call_id == shape.call_id is not None):
+                return False  # told twice
+            item, keep = self._open(self._free_index(event)[0], shape, events), False
+        keep = keep and self.items.get(event.output_index if event.output_index is not None else -1) is item
+        keep = keep and (item.id, item.kind) == (shape.id, shape.type)
+        keep = keep and (not isinstance(item, Call) or item.call_id == shape.call_id)
+        said = len(events)
+        self._finish_item(item, shape, raw, events)
+        told = [told for told in events[said:] if type(told) is TextDelta or type(told) is ToolCallDelta]
+        return keep and exact and all(type(one) is ToolCallDelta and shape.arguments == "{}" for one in told)
+
+    def _finish_item(
+        self, item: Item, shape: wire.OutputItem, raw: bytes, events: list[StreamEvent], cut: bool = False
+    ) -> None:
+        """`cut`: the output limit has cut the answer, maybe in this item."""
+        item.ended = True
+        item.finish(shape, raw, shape.status == "incomplete" or (cut and shape.status != "completed"), events)
+
+    def complete(self, output: Iterable[msgspec.Raw], cut: bool, events: list[StreamEvent]) -> None:
+        """The response at the end tells what the stream has left out: items that have not ended, or never began."""
+        for place, raw in enumerate(map(bytes, output)):
+            shape, _ = read_item(raw)
+            index = self._by_id.get(shape.id) if shape.id else None
+            item = self.items.get(place if index is None else index)
+            if item is not None and item.kind != shape.type:
+                item = next((one for one in self.items.values() if _is(one, shape)), None)
+            if item is None:
+                item = self._open(self._next_index(), shape, events)
+            if not item.ended:
+                self._finish_item(item, shape, raw, events, cut)
+        for item in self.items.values():
+            if not item.ended:
+                item.ended = True
+                item.finish(None, b"", cut, events)
+
+    def whole(self, index: int, shape: wire.OutputItem, raw: bytes, cut: bool, events: list[StreamEvent]) -> None:
+        """An item that comes in one piece. `cut`: the output limit has cut the answer."""
+        self._finish_item(self._open(index, shape, events), shape, raw, events, cut)
+
+
+def _place(event: wire.Event, name: str) -> Place:
+    index = event.summary_index if name == "summary" else event.content_index
+    return (name, index or 0)
+
+
+def _is(item: Item, shape: wire.OutputItem) -> bool:
+    """Whether the item is the one that the response at the end tells again, though its id or place is another."""
+    return item.kind == shape.type and (item.call_id == shape.call_id if shape.call_id else not item.ended)
