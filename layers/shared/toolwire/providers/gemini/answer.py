@@ -15,27 +15,17 @@ from toolwire.model.events import (
     Batch,
     Finish,
     FinishReason,
-    OpaquePart,
-    ReasoningDelta,
-    ReasoningEnd,
-    ReasoningStart,
     ResponseEnd,
     ResponseStart,
     StreamEvent,
-    TextDelta,
-    TextEnd,
-    TextStart,
-    ToolCallDelta,
-    ToolCallEnd,
-    ToolCallStart,
     Usage,
     UsageUpdate,
 )
 from toolwire.model.source import Source
-from toolwire.providers.gemini.arguments import StreamedArguments
 from toolwire.providers.gemini.errors import error_from_body
+from toolwire.providers.gemini.parts import AnswerParts
 from toolwire.wire import gemini as wire
-from toolwire.wire.json import elements, raw_members
+from toolwire.wire.json import elements
 
 _NOTHING = Batch(())
 
@@ -73,12 +63,7 @@ class GeminiDecoder:
     def __init__(self) -> None:
         self._started = False
         self._ended = False
-        self._parts = 0
-        self._open_text: int | None = None
-        self._open_reasoning: int | None = None
-        self._streamed: tuple[int, StreamedArguments] | None = None  # the open call whose arguments come as values
-        self._signature: str | None = None  # of that call
-        self._has_calls = False
+        self._parts = AnswerParts()
         self._finish: Finish | None = None  # as Google means it
         self._said: Finish | None = None  # as the last event has it: calls make it another
         self._failure: UpstreamError | None = None  # read in a frame that had content, which is shown first
@@ -108,7 +93,7 @@ class GeminiDecoder:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise UpstreamTruncated("the upstream's answer is no complete JSON") from error
         batches = [self._chunk(_read(document), document) for document in documents]
-        if self._finish is None and not is_array and self._parts:
+        if self._finish is None and not is_array and self._parts.count:
             self._finish = Finish("stop")  # a document is complete by itself; a stream is not
         events = [event for batch in batches for event in batch.events] + self._close()
         whole = not is_array and batches[0].source is not None
@@ -142,7 +127,7 @@ class GeminiDecoder:
         """The events of the one candidate; whether its frame needed no repair."""
         finished = self._finish is not None
         for raw in (candidate.content and candidate.content.parts) or ():
-            self._part(raw, events)
+            self._parts.take(raw, events)
         has_content = len(events) > before
         if candidate.finish_reason is None:
             return not (finished and has_content)
@@ -157,84 +142,10 @@ class GeminiDecoder:
         if self._finish is not None and (self._finish.reason != "stop" or reason == "stop"):
             return False
         self._finish = Finish(reason, word)
-        self._close_streamed(events)
+        self._parts.cut = reason == "length"
+        self._parts.close_call(events)
         self._say_finish(events)
         return not finished
-
-    def _part(self, raw: msgspec.Raw, events: list[StreamEvent]) -> None:
-        try:
-            part = wire.part_decoder.decode(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise UpstreamProtocolError("the upstream sent a part that its protocol does not have") from error
-        if part.function_call is not None:
-            self._call(part.function_call, part.thought_signature, events)
-        elif part.thought:
-            self._reasoning(part.text or "", part.thought_signature, events)
-        elif part.text:
-            if self._open_text is None or part.thought_signature:
-                self._close_texts(events)
-                self._open_text = self._next_part()
-                events.append(TextStart(self._open_text))
-            events.append(TextDelta(self._open_text, part.text))
-            if part.thought_signature:  # it proves this part alone
-                events.append(TextEnd(self._open_text, part.thought_signature))
-                self._open_text = None
-        else:
-            kind = next((name for name in raw_members(raw) if name not in wire.PART_FLAGS), None)
-            if kind is not None or part.thought_signature:
-                self._close_texts(events)
-            if kind is not None:
-                events.append(OpaquePart(self._next_part(), kind, wire.DIALECT, bytes(raw)))
-            elif part.thought_signature:  # a part of its own, that says no more than a thought that is not shown
-                self._reasoning("", part.thought_signature, events)
-
-    def _reasoning(self, text: str, signature: str | None, events: list[StreamEvent]) -> None:
-        if not text and not signature:
-            return
-        if self._open_reasoning is None:
-            self._close_texts(events)
-            self._open_reasoning = self._next_part()
-            events.append(ReasoningStart(self._open_reasoning))
-        if text:
-            events.append(ReasoningDelta(self._open_reasoning, text))
-        if signature:  # it proves this part and nothing after it
-            events.append(ReasoningEnd(self._open_reasoning, signature))
-            self._open_reasoning = None
-
-    # ------------------------------------------------------------ calls
-
-    def _call(self, call: wire.FunctionCall, signature: str | None, events: list[StreamEvent]) -> None:
-        if call.name:
-            self._close_streamed(events)
-            self._close_texts(events)
-            self._has_calls = True
-            index = self._next_part()
-            events.append(ToolCallStart(index, call.id or None, call.name))
-            if call.partial_args is None and not call.will_continue:
-                events.append(ToolCallDelta(index, _arguments(call.args)))
-                events.append(ToolCallEnd(index, signature))
-                return
-            self._streamed = (index, StreamedArguments())
-            self._signature = None
-        elif self._streamed is None:
-            if call.partial_args or call.args is not wire.ABSENT:
-                raise UpstreamProtocolError("the upstream sent a tool call without a name")
-            return  # the end of a call that has ended
-        assert self._streamed is not None
-        self._signature = signature or self._signature
-        for piece in call.partial_args or ():
-            self._streamed[1].take(piece)
-        if not call.will_continue:
-            self._close_streamed(events)
-
-    def _close_streamed(self, events: list[StreamEvent]) -> None:
-        """End the call whose arguments came as values. Its last, empty piece may be missing."""
-        if self._streamed is not None:
-            index, arguments = self._streamed
-            self._streamed = None
-            cut = self._finish is not None and self._finish.reason == "length"
-            events.append(ToolCallDelta(index, arguments.text(cut=cut)))
-            events.append(ToolCallEnd(index, self._signature))
 
     # ------------------------------------------------------------ ends
 
@@ -242,7 +153,7 @@ class GeminiDecoder:
         """Calls make it tool_calls, since Google has no word for it; truncation and a filter win over calls."""
         finish = self._finish
         assert finish is not None
-        if finish.reason == "stop" and self._has_calls:
+        if finish.reason == "stop" and self._parts.has_calls:
             finish = Finish("tool_calls", finish.raw)
         if finish != self._said:
             self._said = finish
@@ -257,8 +168,7 @@ class GeminiDecoder:
         if self._finish is None:
             raise UpstreamTruncated("the upstream's answer broke off: it gives no finish reason")
         events: list[StreamEvent] = []
-        self._close_streamed(events)
-        self._close_texts(events)
+        self._parts.end(events)
         self._say_finish(events)  # calls may have come after it
         events.append(ResponseEnd(self._usage))
         return events
@@ -266,17 +176,6 @@ class GeminiDecoder:
     def _raise_failure(self) -> None:
         if self._failure is not None:
             raise self._failure
-
-    def _close_texts(self, events: list[StreamEvent]) -> None:
-        if self._open_reasoning is not None:
-            events.append(ReasoningEnd(self._open_reasoning))
-        if self._open_text is not None:
-            events.append(TextEnd(self._open_text))
-        self._open_reasoning = self._open_text = None
-
-    def _next_part(self) -> int:
-        self._parts += 1
-        return self._parts - 1
 
     def _count(self, found: wire.UsageMetadata, events: list[StreamEvent]) -> None:
         """Counts are cumulative; a chunk may leave out those that it does not know yet."""
@@ -303,16 +202,3 @@ def _read(data: bytes) -> wire.Chunk:
         return wire.chunk_decoder.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UpstreamProtocolError("the upstream sent something that is no answer of its protocol") from error
-
-
-def _arguments(raw: msgspec.Raw) -> str:
-    """A call's arguments as text. Google leaves them out where there are none."""
-    text = bytes(raw)
-    if text in (b"", b"null"):
-        return "{}"
-    if text[:1] != b"{":
-        raise UpstreamProtocolError("the upstream sent arguments that are no JSON object")
-    try:
-        return msgspec.json.format(text, indent=-1).decode()
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise UpstreamProtocolError("the upstream sent arguments that are no JSON object") from error
