@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.providers.openai_chat.chat_reader import read, sdk_stream
-from toolwire.doors.chat_completions.stream import ChatEncoder, render_response
+from toolwire.doors.chat_completions.document import render_response
+from toolwire.doors.chat_completions.stream import ChatEncoder
 from toolwire.framing.sse import SseDecoder
 from toolwire.model.events import (
     Batch,

@@ -9,7 +9,8 @@ from hypothesis import given
 from tests.loopback.test_chat import answers, calls_of, fold, texts_of
 from tests.native_client import Said, read_answer, read_stream
 from toolwire.doors import AnswerContext
-from toolwire.doors.native.stream import NativeEncoder, render_response
+from toolwire.doors.native.document import render_response
+from toolwire.doors.native.stream import NativeEncoder
 from toolwire.model.events import Batch, ToolCallStart
 from toolwire.model.request import ChatRequest
 from toolwire.model.response import ChatResponse

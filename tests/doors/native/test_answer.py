@@ -13,7 +13,9 @@ from tests.providers.openai_chat.chat_upstream import chunk, opening
 from tests.providers.openai_chat.chat_upstream import stream as chat_stream
 from tests.providers.openai_chat.chat_upstream import whole as chat_whole
 from toolwire.doors import AnswerContext
-from toolwire.doors.native.stream import NativeEncoder, render_error, render_response
+from toolwire.doors.native.document import render_response
+from toolwire.doors.native.errors import render_error
+from toolwire.doors.native.stream import NativeEncoder
 from toolwire.model.errors import GatewayError, InternalError, RequestError, UpstreamError, UpstreamProtocolError
 from toolwire.model.events import (
     Batch,

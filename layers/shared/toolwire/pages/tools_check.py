@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from toolwire.doors import Door
-from toolwire.doors.native.stream import error_object
+from toolwire.doors.native.errors import error_object
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Tool
 from toolwire.model.settings import Target, Tenant

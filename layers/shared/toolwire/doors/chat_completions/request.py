@@ -1,7 +1,5 @@
 """The chat door: OpenAI Chat Completions in (POST /chat/completions).
 
-Here are the request's fields and tools; `chat_messages.py` reads the messages, `chat_answer.py` is the answer side.
-
 Every rejected request names the JSON path of the field, what was there, and the fix. Unknown fields are accepted; they
 reach a provider of the same dialect only.
 """
@@ -14,8 +12,9 @@ from typing import Any, cast
 import msgspec
 
 from toolwire.doors import AnswerContext, StreamEncoder, openai_errors
-from toolwire.doors.chat_completions import stream as chat_answer
+from toolwire.doors.chat_completions.document import render_response
 from toolwire.doors.chat_completions.history import read_messages, within
+from toolwire.doors.chat_completions.stream import ChatEncoder
 from toolwire.doors.typed import EFFORTS, decode, in_range, member, one_of, required_model, too_deep, top_members
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
@@ -52,10 +51,10 @@ class ChatDoor:
         return parse_request(body)
 
     def stream_encoder(self, request: ChatRequest, context: AnswerContext) -> StreamEncoder:  # noqa: ARG002
-        return chat_answer.ChatEncoder(request.include_usage)
+        return ChatEncoder(request.include_usage)
 
     def render_response(self, response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:  # noqa: ARG002
-        return chat_answer.render_response(response, batch)
+        return render_response(response, batch)
 
     def render_error(self, error: GatewayError, request_id: str) -> bytes:
         return openai_errors.render_error(error, request_id)

@@ -1,12 +1,13 @@
-"""The chat door's answers: streamed chunks, the JSON answer, and errors.
+"""The chat door's stream: an answer in chunks.
 
-What strict clients require of a stream (tested against both of OpenAI's SDKs): the role in the
-first chunk, one id, dense call indices with id, type and name exactly once, one finish, usage last and only if asked
-for, then [DONE]; an error instead of [DONE] when the answer broke off.
+What strict clients require of a stream (tested against both of OpenAI's SDKs): the role in the first
+chunk, one id, dense call indices with id, type and name exactly once, one finish, usage last and only if asked for,
+then [DONE]; an error instead of [DONE] when the answer broke off.
 """
 
 from __future__ import annotations
 
+from toolwire.doors.chat_completions.document import finish_word, more_members, render_usage, write_call
 from toolwire.doors.openai_errors import render_error
 from toolwire.framing.sse import encode_comment, encode_data
 from toolwire.model.errors import GatewayError
@@ -30,9 +31,8 @@ from toolwire.model.events import (
     Usage,
     UsageUpdate,
 )
-from toolwire.model.response import ChatResponse, ReasoningOutput, TextOutput, ToolCallOutput
 from toolwire.model.source import Members, raw_in
-from toolwire.wire.json import dump, members, write_array, write_object
+from toolwire.wire.json import dump, members, write_object
 from toolwire.wire.openai_chat import DIALECT
 from toolwire.wire.openai_chat_extra import without_source
 
@@ -179,11 +179,11 @@ class ChatEncoder:
         return chunks
 
     def _chunk(self, delta: bytes, choice_extra: Members = (), extra: Members = (), finish: bytes = b"null") -> bytes:
-        tail = b',"finish_reason":' + finish + _more(choice_extra) + b"}]" + _more(extra)
+        tail = b',"finish_reason":' + finish + more_members(choice_extra) + b"}]" + more_members(extra)
         return b"data: " + self._prefix + delta + tail + self._suffix + b"\n\n"
 
     def _finish_chunk(self, finish: Finish, choice_extra: Members, extra: Members = ()) -> bytes:
-        return self._chunk(b"{}", choice_extra, extra, dump(_word(finish, bool(self._calls))))
+        return self._chunk(b"{}", choice_extra, extra, dump(finish_word(finish, bool(self._calls))))
 
     def _fragment(self, index: int, fragment: str) -> bytes:
         prefix = self._delta_prefixes.get(index)
@@ -193,7 +193,7 @@ class ChatEncoder:
         return prefix + dump(fragment) + b"}}]}"
 
     def _opening(self, event: ToolCallStart) -> bytes:
-        call = _call(event.id or "", event.name, "", event.kind, event.extra)
+        call = write_call(event.id or "", event.name, "", event.kind, event.extra)
         if event.kind == "custom":
             prefix = b'{"tool_calls":[{"index":%d,"custom":{"input":'
             self._delta_prefixes[event.index] = prefix % self._calls[event.index]
@@ -203,12 +203,7 @@ class ChatEncoder:
         body = self._prefix.rpartition(b',"choices":')[0] + b',"choices":[],"usage":' + render_usage(self._usage)
         named = members(body + b"}")
         rest = tuple(pair for pair in self._usage_extra if pair[0] not in named)
-        return b"data: " + body + _more(rest) + b"}\n\n"
-
-
-def _more(extra: Members) -> bytes:
-    """More members for an object that has some, each behind its comma."""
-    return b"".join([b"," + dump(name) + b":" + value for name, value in extra]) if extra else b""
+        return b"data: " + body + more_members(rest) + b"}\n\n"
 
 
 def _unfinished(batch: Batch) -> Batch:
@@ -218,82 +213,3 @@ def _unfinished(batch: Batch) -> Batch:
     batch = without_source(batch)
     extra = tuple(pair for pair in batch.extra if pair[0] == "delta")
     return Batch(tuple(event for event in batch.events if type(event) is not Finish), extra)
-
-
-def _word(finish: Finish, has_calls: bool) -> str:
-    """OpenAI's word for the reason. The deprecated function_call stays what it is where its call is a field of its own,
-    not one of the tool calls."""
-    return "function_call" if finish.raw == "function_call" and not has_calls else finish.reason
-
-
-def _call(id: str, name: str, text: str, kind: str, extra: Members) -> bytes:
-    inner = "input" if kind == "custom" else "arguments"
-    call = dump({"id": id, "type": kind, kind: {"name": name, inner: text}})
-    return call[:-1] + _more(extra) + b"}"
-
-
-def render_usage(usage: Usage | None) -> bytes:
-    """OpenAI's usage object: its own bytes where the upstream speaks it, else built; zeros, never omissions."""
-    usage = usage or Usage()
-    raw = raw_in(usage, DIALECT)
-    if raw is not None:
-        return raw
-    built = dump(
-        {
-            "prompt_tokens": usage.input_tokens,
-            "completion_tokens": usage.output_tokens,
-            "total_tokens": usage.total_tokens,
-            "prompt_tokens_details": {
-                "cached_tokens": usage.cache_read_tokens,
-                "cache_write_tokens": usage.cache_write_tokens,
-            },
-            "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
-        }
-    )
-    return built[:-1] + _more(usage.extra) + b"}"
-
-
-def render_response(response: ChatResponse, batch: Batch) -> bytes:
-    """The JSON answer: the upstream's own bytes where they are fit to be shown, else built from the fold."""
-    raw = raw_in(batch, DIALECT)
-    if raw is not None:
-        return raw
-    extra = dict(response.extra)
-    choice = [
-        ("index", b"0"),
-        ("message", _message(response, extra.get("delta", ()))),
-        ("finish_reason", dump(_word(response.finish, any(type(part) is ToolCallOutput for part in response.parts)))),
-        *extra.get("choice", ()),
-    ]
-    return write_object(
-        [
-            ("id", dump(response.id)),
-            ("object", b'"chat.completion"'),
-            ("created", dump(response.created)),
-            ("model", dump(response.model)),
-            ("choices", write_array([write_object(choice)])),
-            *((("usage", render_usage(response.usage)),) if response.usage is not None else ()),
-            *extra.get("", ()),
-        ]
-    )
-
-
-def _message(response: ChatResponse, extra: Members) -> bytes:
-    texts = [part.text for part in response.parts if isinstance(part, TextOutput) and not part.refusal]
-    refusals = [part.text for part in response.parts if isinstance(part, TextOutput) and part.refusal]
-    reasoning = [part.text for part in response.parts if isinstance(part, ReasoningOutput)]
-    calls = [
-        _call(part.id, part.name, part.arguments, part.kind, part.extra)
-        for part in response.parts
-        if isinstance(part, ToolCallOutput)
-    ]
-    pairs = [
-        ("role", b'"assistant"'),
-        ("content", dump("".join(texts)) if texts or not calls else b"null"),
-        ("refusal", dump("".join(refusals)) if refusals else b"null"),
-    ]
-    if reasoning and not any(name == "reasoning" for name, _ in extra):
-        pairs.append(("reasoning_content", dump("".join(reasoning))))
-    if calls:
-        pairs.append(("tool_calls", write_array(calls)))
-    return write_object([*pairs, *extra])

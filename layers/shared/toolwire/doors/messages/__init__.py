@@ -1,1 +1,8 @@
-"""Anthropic's Messages API."""
+"""Anthropic's Messages API: POST /messages and /messages/count_tokens. `request.DOOR` is what the registry loads.
+
+request     the request's fields, tools and headers
+history     its messages
+stream      the answer as events
+document    the answer as one JSON document
+errors      errors
+"""

@@ -1,8 +1,5 @@
 """The messages door: Anthropic Messages in (POST /messages, POST /messages/count_tokens).
 
-Here are the request's fields, tools and headers; `messages_content.py` reads the history, `messages_stream.py` and
-`messages_answer.py` are the answer side.
-
 Every rejected request names the JSON path of the field, what was there, and the fix. Unknown fields, tools, blocks and
 `anthropic-*` headers are accepted; they reach a provider of the same dialect only.
 """
@@ -17,7 +14,8 @@ from typing import Any
 import msgspec
 
 from toolwire.doors import AnswerContext, StreamEncoder
-from toolwire.doors.messages import document as messages_answer
+from toolwire.doors.messages.document import render_response
+from toolwire.doors.messages.errors import render_error
 from toolwire.doors.messages.history import read_history
 from toolwire.doors.messages.stream import MessagesEncoder
 from toolwire.doors.typed import decode, member, required_model, too_deep, top_members
@@ -66,10 +64,10 @@ class MessagesDoor:
         return MessagesEncoder()
 
     def render_response(self, response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:
-        return messages_answer.render_response(response, batch, context)
+        return render_response(response, batch, context)
 
     def render_error(self, error: GatewayError, request_id: str) -> bytes:
-        return messages_answer.render_error(error, request_id)
+        return render_error(error, request_id)
 
 
 DOOR = MessagesDoor()

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import msgspec
 
-from toolwire.doors.messages.document import DEFAULT_STOP, render_error, render_usage, stop_reason
+from toolwire.doors.messages.document import DEFAULT_STOP, render_usage, stop_reason
+from toolwire.doors.messages.errors import render_error
 from toolwire.framing.sse import encode_event
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import (

@@ -1,6 +1,6 @@
 """The native API's answers as pydantic models, for its OpenAPI document and for whoever checks an answer.
 
-The gateway writes answers without them (`native_answer.py`), so no function imports this module; the tests hold what is
+The gateway writes answers without them (`document.py`), so no function imports this module; the tests hold what is
 written to it. Arguments are shown here as parsed objects: to keep digits, a reader takes them from the text.
 """
 

@@ -1,26 +1,17 @@
 """The Responses door: OpenAI Responses in (POST /responses).
 
-responses.py            the request's fields
-responses_input.py      its items, as messages
-responses_tools.py      its tools and tool_choice
-responses_stream.py     the answer as a stream: what of it is the upstream's own, failures, keep-alives
-responses_writer.py     neutral events as this API's
-responses_document.py   the answer as one document
-responses_state.py      an item while it grows
-responses_items.py      items and the response object as JSON
-
 Nothing is stored here: `store` is reported as false, and what needs something stored (`previous_response_id`,
 `conversation`, `item_reference`) passes to a provider of the same dialect and is refused by every other.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any, cast
 
-from toolwire.doors import AnswerContext, StreamEncoder, openai_errors
+from toolwire.doors import AnswerContext, StreamEncoder
 from toolwire.doors.responses.document import render_response
+from toolwire.doors.responses.errors import render_error
 from toolwire.doors.responses.history import read_input
 from toolwire.doors.responses.stream import ResponsesEncoder
 from toolwire.doors.responses.tools import read_tool_choice, read_tools
@@ -64,27 +55,10 @@ class ResponsesDoor:
         return render_response(response, batch, context)
 
     def render_error(self, error: GatewayError, request_id: str) -> bytes:
-        return openai_errors.render_error(_flat(error), request_id)
+        return render_error(error, request_id)
 
 
 DOOR = ResponsesDoor()
-
-#: Where the rules for all doors find a tool's parts. Here a tool has them itself.
-_INNER = re.compile(r"(tools\[[0-9]+\])\.(?:function|custom)\b")
-
-
-def _flat(error: GatewayError) -> GatewayError:
-    """The error with the paths of a tool as this API has them."""
-    if not isinstance(error, RequestError) or not (error.param or "").startswith("tools["):
-        return error
-    return RequestError(
-        _INNER.sub(r"\1", error.message),
-        code=error.code,
-        status=error.status,
-        param=_INNER.sub(r"\1", error.param or ""),
-        features=error.features,
-        headers=error.headers,
-    )
 
 
 def parse_request(body: bytes) -> ChatRequest:

@@ -1,1 +1,13 @@
-"""The Messages wire: Claude."""
+"""The Messages wire: Claude, and the hosts that speak its protocol. `request.PROVIDER` is what the registry loads.
+
+request      the request: formats, and what joins the rest
+lane         the request of a client that speaks this API itself
+messages     its messages
+tools        its tools and tool_choice
+settings     thinking, sampling, and the version of the API
+models       what differs between model families
+answer       the answer, streamed or whole
+shapes       pieces of an answer, read
+token_count  the API's own count of tokens
+errors       errors
+"""

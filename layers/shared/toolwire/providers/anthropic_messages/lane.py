@@ -7,7 +7,7 @@ policy took out) is written anew, and the headers of the API go with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from toolwire.model.http import Headers
 from toolwire.model.request import ChatRequest, OpaquePart, ReasoningPart, RequestFields, Tool
@@ -15,6 +15,7 @@ from toolwire.model.source import raw_in
 from toolwire.providers.anthropic_messages.messages import write_messages
 from toolwire.providers.anthropic_messages.models import Family
 from toolwire.providers.anthropic_messages.settings import SAMPLING_VERSION, VERSION, lacks_thinking
+from toolwire.providers.anthropic_messages.tools import write_tool_choice
 from toolwire.rewrite.foreign_parts import without_unsigned_reasoning
 from toolwire.wire.anthropic_messages import DIALECT
 from toolwire.wire.json import dump, members, write_array, write_object
@@ -47,7 +48,6 @@ def own_members(
     fields: RequestFields,
     model: str,
     family: Family,
-    tool_choice: Callable[[ChatRequest], bytes | None],
     warnings: list[str],
 ) -> Iterator[tuple[str, bytes]]:
     """The members in the client's order."""
@@ -65,7 +65,7 @@ def own_members(
                 value = _tools(request, raw) if request.tools else None
             case "tool_choice":
                 same = request.tool_choice is parsed.tool_choice and request.tools is parsed.tools
-                value = raw if same else tool_choice(request)
+                value = raw if same else write_tool_choice(request)
             case "thinking":
                 value = _thinking(request, raw, family, warnings)
             case _:

@@ -1,13 +1,4 @@
-"""Anthropic Messages as an upstream: Claude, and the hosts that speak its protocol.
-
-anthropic.py            the request: tools, tool_choice, formats, and what joins them
-anthropic_lane.py       the request of a client that speaks this API itself
-anthropic_messages.py   its messages
-anthropic_settings.py   thinking, sampling, and the version of the API
-anthropic_models.py     what differs between model families
-anthropic_answer.py     the answer, streamed or whole
-anthropic_errors.py     errors
-"""
+"""Anthropic Messages as an upstream: Claude, and the hosts that speak its protocol."""
 
 from __future__ import annotations
 
@@ -18,9 +9,8 @@ from typing import TYPE_CHECKING
 from toolwire.model.errors import RequestError, UpstreamError
 from toolwire.model.events import Batch
 from toolwire.model.http import Headers, UpstreamRequest, post_json
-from toolwire.model.request import ChatRequest, RequestFields, Tool, ToolChoice
+from toolwire.model.request import ChatRequest, RequestFields, ToolChoice
 from toolwire.model.settings import Target
-from toolwire.model.source import raw_in
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.anthropic_messages.answer import MessagesDecoder
 from toolwire.providers.anthropic_messages.errors import error_from_body
@@ -28,13 +18,13 @@ from toolwire.providers.anthropic_messages.lane import own_fields, own_headers, 
 from toolwire.providers.anthropic_messages.messages import CONTENT, write_messages
 from toolwire.providers.anthropic_messages.models import Family, family_of
 from toolwire.providers.anthropic_messages.settings import Settings, settle
+from toolwire.providers.anthropic_messages.tools import with_tools, write_tool_choice
 from toolwire.providers.profiles import Profile
 from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields
 from toolwire.rewrite.history import with_legal_ids, with_results
 from toolwire.rewrite.tool_names import with_wire_names
-from toolwire.schema.dialects import Adapted, adapted, within_strict_budget
 from toolwire.wire.anthropic_messages import DIALECT
 from toolwire.wire.anthropic_messages_extra import without_source
 from toolwire.wire.json import dump, write_array, write_object
@@ -105,7 +95,7 @@ def _same_api(
     request = with_signed_thinking(named, family)
     warnings += ["state_left_out"] if request is not named else []
     request = _with_pairs(request, warnings)
-    body = write_object(own_members(request, fields, target.model, family, _tool_choice, warnings))
+    body = write_object(own_members(request, fields, target.model, family, warnings))
     return body, own_headers(request, fields), warnings
 
 
@@ -114,7 +104,7 @@ def _translated(request: ChatRequest, target: Target, family: Family) -> tuple[b
     warnings = check_fields(request, target)
     request = bridged(request, warnings)
     request = with_carried_content(request, CONTENT, target.provider.name, warnings)
-    request, tools = _with_tools(with_wire_names(request, _TOOL_NAME), target, family, warnings)
+    request, tools = with_tools(with_wire_names(request, _TOOL_NAME), target, family, warnings)
     request = _with_pairs(request, warnings)
     settings = settle(request, family)
     if settings.frees_choice:
@@ -131,78 +121,6 @@ def _with_pairs(request: ChatRequest, warnings: list[str]) -> ChatRequest:
     return with_legal_ids(request, _CALL_ID, _CALL_ID_LENGTH)
 
 
-# ---------------------------------------------------------------- tools
-
-
-def _with_tools(
-    request: ChatRequest, target: Target, family: Family, warnings: list[str]
-) -> tuple[ChatRequest, list[bytes]]:
-    """The request with the tools that are sent, and these as JSON. Where only some are allowed, only they are: what is
-    not sent cannot be called."""
-    choice = request.tool_choice
-    allowed = choice.names if choice is not None and not choice.named else None
-    kept = [
-        (tool, f"tools[{number}]")
-        for number, tool in enumerate(request.tools)
-        if (allowed is None or tool.name in allowed) and _is_sent(tool, warnings)
-    ]
-    if choice is not None and choice.mode == "required" and not kept:
-        raise RequestError(
-            f"tool_choice asks for a tool call, but {target.provider.name} knows none of the tools",
-            code="unsupported_tool",
-            param="tool_choice",
-        )
-    schemas = within_strict_budget(
-        [
-            adapted(tool, DIALECT, f"{path}.function.parameters", target.provider.name, request.options.schema_mode)
-            for tool, path in kept
-        ]
-    )
-    written = [_tool(tool, schema, family, warnings) for (tool, _), schema in zip(kept, schemas, strict=True)]
-    return replace(request, tools=tuple(tool for tool, _ in kept)), written
-
-
-def _is_sent(tool: Tool, warnings: list[str]) -> bool:
-    """Whether the API knows this kind of tool. What only the host that the client had in mind can run is left out."""
-    if tool.kind == "function" or raw_in(tool, DIALECT) is not None:
-        return True
-    warnings.append("not_supported:server_tools")
-    return False
-
-
-def _tool(tool: Tool, schema: Adapted, family: Family, warnings: list[str]) -> bytes:
-    raw = raw_in(tool, DIALECT)
-    if raw is not None:
-        return raw
-    assert schema.parameters is not None  # this dialect says something for a tool without
-    warnings += schema.warnings
-    members = [("name", dump(tool.name))]
-    members += [("description", dump(tool.description))] if tool.description else []
-    members.append(("input_schema", schema.parameters))
-    if schema.strict and family.structured_output:
-        members.append(("strict", b"true"))
-    elif schema.strict:
-        warnings.append("not_supported:strict")
-    return write_object(members)
-
-
-def _tool_choice(request: ChatRequest) -> bytes | None:
-    """The choice, which also holds whether calls may be parallel. Without tools there is nothing to choose."""
-    choice = request.tool_choice
-    alone = request.parallel_tool_calls is False
-    if not request.tools or (choice is None and not alone):
-        return None
-    if choice is None or choice.mode == "auto":
-        form: dict[str, object] = {"type": "auto"}
-    elif choice.mode == "none":
-        return b'{"type":"none"}'
-    elif choice.named and choice.names:
-        form = {"type": "tool", "name": choice.names[0]}
-    else:
-        form = {"type": "any"}
-    return dump(form | ({"disable_parallel_tool_use": True} if alone else {}))
-
-
 # ---------------------------------------------------------------- the body
 
 
@@ -217,7 +135,7 @@ def _members(
         yield "system", history.system
     if tools:
         yield "tools", write_array(tools)
-    if (choice := _tool_choice(request)) is not None:
+    if (choice := write_tool_choice(request)) is not None:
         yield "tool_choice", choice
     yield "messages", history.messages
     if settings.thinking is not None:

@@ -1,1 +1,11 @@
-"""The generateContent wire: Gemini on Google's API and on Vertex AI."""
+"""The generateContent wire: Gemini on Google's API and on Vertex AI. `request.PROVIDER` is what the registry loads.
+
+request      the request: address, credential, settings
+messages     its contents
+tools        its function declarations and what calls are asked for
+models       what differs between model families
+answer       the answer, streamed or whole
+arguments    arguments that arrive in pieces
+token_count  the API's own count of tokens
+errors       errors
+"""

@@ -1,7 +1,7 @@
 """The Gemini wire: generateContent and streamGenerateContent, on Google's Gemini API and on Vertex AI.
 
 The two hosts speak the same and differ in address and credential. What differs between models is in
-`google_models.py`.
+`models.py`.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from urllib.parse import quote, urlsplit
 from toolwire.model.errors import RequestError, UpstreamError
 from toolwire.model.events import Batch
 from toolwire.model.http import Headers, UpstreamRequest, post_json
-from toolwire.model.request import ChatRequest, Sampling, ToolChoice
+from toolwire.model.request import ChatRequest, Sampling
 from toolwire.model.settings import Target
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.gemini.answer import GeminiDecoder
 from toolwire.providers.gemini.errors import error_from_body
 from toolwire.providers.gemini.messages import CONTENT, HistoryWriter
 from toolwire.providers.gemini.models import Family, family_of, thinking
+from toolwire.providers.gemini.tools import add_warning, calling_config, write_declarations
 from toolwire.providers.profiles import Profile
 from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields
 from toolwire.rewrite.history import with_legal_ids, with_results
 from toolwire.rewrite.tool_names import with_wire_names
-from toolwire.schema.dialects import adapted
 from toolwire.wire.gemini import DIALECT
 from toolwire.wire.json import dump, write_array, write_object
 
@@ -115,10 +115,10 @@ def _members(request: ChatRequest, target: Target, family: Family, warnings: lis
     writer = HistoryWriter(request, family)
     yield from writer.members()
     warnings += writer.warnings
-    declarations, is_strict = _declarations(request, target, warnings)
+    declarations, is_strict = write_declarations(request, target, warnings)
     if declarations:
         yield "tools", write_array([write_object([("functionDeclarations", write_array(declarations))])])
-        config = _calling(request.tool_choice, is_strict)
+        config = calling_config(request.tool_choice, is_strict)
         if config is not None:
             yield "toolConfig", dump({"functionCallingConfig": config})
         if request.parallel_tool_calls is False:
@@ -135,42 +135,6 @@ def _members(request: ChatRequest, target: Target, family: Family, warnings: lis
         yield "generationConfig", write_object(settings)
 
 
-def _declarations(request: ChatRequest, target: Target, warnings: list[str]) -> tuple[list[bytes], bool]:
-    """The function declarations, and whether a tool asks for calls that keep to its schema."""
-    declarations, is_strict = [], False
-    for number, tool in enumerate(request.tools):
-        path = f"tools[{number}]"
-        if tool.kind == "opaque":  # a service of the host that the client had in mind
-            _warn(warnings, "not_supported:server_tools")
-            continue
-        schema = adapted(tool, DIALECT, path, target.provider.name, request.options.schema_mode)
-        for warning in schema.warnings:
-            _warn(warnings, warning)
-        is_strict = is_strict or bool(schema.strict)
-        declaration = [("name", dump(tool.name))]
-        declaration += [("description", dump(tool.description))] if tool.description else []
-        declaration += [("parametersJsonSchema", schema.parameters)] if schema.parameters is not None else []
-        declarations.append(write_object(declaration))
-    return declarations, is_strict
-
-
-def _calling(choice: ToolChoice | None, is_strict: bool) -> dict[str, object] | None:
-    """`functionCallingConfig`; None for Google's default, AUTO. Names are refused beside AUTO: VALIDATED, which means
-    text or a call that keeps to its schema, takes them."""
-    if choice is not None and choice.mode == "none":
-        return {"mode": "NONE"}
-    config: dict[str, object]
-    if choice is not None and choice.mode == "required":
-        config = {"mode": "ANY"}
-    elif is_strict or (choice is not None and choice.names is not None):
-        config = {"mode": "VALIDATED"}
-    else:
-        return None
-    if choice is not None and choice.names is not None:
-        config["allowedFunctionNames"] = choice.names
-    return config
-
-
 def _generation(
     request: ChatRequest, target: Target, family: Family, warnings: list[str]
 ) -> Iterator[tuple[str, bytes]]:
@@ -185,7 +149,7 @@ def _generation(
     if request.reasoning_effort is not None:
         config, exact = thinking(family, request.reasoning_effort)
         if not exact:
-            _warn(warnings, "not_supported:reasoning_effort")
+            add_warning(warnings, "not_supported:reasoning_effort")
         if config is not None:
             yield "thinkingConfig", dump(config)
 
@@ -200,7 +164,7 @@ def _sampling(sampling: Sampling, target: Target, warnings: list[str]) -> Iterat
         )
     seed = sampling.seed
     if seed is not None and seed not in _SEEDS:
-        _warn(warnings, "not_supported:seed")
+        add_warning(warnings, "not_supported:seed")
         seed = None
     for name, value in (
         ("temperature", sampling.temperature),
@@ -213,8 +177,3 @@ def _sampling(sampling: Sampling, target: Target, warnings: list[str]) -> Iterat
     ):
         if value is not None:
             yield name, dump(value)
-
-
-def _warn(warnings: list[str], code: str) -> None:
-    if code not in warnings:
-        warnings.append(code)

@@ -1,1 +1,12 @@
-"""The Chat Completions wire: OpenAI and every compatible host."""
+"""The Chat Completions wire: OpenAI and every compatible host. `request.PROVIDER` is what the registry loads.
+
+request     the request: the client's own bytes where it speaks this API, else written anew
+messages    its messages
+tools       its tools and tool_choice
+answer      the answer, streamed or whole
+state       what hosts send beside the documented fields and want back
+usage       the usage of an answer
+errors      errors
+
+What differs between hosts is data: `providers/profiles.py`.
+"""

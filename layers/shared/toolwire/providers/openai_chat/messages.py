@@ -1,5 +1,5 @@
-"""Neutral messages, tools and tool_choice written as Chat Completions. A node that came unchanged from a client of the
-same dialect is its own bytes."""
+"""Neutral messages written as Chat Completions. A node that came unchanged from a client of the same dialect is its own
+bytes."""
 
 from __future__ import annotations
 
@@ -19,16 +19,15 @@ from toolwire.model.request import (
     RefusalPart,
     Role,
     TextPart,
-    Tool,
     ToolCallPart,
-    ToolChoice,
     ToolResultPart,
 )
 from toolwire.model.source import Members, raw_in
 from toolwire.providers.openai_chat.state import CALL_STATE, MESSAGE_STATE, state_member
+from toolwire.providers.openai_chat.tools import split_members
 from toolwire.rewrite.content import ContentRules, Refusal, is_audio, of_this_role, only_bytes
 from toolwire.wire import openai_responses
-from toolwire.wire.json import dump, elements, members, write_array, write_object
+from toolwire.wire.json import dump, elements, write_array, write_object
 from toolwire.wire.openai_chat import DIALECT
 
 
@@ -185,7 +184,7 @@ def _tool_call(call: ToolCallPart) -> bytes:
     raw = raw_in(call, DIALECT)
     if raw is not None:
         return raw
-    outer, within = _split(call.extra, call.kind)
+    outer, within = split_members(call.extra, call.kind)
     arguments = "input" if call.kind == "custom" else "arguments"
     inner = write_object([("name", dump(call.name)), (arguments, dump(call.arguments)), *within])
     state = _state(call.signature, CALL_STATE, call.extra).items()
@@ -197,47 +196,3 @@ def _state(signature: str | None, known: str, given: Members) -> dict[str, bytes
     if signature is None or any(name == known for name, _ in given):
         return {}
     return state_member(signature, known)
-
-
-def write_tool(tool: Tool) -> bytes:
-    raw = raw_in(tool, DIALECT)
-    if raw is not None:
-        return raw
-    if tool.kind == "opaque":
-        raise RequestError(
-            f"this provider does not know tools of the type {tool.name!r}; remove it from `tools`",
-            param="tools",
-            code="unsupported_tool",
-        )
-    if tool.kind == "custom":
-        return write_object([("type", b'"custom"'), ("custom", _custom(tool))])
-    inner = [("name", dump(tool.name))]
-    inner += [("description", dump(tool.description))] if tool.description is not None else []
-    inner += [("parameters", tool.parameters)] if tool.parameters is not None else []
-    inner += [("strict", dump(tool.strict))] if tool.strict is not None else []
-    outer, within = _split(tool.extra, "function")
-    return write_object([("type", b'"function"'), ("function", write_object([*inner, *within])), *outer])
-
-
-def _split(extra: Members, kind: str) -> tuple[Members, Members]:
-    """The unnamed members of a tool or call, and those of the object within it, which the door marks "function."."""
-    mark = kind + "."
-    within = tuple((name.removeprefix(mark), value) for name, value in extra if name.startswith(mark))
-    return tuple(pair for pair in extra if not pair[0].startswith(mark)), within
-
-
-def _custom(tool: Tool) -> bytes:
-    """A custom tool under its (new) name, with its format as it came."""
-    given = members(dict(tool.extra).get("custom", b"{}"))
-    return write_object([*(given | {"name": dump(tool.name)}).items()])
-
-
-def write_tool_choice(choice: ToolChoice, tools: Sequence[Tool]) -> bytes:
-    if choice.names is None:
-        return dump(choice.mode)
-    custom = {tool.name for tool in tools if tool.kind == "custom"}
-    kinds = ("custom" if name in custom else "function" for name in choice.names)
-    named = [{"type": kind, kind: {"name": name}} for kind, name in zip(kinds, choice.names, strict=True)]
-    if choice.named:
-        return dump(named[0])
-    return dump({"type": "allowed_tools", "allowed_tools": {"mode": choice.mode, "tools": named}})

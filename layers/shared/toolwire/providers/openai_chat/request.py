@@ -17,13 +17,8 @@ from toolwire.model.settings import Target
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.openai_chat.answer import ChatDecoder
 from toolwire.providers.openai_chat.errors import error_from_body
-from toolwire.providers.openai_chat.messages import (
-    CONTENT,
-    with_files_apart,
-    write_message,
-    write_tool,
-    write_tool_choice,
-)
+from toolwire.providers.openai_chat.messages import CONTENT, with_files_apart, write_message
+from toolwire.providers.openai_chat.tools import write_tool, write_tool_choice
 from toolwire.providers.openai_tools import check_tools, only_allowed, without_idle_choice
 from toolwire.providers.profiles import Profile
 from toolwire.providers.reasoning_efforts import with_known_effort

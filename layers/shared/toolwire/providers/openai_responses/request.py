@@ -1,14 +1,5 @@
 """OpenAI Responses as an upstream: OpenAI's own newer models, and the hosts that speak its protocol.
 
-responses.py         the request: its members, in the client's order or written anew
-responses_input.py   its input items
-responses_tools.py   its tools
-responses_models.py  what differs between model families, and which models are reached by this wire
-responses_answer.py  the answer, streamed or whole
-responses_items.py   the items of an answer while they arrive
-responses_shapes.py  pieces of an answer, read
-responses_errors.py  errors
-
 For a client of the same dialect a request is its own bytes, member by member, except `model` and what had to change;
 for any other door it is written from the neutral request, and asks the host to keep nothing.
 """

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from toolwire.doors import DOORS, Door, load_door
+from toolwire.doors.native.errors import render_error
 from toolwire.doors.native.models import DoorName, ToolsCheckRequest, TranslateRequest
 from toolwire.doors.native.reader import read
-from toolwire.doors.native.stream import render_error
 from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.routing import check_door, check_tenant, may_use
 from toolwire.model.errors import RequestError

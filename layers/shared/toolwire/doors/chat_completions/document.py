@@ -1,0 +1,94 @@
+"""The chat door's JSON answer, and what it shares with the stream: calls, usage, the word for a finish."""
+
+from __future__ import annotations
+
+from toolwire.model.events import Batch, Finish, Usage
+from toolwire.model.response import ChatResponse, ReasoningOutput, TextOutput, ToolCallOutput
+from toolwire.model.source import Members, raw_in
+from toolwire.wire.json import dump, write_array, write_object
+from toolwire.wire.openai_chat import DIALECT
+
+
+def more_members(extra: Members) -> bytes:
+    """More members for an object that has some, each behind its comma."""
+    return b"".join([b"," + dump(name) + b":" + value for name, value in extra]) if extra else b""
+
+
+def finish_word(finish: Finish, has_calls: bool) -> str:
+    """OpenAI's word for the reason. The deprecated function_call stays what it is where its call is a field of its own,
+    not one of the tool calls."""
+    return "function_call" if finish.raw == "function_call" and not has_calls else finish.reason
+
+
+def write_call(id: str, name: str, text: str, kind: str, extra: Members) -> bytes:
+    inner = "input" if kind == "custom" else "arguments"
+    call = dump({"id": id, "type": kind, kind: {"name": name, inner: text}})
+    return call[:-1] + more_members(extra) + b"}"
+
+
+def render_usage(usage: Usage | None) -> bytes:
+    """OpenAI's usage object: its own bytes where the upstream speaks it, else built; zeros, never omissions."""
+    usage = usage or Usage()
+    raw = raw_in(usage, DIALECT)
+    if raw is not None:
+        return raw
+    built = dump(
+        {
+            "prompt_tokens": usage.input_tokens,
+            "completion_tokens": usage.output_tokens,
+            "total_tokens": usage.total_tokens,
+            "prompt_tokens_details": {
+                "cached_tokens": usage.cache_read_tokens,
+                "cache_write_tokens": usage.cache_write_tokens,
+            },
+            "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+        }
+    )
+    return built[:-1] + more_members(usage.extra) + b"}"
+
+
+def render_response(response: ChatResponse, batch: Batch) -> bytes:
+    """The JSON answer: the upstream's own bytes where they are fit to be shown, else built from the fold."""
+    raw = raw_in(batch, DIALECT)
+    if raw is not None:
+        return raw
+    extra = dict(response.extra)
+    has_calls = any(type(part) is ToolCallOutput for part in response.parts)
+    choice = [
+        ("index", b"0"),
+        ("message", _message(response, extra.get("delta", ()))),
+        ("finish_reason", dump(finish_word(response.finish, has_calls))),
+        *extra.get("choice", ()),
+    ]
+    return write_object(
+        [
+            ("id", dump(response.id)),
+            ("object", b'"chat.completion"'),
+            ("created", dump(response.created)),
+            ("model", dump(response.model)),
+            ("choices", write_array([write_object(choice)])),
+            *((("usage", render_usage(response.usage)),) if response.usage is not None else ()),
+            *extra.get("", ()),
+        ]
+    )
+
+
+def _message(response: ChatResponse, extra: Members) -> bytes:
+    texts = [part.text for part in response.parts if isinstance(part, TextOutput) and not part.refusal]
+    refusals = [part.text for part in response.parts if isinstance(part, TextOutput) and part.refusal]
+    reasoning = [part.text for part in response.parts if isinstance(part, ReasoningOutput)]
+    calls = [
+        write_call(part.id, part.name, part.arguments, part.kind, part.extra)
+        for part in response.parts
+        if isinstance(part, ToolCallOutput)
+    ]
+    pairs = [
+        ("role", b'"assistant"'),
+        ("content", dump("".join(texts)) if texts or not calls else b"null"),
+        ("refusal", dump("".join(refusals)) if refusals else b"null"),
+    ]
+    if reasoning and not any(name == "reasoning" for name, _ in extra):
+        pairs.append(("reasoning_content", dump("".join(reasoning))))
+    if calls:
+        pairs.append(("tool_calls", write_array(calls)))
+    return write_object([*pairs, *extra])

@@ -1,0 +1,83 @@
+"""Neutral tools and tool_choice written as Messages has them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toolwire.model.errors import RequestError
+from toolwire.model.request import ChatRequest, Tool
+from toolwire.model.settings import Target
+from toolwire.model.source import raw_in
+from toolwire.providers.anthropic_messages.models import Family
+from toolwire.schema.dialects import Adapted, adapted, within_strict_budget
+from toolwire.wire.anthropic_messages import DIALECT
+from toolwire.wire.json import dump, write_object
+
+
+def with_tools(
+    request: ChatRequest, target: Target, family: Family, warnings: list[str]
+) -> tuple[ChatRequest, list[bytes]]:
+    """The request with the tools that are sent, and these as JSON. Where only some are allowed, only they are: what is
+    not sent cannot be called."""
+    choice = request.tool_choice
+    allowed = choice.names if choice is not None and not choice.named else None
+    kept = [
+        (tool, f"tools[{number}]")
+        for number, tool in enumerate(request.tools)
+        if (allowed is None or tool.name in allowed) and _is_sent(tool, warnings)
+    ]
+    if choice is not None and choice.mode == "required" and not kept:
+        raise RequestError(
+            f"tool_choice asks for a tool call, but {target.provider.name} knows none of the tools",
+            code="unsupported_tool",
+            param="tool_choice",
+        )
+    schemas = within_strict_budget(
+        [
+            adapted(tool, DIALECT, f"{path}.function.parameters", target.provider.name, request.options.schema_mode)
+            for tool, path in kept
+        ]
+    )
+    written = [_tool(tool, schema, family, warnings) for (tool, _), schema in zip(kept, schemas, strict=True)]
+    return replace(request, tools=tuple(tool for tool, _ in kept)), written
+
+
+def _is_sent(tool: Tool, warnings: list[str]) -> bool:
+    """Whether the API knows this kind of tool. What only the host that the client had in mind can run is left out."""
+    if tool.kind == "function" or raw_in(tool, DIALECT) is not None:
+        return True
+    warnings.append("not_supported:server_tools")
+    return False
+
+
+def _tool(tool: Tool, schema: Adapted, family: Family, warnings: list[str]) -> bytes:
+    raw = raw_in(tool, DIALECT)
+    if raw is not None:
+        return raw
+    assert schema.parameters is not None  # this dialect says something for a tool without
+    warnings += schema.warnings
+    members = [("name", dump(tool.name))]
+    members += [("description", dump(tool.description))] if tool.description else []
+    members.append(("input_schema", schema.parameters))
+    if schema.strict and family.structured_output:
+        members.append(("strict", b"true"))
+    elif schema.strict:
+        warnings.append("not_supported:strict")
+    return write_object(members)
+
+
+def write_tool_choice(request: ChatRequest) -> bytes | None:
+    """The choice, which also holds whether calls may be parallel. Without tools there is nothing to choose."""
+    choice = request.tool_choice
+    alone = request.parallel_tool_calls is False
+    if not request.tools or (choice is None and not alone):
+        return None
+    if choice is None or choice.mode == "auto":
+        form: dict[str, object] = {"type": "auto"}
+    elif choice.mode == "none":
+        return b'{"type":"none"}'
+    elif choice.named and choice.names:
+        form = {"type": "tool", "name": choice.names[0]}
+    else:
+        form = {"type": "any"}
+    return dump(form | ({"disable_parallel_tool_use": True} if alone else {}))

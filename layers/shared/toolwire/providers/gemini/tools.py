@@ -1,0 +1,50 @@
+"""Neutral tools and tool_choice written as function declarations and `functionCallingConfig`."""
+
+from __future__ import annotations
+
+from toolwire.model.request import ChatRequest, ToolChoice
+from toolwire.model.settings import Target
+from toolwire.schema.dialects import adapted
+from toolwire.wire.gemini import DIALECT
+from toolwire.wire.json import dump, write_object
+
+
+def write_declarations(request: ChatRequest, target: Target, warnings: list[str]) -> tuple[list[bytes], bool]:
+    """The function declarations, and whether a tool asks for calls that keep to its schema."""
+    declarations, is_strict = [], False
+    for number, tool in enumerate(request.tools):
+        path = f"tools[{number}]"
+        if tool.kind == "opaque":  # a service of the host that the client had in mind
+            add_warning(warnings, "not_supported:server_tools")
+            continue
+        schema = adapted(tool, DIALECT, path, target.provider.name, request.options.schema_mode)
+        for warning in schema.warnings:
+            add_warning(warnings, warning)
+        is_strict = is_strict or bool(schema.strict)
+        declaration = [("name", dump(tool.name))]
+        declaration += [("description", dump(tool.description))] if tool.description else []
+        declaration += [("parametersJsonSchema", schema.parameters)] if schema.parameters is not None else []
+        declarations.append(write_object(declaration))
+    return declarations, is_strict
+
+
+def calling_config(choice: ToolChoice | None, is_strict: bool) -> dict[str, object] | None:
+    """`functionCallingConfig`; None for Google's default, AUTO. Names are refused beside AUTO: VALIDATED, which means
+    text or a call that keeps to its schema, takes them."""
+    if choice is not None and choice.mode == "none":
+        return {"mode": "NONE"}
+    config: dict[str, object]
+    if choice is not None and choice.mode == "required":
+        config = {"mode": "ANY"}
+    elif is_strict or (choice is not None and choice.names is not None):
+        config = {"mode": "VALIDATED"}
+    else:
+        return None
+    if choice is not None and choice.names is not None:
+        config["allowedFunctionNames"] = choice.names
+    return config
+
+
+def add_warning(warnings: list[str], code: str) -> None:
+    if code not in warnings:
+        warnings.append(code)
