@@ -1,0 +1,70 @@
+"""Errors of Amazon Bedrock: the exception's name in `x-amzn-errortype`, `{"message": ...}` in the body; in a stream a
+frame whose type is the exception's name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from toolwire.framing.aws_event_stream import EXCEPTION
+from toolwire.framing.sse import Frame
+from toolwire.model.errors import UpstreamError
+from toolwire.providers.upstream_errors import code_of, credential_refused, retry_of
+
+#: Exception -> the status it would have had before the stream began. Source: the API reference of ConverseStream.
+_STATUS = {
+    "accessdenied": 403, "conflict": 409, "internalserver": 500, "modelerror": 424, "modelnotready": 429,
+    "modelstreamerror": 424, "modeltimeout": 408, "resourcenotfound": 404, "servicequotaexceeded": 429,
+    "serviceunavailable": 503, "throttling": 429, "unrecognizedclient": 403, "validation": 400,
+}  # fmt: skip
+
+#: What a refusal for a request's length says; the exception is that of any other fault of a request.
+_TOO_LONG = ("Input is too long", "input is too long", "prompt is too long", "Too many input tokens")
+
+
+def error_of(status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
+    """An answer with an error status. `headers` have names in lower case."""
+    name = headers.get("x-amzn-errortype", "").partition(":")[0]
+    document = _document(body)
+    return _error(
+        name or str(document.get("__type", "")).rpartition("#")[2], status, document, headers.get("retry-after")
+    )
+
+
+def error_of_frame(frame: Frame) -> UpstreamError:
+    """A frame that reports an exception."""
+    name = (frame.event or "").removeprefix(EXCEPTION)
+    document = _document(frame.data)
+    original = document.get("originalStatusCode")
+    status = _STATUS.get(_plain(name), original if isinstance(original, int) and 400 <= original < 600 else 502)
+    return _error(name, status, document, None)
+
+
+def _plain(name: str) -> str:
+    return name.lower().removesuffix("exception")
+
+
+def _error(name: str, status: int, document: dict[str, Any], retry_after: str | None) -> UpstreamError:
+    if status in (401, 403):
+        return credential_refused(status)
+    message = document.get("message") or document.get("Message") or document.get("originalMessage")
+    if not isinstance(message, str) or not message:
+        message = f"the upstream answered {name or status} without a message"
+    code = (
+        "context_length_exceeded" if status == 400 and any(said in message for said in _TOO_LONG) else code_of(status)
+    )
+    return UpstreamError(message, code=code, status=_shown(status), retry=retry_of(status), retry_after=retry_after)
+
+
+def _shown(status: int) -> int:
+    """424 says that the model failed, which is nothing that the client could mend."""
+    return 502 if status == 424 else status
+
+
+def _document(body: bytes) -> dict[str, Any]:
+    try:
+        document = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}

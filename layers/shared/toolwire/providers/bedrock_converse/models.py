@@ -1,0 +1,79 @@
+"""What differs between the models behind Converse, as data: one row a family, the first pattern that is found counts.
+
+A model is named by its id, by a cross-region inference profile ("us.anthropic.claude-sonnet-4-5-20250929-v1:0"), or by
+an ARN, which says nothing of the family unless its name does. Source: the Bedrock user guide, "Supported models and
+model features", "Prompt caching" and "Structured outputs", and the API reference of ToolChoice.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+#: How a family is asked to reason, in `additionalModelRequestFields`.
+Reasoning = Literal["claude", "nova", "effort", "none"]
+
+#: What a family takes of `toolChoice` beside `auto`.
+Forced = Literal["any and tool", "any", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One model family. The defaults are what an unknown model is assumed to do: all that the API has words for."""
+
+    #: Regular expression, searched in the model's id.
+    pattern: str
+    tools: bool = True
+    #: Whether tools may be declared in a streamed request; else such an answer is asked for whole.
+    streams_tools: bool = True
+    forced: Forced = "any and tool"
+    #: Call ids it takes, and the length of one that stands in for another.
+    call_id: str = r"[A-Za-z0-9_-]{1,64}"
+    call_id_length: int = 40
+    #: Whether it takes `system`; else the text goes in front of the first user's turn.
+    system: bool = True
+    #: Whether it reads `cachePoint` blocks: in the messages and `system`, and among the tools.
+    cache_points: bool = False
+    cache_points_in_tools: bool = False
+    #: Whether `strict` tools and `outputConfig.textFormat` are known.
+    structured_output: bool = False
+    reasoning: Reasoning = "none"
+    #: Whether `top_k` is known, as one of `additionalModelRequestFields`.
+    top_k: bool = False
+    #: Whether it is told of an error by `status`; others ignore it or refuse it, and read a text instead.
+    result_status: bool = False
+
+
+_CLAUDE = Family(
+    r"anthropic|claude",
+    cache_points=True,
+    cache_points_in_tools=True,
+    reasoning="claude",
+    top_k=True,
+    result_status=True,
+)
+_NOVA = Family(r"\bnova", cache_points=True, result_status=True)
+
+FAMILIES: tuple[Family, ...] = (
+    replace(_CLAUDE, pattern=r"claude-3-(5|opus|sonnet|haiku)|claude-(v2|instant)", reasoning="none"),
+    replace(_CLAUDE, pattern=r"claude-3-7|(opus|sonnet)-4-(?![5-9])|claude-(opus|sonnet)-4$"),
+    replace(_CLAUDE, structured_output=True),
+    replace(_NOVA, pattern=r"nova-2", reasoning="nova"),
+    _NOVA,
+    Family(r"mistral|mixtral|pixtral|magistral|ministral", forced="any", call_id=r"[A-Za-z0-9]{9}", call_id_length=9),
+    Family(r"meta|llama", streams_tools=False, forced="none"),
+    Family(r"cohere|command-r", forced="none"),
+    Family(r"ai21|jamba", forced="none"),
+    Family(r"writer|palmyra", streams_tools=False, forced="none"),
+    Family(r"deepseek.*\br1\b", tools=False),
+    Family(r"titan", tools=False, system=False),
+    Family(r"gpt-oss", reasoning="effort", structured_output=True),
+    Family(r"deepseek|qwen|kimi|moonshot|minimax|glm|zai|nemotron|gemma", structured_output=True),
+    Family(r""),
+)
+
+
+def family_of(model: str) -> Family:
+    """The family of a model's id."""
+    return next(family for family in FAMILIES if re.search(family.pattern, model.lower()))

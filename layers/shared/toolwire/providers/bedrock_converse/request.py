@@ -1,0 +1,157 @@
+"""The request of Converse and ConverseStream.
+
+https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from urllib.parse import quote
+
+from toolwire.model.errors import RequestError
+from toolwire.model.request import ChatRequest, ToolCallPart, ToolResultPart
+from toolwire.model.settings import Target
+from toolwire.providers.anthropic_messages.models import family_of as claude_of
+from toolwire.providers.anthropic_messages.settings import settle
+from toolwire.providers.bedrock_converse.messages import write_messages
+from toolwire.providers.bedrock_converse.models import Family, family_of
+from toolwire.providers.bedrock_converse.tools import instruction, with_known_tools, write_tools
+from toolwire.rewrite.custom_tools import bridged
+from toolwire.rewrite.foreign_parts import check_fields
+from toolwire.rewrite.history import with_legal_ids, with_results
+from toolwire.rewrite.tool_names import WIRE_NAME, with_wire_names
+from toolwire.wire.json import dump, write_object
+
+#: Effort of reasoning -> what Amazon Nova calls it; it has three.
+_NOVA_EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
+
+#: Output tokens that are asked for where the client names no limit and the family has a low one of its own.
+_MOST_STOPS = 2_500
+
+
+def url_of(target: Target, *, stream: bool) -> str:
+    """The address of the model: its id is one segment, whatever characters an ARN has."""
+    verb = "converse-stream" if stream else "converse"
+    return f"{target.provider.base_url.rstrip('/')}/model/{quote(target.model, safe='')}/{verb}"
+
+
+def write_request(request: ChatRequest, target: Target) -> tuple[bytes, bool, list[str]]:
+    """The body, whether its answer is streamed, and the codes of warnings about what could not be carried as it was.
+    Raises RequestError for what this provider cannot take."""
+    family = family_of(target.model)
+    warnings = check_fields(request, target)
+    request = with_known_tools(bridged(request, warnings), target, warnings)
+    request, added = with_results(with_wire_names(request, WIRE_NAME))
+    warnings += ["tool_result_missing"] if added else []
+    request = with_legal_ids(request, family.call_id, family.call_id_length)
+    has_tool_blocks = any(isinstance(part, ToolCallPart | ToolResultPart) for m in request.messages for part in m.parts)
+    body = write_object(_members(request, target, family, warnings, has_tool_blocks=has_tool_blocks))
+    streams = request.stream and (family.streams_tools or not (request.tools or has_tool_blocks))
+    return body, streams, list(dict.fromkeys(warnings))
+
+
+def _members(
+    request: ChatRequest, target: Target, family: Family, warnings: list[str], *, has_tool_blocks: bool
+) -> Iterator[tuple[str, bytes]]:
+    claude = settle(request, claude_of(target.model)) if family.reasoning == "claude" else None
+    if claude is not None and claude.frees_choice:
+        request = replace(request, tool_choice=None)
+    history = write_messages(request, family, instruction(request, has_tool_blocks=has_tool_blocks))
+    tools = write_tools(request, target, family, warnings, has_tool_blocks=has_tool_blocks)
+    warnings += history.warnings
+    if history.system is not None:
+        yield "system", history.system
+    yield "messages", history.messages
+    if tools is not None:
+        yield "toolConfig", tools
+    additional: dict[str, object] = {}
+    if claude is not None:
+        warnings += claude.warnings
+        inference: dict[str, object] = {"maxTokens": claude.max_tokens} if request.max_tokens or claude.thinks else {}
+        inference |= {_INFERENCE[name]: value for name, value in claude.sampling.items() if name in _INFERENCE}
+        additional |= {name: value for name, value in claude.sampling.items() if name not in _INFERENCE}
+        additional |= {"thinking": claude.thinking} if claude.thinking is not None else {}
+        additional |= {"output_config": {"effort": claude.effort}} if claude.effort is not None else {}
+        additional |= _claude_choice(request, tools is not None)
+    else:
+        inference = _inference(request, warnings)
+        additional |= _additional(request, family, warnings)
+    if request.sampling.stop:
+        inference["stopSequences"] = list(request.sampling.stop)[:_MOST_STOPS]
+    if inference:
+        yield "inferenceConfig", dump(inference)
+    if (output := _output_format(request, target, family)) is not None:
+        yield "outputConfig", output
+    if additional:
+        yield "additionalModelRequestFields", dump(additional)
+
+
+_INFERENCE = {"temperature": "temperature", "top_p": "topP"}
+
+
+def _inference(request: ChatRequest, warnings: list[str]) -> dict[str, object]:
+    """The settings that every model has. `temperature` ends at 1 there."""
+    sampling = request.sampling
+    given: dict[str, object] = {"maxTokens": request.max_tokens} if request.max_tokens is not None else {}
+    if sampling.temperature is not None:
+        given["temperature"] = min(sampling.temperature, 1)
+        warnings += ["temperature_clamped"] if sampling.temperature > 1 else []
+    if sampling.top_p is not None:
+        given["topP"] = sampling.top_p
+    for name in ("seed", "frequency_penalty", "presence_penalty"):
+        warnings += [f"not_supported:{name}"] if getattr(sampling, name) is not None else []
+    return given
+
+
+def _additional(request: ChatRequest, family: Family, warnings: list[str]) -> dict[str, object]:
+    """What a family other than Claude takes beside the API's own members."""
+    fields: dict[str, object] = {}
+    if request.sampling.top_k is not None:
+        if family.top_k:
+            fields["top_k"] = request.sampling.top_k
+        else:
+            warnings.append("not_supported:top_k")
+    effort = request.reasoning_effort
+    if effort in (None, "none"):
+        return fields
+    if family.reasoning == "nova":
+        told = _NOVA_EFFORTS[effort]
+        fields["reasoningConfig"] = {"type": "enabled", "maxReasoningEffort": told}
+    elif family.reasoning == "effort":
+        told = "high" if effort in ("high", "xhigh", "max") else "low" if effort == "minimal" else effort
+        fields["reasoning_effort"] = told
+    else:
+        warnings.append("not_supported:reasoning_effort")
+        return fields
+    warnings += ["reasoning_effort_changed"] if told != effort else []
+    return fields
+
+
+def _claude_choice(request: ChatRequest, has_tools: bool) -> dict[str, object]:
+    """Whether calls may be parallel has no word in `toolConfig`; Claude takes its own API's `tool_choice`."""
+    if request.parallel_tool_calls is not False or not has_tools:
+        return {}
+    choice = request.tool_choice
+    if choice is not None and choice.mode == "none":
+        return {}
+    form: dict[str, object] = {"type": "auto" if choice is None or choice.mode == "auto" else "any"}
+    if choice is not None and choice.named and choice.names:
+        form = {"type": "tool", "name": choice.names[0]}
+    return {"tool_choice": form | {"disable_parallel_tool_use": True}}
+
+
+def _output_format(request: ChatRequest, target: Target, family: Family) -> bytes | None:
+    """The schema of the answer, which travels as text there."""
+    shape = request.response_format
+    if shape is None or shape.kind == "text":
+        return None
+    if shape.kind == "json_schema" and shape.schema is not None and family.structured_output:
+        schema = {"schema": shape.schema.decode(), **({"name": shape.name} if shape.name else {})}
+        return dump({"textFormat": {"type": "json_schema", "structure": {"jsonSchema": schema}}})
+    raise RequestError(
+        f"`response_format` of the type {shape.kind!r} cannot be carried to {target.model} of {target.provider.name}: "
+        "leave it out, and ask in words",
+        code="unsupported_parameter",
+        param="response_format",
+    )

@@ -1,0 +1,120 @@
+"""Neutral tools and tool_choice written as Converse's `toolConfig`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toolwire.model.errors import RequestError
+from toolwire.model.request import ChatRequest, Tool
+from toolwire.model.settings import Target
+from toolwire.providers.bedrock_converse.messages import cache_point
+from toolwire.providers.bedrock_converse.models import Family
+from toolwire.schema.dialects import Adapted, adapted
+from toolwire.wire.bedrock_converse import DIALECT
+from toolwire.wire.json import dump, write_array, write_object
+
+#: Takes the place of `tool_choice: none`, which the API has no word for, where the history needs tools declared.
+DO_NOT_CALL = "Do not call any tool in this turn. Answer with text only."
+
+#: A forced choice was sent as `auto`.
+_CHOICE_CHANGED = "tool_choice_changed"
+
+#: Declared where the history has calls and the request no tool: the API refuses tool blocks without a `toolConfig`.
+_ABSENT_TOOL = "no_tool_is_available"
+
+
+def with_known_tools(request: ChatRequest, target: Target, warnings: list[str]) -> ChatRequest:
+    """The request with the functions that are sent, only the allowed ones where there is such a choice: what is not
+    sent cannot be called. Raises RequestError (`unsupported_tool`) where `tool_choice` could then not be met."""
+    choice = request.tool_choice
+    allowed = choice.names if choice is not None and not choice.named else None
+    if any(tool.kind != "function" for tool in request.tools):
+        warnings.append("not_supported:server_tools")
+    kept = tuple(
+        tool for tool in request.tools if tool.kind == "function" and (allowed is None or tool.name in allowed)
+    )
+    if choice is not None and choice.mode == "required" and not kept:
+        raise RequestError(
+            f"tool_choice asks for a tool call, but {target.provider.name} knows none of the tools",
+            code="unsupported_tool",
+            param="tool_choice",
+        )
+    return replace(request, tools=kept)
+
+
+def instruction(request: ChatRequest, *, has_tool_blocks: bool) -> str | None:
+    """What the model is told where it may not call a tool and tools must be declared all the same."""
+    forbidden = request.tool_choice is not None and request.tool_choice.mode == "none"
+    return DO_NOT_CALL if has_tool_blocks and (forbidden or not request.tools) else None
+
+
+def write_tools(
+    request: ChatRequest, target: Target, family: Family, warnings: list[str], *, has_tool_blocks: bool
+) -> bytes | None:
+    """`toolConfig`; None where there is nothing to declare. Raises RequestError (`unsupported_tools`) for a model
+    without tools, and for a schema that the API does not take."""
+    forbidden = request.tool_choice is not None and request.tool_choice.mode == "none"
+    if forbidden and not has_tool_blocks:
+        return None
+    if not request.tools and not has_tool_blocks:
+        return None
+    if not family.tools:
+        raise RequestError(
+            f"the model {target.model} of {target.provider.name} knows no tools: leave `tools` and the turns with tool "
+            "calls out, or use another model",
+            code="unsupported_tool",
+            param="tools",
+        )
+    declared = [
+        entry for n, tool in enumerate(request.tools) for entry in _entries(tool, n, request, target, family, warnings)
+    ]
+    members = [("tools", write_array(declared or [_absent_tool()]))]
+    if (choice := _choice(request, family, warnings)) is not None and not forbidden:
+        members.append(("toolChoice", choice))
+    return write_object(members)
+
+
+def _entries(
+    tool: Tool, number: int, request: ChatRequest, target: Target, family: Family, warnings: list[str]
+) -> list[bytes]:
+    """A tool and the cache point behind it, if the client has marked it."""
+    path = f"tools[{number}].function.parameters"
+    schema = adapted(tool, DIALECT, path, target.provider.name, request.options.schema_mode)
+    warnings += schema.warnings
+    return [
+        _spec(tool, schema, family, warnings),
+        *cache_point(tool.extra, family.cache_points_in_tools, warnings),
+    ]
+
+
+def _spec(tool: Tool, schema: Adapted, family: Family, warnings: list[str]) -> bytes:
+    assert schema.parameters is not None  # this dialect says something for a tool without
+    members = [("name", dump(tool.name))]
+    members += [("description", dump(tool.description))] if tool.description else []
+    members.append(("inputSchema", write_object([("json", schema.parameters)])))
+    if schema.strict and family.structured_output:
+        members.append(("strict", b"true"))
+    elif schema.strict:
+        warnings.append("not_supported:strict")
+    return write_object([("toolSpec", write_object(members))])
+
+
+def _absent_tool() -> bytes:
+    schema = write_object([("json", b'{"type":"object","properties":{}}')])
+    spec = [("name", dump(_ABSENT_TOOL)), ("description", dump("Never call this tool.")), ("inputSchema", schema)]
+    return write_object([("toolSpec", write_object(spec))])
+
+
+def _choice(request: ChatRequest, family: Family, warnings: list[str]) -> bytes | None:
+    """`toolChoice`, as far as the family has it; None says `auto`, which is what the API does unasked."""
+    choice = request.tool_choice
+    if choice is None or choice.mode in ("auto", "none"):
+        return None
+    if family.forced == "none":
+        warnings.append(_CHOICE_CHANGED)
+        return None
+    if choice.named and choice.names and family.forced == "any and tool":
+        return dump({"tool": {"name": choice.names[0]}})
+    if choice.named and len(request.tools) > 1:  # `any` could be another tool
+        warnings.append(_CHOICE_CHANGED)
+    return b'{"any":{}}'
