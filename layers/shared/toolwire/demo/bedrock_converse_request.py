@@ -77,35 +77,54 @@ def _check_message(message: Any, path: str) -> None:
 def _check_block(block: Any, legal: tuple[str, ...], path: str) -> None:
     if not isinstance(block, dict) or len(block) != 1:
         raise _refused(f"{path}: exactly one member of the union must be set")
-    match block:
-        case {"text": str(text)} if text.strip():
-            pass
-        case {"text": _}:
+    kind = next(iter(block))
+    if kind not in legal:
+        raise _refused(f"{path}: must be one of {', '.join(legal)}")
+    match kind:
+        case "text" if not isinstance(block["text"], str) or not block["text"].strip():
             raise _refused(f"The text field in the ContentBlock object at {path} is blank.")
-        case {"image": {"format": str(form), "source": {"bytes": str()}}} if form in _IMAGES:
-            pass
-        case {"image": _}:
-            raise _refused(f"{path}.image: needs a format ({', '.join(_IMAGES)}) and source.bytes")
-        case {"toolUse": {"toolUseId": str(identity), "name": str(name), "input": dict()}}:
+        case "image":
+            _check_image(block["image"], path)
+        case "toolUse":
+            _check_call(block["toolUse"], path)
+        case "toolResult":
+            _check_result(block["toolResult"], path)
+        case "reasoningContent":
+            _check_reasoning(block["reasoningContent"], path)
+
+
+def _check_image(image: Any, path: str) -> None:
+    match image:
+        case {"format": str(form), "source": {"bytes": str()}} if form in _IMAGES:
+            return
+    raise _refused(f"{path}.image: needs a format ({', '.join(_IMAGES)}) and source.bytes")
+
+
+def _check_call(call: Any, path: str) -> None:
+    match call:
+        case {"toolUseId": str(identity), "name": str(name), "input": dict()}:
             if not _ID.fullmatch(identity) or not _NAME.fullmatch(name):
                 raise _refused(f"{path}.toolUse: toolUseId or name fails its pattern")
-        case {"toolUse": _}:
-            raise _refused(f"The format of the value at {path}.toolUse.input is invalid. Provide a json object.")
-        case {"toolResult": {"toolUseId": str(), "content": list(content)}}:
-            if not content:
-                raise _refused(f"{path}.toolResult.content: cannot be empty")
+            return
+    raise _refused(f"The format of the value at {path}.toolUse.input is invalid. Provide a json object.")
+
+
+def _check_result(result: Any, path: str) -> None:
+    match result:
+        case {"toolUseId": str(), "content": list(content)} if content:
             for position, inner in enumerate(content):
                 _check_block(inner, _RESULT_BLOCKS, f"{path}.toolResult.content.{position}")
-        case {"reasoningContent": {"reasoningText": {"text": str(), "signature": str(proof)}}} if proof:
-            pass
-        case {"reasoningContent": {"redactedContent": str()}}:
-            pass
-        case {"reasoningContent": _}:
-            raise _refused(f"{path}.reasoningContent.reasoningText.signature: Field required")
-        case _:
-            pass
-    if next(iter(block)) not in legal:
-        raise _refused(f"{path}: must be one of {', '.join(legal)}")
+            return
+    raise _refused(f"{path}.toolResult.content: cannot be empty")
+
+
+def _check_reasoning(reasoning: Any, path: str) -> None:
+    match reasoning:
+        case {"reasoningText": {"text": str(), "signature": str(proof)}} if proof:
+            return
+        case {"redactedContent": str()}:
+            return
+    raise _refused(f"{path}.reasoningContent.reasoningText.signature: Field required")
 
 
 def _check_order(messages: list[dict[str, Any]], *, has_tools: bool) -> None:

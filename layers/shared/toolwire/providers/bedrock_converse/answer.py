@@ -90,7 +90,7 @@ class ConverseDecoder:
         self._begin(events)
         match kind:
             case "contentBlockDelta" if event.delta is not None:
-                self._delta(event.contentBlockIndex, event.delta, frame.data, events)
+                self._delta(event.contentBlockIndex, event.delta, events)
             case "contentBlockStart" if event.start is not None:
                 self._start(event.contentBlockIndex, event.start, frame.data, events)
             case "contentBlockStop":
@@ -139,7 +139,7 @@ class ConverseDecoder:
         events.append(ToolCallStart(opened.part, call.toolUseId or None, call.name))
         return opened
 
-    def _delta(self, given: int | None, delta: wire.Block, raw: bytes, events: list[StreamEvent]) -> None:
+    def _delta(self, given: int | None, delta: wire.Block, events: list[StreamEvent]) -> None:
         index = self._index(given)
         opened = self._open.get(index)
         if delta.toolUse is not None:

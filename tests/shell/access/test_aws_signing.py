@@ -1,0 +1,91 @@
+"""Requests to AWS are signed as a server of AWS checks them, with the credentials that are there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.shell.access.sigv4_judge import fault_of
+from toolwire.model.errors import InternalError
+from toolwire.model.http import AwsScope, UpstreamRequest, post_json
+from toolwire.shell.access import aws_signing
+
+KEY, SECRET = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
+SCOPE = AwsScope("bedrock", "eu-west-1")
+MODELS = ("amazon.nova-lite-v1%3A0", "arn%3Aaws%3Abedrock%3Aeu-west-1%3A123%3Ainference-profile%2Feu.x", "plain")
+
+
+def unsigned(model: str = MODELS[0], body: bytes = b'{"messages":[]}') -> UpstreamRequest:
+    url = f"https://bedrock-runtime.eu-west-1.amazonaws.com/model/{model}/converse-stream"
+    return replace(post_json(url, body, stream=True, headers=(("x-toolwire-hop", "1"),)), aws=SCOPE)
+
+
+def judged(request: UpstreamRequest, **changed: Any) -> str | None:
+    given = {"method": request.method, "url": request.url, "headers": dict(request.headers), "body": request.body}
+    return fault_of(**(given | changed), secret=SECRET, region="eu-west-1", service="bedrock")
+
+
+@pytest.fixture
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    monkeypatch.delenv("AWS_SESSION_TOKEN", raising=False)
+
+
+@pytest.mark.usefixtures("keys")
+@pytest.mark.parametrize("model", MODELS)
+def test_the_signature_is_right(model: str) -> None:
+    assert judged(aws_signing.signed(unsigned(model))) is None
+
+
+@pytest.mark.usefixtures("keys")
+def test_a_roles_token_is_signed_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "IQoJb3JpZ2luX2VjEXAMPLE")
+    request = aws_signing.signed(unsigned())
+    assert dict(request.headers)["x-amz-security-token"] == "IQoJb3JpZ2luX2VjEXAMPLE"
+    assert judged(request) is None
+
+
+@pytest.mark.usefixtures("keys")
+def test_any_change_is_noticed() -> None:
+    request = aws_signing.signed(unsigned())
+    headers = dict(request.headers)
+    assert judged(request, body=request.body + b" ") == "the signature does not match"
+    assert judged(request, url=request.url.replace("stream", "strean")) == "the signature does not match"
+    assert judged(request, headers=headers | {"content-type": "text/plain"}) == "the signature does not match"
+    assert judged(request, method="PUT") == "the signature does not match"
+    assert judged(unsigned()) == "no signature"
+
+
+@pytest.mark.usefixtures("keys")
+def test_a_request_to_anybody_else_is_left_as_it_is() -> None:
+    request = replace(unsigned(), aws=None)
+    assert aws_signing.signed(request) is request
+
+
+def test_credentials_of_a_profile(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "of-somebody-else")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "of-somebody-else")
+    file = tmp_path / "credentials"
+    file.write_text(f"[work]\naws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\n")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
+    aws_signing._session.cache_clear()
+    request = aws_signing.signed(replace(unsigned(), aws=replace(SCOPE, profile="work")))
+    assert judged(request) is None
+
+
+@pytest.mark.parametrize("profile", [None, "absent"])
+def test_without_credentials_the_error_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any, profile: str | None
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"):
+        monkeypatch.setenv(name, str(tmp_path / "absent"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    aws_signing._session.cache_clear()
+    with pytest.raises(InternalError, match="no AWS credentials") as caught:
+        aws_signing.signed(replace(unsigned(), aws=replace(SCOPE, profile=profile)))
+    assert (caught.value.status, caught.value.code) == (503, "credential_unavailable")
