@@ -67,6 +67,11 @@ DIALECTS = {
         modern=True,
         strict_budget=True,
     ),
+    "bedrock_converse": SchemaDialect(
+        empty=b'{"type":"object","properties":{}}',
+        refused_at_root=frozenset({"allOf", "anyOf", "oneOf"}),
+        modern=True,
+    ),
     "gemini": SchemaDialect(omits_empty=True, modern=True, plain=True, optional_cycles=True),
 }
 

@@ -41,7 +41,7 @@ def write_request(request: ChatRequest, target: Target) -> tuple[bytes, bool, li
     Raises RequestError for what this provider cannot take."""
     family = family_of(target.model)
     warnings = check_fields(request, target)
-    request = with_known_tools(bridged(request, warnings), target, warnings)
+    request = with_known_tools(bridged(request, warnings), target, family, warnings)
     request, added = with_results(with_wire_names(request, WIRE_NAME))
     warnings += ["tool_result_missing"] if added else []
     request = with_legal_ids(request, family.call_id, family.call_id_length)
@@ -76,6 +76,8 @@ def _members(
         additional |= _claude_choice(request, tools is not None)
     else:
         inference = _inference(request, warnings)
+        if request.parallel_tool_calls is False and tools is not None:
+            warnings.append("not_supported:parallel_tool_calls")
         additional |= _additional(request, family, warnings)
     if request.sampling.stop:
         inference["stopSequences"] = list(request.sampling.stop)[:_MOST_STOPS]

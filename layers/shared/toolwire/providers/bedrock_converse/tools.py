@@ -23,11 +23,12 @@ _CHOICE_CHANGED = "tool_choice_changed"
 _ABSENT_TOOL = "no_tool_is_available"
 
 
-def with_known_tools(request: ChatRequest, target: Target, warnings: list[str]) -> ChatRequest:
+def with_known_tools(request: ChatRequest, target: Target, family: Family, warnings: list[str]) -> ChatRequest:
     """The request with the functions that are sent, only the allowed ones where there is such a choice: what is not
-    sent cannot be called. Raises RequestError (`unsupported_tool`) where `tool_choice` could then not be met."""
+    sent cannot be called. So a family that can be made to call any tool, but not a certain one, is sent that one alone.
+    Raises RequestError (`unsupported_tool`) where `tool_choice` could then not be met."""
     choice = request.tool_choice
-    allowed = choice.names if choice is not None and not choice.named else None
+    allowed = choice.names if choice is not None and (not choice.named or family.forced == "any") else None
     if any(tool.kind != "function" for tool in request.tools):
         warnings.append("not_supported:server_tools")
     kept = tuple(
@@ -115,6 +116,4 @@ def _choice(request: ChatRequest, family: Family, warnings: list[str]) -> bytes 
         return None
     if choice.named and choice.names and family.forced == "any and tool":
         return dump({"tool": {"name": choice.names[0]}})
-    if choice.named and len(request.tools) > 1:  # `any` could be another tool
-        warnings.append(_CHOICE_CHANGED)
     return b'{"any":{}}'
