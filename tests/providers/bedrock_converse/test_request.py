@@ -245,7 +245,7 @@ def test_ids_are_those_that_the_model_takes(model: str, length: int) -> None:
 
 def test_prompt_cache_marks_become_cache_points() -> None:
     mark = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
-    body = {
+    body: dict[str, Any] = {
         "system": [{"type": "text", "text": "S", **mark}],
         "messages": [
             {"role": "user", "content": [{"type": "text", "text": "hi", "cache_control": {"type": "ephemeral"}}]}

@@ -14,7 +14,7 @@ import struct
 from zlib import crc32
 
 from toolwire.framing.sse import Frame
-from toolwire.model.errors import UpstreamProtocolError
+from toolwire.model.errors import UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.limits import FRAME_BYTES
 
 #: How a content type says that a body is one.
@@ -63,9 +63,9 @@ class AwsEventStreamDecoder:
         return frames
 
     def end(self) -> list[Frame]:
-        """The body is over. Raises UpstreamProtocolError if it ends inside a frame."""
+        """The body is over. Raises UpstreamTruncated if it ends inside a frame."""
         if self._pending:
-            raise UpstreamProtocolError("the upstream's event stream ended inside a frame")
+            raise UpstreamTruncated("the upstream's event stream ended inside a frame")
         return []
 
     def _total(self, data: bytes, at: int) -> int:

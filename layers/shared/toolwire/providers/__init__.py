@@ -99,6 +99,7 @@ WIRES = {
     "openai_chat": "toolwire.providers.openai_chat.request",
     "openai_responses": "toolwire.providers.openai_responses.request",
     "anthropic_messages": "toolwire.providers.anthropic_messages.request",
+    "bedrock_converse": "toolwire.providers.bedrock_converse.request",
     "gemini": "toolwire.providers.gemini.request",
 }
 

@@ -41,8 +41,8 @@ class Family:
     reasoning: Reasoning = "none"
     #: Whether `top_k` is known, as one of `additionalModelRequestFields`.
     top_k: bool = False
-    #: Whether it is told of an error by `status`; others ignore it or refuse it, and read a text instead.
-    result_status: bool = False
+    #: Whether a failed tool is told by `status`, which is documented for Claude and Nova; others read it as text.
+    result_status: bool = True
 
 
 _CLAUDE = Family(
@@ -51,9 +51,8 @@ _CLAUDE = Family(
     cache_points_in_tools=True,
     reasoning="claude",
     top_k=True,
-    result_status=True,
 )
-_NOVA = Family(r"\bnova", cache_points=True, result_status=True)
+_NOVA = Family(r"\bnova", cache_points=True)
 
 FAMILIES: tuple[Family, ...] = (
     replace(_CLAUDE, pattern=r"claude-3-(5|opus|sonnet|haiku)|claude-(v2|instant)", reasoning="none"),
@@ -61,15 +60,21 @@ FAMILIES: tuple[Family, ...] = (
     replace(_CLAUDE, structured_output=True),
     replace(_NOVA, pattern=r"nova-2", reasoning="nova"),
     _NOVA,
-    Family(r"mistral|mixtral|pixtral|magistral|ministral", forced="any", call_id=r"[A-Za-z0-9]{9}", call_id_length=9),
-    Family(r"meta|llama", streams_tools=False, forced="none"),
-    Family(r"cohere|command-r", forced="none"),
-    Family(r"ai21|jamba", forced="none"),
-    Family(r"writer|palmyra", streams_tools=False, forced="none"),
+    Family(
+        r"mistral|mixtral|pixtral|magistral|ministral",
+        forced="any",
+        call_id=r"[A-Za-z0-9]{9}",
+        call_id_length=9,
+        result_status=False,
+    ),
+    Family(r"meta|llama", streams_tools=False, forced="none", result_status=False),
+    Family(r"cohere|command-r", forced="none", result_status=False),
+    Family(r"ai21|jamba", forced="none", result_status=False),
+    Family(r"writer|palmyra", streams_tools=False, forced="none", result_status=False),
     Family(r"deepseek.*\br1\b", tools=False),
     Family(r"titan", tools=False, system=False),
-    Family(r"gpt-oss", reasoning="effort", structured_output=True),
-    Family(r"deepseek|qwen|kimi|moonshot|minimax|glm|zai|nemotron|gemma", structured_output=True),
+    Family(r"gpt-oss", reasoning="effort", structured_output=True, result_status=False),
+    Family(r"deepseek|qwen|kimi|moonshot|minimax|glm|zai|nemotron|gemma", structured_output=True, result_status=False),
     Family(r""),
 )
 

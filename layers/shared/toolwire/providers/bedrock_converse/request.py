@@ -5,22 +5,31 @@ https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStre
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import quote
 
-from toolwire.model.errors import RequestError
+from toolwire.framing.aws_event_stream import CONTENT_TYPE
+from toolwire.model.errors import RequestError, UpstreamError
+from toolwire.model.events import Batch
+from toolwire.model.http import AwsScope, Headers, UpstreamRequest, post_json
 from toolwire.model.request import ChatRequest, ToolCallPart, ToolResultPart
 from toolwire.model.settings import Target
+from toolwire.providers import Decoder
 from toolwire.providers.anthropic_messages.models import family_of as claude_of
 from toolwire.providers.anthropic_messages.settings import settle
+from toolwire.providers.bedrock_converse.answer import ConverseDecoder
+from toolwire.providers.bedrock_converse.errors import error_of
 from toolwire.providers.bedrock_converse.messages import write_messages
 from toolwire.providers.bedrock_converse.models import Family, family_of
 from toolwire.providers.bedrock_converse.tools import instruction, with_known_tools, write_tools
+from toolwire.providers.profiles import Profile
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields
 from toolwire.rewrite.history import with_legal_ids, with_results
 from toolwire.rewrite.tool_names import WIRE_NAME, with_wire_names
+from toolwire.wire.bedrock_converse import DIALECT
 from toolwire.wire.json import dump, write_object
 
 #: Effort of reasoning -> what Amazon Nova calls it; it has three.
@@ -28,6 +37,61 @@ _NOVA_EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "hi
 
 #: Output tokens that are asked for where the client names no limit and the family has a low one of its own.
 _MOST_STOPS = 2_500
+
+
+#: The region in the name of an endpoint: public, FIPS, or of a VPC.
+_REGION = re.compile(r"bedrock-runtime(?:-fips)?\.([a-z]{2}(?:-[a-z]+)+-[0-9])\.")
+
+#: The region of an endpoint whose name has none, such as a proxy's.
+_DEFAULT_REGION = "us-east-1"
+
+
+class BedrockConverse:
+    """See `providers.Provider`."""
+
+    dialect = DIALECT
+    tool_name = WIRE_NAME
+    shown_headers: tuple[str, ...] = ()
+
+    def build_request(
+        self,
+        request: ChatRequest,
+        target: Target,
+        profile: Profile,  # noqa: ARG002 - what differs here differs by model
+        credential: str | None,
+    ) -> tuple[UpstreamRequest, list[str]]:
+        body, streams, warnings = write_request(request, target)
+        bearer: Headers = (("authorization", f"Bearer {credential}"),) if credential else ()
+        sent = post_json(url_of(target, stream=streams), body, stream=streams, headers=bearer)
+        if streams:
+            sent = replace(sent, headers=tuple(_accepts_events(sent.headers)))
+        if target.provider.credential.partition(":")[0] == "aws":
+            sent = replace(sent, aws=_scope(target))
+        return sent, warnings
+
+    def decoder(self) -> Decoder:
+        return ConverseDecoder()
+
+    def without_source(self, batch: Batch) -> Batch:
+        return batch if batch.source is None else Batch(batch.events, batch.extra)
+
+    def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
+        return error_of(status, headers, body)
+
+
+PROVIDER = BedrockConverse()
+
+
+def _accepts_events(headers: Headers) -> Iterator[tuple[str, str]]:
+    for name, value in headers:
+        yield name, CONTENT_TYPE if name == "accept" else value
+
+
+def _scope(target: Target) -> AwsScope:
+    """What the request is signed for: the service, and the region that the endpoint's name has."""
+    region = _REGION.search(target.provider.base_url)
+    profile = target.provider.credential.partition(":")[2]
+    return AwsScope("bedrock", region[1] if region else _DEFAULT_REGION, profile or None)
 
 
 def url_of(target: Target, *, stream: bool) -> str:
