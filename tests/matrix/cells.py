@@ -90,6 +90,7 @@ class Cell:
         """Fails unless the provider knows the request and the door's client hears what the scenario says."""
         VENDORS[self.host.wire](self.open().upstream_request.body)
         said = self.scenario.without_spaces() if self.host.spaces_lost else self.scenario
+        said = said if self.host.counts_reasoning else said.without_reasoning_tokens()
         JUDGES[self.door](said, self.play(), self.stream)
 
 

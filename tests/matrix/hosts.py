@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.matrix.anthropic_host import anthropic
+from tests.matrix.bedrock_host import bedrock
 from tests.matrix.chat_hosts import compatible, openai
 from tests.matrix.gemini_host import gemini
 from tests.matrix.reply import Reply
@@ -20,6 +21,7 @@ class Host:
 
     `lacks`: the scenarios that its API has no words for; `name.json` and `name.stream` where that is so in one mode.
     `spaces_lost`: white space between the tokens of arguments says nothing: it depends on how the answer is laid out.
+    `counts_reasoning`: the usage tells the tokens of reasoning apart.
     """
 
     name: str
@@ -29,6 +31,7 @@ class Host:
     write: Callable[[Scenario, bool], Reply]
     lacks: frozenset[str] = frozenset()
     spaces_lost: bool = False
+    counts_reasoning: bool = True
     model: str = "m"
 
     def can_say(self, scenario: Scenario, stream: bool) -> bool:
@@ -95,5 +98,19 @@ HOSTS = (
         lacks=frozenset({"refusal", "length_in_call"}),
         spaces_lost=True,
         model="gemini-3-flash",
+    ),
+    Host(
+        name="bedrock",
+        about=(
+            "Amazon Bedrock's Converse as Claude answers there: an AWS event stream, text and reasoning without a "
+            "beginning, a signature behind each reasoning, padding in every payload, the usage behind the stop reason"
+        ),
+        wire="bedrock_converse",
+        profile=None,
+        write=bedrock,
+        # It has no refusal of its own; half an object cannot be said in JSON.
+        lacks=frozenset({"refusal", "length_in_call.json"}),
+        counts_reasoning=False,
+        model="us.anthropic.claude-sonnet-4-5-20250929-v1:0",
     ),
 )

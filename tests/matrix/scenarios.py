@@ -79,6 +79,10 @@ class Scenario:
     def calls(self) -> tuple[Call, ...]:
         return tuple(part for part in self.parts if isinstance(part, Call))
 
+    def without_reasoning_tokens(self) -> Scenario:
+        """The same where the tokens of reasoning are counted with the output and not told apart."""
+        return replace(self, usage=replace(self.usage, reasoning=0))
+
     def without_spaces(self) -> Scenario:
         """The same with arguments that have no white space between their tokens."""
         return replace(self, parts=tuple(_compact(part) if isinstance(part, Call) else part for part in self.parts))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import warnings
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
+import botocore.session
 from anthropic.types.message_create_params import MessageCreateParamsBase
+from botocore.validate import ParamValidator
 from openai.types.chat.completion_create_params import CompletionCreateParamsBase
 from openai.types.responses.response_create_params import ResponseCreateParamsBase
 from pydantic import TypeAdapter
@@ -48,6 +52,31 @@ def gemini(body: bytes) -> None:
     assert request == {}
 
 
+def bedrock_converse(body: bytes) -> None:
+    """Fails unless botocore's model of the API knows the request."""
+    report = ParamValidator().validate({"modelId": "m", **with_blobs(json.loads(body))}, _converse_input())
+    assert not report.has_errors(), report.generate_report()
+
+
+def with_blobs(value: Any) -> Any:
+    """A Converse body as boto3's caller writes it: what travels as base64 is bytes."""
+    if isinstance(value, list):
+        return [with_blobs(inner) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    blobs = ("bytes", "redactedContent")
+    return {
+        name: base64.b64decode(inner) if name in blobs and isinstance(inner, str) else with_blobs(inner)
+        for name, inner in value.items()
+    }
+
+
+@cache
+def _converse_input() -> Any:
+    model = botocore.session.Session().get_service_model("bedrock-runtime")
+    return model.operation_model("ConverseStream").input_shape
+
+
 def _check_typed(adapter: TypeAdapter[Any], names: Iterable[str], request: dict[str, Any]) -> None:
     request.pop("stream", None)  # it is what divides the request's types in two
     assert request.keys() <= set(names)
@@ -69,4 +98,5 @@ VENDORS: dict[str, Callable[[bytes], None]] = {
     "openai_responses": openai_responses,
     "anthropic_messages": anthropic_messages,
     "gemini": gemini,
+    "bedrock_converse": bedrock_converse,
 }
