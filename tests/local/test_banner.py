@@ -28,7 +28,14 @@ def rows(settings: Settings) -> dict[str, str]:
     text = banner("http://127.0.0.1:8080", settings, ["openai_chat"], ENV, "memory")
     assert text.startswith("toolwire listens at http://127.0.0.1:8080/v1\n")
     assert "secret" not in text
-    return {line[2:17].strip(): line[17:].strip() for line in text.splitlines()[1:-1]}
+    found: dict[str, str] = {}
+    for line in text.splitlines()[1:-1]:
+        label = line[2:17].strip()
+        if label:
+            found[label] = line[17:].strip()
+        else:  # a row that goes on
+            found[list(found)[-1]] += " " + line[17:].strip()
+    return found
 
 
 def test_providers_by_what_they_need() -> None:

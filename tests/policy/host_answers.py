@@ -12,6 +12,7 @@ from itertools import zip_longest
 from typing import Any
 
 from tests.providers.anthropic_messages import messages_upstream as messages
+from tests.providers.bedrock_converse import converse_upstream as bedrock
 from tests.providers.gemini import gemini_upstream as gemini
 from tests.providers.openai_chat import chat_upstream as chat
 from tests.providers.openai_responses import responses_upstream as responses
@@ -93,12 +94,35 @@ def _responses(said: str, calls: Calls, streamed: bool, cut: bool) -> bytes:
     return responses.stream(responses.created(), *spoken, *interleaved(groups), end)
 
 
+def _bedrock(said: str, calls: Calls, streamed: bool, cut: bool) -> bytes:
+    reason = "max_tokens" if cut else "tool_use" if calls else "end_turn"
+    if not streamed:
+        content: list[Any] = [{"text": said}] if said else []
+        content += [
+            {"toolUse": {"toolUseId": f"tooluse_{n}", "name": name, "input": json.loads(arguments)}}
+            for n, (name, arguments) in enumerate(calls)
+        ]
+        return bedrock.document(*content, reason=reason)
+    events = [bedrock.BEGIN, *([bedrock.text(0, said), bedrock.end(0)] if said else [])]
+    for n, (name, arguments) in enumerate(calls, 1 if said else 0):
+        pieces = [bedrock.fragment(n, half) for half in halves(arguments)]
+        events += [bedrock.call(n, f"tooluse_{n}", name), *pieces, bedrock.end(n)]
+    return bedrock.stream(*events, bedrock.stop(reason), bedrock.USAGE)
+
+
 HOSTS: dict[str, Host] = {
     "openai_chat": _chat,
     "anthropic_messages": _messages,
     "gemini": _gemini,
     "openai_responses": _responses,
+    "bedrock_converse": _bedrock,
 }
+
+
+def content_type(wire: str, *, streamed: bool) -> str:
+    """The content type of such an answer."""
+    events = "application/vnd.amazon.eventstream" if wire == "bedrock_converse" else "text/event-stream"
+    return events if streamed else "application/json"
 
 
 def says(wire: str, said: str, calls: Calls, *, streamed: bool, cut: bool = False) -> bytes | None:

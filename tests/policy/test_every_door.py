@@ -14,7 +14,7 @@ import pytest
 
 from tests.corpus.driver import Answer, answer, open_exchange, sent
 from tests.policy.door_clients import CLIENTS, Seen, frames
-from tests.policy.host_answers import HOSTS, says
+from tests.policy.host_answers import HOSTS, content_type, says
 from toolwire.doors import DOORS
 from toolwire.exchange.actions import Send
 from toolwire.model.errors import RequestError
@@ -136,7 +136,7 @@ def run(case: Case, door: str, streamed: bool, wire: str = "openai_chat", *, cut
     profile = "compatible" if wire == "openai_chat" else None
     exchange = open_exchange(body, door=door, headers=headers, tenant=case.tenant, wire=wire, profile=profile)
     assert "x-toolwire" not in str(exchange.upstream_request.headers)
-    kind = "text/event-stream" if streamed else "application/json"
+    kind = content_type(wire, streamed=streamed)
     upstream = says(wire, case.said, case.calls, streamed=streamed, cut=cut)
     assert upstream is not None
     return client.read(answer(exchange, [upstream], content_type=kind))
@@ -209,7 +209,7 @@ def test_signs_of_life_while_calls_are_held(door: str, wire: str, calls: tuple[t
     headers = {"x-toolwire-validate-tool-arguments": "reject"}
     profile = "compatible" if wire == "openai_chat" else None
     exchange = open_exchange(body, door=door, headers=headers, tenant=PLAIN, wire=wire, profile=profile)
-    actions = sent(exchange, exchange.receive_head(200, {"content-type": "text/event-stream"}))
+    actions = sent(exchange, exchange.receive_head(200, {"content-type": content_type(wire, streamed=True)}))
     for at in range(0, len(upstream), 100):
         actions += sent(exchange, exchange.receive_data(upstream[at : at + 100]))
         if not exchange.over:

@@ -183,6 +183,31 @@ def test_images_are_sent_as_bytes() -> None:
     assert turns(document) == [("user", [{"image": {"format": "jpeg", "source": {"bytes": PNG}}}])]
 
 
+def test_documents() -> None:
+    """With a text beside them, and names of their own, which the API wants."""
+    file = {"type": "file", "file": {"filename": "Q3: plan.pdf", "file_data": "data:application/pdf;base64,JVBERi0="}}
+    note = {"type": "file", "file": {"filename": "a.csv", "file_data": "data:text/csv;base64,YSxi"}}
+    document, warnings, _ = sent(messages=[{"role": "user", "content": [file, file, note]}])
+    assert [block.get("document", block) for block in document["messages"][0]["content"]] == [
+        {"text": "(no text)"},
+        {"format": "pdf", "name": "Q3 plan pdf", "source": {"bytes": "JVBERi0="}},
+        {"format": "pdf", "name": "Q3 plan pdf 2", "source": {"bytes": "JVBERi0="}},
+        {"format": "txt", "name": "a csv", "source": {"text": "a,b"}},
+    ]
+    assert warnings == []
+
+
+def test_a_document_in_a_result() -> None:
+    source = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}
+    block = {"type": "tool_result", "tool_use_id": "a", "content": [{"type": "document", "source": source}]}
+    use = {"type": "tool_use", "id": "a", "name": "weather", "input": {}}
+    messages = [USER, {"role": "assistant", "content": [use]}, {"role": "user", "content": [block]}]
+    tools = [{"name": "weather", "input_schema": SCHEMA}]
+    document, _, _ = sent(door="messages", messages=messages, tools=tools, max_tokens=9)
+    told = {"document": {"format": "pdf", "name": "document", "source": {"bytes": "JVBERi0="}}}
+    assert document["messages"][2]["content"][0]["toolResult"]["content"] == [told]
+
+
 @pytest.mark.parametrize(
     ("url", "said"), [("https://example.com/a.png", "by its address"), (f"data:image/tiff;base64,{PNG}", "image/tiff")]
 )
@@ -289,7 +314,7 @@ def test_none_beside_a_history_with_calls_is_said_in_words() -> None:
 
 def test_a_history_with_calls_needs_tools() -> None:
     document, _, _ = sent(messages=LOOP)
-    assert len(document["toolConfig"]["tools"]) == 1
+    assert [entry["toolSpec"]["name"] for entry in document["toolConfig"]["tools"]] == ["weather"]
     assert document["system"] == [{"text": DO_NOT_CALL}]
 
 

@@ -7,6 +7,7 @@ without a toolConfig, results apart from their calls, empty texts, an empty desc
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, Literal
 
@@ -48,7 +49,7 @@ def read_request(body: Any) -> Asked:
         allowed=allowed,
         parallel=_parallel(body.get("additionalModelRequestFields")),
         max_tokens=limit,
-        answer_schema=None,
+        answer_schema=_answer_schema(body.get("outputConfig")),
     )
 
 
@@ -231,6 +232,18 @@ def _inference(config: Any) -> int | None:
     if temperature is not None and not 0 <= temperature <= 1:
         raise _refused("inferenceConfig.temperature: must be between 0 and 1")
     return limit if isinstance(limit, int) else None
+
+
+def _answer_schema(config: Any) -> Any:
+    match config:
+        case {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": {"schema": str(schema)}}}}:
+            try:
+                return json.loads(schema)
+            except ValueError:
+                raise _refused("outputConfig.textFormat.structure.jsonSchema.schema: must be valid JSON") from None
+        case {"textFormat": _}:
+            raise _refused("outputConfig.textFormat: must be a json_schema with its schema as text")
+    return None
 
 
 def _refused(message: str) -> RefusedError:

@@ -6,18 +6,21 @@ at least one block in a result. Nothing is dropped to get there but what the API
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
 from dataclasses import dataclass, field
 
-from toolwire.model.errors import RequestError
+from toolwire.model.media_types import PDF
 from toolwire.model.request import (
     ChatRequest,
+    FilePart,
     ImagePart,
     Message,
     OpaquePart,
     Part,
     ReasoningPart,
     RefusalPart,
+    Role,
     TextPart,
     ToolCallPart,
     ToolResultPart,
@@ -25,6 +28,7 @@ from toolwire.model.request import (
 from toolwire.model.source import Members
 from toolwire.providers.bedrock_converse.answer import REDACTED
 from toolwire.providers.bedrock_converse.models import Family
+from toolwire.rewrite.content import ContentRules, Refusal, not_of_type, of_this_role, only_bytes, written_out
 from toolwire.wire.bedrock_converse import DIALECT
 from toolwire.wire.json import dump, is_object, members, write_array, write_object
 
@@ -32,7 +36,7 @@ _SYSTEM = ("system", "developer")
 
 #: Media type -> the API's word for an image's format.
 _IMAGES = {
-    "image/gif": "gif", "image/jpeg": "jpeg", "image/jpg": "jpeg", "image/png": "png", "image/webp": "webp",
+    "image/gif": "gif", "image/jpeg": "jpeg", "image/png": "png", "image/webp": "webp",
 }  # fmt: skip
 
 #: Stands where the API wants a text and the client has none.
@@ -52,21 +56,55 @@ class Written:
     warnings: list[str] = field(default_factory=list)
 
 
+#: Media type -> the API's word for a document's format. What is text is sent as text.
+_DOCUMENTS = {
+    PDF: "pdf", "application/msword": "doc", "application/vnd.ms-excel": "xls",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+}  # fmt: skip
+
+#: What the name of a document may not hold. The API names: letters, digits, single spaces, hyphens and brackets.
+_UNFIT = re.compile(r"[^A-Za-z0-9()\[\] -]+")
+
+
+def _refusal(part: ImagePart | FilePart, role: Role) -> Refusal | None:
+    if role not in ("user", "tool"):
+        return of_this_role(part, role)
+    if isinstance(part, ImagePart):
+        if part.data is None:
+            return only_bytes(part, "an image by its address")
+        return (
+            None if (part.media_type or "image/png") in _IMAGES else not_of_type(part, f"one of {', '.join(_IMAGES)}")
+        )
+    if part.file_id is not None or part.url is not None:
+        return only_bytes(part, "a file by its address or its id")
+    taken = part.media_type in _DOCUMENTS or written_out(part) is not None
+    return None if taken else not_of_type(part, "a PDF, a document of an office program, or an image")
+
+
+def _has_images(part: FilePart) -> bool:
+    return any(type(item) is ImagePart for item in part.content)
+
+
+#: A document that is written out with images in it has no word there: it goes as its parts.
+CONTENT = ContentRules(DIALECT, as_text=_has_images, refusal=_refusal)
+
+
 def write_messages(request: ChatRequest, family: Family, instruction: str | None = None) -> Written:
-    """The system text that leads the history, with an instruction of ours behind it, and the turns. Raises RequestError
-    (`unsupported_content`), naming the path, for content that the API has no block for."""
+    """The system text that leads the history, with an instruction of ours behind it, and the turns. Its
+    content is in the API's reach: see `CONTENT`."""
     history = request.messages
     leading = next((n for n, message in enumerate(history) if message.role not in _SYSTEM), len(history))
     writer = _Writer(family)
-    system = [block for number in range(leading) for block in writer.blocks(number, history[number])]
+    system = [block for message in history[:leading] for block in writer.blocks(message)]
     if instruction is not None:
         system.append(_text(instruction))
     if system and not family.system:
         writer.turn("user").blocks += system
         writer.warnings.append("system_message_in_user_turn")
         system = []
-    for number in range(leading, len(history)):
-        writer.add(number, history[number])
+    for message in history[leading:]:
+        writer.add(message)
     return Written(
         write_array(system) if system else None,
         writer.end(),
@@ -95,21 +133,26 @@ class _Writer:
         self._family = family
         self._turns: list[_Turn] = []
         self._callers: dict[str, _Turn] = {}  # call id -> the turn that made it
+        self._names: Counter[str] = Counter()  # of documents
         self.has_tool_blocks = False
         self.warnings: list[str] = []
 
-    def add(self, number: int, message: Message) -> None:
-        """The message at this place of the history, behind those before it."""
+    def add(self, message: Message) -> None:
+        """The next message of the history."""
         if message.name is not None:
             self.warnings.append("not_supported:name")
         if message.role in _SYSTEM:
             self._add_system(message)
         elif message.role == "assistant":
-            self._add_assistant(number, message)
+            self._add_assistant(message)
         elif message.parts and type(message.parts[0]) is ToolResultPart:
-            self._add_result(number, message.parts[0])
+            self._add_result(message.parts[0])
         else:
-            self.turn("user").blocks += self.blocks(number, message)
+            blocks = self.blocks(message)
+            if blocks and not any(type(part) is TextPart and part.text.strip() for part in message.parts):
+                if any(type(part) is FilePart for part in message.parts):
+                    blocks.insert(0, _text(_NO_TEXT))  # the API takes no document without a text beside it
+            self.turn("user").blocks += blocks
 
     def end(self) -> bytes:
         """The turns as JSON. A turn that says nothing, or a user's that is missing at the beginning, says so."""
@@ -131,13 +174,9 @@ class _Writer:
         self._turns.append(turn)
         return turn
 
-    def blocks(self, number: int, message: Message) -> list[bytes]:
-        """The blocks of everything but calls and results, each with its cache point behind it."""
-        return [
-            block
-            for path, part in _content(message.parts, f"messages[{number}].content")
-            for block in (*self._block(part, path), *self._cache_point(part.extra))
-        ]
+    def blocks(self, message: Message) -> list[bytes]:
+        """The blocks of everything but results, each with its cache point behind it."""
+        return [block for part in message.parts for block in (*self._block(part), *self._cache_point(part.extra))]
 
     def _add_system(self, message: Message) -> None:
         """There is no such role inside a conversation: told in the user's turn, and marked."""
@@ -146,41 +185,39 @@ class _Writer:
             self.turn("user").blocks.append(_text(f"<system>\n{text}\n</system>"))
             self.warnings.append("system_message_in_user_turn")
 
-    def _add_assistant(self, number: int, message: Message) -> None:
-        blocks: list[bytes] = []
-        for path, part in _content(message.parts, f"messages[{number}].content"):
-            blocks += (*self._block(part, path), *self._cache_point(part.extra))
+    def _add_assistant(self, message: Message) -> None:
+        blocks = self.blocks(message)
         if not blocks:
             return
         turn = self.turn("assistant")
         turn.blocks += blocks
         self._callers |= {call.id: turn for call in message.tool_calls}
 
-    def _add_result(self, number: int, part: ToolResultPart) -> None:
+    def _add_result(self, part: ToolResultPart) -> None:
         """Into the user's turn right behind the call's own, wherever the client put it."""
         caller = self._callers.get(part.tool_call_id)
         turn = (caller.answer if caller is not None else None) or self.turn("user")
-        turn.results += (self._result(number, part), *self._cache_point(part.extra))
+        turn.results += (self._result(part), *self._cache_point(part.extra))
         self.has_tool_blocks = True
 
     # ------------------------------------------------------------ blocks
 
-    def _block(self, part: Part, path: str) -> list[bytes]:
+    def _block(self, part: Part) -> list[bytes]:
         """The block of a part; none for one that says nothing, or that the API does not want back."""
         match part:
             case TextPart() | RefusalPart():
                 return [_text(part.text)] if part.text.strip() else []
             case ImagePart():
-                return [_image(part, path)]
+                return [_image(part)]
+            case FilePart():
+                return [_document(part, self._name(part))]
             case ReasoningPart():
                 return _reasoning(part)
             case ToolCallPart():
                 self.has_tool_blocks = True
                 return [self._call(part)]
             case OpaquePart():
-                if part.dialect == DIALECT:
-                    return [part.raw]
-                raise _refused(f"content of the kind {part.kind!r}", path, "send it as text or as an image")
+                return [part.raw]
             case _:
                 return []
 
@@ -197,12 +234,14 @@ class _Writer:
         use = [("toolUseId", dump(call.id)), ("name", dump(call.name)), ("input", given)]
         return write_object([("toolUse", write_object(use))])
 
-    def _result(self, number: int, part: ToolResultPart) -> bytes:
-        items = [
-            block
-            for path, item in _content(part.content, f"messages[{number}].content")
-            for block in self._block(item, path)
-        ]
+    def _name(self, part: FilePart) -> str:
+        """A name for a document that the API takes, and that no other of the request has."""
+        base = " ".join(_UNFIT.sub(" ", part.name or "document").split())[:180] or "document"
+        self._names[base] += 1
+        return base if self._names[base] == 1 else f"{base} {self._names[base]}"
+
+    def _result(self, part: ToolResultPart) -> bytes:
+        items = [block for item in part.content for block in self._block(item)]
         told = part.is_error and self._family.result_status
         if part.is_error and not told and not _says_error(part):
             items.insert(0, _text("Error:"))
@@ -232,17 +271,6 @@ def cache_point(extra: Members, is_known: bool, warnings: list[str]) -> list[byt
     return [write_object([("cachePoint", write_object(point))])]
 
 
-def _content(parts: tuple[Part, ...], path: str) -> Iterator[tuple[str, Part]]:
-    """The parts, each with the path at which a client knows it."""
-    shown = 0
-    for part in parts:
-        if isinstance(part, TextPart | ImagePart | OpaquePart | RefusalPart):
-            yield f"{path}[{shown}]", part
-            shown += 1
-        else:
-            yield path, part
-
-
 def _says_error(part: ToolResultPart) -> bool:
     first = part.content[0] if part.content else None
     return type(first) is TextPart and first.text.lower().startswith("error")
@@ -263,16 +291,17 @@ def _reasoning(part: ReasoningPart) -> list[bytes]:
     return [dump({"reasoningContent": content})]
 
 
-def _image(part: ImagePart, path: str) -> bytes:
-    if part.data is None:
-        raise _refused("an image by its address", path, "send the image itself, as base64 (a data: URL)")
-    image_format = _IMAGES.get(part.media_type or "image/png")
-    if image_format is None:
-        raise _refused(f"an image of the type {part.media_type!r}", path, "send image/png, jpeg, gif or webp")
+def _image(part: ImagePart) -> bytes:
+    image_format = _IMAGES[part.media_type or "image/png"]
     return dump({"image": {"format": image_format, "source": {"bytes": part.data}}})
 
 
-def _refused(what: str, path: str, fix: str) -> RequestError:
-    return RequestError(
-        f"`{path}`: {what} cannot be carried to this provider: {fix}", param=path, code="unsupported_content"
+def _document(part: FilePart, name: str) -> bytes:
+    """A document: its bytes, or the text that it is."""
+    written = written_out(part)
+    if written is not None:
+        said = "\n\n".join(item.text for item in written.content if type(item) is TextPart)
+        return dump({"document": {"format": "txt", "name": name, "source": {"text": said or _NO_TEXT}}})
+    return dump(
+        {"document": {"format": _DOCUMENTS[part.media_type or ""], "name": name, "source": {"bytes": part.data}}}
     )

@@ -34,10 +34,10 @@ class Family:
     #: Whether it takes `system`; else the text goes in front of the first user's turn.
     system: bool = True
     #: Whether it reads `cachePoint` blocks: in the messages and `system`, and among the tools.
-    cache_points: bool = False
-    cache_points_in_tools: bool = False
+    cache_points: bool = True
+    cache_points_in_tools: bool = True
     #: Whether `strict` tools and `outputConfig.textFormat` are known.
-    structured_output: bool = False
+    structured_output: bool = True
     reasoning: Reasoning = "none"
     #: Whether `top_k` is known, as one of `additionalModelRequestFields`.
     top_k: bool = False
@@ -45,38 +45,32 @@ class Family:
     result_status: bool = True
 
 
-_CLAUDE = Family(
-    r"anthropic|claude",
-    cache_points=True,
-    cache_points_in_tools=True,
-    reasoning="claude",
-    top_k=True,
+_CLAUDE = Family(r"anthropic|claude", reasoning="claude", top_k=True)
+_NOVA = Family(r"\bnova", cache_points_in_tools=False, structured_output=False)
+#: A family of which nothing but the API's common members is documented.
+_PLAIN = Family(
+    r"", cache_points=False, cache_points_in_tools=False, structured_output=False, forced="none", result_status=False
 )
-_NOVA = Family(r"\bnova", cache_points=True)
+_OPEN_WEIGHTS = replace(_PLAIN, structured_output=True, forced="any and tool")
 
 FAMILIES: tuple[Family, ...] = (
-    replace(_CLAUDE, pattern=r"claude-3-(5|opus|sonnet|haiku)|claude-(v2|instant)", reasoning="none"),
-    replace(_CLAUDE, pattern=r"claude-3-7|(opus|sonnet)-4-(?![5-9])|claude-(opus|sonnet)-4$"),
-    replace(_CLAUDE, structured_output=True),
+    replace(_CLAUDE, pattern=r"claude-3-(5|opus|sonnet|haiku)|claude-(v2|instant)", reasoning="none",
+            structured_output=False),
+    replace(_CLAUDE, pattern=r"claude-3-7|(opus|sonnet)-4-(?![5-9])|claude-(opus|sonnet)-4$", structured_output=False),
+    _CLAUDE,
     replace(_NOVA, pattern=r"nova-2", reasoning="nova"),
     _NOVA,
-    Family(
-        r"mistral|mixtral|pixtral|magistral|ministral",
-        forced="any",
-        call_id=r"[A-Za-z0-9]{9}",
-        call_id_length=9,
-        result_status=False,
-    ),
-    Family(r"meta|llama", streams_tools=False, forced="none", result_status=False),
-    Family(r"cohere|command-r", forced="none", result_status=False),
-    Family(r"ai21|jamba", forced="none", result_status=False),
-    Family(r"writer|palmyra", streams_tools=False, forced="none", result_status=False),
-    Family(r"deepseek.*\br1\b", tools=False),
-    Family(r"titan", tools=False, system=False),
-    Family(r"gpt-oss", reasoning="effort", structured_output=True, result_status=False),
-    Family(r"deepseek|qwen|kimi|moonshot|minimax|glm|zai|nemotron|gemma", structured_output=True, result_status=False),
+    replace(_PLAIN, pattern=r"mistral|mixtral|pixtral|magistral|ministral", forced="any", call_id=r"[A-Za-z0-9]{9}",
+            call_id_length=9),
+    replace(_PLAIN, pattern=r"meta|llama", streams_tools=False),
+    replace(_PLAIN, pattern=r"cohere|command-r|ai21|jamba"),
+    replace(_PLAIN, pattern=r"writer|palmyra", streams_tools=False),
+    replace(_PLAIN, pattern=r"deepseek.*\br1\b", tools=False),
+    replace(_PLAIN, pattern=r"titan", tools=False, system=False),
+    replace(_OPEN_WEIGHTS, pattern=r"gpt-oss", reasoning="effort"),
+    replace(_OPEN_WEIGHTS, pattern=r"deepseek|qwen|kimi|moonshot|minimax|glm|zai|nemotron|gemma"),
     Family(r""),
-)
+)  # fmt: skip
 
 
 def family_of(model: str) -> Family:

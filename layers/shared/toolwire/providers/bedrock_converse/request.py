@@ -21,10 +21,11 @@ from toolwire.providers.anthropic_messages.models import family_of as claude_of
 from toolwire.providers.anthropic_messages.settings import settle
 from toolwire.providers.bedrock_converse.answer import ConverseDecoder
 from toolwire.providers.bedrock_converse.errors import error_of
-from toolwire.providers.bedrock_converse.messages import write_messages
+from toolwire.providers.bedrock_converse.messages import CONTENT, write_messages
 from toolwire.providers.bedrock_converse.models import Family, family_of
 from toolwire.providers.bedrock_converse.tools import instruction, with_known_tools, write_tools
 from toolwire.providers.profiles import Profile
+from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields
 from toolwire.rewrite.history import with_legal_ids, with_results
@@ -105,7 +106,8 @@ def write_request(request: ChatRequest, target: Target) -> tuple[bytes, bool, li
     Raises RequestError for what this provider cannot take."""
     family = family_of(target.model)
     warnings = check_fields(request, target)
-    request = with_known_tools(bridged(request, warnings), target, family, warnings)
+    request = with_carried_content(bridged(request, warnings), CONTENT, target.provider.name, warnings)
+    request = with_known_tools(request, target, family, warnings)
     request, added = with_results(with_wire_names(request, WIRE_NAME))
     warnings += ["tool_result_missing"] if added else []
     request = with_legal_ids(request, family.call_id, family.call_id_length)

@@ -19,8 +19,9 @@ DO_NOT_CALL = "Do not call any tool in this turn. Answer with text only."
 #: A forced choice was sent as `auto`.
 _CHOICE_CHANGED = "tool_choice_changed"
 
-#: Declared where the history has calls and the request no tool: the API refuses tool blocks without a `toolConfig`.
-_ABSENT_TOOL = "no_tool_is_available"
+#: What stands for the definition of a tool that the history has called and the request does not declare.
+_ABSENT_DESCRIPTION = "This tool is not available any more."
+_ABSENT_SCHEMA = b'{"type":"object","properties":{}}'
 
 
 def with_known_tools(request: ChatRequest, target: Target, family: Family, warnings: list[str]) -> ChatRequest:
@@ -69,7 +70,7 @@ def write_tools(
     declared = [
         entry for n, tool in enumerate(request.tools) for entry in _entries(tool, n, request, target, family, warnings)
     ]
-    members = [("tools", write_array(declared or [_absent_tool()]))]
+    members = [("tools", write_array(declared or _absent_tools(request)))]
     if (choice := _choice(request, family, warnings)) is not None and not forbidden:
         members.append(("toolChoice", choice))
     return write_object(members)
@@ -100,10 +101,12 @@ def _spec(tool: Tool, schema: Adapted, family: Family, warnings: list[str]) -> b
     return write_object([("toolSpec", write_object(members))])
 
 
-def _absent_tool() -> bytes:
-    schema = write_object([("json", b'{"type":"object","properties":{}}')])
-    spec = [("name", dump(_ABSENT_TOOL)), ("description", dump("Never call this tool.")), ("inputSchema", schema)]
-    return write_object([("toolSpec", write_object(spec))])
+def _absent_tools(request: ChatRequest) -> list[bytes]:
+    """The tools that the history has called: the API refuses tool blocks without a `toolConfig`."""
+    names = dict.fromkeys(call.name for message in request.messages for call in message.tool_calls)
+    schema = write_object([("json", _ABSENT_SCHEMA)])
+    about = [("description", dump(_ABSENT_DESCRIPTION)), ("inputSchema", schema)]
+    return [write_object([("toolSpec", write_object([("name", dump(name)), *about]))]) for name in names]
 
 
 def _choice(request: ChatRequest, family: Family, warnings: list[str]) -> bytes | None:
