@@ -148,11 +148,7 @@ class _Writer:
         elif message.parts and type(message.parts[0]) is ToolResultPart:
             self._add_result(message.parts[0])
         else:
-            blocks = self.blocks(message)
-            if blocks and not any(type(part) is TextPart and part.text.strip() for part in message.parts):
-                if any(type(part) is FilePart for part in message.parts):
-                    blocks.insert(0, _text(_NO_TEXT))  # the API takes no document without a text beside it
-            self.turn("user").blocks += blocks
+            self.turn("user").blocks += self._needed_text(message) + self.blocks(message)
 
     def end(self) -> bytes:
         """The turns as JSON. A turn that says nothing, or a user's that is missing at the beginning, says so."""
@@ -177,6 +173,12 @@ class _Writer:
     def blocks(self, message: Message) -> list[bytes]:
         """The blocks of everything but results, each with its cache point behind it."""
         return [block for part in message.parts for block in (*self._block(part), *self._cache_point(part.extra))]
+
+    def _needed_text(self, message: Message) -> list[bytes]:
+        """The text that the API wants beside a document, where the client has written none."""
+        has_text = any(type(part) is TextPart and part.text.strip() for part in message.parts)
+        has_file = any(type(part) is FilePart for part in message.parts)
+        return [_text(_NO_TEXT)] if has_file and not has_text else []
 
     def _add_system(self, message: Message) -> None:
         """There is no such role inside a conversation: told in the user's turn, and marked."""
