@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -133,17 +133,41 @@ def gemini_part(place: str, part: dict[str, Any]) -> Seen:
     return place, "text", part["text"]
 
 
+def bedrock_part(place: str, part: dict[str, Any]) -> Seen:
+    match part:
+        case {"document": {"format": str(form), "source": {"bytes": str(data)}}}:
+            return place, form, data
+        case {"document": {"format": str(form), "source": {"text": str(text)}}}:
+            return place, form, text
+    return place, "text", part["text"]
+
+
+def bedrock_parts(body: dict[str, Any]) -> Iterator[Seen]:
+    for message in body["messages"]:
+        for block in message["content"]:
+            if result := block.get("toolResult"):
+                yield from (bedrock_part("result", inner) for inner in result["content"])
+            elif message["role"] == "user":
+                yield bedrock_part("user", block)
+
+
+def gemini_parts(body: dict[str, Any]) -> Iterator[Seen]:
+    for content in body["contents"]:
+        for part in content["parts"]:
+            if answer := part.get("functionResponse"):
+                yield "result", "text", answer["response"]["output"]
+                yield from (gemini_part("result", inner) for inner in answer.get("parts", ()))
+            elif content["role"] == "user":
+                yield gemini_part("user", part)
+
+
 def seen(wire: str, body: dict[str, Any]) -> list[Seen]:
     """What the request holds besides the question and the call."""
     found: list[Seen] = []
     if wire == "gemini":
-        for content in body["contents"]:
-            for part in content["parts"]:
-                if answer := part.get("functionResponse"):
-                    found.append(("result", "text", answer["response"]["output"]))
-                    found += [gemini_part("result", inner) for inner in answer.get("parts", ())]
-                elif content["role"] == "user":
-                    found.append(gemini_part("user", part))
+        found += gemini_parts(body)
+    elif wire == "bedrock_converse":
+        found = [item for item in bedrock_parts(body) if item != ("user", "text", "(no text)")]
     elif wire == "openai_responses":
         for item in body["input"]:
             place = "result" if item["type"] == "function_call_output" else "user"
@@ -178,12 +202,15 @@ ARRIVES: dict[str, dict[str, tuple[str, str] | str]] = {
                            "id": "send the file itself"},
     "gemini": {"pdf": ("application/pdf", PDF), "text": ("text/plain", TEXT), "word": WORD_TYPE,
                "audio": ("audio/wav", AUDIO), "url": "send the file itself", "id": "send the file itself"},
+    "bedrock_converse": {"pdf": ("pdf", PDF), "text": ("txt", "hi"), "word": ("docx", WORD),
+                         "audio": "a recording of the type 'audio/wav'", "url": "send the file itself",
+                         "id": "send the file itself"},
 }  # fmt: skip
 
 
 def expected(door: str, wire: str, kind: str) -> tuple[str, str] | str:
     arrives = ARRIVES[wire][kind]
-    if door != "messages" or wire == "anthropic_messages":
+    if door != "messages" or wire in ("anthropic_messages", "bedrock_converse"):
         return arrives
     # A document that is written out, and a file at Anthropic.
     if kind == "text":
@@ -255,7 +282,7 @@ IMAGES: dict[str, dict[str, Any]] = {
 def test_a_jpeg_goes_by_its_name(door: str, wire: str) -> None:
     for history in ([{"role": "user", "content": [IMAGES[door]]}], in_result(door, IMAGES[door])):
         body = json.dumps(sent(door, wire, history)[0])
-        assert "image/jpeg" in body
+        assert ('"format": "jpeg"' if wire == "bedrock_converse" else "image/jpeg") in body
         assert "image/jpg" not in body
 
 
