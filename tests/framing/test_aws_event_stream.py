@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.framing.aws_frames import frame
 from toolwire.framing.aws_event_stream import EXCEPTION, AwsEventStreamDecoder
 from toolwire.framing.sse import Frame
-from toolwire.model.errors import UpstreamProtocolError
+from toolwire.model.errors import UpstreamError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.limits import FRAME_BYTES
 
 STREAM = b"".join(
@@ -61,7 +61,7 @@ def test_an_end_inside_a_frame_is_no_end(cut: int) -> None:
         boundaries.add(at)
     if cut in boundaries:
         pytest.skip("between two frames")
-    with pytest.raises(UpstreamProtocolError, match="inside a frame"):
+    with pytest.raises(UpstreamTruncated, match="inside a frame"):
         decoded(STREAM[:cut])
 
 
@@ -70,7 +70,7 @@ def test_a_wrong_byte_is_noticed(at: int) -> None:
     """Wherever it is: in a length the frame may never become whole, which is noticed at the end."""
     wrong = bytearray(STREAM)
     wrong[at] ^= 0x10
-    with pytest.raises(UpstreamProtocolError):
+    with pytest.raises(UpstreamError):
         decoded(bytes(wrong))
 
 
