@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.framing.aws_frames import frame
+from toolwire.framing import Frame
 from toolwire.framing.aws_event_stream import EXCEPTION, AwsEventStreamDecoder
-from toolwire.framing.sse import Frame
 from toolwire.model.errors import UpstreamError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.limits import FRAME_BYTES
 

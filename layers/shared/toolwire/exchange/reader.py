@@ -82,7 +82,7 @@ class StreamReader:
     def end(self, error: GatewayError | None) -> Iterator[Batch]:
         """See the module. What the body left without a blank line counts if it can be read; else it was cut. An answer
         that was complete is so, however its connection ended."""
-        for frame in self._frames.end():
+        for frame in self._left(error):
             try:
                 batch = self._read(frame)
             except UpstreamProtocolError:
@@ -95,6 +95,13 @@ class StreamReader:
         except UpstreamTruncated as truncated:
             raise error or truncated from None
         yield self._shaped(last)
+
+    def _left(self, error: GatewayError | None) -> list[Frame]:
+        """The frames that the end of the body completes. Some framings know that they were cut."""
+        try:
+            return self._frames.end()
+        except UpstreamTruncated as truncated:
+            raise error or truncated from None
 
     def _read(self, frame: Frame) -> Batch:
         if self._observe is not None:

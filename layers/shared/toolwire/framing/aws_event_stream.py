@@ -13,7 +13,7 @@ from __future__ import annotations
 import struct
 from zlib import crc32
 
-from toolwire.framing.sse import Frame
+from toolwire.framing import Frame
 from toolwire.model.errors import UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.limits import FRAME_BYTES
 

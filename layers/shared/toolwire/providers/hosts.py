@@ -99,5 +99,6 @@ DEMO_MODELS: dict[str, ProviderConfig] = {
     "responses": ProviderConfig(name=DEMO, wire="openai_responses", base_url="/openai/v1", profile="openai"),
     "compatible": ProviderConfig(name=DEMO, wire="openai_chat", base_url="/compatible/v1", profile="compatible"),
     "anthropic": ProviderConfig(name=DEMO, wire="anthropic_messages", base_url="/anthropic"),
+    "bedrock": ProviderConfig(name=DEMO, wire="bedrock_converse", base_url="/bedrock"),
     "gemini": ProviderConfig(name=DEMO, wire="gemini", base_url="/gemini/v1beta"),
 }

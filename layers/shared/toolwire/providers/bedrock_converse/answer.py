@@ -10,8 +10,8 @@ from typing import TypeVar
 
 import msgspec
 
+from toolwire.framing import Frame
 from toolwire.framing.aws_event_stream import EXCEPTION
-from toolwire.framing.sse import Frame
 from toolwire.model.errors import UpstreamError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import (
     Batch,

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
+from toolwire.framing import Frame
 from toolwire.framing.aws_event_stream import EXCEPTION
-from toolwire.framing.sse import Frame
 from toolwire.model.errors import UpstreamError
 from toolwire.providers.upstream_errors import code_of, credential_refused, retry_of
 

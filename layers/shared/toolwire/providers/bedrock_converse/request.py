@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import quote
 
-from toolwire.framing.aws_event_stream import CONTENT_TYPE
+from toolwire.framing import Framing
+from toolwire.framing.aws_event_stream import CONTENT_TYPE, AwsEventStreamDecoder
 from toolwire.model.errors import RequestError, UpstreamError
 from toolwire.model.events import Batch
 from toolwire.model.http import AwsScope, Headers, UpstreamRequest, post_json
 from toolwire.model.request import ChatRequest, ToolCallPart, ToolResultPart
 from toolwire.model.settings import Target
-from toolwire.providers import Decoder
+from toolwire.providers import Decoder, Provider
 from toolwire.providers.anthropic_messages.models import family_of as claude_of
 from toolwire.providers.anthropic_messages.settings import settle
 from toolwire.providers.bedrock_converse.answer import ConverseDecoder
@@ -47,12 +48,12 @@ _REGION = re.compile(r"bedrock-runtime(?:-fips)?\.([a-z]{2}(?:-[a-z]+)+-[0-9])\.
 _DEFAULT_REGION = "us-east-1"
 
 
-class BedrockConverse:
-    """See `providers.Provider`."""
+class BedrockConverse(Provider):
+    """See `providers.Provider`. What is signed is signed by the shell: see `UpstreamRequest.aws`."""
 
     dialect = DIALECT
     tool_name = WIRE_NAME
-    shown_headers: tuple[str, ...] = ()
+    any_model = "anthropic.claude"
 
     def build_request(
         self,
@@ -69,6 +70,11 @@ class BedrockConverse:
         if target.provider.credential.partition(":")[0] == "aws":
             sent = replace(sent, aws=_scope(target))
         return sent, warnings
+
+    def framing(self, content_type: str, start: bytes, *, asked: bool) -> Framing | None:
+        if content_type.startswith(CONTENT_TYPE):
+            return AwsEventStreamDecoder()
+        return super().framing(content_type, start, asked=asked)
 
     def decoder(self) -> Decoder:
         return ConverseDecoder()
