@@ -10,7 +10,9 @@ from __future__ import annotations
 import msgspec
 
 from toolwire.doors.openai_errors import error_object
-from toolwire.doors.responses.writer import EventWriter, Frame, delta_of, text_delta_of
+from toolwire.doors.responses.emitter import Frame
+from toolwire.doors.responses.output import delta_of, text_delta_of
+from toolwire.doors.responses.writer import EventWriter
 from toolwire.framing.sse import encode_comment, encode_event
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import (
@@ -76,7 +78,7 @@ class ResponsesEncoder:
         self._over = True
         if self._writer.start is None:  # flat as the API has it, and nested, which is what makes both SDKs raise
             flat = {"code": error.code, "message": error.message, "param": error.param, "error": error_object(error)}
-            return self._writer.event(b"error", dump(flat)[1:-1])
+            return self._writer.emitter.event(b"error", dump(flat)[1:-1])
         code = "rate_limit_exceeded" if error.status == 429 else "server_error"
         code = error.code if error.code in _KNOWN_CODES else code
         shown = {"code": code, "message": error.message, "type": error.code, "param": error.param}
@@ -89,16 +91,16 @@ class ResponsesEncoder:
         comment = encode_comment(b"keep-alive")
         if writer.start is None or self._over:
             return comment
-        if not writer.open:
-            return comment if writer.raw_open else writer.lifecycle(b"response.in_progress")
-        item = writer.open[-1]
+        if not writer.output.open:
+            return comment if writer.output.raw_open else writer.lifecycle(b"response.in_progress")
+        item = writer.output.open[-1]
         if item.kind != "message":
-            return writer.event(*delta_of(item), b',"delta":""')
+            return writer.emitter.event(*delta_of(item), b',"delta":""')
         content = next((content for content in item.contents if not content.closed), None)
         if content is None:
             return comment
         logprobs = b"" if content.refusal else b',"logprobs":[]'
-        return writer.event(*text_delta_of(item, content), b',"delta":""', logprobs)
+        return writer.emitter.event(*text_delta_of(item, content), b',"delta":""', logprobs)
 
     # ------------------------------------------------------------ the lane
 
@@ -110,20 +112,22 @@ class ResponsesEncoder:
         index = frame.output_index
         if frame.type == "response.created":
             writer.note(unnamed(frame.response, KNOWN_RESPONSE))
-        if (self._mended or writer.open) and frame.type in _ENDINGS:
+        if (self._mended or writer.output.open) and frame.type in _ENDINGS:
             return self._end_anew(frame, events)
-        if index not in writer.raw_open and (self._took_over or self._is_ours(frame, events)):
+        if index not in writer.output.raw_open and (self._took_over or self._is_ours(frame, events)):
             self._mended = True
             return writer.write(events)
         if frame.type == "response.output_item.added" and index is not None:
             item = msgspec.json.decode(frame.item, type=_Item)
-            writer.open_raw(index, item.id if isinstance(item.id, str) else "", is_message=item.type == "message")
+            writer.output.open_raw(
+                index, item.id if isinstance(item.id, str) else "", is_message=item.type == "message"
+            )
         shown = self._numbered(frame, raw)
-        writer.frame = frame
+        writer.emitter.frame = frame
         more = writer.write(events)  # no event but the reference document's own
-        writer.frame = None
+        writer.emitter.frame = None
         if frame.type == "response.output_item.done" and index is not None:
-            more += writer.close_raw(index, bytes(frame.item))
+            more += writer.output.close_raw(index, bytes(frame.item))
         if frame.type in _ENDINGS:
             self._over = True
             more += writer.done(bytes(frame.response))
@@ -133,11 +137,10 @@ class ResponsesEncoder:
         """Whether the event belongs to an item whose beginning was written anew, or that has none."""
         if frame.output_index is None or frame.type == "response.output_item.added":
             return False
-        return bool(events) or any(item.index == frame.output_index for item in self._writer.open)
+        return bool(events) or any(item.index == frame.output_index for item in self._writer.output.open)
 
     def _numbered(self, frame: Frame, raw: bytes) -> bytes:
-        number = self._writer.sequence
-        self._writer.sequence += 1
+        number = self._writer.emitter.next_number()
         if frame.sequence_number != number:
             raw = write_object((members(raw) | {"sequence_number": dump(number)}).items())
         return encode_event(frame.type.encode(), raw)
@@ -148,6 +151,6 @@ class ResponsesEncoder:
         assert writer.start is not None
         out = writer.write(event for event in events if type(event) is not ResponseEnd) + writer.close_all()
         response = members(frame.response) | {"id": dump(writer.start.id), "model": dump(writer.start.model)}
-        response["output"] = write_array(writer.in_order())
+        response["output"] = write_array(writer.output.finished())
         self._over = True
         return out + writer.ending(frame.type.encode(), write_object(response.items()))

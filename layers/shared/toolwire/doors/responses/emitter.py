@@ -1,0 +1,50 @@
+"""Events of the Responses API as bytes, numbered."""
+
+from __future__ import annotations
+
+import msgspec
+
+from toolwire.framing.sse import encode_event
+
+
+class Frame(msgspec.Struct):
+    """What is read of an upstream's event that is shown as it is."""
+
+    type: str
+    sequence_number: int | None = None
+    output_index: int | None = None
+    content_index: int | None = None
+    item_id: str | None = None
+    item: msgspec.Raw = msgspec.Raw(b"null")
+    response: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class Emitter:
+    """Writes the events of one answer. While `frame` is set the upstream's own event is being shown: the state of the
+    answer follows, and nothing of ours is written. `extended`: whether the client has asked for the reference
+    document's own events."""
+
+    def __init__(self, extended: bool) -> None:
+        self.frame: Frame | None = None
+        self.sequence = 0  # the number of the next event
+        self._extended = extended
+
+    def next_number(self) -> int:
+        """The `sequence_number` of the event that is written next."""
+        number, self.sequence = self.sequence, self.sequence + 1
+        return number
+
+    def event(self, kind: bytes, *said: bytes) -> bytes:
+        """One event of ours; none while the upstream's own is shown."""
+        if self.frame is not None:
+            return b""
+        return encode_event(kind, b'{"type":"%b",%b,"sequence_number":%d}' % (kind, b"".join(said), self.next_number()))
+
+    def extended(self, kind: bytes, *said: bytes) -> bytes:
+        """One event of the reference document's own, which no client gets unasked."""
+        if not self._extended:
+            return b""
+        frame, self.frame = self.frame, None
+        out = self.event(kind, *said)
+        self.frame = frame
+        return out
