@@ -26,7 +26,8 @@ from toolwire.framing.aws_event_stream import AwsEventStreamDecoder
 from toolwire.model.errors import UpstreamError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import Batch, OpaquePart, StreamEvent, Usage
 from toolwire.model.response import ChatResponse, ReasoningOutput, TextOutput, ToolCallOutput
-from toolwire.providers.bedrock_converse.answer import REDACTED, ConverseDecoder
+from toolwire.providers.bedrock_converse.answer import ConverseDecoder
+from toolwire.providers.bedrock_converse.blocks import REDACTED
 from toolwire.stream.fold import Fold
 from toolwire.stream.order import OrderCheck
 from toolwire.wire.bedrock_converse import MALFORMED, STOP_REASONS

@@ -26,7 +26,7 @@ from toolwire.model.request import (
     ToolResultPart,
 )
 from toolwire.model.source import Members
-from toolwire.providers.bedrock_converse.answer import REDACTED
+from toolwire.providers.bedrock_converse.blocks import REDACTED
 from toolwire.providers.bedrock_converse.models import Family
 from toolwire.rewrite.content import ContentRules, Refusal, not_of_type, of_this_role, only_bytes, written_out
 from toolwire.wire.bedrock_converse import DIALECT
