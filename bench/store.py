@@ -75,7 +75,7 @@ def _recall(store: Store, request: ChatRequest) -> None:
     deadline = time.monotonic() + 60
     items = [item for partition in lookup.partitions for item in store.mappings(partition, deadline=deadline)]
     items += store.get(lookup.states, deadline=deadline)
-    restored(request, Found.of(items), origin_of(_TARGET), same_dialect=False)
+    restored(request, Found.of(items), origin_of(_TARGET), shares_state=False)
 
 
 def _id(number: int) -> str:

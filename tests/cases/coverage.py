@@ -112,6 +112,10 @@ COVERED: dict[str, tuple[str, ...]] = {
     "106": (f"{_HERE}/test_text_calls.py::test_structure_wins_over_the_same_call_as_markup",),
     "016": (f"{_PROVIDERS}/bedrock_converse/test_answer.py::test_streams",),
     "037": (f"{_PROVIDERS}/bedrock_converse/test_request.py::test_results_of_one_turn_are_in_one_message_and_first",),
+    "053": (
+        f"{_PROVIDERS}/bedrock_converse/test_request.py::test_signatures_as_a_messages_client_sees_them",
+        f"{_PROVIDERS}/bedrock_converse/test_answer.py::test_proofs_of_reasoning_are_its_signature",
+    ),
     "062": (f"{_PROVIDERS}/bedrock_converse/test_request.py::test_a_history_with_calls_needs_tools",),
     "082": (
         f"{_PROVIDERS}/bedrock_converse/test_request.py::test_an_error_of_a_tool_is_told_as_the_model_understands_it",
@@ -126,7 +130,6 @@ COVERED |= coverage_upstreams.COVERED | coverage_clients.COVERED
 
 #: Case number -> what it needs besides a door and a wire, and is not built yet.
 LATER: dict[str, str] = coverage_upstreams.LATER | coverage_clients.LATER
-LATER["053"] = "signatures that Claude gives at one host and takes back at another"
 
 #: The upstream that a case names -> the wire it is reached by.
 WIRE_OF = {

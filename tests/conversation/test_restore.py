@@ -105,7 +105,7 @@ def test_a_history_without_our_ids_looks_nothing_up() -> None:
     history = request(USER, said(call("call_abc"), call("toolu_1")), result("call_abc"), result("toolu_1"))
     assert wanted(history, "t") == wanted(request(USER), "t")
     assert not wanted(history, "t").partitions
-    assert restored(history, NOTHING_FOUND, ORIGIN, same_dialect=True).request is history
+    assert restored(history, NOTHING_FOUND, ORIGIN, shares_state=True).request is history
 
 
 def test_each_conversation_of_a_history_once_and_newest_first() -> None:
@@ -158,7 +158,7 @@ def test_states_of_a_long_loop_are_bounded_and_begin_alike() -> None:
 def test_both_ends_of_a_pair_get_the_providers_id() -> None:
     found = Found.of([mapping(our(1), "p-1"), mapping(our(2), "p-2")])
     history = request(USER, said(call(our(1)), call(our(2))), result(our(2)), result(our(1)))
-    turn = restored(history, found, ORIGIN, same_dialect=False)
+    turn = restored(history, found, ORIGIN, shares_state=False)
     calls = turn.request.messages[1].tool_calls
     assert [(part.id, part.own_id) for part in calls] == [("p-1", True), ("p-2", True)]
     assert [message.parts[0].tool_call_id for message in turn.request.messages[2:]] == ["p-2", "p-1"]  # type: ignore[union-attr]
@@ -178,7 +178,7 @@ def test_both_ends_of_a_pair_get_the_providers_id() -> None:
 )
 def test_an_id_that_is_not_the_providers_to_use_stays(items: list[Item], ids: list[str]) -> None:
     history = request(USER, said(call(our(1))), result(our(1)), said(call(our(2)), call("call_x")), result(our(2)))
-    turn = restored(history, Found.of(items), ORIGIN, same_dialect=False)
+    turn = restored(history, Found.of(items), ORIGIN, shares_state=False)
     got = [part.id for message in turn.request.messages for part in message.tool_calls]
     assert got == [*ids, "call_x"]
     assert turn.request.messages[2].parts[0].tool_call_id == ids[0]  # type: ignore[union-attr]
@@ -233,7 +233,7 @@ def test_a_turn_comes_back_as_its_provider_wrote_it(parts: list[Part]) -> None:
     turn = record()
     shown = played(parts, turn)
     history = request(USER, said(*remembered(shown)))
-    again = restored(history, Found.of(turn.items()), ORIGIN, same_dialect=False)
+    again = restored(history, Found.of(turn.items()), ORIGIN, shares_state=False)
     got = [known(part) for part in again.request.messages[1].parts]
     if not any(type(part) is ToolCallPart for part in parts):
         assert again.request is history
@@ -258,7 +258,7 @@ def test_what_a_client_has_changed_is_not_lost(parts: list[Part], data: st.DataO
     kept = data.draw(st.permutations(calls))[: data.draw(st.integers(0, len(calls)))]
     text = TextPart(data.draw(st.text(min_size=1, max_size=20)))
     history = request(USER, said(text, *kept, call("call_new")))
-    again = restored(history, Found.of(turn.items()), ORIGIN, same_dialect=False)
+    again = restored(history, Found.of(turn.items()), ORIGIN, shares_state=False)
     got = again.request.messages[1].parts
     assert "".join(part.text for part in got if type(part) is TextPart) == text.text
     ids = [known(part) for part in got if type(part) is ToolCallPart]
@@ -298,7 +298,7 @@ def _damaged(items: tuple[Item, ...], **values: Any) -> Found:
     ],
 )
 def test_what_is_missing_is_said_and_done_without(found: Found, origin: str, warnings: tuple[str, ...]) -> None:
-    turn = restored(HISTORY, found, origin, same_dialect=False)
+    turn = restored(HISTORY, found, origin, shares_state=False)
     assert turn.warnings == warnings
     state_of_mapping_missing = found.states and not found.mappings
     assert turn.has_state == bool(state_of_mapping_missing)
@@ -307,7 +307,7 @@ def test_what_is_missing_is_said_and_done_without(found: Found, origin: str, war
 
 def test_a_provider_that_refuses_its_state_gets_none() -> None:
     history = request(USER, said(ReasoningPart("x", tagged("s", ORIGIN)), call(our(1))), result(our(1)))
-    turn = restored(history, Found.of(stored()), ORIGIN, same_dialect=False, with_state=False)
+    turn = restored(history, Found.of(stored()), ORIGIN, shares_state=False, with_state=False)
     assert [known(part) for part in turn.request.messages[1].parts] == [("reasoning", "x", None), ("call", "p-1", None)]
     assert not turn.has_state
 
@@ -318,7 +318,7 @@ REDACTED = OpaquePart("redacted_thinking", "anthropic_messages", b"{}")
 
 
 @pytest.mark.parametrize(
-    ("brought", "same_dialect", "kept", "warns"),
+    ("brought", "shares_state", "kept", "warns"),
     [
         (ReasoningPart("x", "own"), True, ("reasoning", "x", "own"), False),
         (ReasoningPart("x", "of another API"), False, ("reasoning", "x", None), True),
@@ -340,10 +340,10 @@ REDACTED = OpaquePart("redacted_thinking", "anthropic_messages", b"{}")
     ],
 )
 def test_signatures_that_the_client_brings(
-    brought: Part, same_dialect: bool, kept: tuple[Any, ...] | None, warns: bool
+    brought: Part, shares_state: bool, kept: tuple[Any, ...] | None, warns: bool
 ) -> None:
     history = request(USER, said(brought, TextPart("so")))
-    turn = restored(history, NOTHING_FOUND, ORIGIN, same_dialect=same_dialect)
+    turn = restored(history, NOTHING_FOUND, ORIGIN, shares_state=shares_state)
     got = [known(part) for part in turn.request.messages[1].parts]
     assert got == [*([kept] if kept else []), ("text", "so", None)]
     assert turn.warnings == (("state_left_out",) if warns else ())
@@ -351,12 +351,12 @@ def test_signatures_that_the_client_brings(
 
 
 @pytest.mark.parametrize(
-    ("same_dialect", "kept"),
+    ("shares_state", "kept"),
     [(True, [("reasoning", "mine", "own")]), (False, [("reasoning", "hm", "sig")])],
 )
-def test_what_is_stored_is_whole_but_in_the_lane_the_clients_own_counts(same_dialect: bool, kept: list[Any]) -> None:
+def test_what_is_stored_is_whole_but_in_the_lane_the_clients_own_counts(shares_state: bool, kept: list[Any]) -> None:
     history = request(USER, said(ReasoningPart("mine", tagged("own", ORIGIN)), call(our(1))), result(our(1)))
-    turn = restored(history, Found.of(stored()), ORIGIN, same_dialect=same_dialect)
+    turn = restored(history, Found.of(stored()), ORIGIN, shares_state=shares_state)
     assert [known(part) for part in turn.request.messages[1].parts] == [*kept, ("call", "p-1", None)]
     assert turn.has_state
 
@@ -365,7 +365,7 @@ def test_what_is_stored_is_whole_but_in_the_lane_the_clients_own_counts(same_dia
 def test_reasoning_of_a_turn_that_another_origin_made_is_left_out(made_by: str, kept: bool) -> None:
     """It has no signature that would tell whose it is: the call beside it does."""
     history = request(USER, said(ReasoningPart("hm"), call(our(1))), result(our(1)))
-    turn = restored(history, Found.of([mapping(our(1), "p-1", made_by)]), ORIGIN, same_dialect=False)
+    turn = restored(history, Found.of([mapping(our(1), "p-1", made_by)]), ORIGIN, shares_state=False)
     assert any(type(part) is ReasoningPart for part in turn.request.messages[1].parts) == kept
     assert turn.warnings == (() if kept else ("state_left_out",))
 
@@ -390,7 +390,7 @@ def test_a_client_that_brings_some_of_it_gets_all_of_it_back_once_and_in_order()
         call(our(1), signature=tagged("s4", ORIGIN)),
     ]
     history = request(USER, said(*brought), result(our(1)))
-    back = restored(history, Found.of(turn.items()), ORIGIN, same_dialect=False)
+    back = restored(history, Found.of(turn.items()), ORIGIN, shares_state=False)
     assert [known(part) for part in back.request.messages[1].parts] == [
         ("reasoning", "hm", "s0"), ("opaque", b"{}"), ("opaque", b'{"a":1}'),
         ("text", "so", "s3"), ("call", "p-1", "s4"),

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from tests.corpus.driver import answer, open_exchange
 from tests.matrix.vendors import bedrock_converse
+from tests.providers.bedrock_converse.converse_upstream import document as whole
 from toolwire.doors import load_door
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ReasoningPart
@@ -236,6 +238,34 @@ def test_reasoning_goes_back_with_its_proof_only() -> None:
         {"reasoningContent": {"redactedContent": "AAEC"}},
         {"text": "x"},
     ]
+
+
+def test_thinking_of_a_messages_client() -> None:
+    """Claude's proofs hold wherever it is served."""
+    thought = [
+        {"type": "thinking", "thinking": "Hm", "signature": "s1"},
+        {"type": "redacted_thinking", "data": "AAEC"},
+        {"type": "text", "text": "x"},
+    ]
+    history = [USER, {"role": "assistant", "content": thought}, USER]
+    body = json.dumps({"model": "m", "max_tokens": 9, "messages": history}).encode()
+    sent_body = json.loads(
+        open_exchange(body, door="messages", wire="bedrock_converse", profile=None, model=CLAUDE).upstream_request.body
+    )
+    assert sent_body["messages"][1]["content"] == [
+        {"reasoningContent": {"reasoningText": {"text": "Hm", "signature": "s1"}}},
+        {"reasoningContent": {"redactedContent": "AAEC"}},
+        {"text": "x"},
+    ]
+
+
+@pytest.mark.parametrize(("model", "told"), [(CLAUDE, "s1"), (GPT_OSS, "tw1.")])
+def test_signatures_as_a_messages_client_sees_them(model: str, told: str) -> None:
+    body = json.dumps({"model": "m", "max_tokens": 9, "messages": [USER]}).encode()
+    exchange = open_exchange(body, door="messages", wire="bedrock_converse", profile=None, model=model)
+    said = whole({"reasoningContent": {"reasoningText": {"text": "Hm", "signature": "s1"}}}, {"text": "Yes."})
+    shown = json.loads(answer(exchange, [said], content_type="application/json").body)
+    assert shown["content"][0]["signature"].startswith(told)
 
 
 @pytest.mark.parametrize(("model", "length"), [(CLAUDE, 40), (MISTRAL, 9)])

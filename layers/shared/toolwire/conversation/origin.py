@@ -36,9 +36,9 @@ def is_tagged(signature: str) -> bool:
     return signature.startswith(_TAG)
 
 
-def own(signature: str, origin: str, same_dialect: bool) -> str | None:
+def own(signature: str, origin: str, shares_state: bool) -> str | None:
     """The signature a client has brought, as this origin made it; None for any other's."""
     if signature.startswith(_TAG):
         made_by, _, rest = signature.removeprefix(_TAG).partition(".")
         return rest or None if made_by == origin else None
-    return signature if same_dialect else None
+    return signature if shares_state else None

@@ -96,16 +96,16 @@ class Restored:
 
 
 def restored(
-    request: ChatRequest, found: Found, origin: str, *, same_dialect: bool, with_state: bool = True
+    request: ChatRequest, found: Found, origin: str, *, shares_state: bool, with_state: bool = True
 ) -> Restored:
     """The request with the ids that this origin gave, and with its state where the client has dropped it.
 
-    `same_dialect`: the client speaks the provider's own API, so that a signature it brings may be the provider's.
+    `shares_state`: the client holds the provider's signatures as they are, so that one it brings may be the provider's.
     `with_state=False` leaves all state out: the provider has refused it.
     """
     if found == NOTHING_FOUND and not any(map(_matters, chain.from_iterable(m.parts for m in request.messages))):
         return Restored(request)  # a history without ids of ours, as most are
-    restorer = _Restorer(request, found, origin, same_dialect, with_state)
+    restorer = _Restorer(request, found, origin, shares_state, with_state)
     messages = tuple(restorer.message(message) for message in request.messages)
     if not found.available:
         restorer.warnings["store_unavailable"] = None
@@ -115,9 +115,9 @@ def restored(
 
 
 class _Restorer:
-    def __init__(self, request: ChatRequest, found: Found, origin: str, same_dialect: bool, with_state: bool) -> None:
+    def __init__(self, request: ChatRequest, found: Found, origin: str, shares_state: bool, with_state: bool) -> None:
         self._found, self._origin = found, origin
-        self._same_dialect, self._with_state = same_dialect, with_state
+        self._shares_state, self._with_state = shares_state, with_state
         self._ids = self._provider_ids(request)
         self.warnings: dict[str, None] = {}
         self.has_state = False
@@ -158,7 +158,7 @@ class _Restorer:
         if not calls and not any(map(_may_be_state, message.parts)):
             return message
         # Without its redacted blocks, which only their own API can bring, a turn's thinking would be refused.
-        foreign = not self._same_dialect and any(map(_is_opaque_state, message.parts))
+        foreign = not self._shares_state and any(map(_is_opaque_state, message.parts))
         with_state = self._with_state and not foreign
         parts = [own for part in message.parts if (own := self._own(part, with_state)) is not None]
         if calls and self._is_others(calls[0].id):
@@ -169,7 +169,7 @@ class _Restorer:
         if calls:
             self._check_mappings(calls)
             # What is stored is whole and in order; a client of another API has no field for some of it.
-            state = self._state(calls[0].id, brought) if not (brought and self._same_dialect) else None
+            state = self._state(calls[0].id, brought) if not (brought and self._shares_state) else None
         if state is not None:
             parts = _merged(parts, state)
         elif self._with_state and lost:
@@ -194,7 +194,7 @@ class _Restorer:
             return part if with_state else None
         assert isinstance(part, TextPart | ReasoningPart | ToolCallPart)
         assert part.signature is not None
-        signature = own(part.signature, self._origin, self._same_dialect) if with_state else None
+        signature = own(part.signature, self._origin, self._shares_state) if with_state else None
         if signature == part.signature:
             return part
         if signature is None and type(part) is ReasoningPart:

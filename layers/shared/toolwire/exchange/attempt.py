@@ -32,6 +32,8 @@ class Attempt:
     profile: Profile
     #: Whether the client speaks the provider's own API.
     same_dialect: bool
+    #: Whether the client holds the provider's state as it is: see `Provider.shares_state`.
+    shares_state: bool
     upstream_request: UpstreamRequest
     warnings: tuple[str, ...]
     #: Whether some of the provider's own state is in it.
@@ -79,7 +81,8 @@ def prepare_attempt(
         check_results(request)
     warnings: list[str] = []
     given = request if same_dialect else without_server_tool_items(request, warnings)
-    turn = restored(given, found, origin_of(target), same_dialect=same_dialect, with_state=with_state)
+    shares_state = provider.shares_state(dialect, target.model)
+    turn = restored(given, found, origin_of(target), shares_state=shares_state, with_state=with_state)
     try:
         built, more = provider.build_request(turn.request, target, profile, credential)
     except RecursionError:
@@ -89,6 +92,7 @@ def prepare_attempt(
         provider=provider,
         profile=profile,
         same_dialect=same_dialect,
+        shares_state=shares_state,
         upstream_request=built,
         warnings=(*warnings, *turn.warnings, *more),
         has_state=turn.has_state,

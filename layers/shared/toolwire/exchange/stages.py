@@ -134,7 +134,7 @@ def stages_for(
         order=OrderCheck(),
         figures=NoteFigures(figures),
         record=record,
-        tag=None if attempt.same_dialect else TagState(origin_of(attempt.target)),
+        tag=None if attempt.shares_state else TagState(origin_of(attempt.target)),
     )
 
 

@@ -88,6 +88,11 @@ class Provider(Protocol):
     def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
         """An answer with an error status."""
 
+    def shares_state(self, dialect: str, model: str) -> bool:  # noqa: ARG002
+        """Whether clients that speak `dialect` hold the signatures of this model as it made them, and bring them back
+        so. Where not, a signature is shown with a mark of its origin. The default: in a lane."""
+        return dialect in self.lanes
+
     def count_request(self, request: UpstreamRequest) -> Count | None:  # noqa: ARG002
         """How a host is asked for the tokens of `request`, which was built for a whole answer; None where it cannot
         be."""

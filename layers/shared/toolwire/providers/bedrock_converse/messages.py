@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import msgspec
 
 from toolwire.model.media_types import PDF
 from toolwire.model.request import (
@@ -88,6 +90,21 @@ def _has_images(part: FilePart) -> bool:
 
 #: A document that is written out with images in it has no word there: it goes as its parts.
 CONTENT = ContentRules(DIALECT, as_text=_has_images, refusal=_refusal)
+
+
+def with_own_redacted(request: ChatRequest) -> ChatRequest:
+    """The request with the redacted thinking of a Messages client as this API has it; itself if there is none."""
+
+    def adapted(part: Part) -> Part:
+        if type(part) is not OpaquePart or part.kind != "redacted_thinking":
+            return part
+        data = members(part.raw).get("data", b'""')
+        return ReasoningPart("", REDACTED + msgspec.json.decode(data, type=str))
+
+    if not any(type(part) is OpaquePart for message in request.messages for part in message.parts):
+        return request
+    messages = (replace(message, parts=tuple(map(adapted, message.parts))) for message in request.messages)
+    return replace(request, messages=tuple(messages))
 
 
 def write_messages(request: ChatRequest, family: Family, instruction: str | None = None) -> Written:

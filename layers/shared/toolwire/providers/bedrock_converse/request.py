@@ -22,7 +22,7 @@ from toolwire.providers.anthropic_messages.models import family_of as claude_of
 from toolwire.providers.anthropic_messages.settings import settle
 from toolwire.providers.bedrock_converse.answer import ConverseDecoder
 from toolwire.providers.bedrock_converse.errors import error_of
-from toolwire.providers.bedrock_converse.messages import CONTENT, write_messages
+from toolwire.providers.bedrock_converse.messages import CONTENT, with_own_redacted, write_messages
 from toolwire.providers.bedrock_converse.models import Family, family_of
 from toolwire.providers.bedrock_converse.tools import instruction, with_known_tools, write_tools
 from toolwire.providers.profiles import Profile
@@ -31,6 +31,7 @@ from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields
 from toolwire.rewrite.history import with_legal_ids, with_results
 from toolwire.rewrite.tool_names import WIRE_NAME, with_wire_names
+from toolwire.wire import anthropic_messages
 from toolwire.wire.bedrock_converse import DIALECT
 from toolwire.wire.json import dump, write_object
 
@@ -70,6 +71,11 @@ class BedrockConverse(Provider):
         if target.provider.credential.partition(":")[0] == "aws":
             sent = replace(sent, aws=_scope(target))
         return sent, warnings
+
+    def shares_state(self, dialect: str, model: str) -> bool:
+        """Claude's signatures hold wherever Claude is served, Anthropic says: clients of its own API have them as they
+        are. https://platform.claude.com/docs/en/build-with-claude/extended-thinking"""
+        return dialect == anthropic_messages.DIALECT and re.search("claude", model.lower()) is not None
 
     def framing(self, content_type: str, start: bytes, *, asked: bool) -> Framing | None:
         if content_type.startswith(CONTENT_TYPE):
@@ -112,7 +118,9 @@ def write_request(request: ChatRequest, target: Target) -> tuple[bytes, bool, li
     Raises RequestError for what this provider cannot take."""
     family = family_of(target.model)
     warnings = check_fields(request, target)
-    request = with_carried_content(bridged(request, warnings), CONTENT, target.provider.name, warnings)
+    request = with_carried_content(
+        with_own_redacted(bridged(request, warnings)), CONTENT, target.provider.name, warnings
+    )
     request = with_known_tools(request, target, family, warnings)
     request, added = with_results(with_wire_names(request, WIRE_NAME))
     warnings += ["tool_result_missing"] if added else []
