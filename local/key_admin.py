@@ -31,8 +31,8 @@ from local.key_stores import FileStore, KeyStore, TableStore
 from local.stack import StackError, stack_output
 from toolwire.conversation.tool_call_ids import ALPHABET
 from toolwire.shell.access.key_records import TENANT_NAME, KeyRecord
+from toolwire.shell.settings.sections import SettingsError
 from toolwire.shell.settings.tenants import tenant_from
-from toolwire.shell.settings.values import SettingsError
 
 #: Characters of a key's public beginning behind "tw_", and of its secret rest: 238 bits.
 _ID_CHARS, _SECRET_CHARS = 8, 40

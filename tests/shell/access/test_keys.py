@@ -25,7 +25,7 @@ from toolwire.shell.access.key_records import (
 )
 from toolwire.shell.access.keys import MOST_KEPT, TTL_SECONDS, Keys, authenticate
 from toolwire.shell.network import aws
-from toolwire.shell.settings.values import SettingsError
+from toolwire.shell.settings.sections import SettingsError
 
 TENANT = Tenant(name="default")
 OPEN = Settings(providers={}, tenant=TENANT)

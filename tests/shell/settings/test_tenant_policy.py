@@ -10,7 +10,7 @@ import pytest
 from toolwire.model.limits import MAXIMA, PRESET_2API, PRESET_AGENTS, PRESETS, Limits
 from toolwire.model.settings import Tenant
 from toolwire.shell.settings.configuration import SettingsError, load_settings
-from toolwire.shell.settings.tenant_policy import POLICY_KEYS, policy_fields
+from toolwire.shell.settings.tenant_policy import POLICY_KEYS
 from toolwire.shell.settings.tenants import tenant_from
 
 AT = "tenants.default"
@@ -68,12 +68,14 @@ def test_a_key_keeps_what_it_does_not_say() -> None:
 def test_each_limit_is_met_at_its_maximum_and_refused_above(preset: str, name: str) -> None:
     most = getattr(MAXIMA[preset], name)
     section: dict[str, Any] = {"preset": preset, "limits": {name: most}}
-    assert getattr(policy_fields(section, AT)["limits"], name) == most
+    assert getattr(tenant_from(section, AT).limits, name) == most
 
-    with pytest.raises(SettingsError, match=f"{AT}.limits.{name}: .*1 to {most}"):
-        policy_fields({"preset": preset, "limits": {name: most + 1}}, AT)
+    with pytest.raises(
+        SettingsError, match=f"{AT}.limits.{name}: write a whole number from 1 to {most}, not {most + 1}\\."
+    ):
+        tenant_from({"preset": preset, "limits": {name: most + 1}}, AT)
     with pytest.raises(SettingsError, match=f"{AT}.limits.{name}"):
-        policy_fields({"preset": preset, "limits": {name: 0}}, AT)
+        tenant_from({"preset": preset, "limits": {name: 0}}, AT)
 
 
 @pytest.mark.parametrize(
@@ -81,14 +83,21 @@ def test_each_limit_is_met_at_its_maximum_and_refused_above(preset: str, name: s
     [
         ('preset = "huge"', "tenants.default.preset: 'huge' is not known; write one of: 2api, agents"),
         ("limits = { calls = 3 }", "tenants.default.limits: name the `preset`"),
-        ('preset = "2api"\nlimits = { call = 3 }', "tenants.default.limits.call: there is no such key"),
-        ('preset = "2api"\nlimits = 3', "tenants.default.limits: write a section"),
-        ('allowlist = "get_weather"', "tenants.default.allowlist: write a list"),
-        ('allowlist_mode = "strict"', "tenants.default.allowlist_mode: .*enforce, warn, off"),
-        ("validate_tool_arguments = true", "tenants.default.validate_tool_arguments: .*off, annotate, reject"),
-        ('schema_mode = "any"', "tenants.default.schema_mode: .*convert, reject, lossy"),
-        ('strict_parallel = "off"', "tenants.default.strict_parallel: .*warn, reject"),
-        ('tool_choice_not_honored = "off"', "tenants.default.tool_choice_not_honored: .*warn, error"),
+        (
+            'preset = "2api"\nlimits = { call = 3 }',
+            "tenants.default.limits.call: there is no such key; .*Did you mean 'calls'",
+        ),
+        ('preset = "2api"\nlimits = 3', r"limits: write a section \[tenants.default.limits\], not 3\."),
+        ('allowlist = "get_weather"', "tenants.default.allowlist: write a list of texts, .*, not a text\\."),
+        ('allowlist_mode = "strict"', "tenants.default.allowlist_mode: 'strict' is not known; .*enforce, off, warn"),
+        (
+            "validate_tool_arguments = true",
+            "tenants.default.validate_tool_arguments: write one of: annotate, off, reject; not true\\.",
+        ),
+        ('schema_mode = "any"', "tenants.default.schema_mode: .*convert, lossy, reject"),
+        ('schema_mode = "loss"', "tenants.default.schema_mode: .*Did you mean 'lossy'?"),
+        ('strict_parallel = "off"', "tenants.default.strict_parallel: .*reject, warn"),
+        ('tool_choice_not_honored = "off"', "tenants.default.tool_choice_not_honored: .*error, warn"),
         ('tool_allowlist = ["a"]', "tenants.default.tool_allowlist: there is no such key"),
     ],
 )

@@ -6,8 +6,8 @@ import pytest
 
 from toolwire.model.settings import Settings, Tenant
 from toolwire.shell.settings.configuration import load_settings
+from toolwire.shell.settings.sections import SettingsError
 from toolwire.shell.settings.tenants import MOST_PER_MINUTE, tenant_from
-from toolwire.shell.settings.values import SettingsError
 
 
 def test_an_empty_section_is_the_default() -> None:
@@ -41,18 +41,19 @@ def test_a_key_of_the_section(key: str, value: object, field: str, expected: obj
 @pytest.mark.parametrize(
     ("key", "value", "says"),
     [
-        ("model", "x", "here.model: there is no such key"),
+        ("model", "x", "here.model: there is no such key; known here: .* Did you mean 'models'?"),
         ("name", "x", "here.name: there is no such key"),
         ("models", "openai/*", "here.models: write a list of texts"),
-        ("models", [""], "here.models: write a list of texts"),
-        ("models", [1], "here.models: write a list of texts"),
+        ("models", [""], "here.models: write a list of texts, .* without an empty text"),
+        ("models", [1], "here.models: write a list of texts, .* without 1"),
+        ("doors", ["chats"], "here.doors: .* Did you mean 'chat'?"),
         ("doors", ["kitchen"], "here.doors: 'kitchen' is not known; write one of: chat"),
-        ("requests_per_minute", 0, "here.requests_per_minute: write a whole number from 1 to 60000"),
+        ("requests_per_minute", 0, "here.requests_per_minute: write a whole number from 1 to 60000, not 0"),
         ("requests_per_minute", MOST_PER_MINUTE + 1, "here.requests_per_minute: write a whole number"),
-        ("requests_per_minute", True, "here.requests_per_minute: write a whole number"),
+        ("requests_per_minute", True, "here.requests_per_minute: write a whole number .*, not true"),
         ("tool_calls_per_minute", 1.5, "here.tool_calls_per_minute: write a whole number"),
-        ("tool_calls_per_minute", "5", "here.tool_calls_per_minute: write a whole number"),
-        ("store_state", "off", "here.store_state: write true or false"),
+        ("tool_calls_per_minute", "5", "here.tool_calls_per_minute: write a whole number from 1 to 60000, not a text"),
+        ("store_state", "off", "here.store_state: write true or false, not a text"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_key(key: str, value: object, says: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 from tests.dynalite.server import MISSING
 from tests.shell.store_tables import NOW, Clock, MakeStore, in_dynalite, in_memory, in_moto, item, soon
 from toolwire.model.stored import Item, Key, Value
-from toolwire.shell.settings.values import SettingsError
+from toolwire.shell.settings.sections import SettingsError
 from toolwire.shell.store.store import (
     MOST_ITEM_BYTES,
     MemoryStore,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, TypeVar, cast
 
 import msgspec
 
 from toolwire.model.errors import RequestError
 from toolwire.wire.json import members
+from toolwire.wire.mismatch import mismatch_of
 
 T = TypeVar("T")
 
@@ -88,26 +88,16 @@ def decode(raw: bytes, type_: Any, path: str) -> Any:
     try:
         return msgspec.json.decode(raw, type=type_)
     except msgspec.ValidationError as error:
-        raise _wrong_type(str(error), path) from None
+        raise _wrong_type(error, path) from None
     except msgspec.DecodeError as error:
         raise RequestError(f"`{path}` is not valid JSON: {error}", param=path, code="invalid_json") from None
 
 
-#: msgspec's words for types -> JSON's.
-_TYPES = {"str": "a string", "int": "an integer", "float": "a number", "bool": "true or false", "null": "null"} | {
-    "array": "an array",
-    "object": "an object",
-}
-
-
-def _wrong_type(text: str, path: str) -> RequestError:
-    """msgspec's "Expected `str | null`, got `int` - at `$.a.b`" with the request's path and in JSON's words."""
-    what, _, where = text.partition(" - at `$")
-    path += where.rstrip("`")
-    if missing := re.fullmatch("Object missing required field `(.+)`", what):
-        path += "." + missing[1]
+def _wrong_type(error: msgspec.ValidationError, path: str) -> RequestError:
+    """The error for a value of the wrong type, with the request's path and in JSON's words."""
+    found = mismatch_of(error)
+    path += found.path
+    if found.missing is not None:
+        path += "." + found.missing
         return RequestError(f"`{path}` is required", param=path, code="missing_required_parameter")
-    if types := re.fullmatch("Expected `(.+)`, got `(.+)`", what):
-        wanted, given = ([_TYPES.get(word, word) for word in part.split(" | ")] for part in types.groups())
-        what = f"must be {', '.join(wanted[:-1])}{' or ' if wanted[1:] else ''}{wanted[-1]}, not {' or '.join(given)}"
-    return RequestError(f"`{path}` {what[:1].lower()}{what[1:]}", param=path, code="invalid_type")
+    return RequestError(f"`{path}` {found.what}", param=path, code="invalid_type")

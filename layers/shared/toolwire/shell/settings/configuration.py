@@ -26,15 +26,17 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from msgspec import UNSET, Struct, UnsetType
+
 from toolwire.exchange.routing import route
 from toolwire.model.errors import RequestError
 from toolwire.model.settings import ProviderConfig, Settings, Tenant
 from toolwire.providers import WIRES
 from toolwire.providers.hosts import DEMO, HOSTS, Host
 from toolwire.providers.profiles import PROFILES
+from toolwire.shell.settings.sections import SettingsError as SettingsError
+from toolwire.shell.settings.sections import Text, one_of, read_section, read_text
 from toolwire.shell.settings.tenants import tenant_from
-from toolwire.shell.settings.values import SettingsError as SettingsError
-from toolwire.shell.settings.values import as_table, as_text, one_of, only
 
 _PROVIDER_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _CREDENTIAL = re.compile(r"none|env:[A-Za-z_][A-Za-z0-9_]*|(secret|ssm):\S+")
@@ -48,6 +50,27 @@ MOST_STATE_TTL_DAYS = 365
 _LOOPBACK = ("localhost", "127.0.0.1", "::1", "0.0.0.0", "::")  # noqa: S104
 
 
+class _Document(Struct, forbid_unknown_fields=True):
+    """The document's sections. Providers and aliases have names that the operator chooses."""
+
+    providers: dict[str, object] = {}
+    aliases: dict[str, object] = {}
+    tenants: dict[str, object] = {}
+
+
+class _Tenants(Struct, forbid_unknown_fields=True):
+    default: dict[str, object] = {}
+
+
+class _Provider(Struct, forbid_unknown_fields=True):
+    """The keys of one [providers.NAME] section."""
+
+    wire: Text | UnsetType = UNSET
+    base_url: Text | UnsetType = UNSET
+    credential: Text | UnsetType = UNSET
+    profile: Text | UnsetType = UNSET
+
+
 def load_settings(
     env: Mapping[str, str], read: Callable[[str], str] | None = None, own: Collection[str] = ()
 ) -> Settings:
@@ -58,17 +81,17 @@ def load_settings(
     """
     place = env.get("TOOLWIRE_CONFIG", "").strip()
     document = _parse((read or read_document)(place), place) if place else {}
-    only(document, ("providers", "aliases", "tenants"), "")
+    sections = read_section(_Document, document, "")
     providers = _known_providers(env, own)
-    for name, section in as_table(document, "providers", "").items():
+    for name, section in sections.providers.items():
         providers[name] = _provider(name, section, providers.get(name), own)
     deployed = not env.get("AWS_SAM_LOCAL")
     if env.get("KEYS_TABLE") and env.get("KEYS_FILE"):
         raise SettingsError("KEYS_FILE: keys are in the table that KEYS_TABLE names already; set one of the two.")
     settings = Settings(
         providers=providers,
-        aliases=_aliases(as_table(document, "aliases", "")),
-        tenant=_tenant(as_table(document, "tenants", "")),
+        aliases=_aliases(sections.aliases),
+        tenant=_tenant(sections.tenants),
         key_sha256=_key_sha256(env),
         require_key=_switch(env, "REQUIRE_KEY", default=False) and deployed,
         enable_demo=_switch(env, "ENABLE_DEMO", default=True),
@@ -149,27 +172,25 @@ def _provider(name: str, section: object, known: ProviderConfig | None, own: Col
         raise SettingsError(f"{at}: a provider's name is made of a-z, 0-9, '.', '_' and '-'.")
     if name == DEMO:
         raise SettingsError(f"{at}: this name is the built-in demo provider's; choose another.")
-    if not isinstance(section, dict):
-        raise SettingsError(f"{at}: write a section [{at}].")
-    only(section, ("wire", "base_url", "credential", "profile"), at)
-    absent = [key for key in ("wire", "base_url") if known is None and key not in section]
+    keys = read_section(_Provider, section, at)
+    absent = [key for key in ("wire", "base_url") if known is None and getattr(keys, key) is UNSET]
     if absent:
         raise SettingsError(f"{at}.{absent[0]}: is missing, and {name!r} is no known host that would have one.")
-    default = known or ProviderConfig(name, "openai_chat", "")
-    wire = one_of(section.get("wire", default.wire), WIRES, f"{at}.wire")
-    # A host's profile holds for its own wire only.
-    profile = section.get("profile", default.profile if wire == default.wire else None)
-    credential = as_text(section.get("credential", default.credential), f"{at}.credential")
+    default = known or ProviderConfig(name, "", "")
+    wire = default.wire if keys.wire is UNSET else one_of(keys.wire, WIRES, f"{at}.wire")
+    credential = default.credential if keys.credential is UNSET else keys.credential
     if not _CREDENTIAL.fullmatch(credential):
         # The value may be a key that was pasted here, so it is not shown.
         raise SettingsError(f'{at}.credential: write "env:NAME", "secret:NAME", "ssm:NAME" or "none".')
+    # A host's profile holds for its own wire only.
+    profile = default.profile if wire == default.wire else None
     return ProviderConfig(
         name=name,
         wire=wire,
-        base_url=_base_url(as_text(section.get("base_url", default.base_url), f"{at}.base_url"), f"{at}.base_url", own),
+        base_url=_base_url(default.base_url if keys.base_url is UNSET else keys.base_url, f"{at}.base_url", own),
         credential=credential,
-        profile=None if profile is None else one_of(profile, PROFILES, f"{at}.profile"),
-        wire_is_chosen="wire" in section,
+        profile=profile if keys.profile is UNSET else one_of(keys.profile, PROFILES, f"{at}.profile"),
+        wire_is_chosen=keys.wire is not UNSET,
     )
 
 
@@ -210,7 +231,7 @@ def _aliases(section: dict[str, object]) -> dict[str, str]:
     aliases = {}
     for name, value in section.items():
         at = f'aliases."{name}"'
-        target = as_text(value, at)
+        target = read_text(value, at)
         if not name or "/" in name:
             raise SettingsError(f"{at}: an alias is a bare name, without a slash.")
         if name.count("*") > 1 or target.count("*") > name.count("*"):
@@ -230,8 +251,7 @@ def _check_aliases(settings: Settings) -> None:
 
 def _tenant(section: dict[str, object]) -> Tenant:
     """The [tenants.default] section: what holds for every request without a key, and where a key's item is silent."""
-    only(section, ("default",), "tenants")
-    return tenant_from(as_table(section, "default", "tenants"), "tenants.default")
+    return tenant_from(read_section(_Tenants, section, "tenants").default, "tenants.default")
 
 
 def _key_sha256(env: Mapping[str, str]) -> str | None:

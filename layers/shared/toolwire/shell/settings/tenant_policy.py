@@ -12,49 +12,48 @@ tool_choice_not_honored = "warn"     or "error", which is what the preset 2api b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
 from dataclasses import fields, replace
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType, defstruct
 
 from toolwire.model.limits import MAXIMA, PRESETS, Limits
-from toolwire.shell.settings.values import SettingsError, as_number, as_table, as_texts, one_of, only
-
-#: Key -> the words it takes. The field of `Tenant` has the same name.
-_WORDS = {
-    "allowlist_mode": ("enforce", "warn", "off"),
-    "validate_tool_arguments": ("off", "annotate", "reject"),
-    "schema_mode": ("convert", "reject", "lossy"),
-    "strict_parallel": ("warn", "reject"),
-    "tool_choice_not_honored": ("warn", "error"),
-}
-
-POLICY_KEYS = ("preset", "limits", "allowlist", *_WORDS)
+from toolwire.shell.settings.sections import SettingsError, Text, given, one_of, read_section
 
 
-def policy_fields(section: Mapping[str, object], at: str) -> dict[str, Any]:
-    """The fields of `Tenant` that the section's policy keys give. Raises SettingsError."""
-    found: dict[str, Any] = {}
-    if "preset" in section:
-        preset = one_of(section["preset"], PRESETS, f"{at}.preset")
-        limits = _limits(section, preset, at)
-        found |= {"limits": limits, "native_limits": limits}
-        found["tool_choice_not_honored"] = "error" if preset == "2api" else None
-    elif "limits" in section:
-        raise SettingsError(f"{at}.limits: name the `preset` beside it: the numbers change that preset's.")
-    if "allowlist" in section:
-        found["allowlist"] = as_texts(section["allowlist"], f"{at}.allowlist")
-    for key, words in _WORDS.items():
-        if key in section:
-            found[key] = one_of(section[key], words, f"{at}.{key}")
-    return found
+class PolicySection(Struct, forbid_unknown_fields=True):
+    """The policy's keys; the field of `Tenant` has the same name."""
+
+    preset: Text | UnsetType = UNSET
+    limits: dict[str, object] | UnsetType = UNSET
+    allowlist: list[Text] | UnsetType = UNSET
+    allowlist_mode: Literal["enforce", "warn", "off"] | UnsetType = UNSET
+    validate_tool_arguments: Literal["off", "annotate", "reject"] | UnsetType = UNSET
+    schema_mode: Literal["convert", "reject", "lossy"] | UnsetType = UNSET
+    strict_parallel: Literal["warn", "reject"] | UnsetType = UNSET
+    tool_choice_not_honored: Literal["warn", "error"] | UnsetType = UNSET
 
 
-def _limits(section: Mapping[str, object], preset: str, at: str) -> Limits:
-    """The preset's limits with the tenant's own numbers."""
-    own = as_table(section, "limits", at)
-    most = MAXIMA[preset]
-    only(own, [field.name for field in fields(Limits)], f"{at}.limits")
-    changed = {
-        name: as_number(value, f"{at}.limits.{name}", least=1, most=getattr(most, name)) for name, value in own.items()
-    }
-    return replace(PRESETS[preset], **changed)
+POLICY_KEYS = PolicySection.__struct_fields__
+
+
+def policy_of(section: PolicySection, at: str) -> dict[str, Any]:
+    """The fields of `Tenant` that the preset and the limits give. Raises SettingsError."""
+    if section.preset is UNSET:
+        if section.limits is not UNSET:
+            raise SettingsError(f"{at}.limits: name the `preset` beside it: the numbers change that preset's.")
+        return {}
+    preset = one_of(section.preset, PRESETS, f"{at}.preset")
+    own = {} if section.limits is UNSET else section.limits
+    limits = replace(PRESETS[preset], **given(read_section(_limits_section(preset), own, f"{at}.limits")))
+    errors = "error" if preset == "2api" else None
+    return {"limits": limits, "native_limits": limits, "tool_choice_not_honored": errors}
+
+
+@functools.cache
+def _limits_section(preset: str) -> type[Struct]:
+    """The keys of `limits`: each number from 1 to the preset's maximum."""
+    numbers = [(field.name, getattr(MAXIMA[preset], field.name)) for field in fields(Limits)]
+    keys = [(name, Annotated[int, Meta(ge=1, le=most)] | UnsetType, UNSET) for name, most in numbers]
+    return defstruct("LimitsSection", keys, forbid_unknown_fields=True)

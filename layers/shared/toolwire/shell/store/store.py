@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, Protocol
 
 from toolwire.model.stored import CALL_PREFIX, Item, Key
-from toolwire.shell.settings.values import SettingsError
+from toolwire.shell.settings.sections import SettingsError
 
 #: Seconds that reading may add before the upstream is asked, and that writing may hold back the end of a turn.
 READ_SECONDS, WRITE_SECONDS = 1.0, 2.0

@@ -1,0 +1,119 @@
+"""How a section of the configuration is read: as a msgspec Struct, each of whose fields is a key.
+
+What is wrong is said with the key's full path in the document, what stands there, and how to put it right. A text is
+shown only where one of a few words is meant: anywhere else it may be a credential in the wrong place.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from msgspec import UNSET, Meta, Struct
+from msgspec import inspect as types
+
+from toolwire.wire.mismatch import Mismatch, mismatch_of
+
+#: A text that is not empty.
+Text = Annotated[str, Meta(min_length=1)]
+
+_Section = TypeVar("_Section", bound=Struct)
+
+
+class SettingsError(ValueError):
+    """The configuration cannot be used. The text names the key at fault and the fix, never a secret."""
+
+
+def read_section(kind: type[_Section], value: object, at: str) -> _Section:
+    """A section as this Struct. `at` is its path in the document, "" for the whole document. Raises SettingsError."""
+    if not isinstance(value, Mapping):
+        raise SettingsError(f"{at}: write a section [{at}], not {_described(value)}.")
+    section = dict(value)
+    try:
+        return msgspec.convert(section, kind)
+    except msgspec.ValidationError as error:
+        raise _wrong(mismatch_of(error), kind, section, at) from None
+
+
+def read_text(value: object, at: str) -> str:
+    """A text that is not empty. Raises SettingsError."""
+    if not isinstance(value, str) or not value:
+        raise SettingsError(f"{at}: {_fix(types.StrType(), value)}.")
+    return value
+
+
+def given(section: Struct) -> dict[str, Any]:
+    """The keys that a section has, with their values."""
+    found = {name: getattr(section, name) for name in section.__struct_fields__}
+    return {name: value for name, value in found.items() if value is not UNSET}
+
+
+def one_of(word: str, known: Collection[str], at: str) -> str:
+    """The word, which must be one of those that are known. Raises SettingsError."""
+    if word not in known:
+        raise SettingsError(f"{at}: {_unknown_word(word, known)}")
+    return word
+
+
+def _wrong(found: Mismatch, kind: type[Struct], section: dict[str, object], at: str) -> SettingsError:
+    info = types.type_info(kind)
+    assert isinstance(info, types.StructType)
+    fields = {field.encode_name: field.type for field in info.fields}
+    key = found.unknown if found.unknown is not None else found.path.removeprefix(".").partition("[")[0]
+    name = f"{at}.{key}" if at else key
+    if found.unknown is not None:
+        return SettingsError(f"{name}: there is no such key; known here: {', '.join(fields)}.{_meant(key, fields)}")
+    expected, value = fields[key], section[key]
+    if isinstance(expected, types.LiteralType):
+        words = [str(word) for word in expected.values]
+        if isinstance(value, str):
+            return SettingsError(f"{name}: {_unknown_word(value, words)}")
+        return SettingsError(f"{name}: write one of: {', '.join(words)}; not {_described(value)}.")
+    if isinstance(expected, types.DictType | types.StructType):
+        return SettingsError(f"{name}: write a section [{name}], not {_described(value)}.")
+    return SettingsError(f"{name}: {_fix(expected, value)}.")
+
+
+def _fix(expected: types.Type, value: object) -> str:
+    """What to write, and what stands there."""
+    match expected:
+        case types.IntType():
+            return f"write a whole number from {expected.ge} to {expected.le}, not {_described(value)}"
+        case types.BoolType():
+            return f"write true or false, not {_described(value)}"
+        case types.ListType() if isinstance(value, list):
+            wrong = next(item for item in value if not isinstance(item, str) or not item)
+            return f'write a list of texts, such as ["one", "two"], without {_described(wrong)}'
+        case types.ListType():
+            return f'write a list of texts, such as ["one", "two"], not {_described(value)}'
+        case _:
+            return f"write a text in quotes, not {_described(value)}"
+
+
+def _described(value: object) -> str:
+    """A value in TOML's words; of a text only that it is one."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case int() | float():
+            return str(value)
+        case str():
+            return "a text" if value else "an empty text"
+        case list():
+            return "a list"
+        case dict():
+            return "a section"
+        case _:
+            return "a date or time"
+
+
+def _unknown_word(word: str, known: Collection[str]) -> str:
+    return f"{word!r} is not known; write one of: {', '.join(known)}.{_meant(word, known)}"
+
+
+def _meant(word: str, known: Collection[str]) -> str:
+    """The known word that the other is likely meant to be."""
+    near = difflib.get_close_matches(word, known, n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
