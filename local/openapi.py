@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic.json_schema import models_json_schema
 
+from local import answer_models as answers
 from toolwire import __version__
-from toolwire.doors.native import answer_models as answers
 from toolwire.doors.native import models as requests
 
 PAGE = Path(__file__).parents[1] / "docs" / "openapi.json"

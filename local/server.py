@@ -26,6 +26,7 @@ from urllib.parse import urlsplit
 from local.banner import banner
 from local.event import LocalContext, proxy_event
 from local.http import HttpAnswer, RefusedError, RequestHead, check_length, linger, read_body, read_head, set_up
+from local.moto_store import moto_store
 from local.routes import STAGE, Handler, NoRoute, Route, load_handlers, resolve
 from toolwire.model.errors import ClientGone
 from toolwire.model.http import Head
@@ -35,7 +36,7 @@ from toolwire.providers import WIRES
 from toolwire.shell.serve.cors import PREFLIGHT, cors_headers, cors_origin
 from toolwire.shell.serve.output import Output, deliver, stack_of
 from toolwire.shell.settings.configuration import SettingsError, current_settings
-from toolwire.shell.store.store import current_store
+from toolwire.shell.store.current import current_store, use_store
 
 #: Seconds an invocation may take: the template's default for StreamTimeoutSeconds.
 FUNCTION_SECONDS = 600.0
@@ -255,6 +256,8 @@ def _serve(host: str, port: int) -> int:
         return 1
     os.environ["TOOLWIRE_OWN_URLS"] = server.url  # read by the settings, which handlers load when they are imported
     try:
+        if os.environ.get("STORE", "").strip().lower() == "moto":
+            use_store(moto_store(os.environ))
         settings, store = current_settings(), current_store()
         server.handlers = load_handlers(FUNCTIONS)
     except SettingsError as error:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 
 import hypothesis
 import pytest
@@ -76,3 +77,18 @@ def _only_loopback(request: pytest.FixtureRequest, _loopback_addresses: dict[str
     """`enable_socket` opens the loopback interface, not the internet; without the mark no socket opens at all."""
     if request.node.get_closest_marker("enable_socket"):
         pytest_socket.socket_allow_hosts(_LOOPBACK, allow_unix_socket=True, resolution_cache=_loopback_addresses)
+
+
+@pytest.fixture
+def fresh_clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """boto3 clients of this test's own environment, in which nothing of the machine's is left."""
+    from toolwire.shell.network import aws
+
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, os.devnull)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    aws.forget_clients()
+    yield
+    aws.forget_clients()

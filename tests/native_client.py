@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from pydantic import TypeAdapter
 
-from toolwire.doors.native import answer_models as models
+from local import answer_models as models
 
 _EVENT: TypeAdapter[Any] = TypeAdapter(models.Event)
 

@@ -7,9 +7,11 @@ import re
 import pytest
 
 from local.banner import banner
+from local.moto_store import moto_store
 from toolwire.model.settings import ProviderConfig, Settings
 from toolwire.providers.hosts import DEMO_MODELS
-from toolwire.shell.store.store import open_store
+from toolwire.shell.store.current import open_store
+from toolwire.shell.store.store import Store
 
 PROVIDERS = {
     name: ProviderConfig(name, "openai_chat", f"https://{name}.example/v1", credential)
@@ -56,9 +58,9 @@ def test_switches_are_shown() -> None:
     assert shown["clients"] == "must show a key"
 
 
-@pytest.mark.parametrize("env", [{}, {"STORE": "moto"}, {"STORE_TABLE": "calls"}])
-def test_every_store_has_its_words(env: dict[str, str]) -> None:
-    text = banner("http://x", Settings({}), [], {}, open_store(env).name)
+@pytest.mark.parametrize("store", [open_store({}), moto_store({}), open_store({"STORE_TABLE": "calls"})])
+def test_every_store_has_its_words(store: Store) -> None:
+    text = banner("http://x", Settings({}), [], {}, store.name)
 
     assert re.search(r"^  conversations +kept in ", text, re.MULTILINE)
 

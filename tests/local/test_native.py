@@ -11,10 +11,10 @@ from typing import Any
 import httpx
 import pytest
 
+from local import answer_models as models
 from local import openapi
 from tests.gateway import ROOT, gateway
 from tests.native_client import Said, read_answer, read_stream
-from toolwire.doors.native import answer_models as models
 from toolwire.doors.native.models import ChatRequest, RequestOptions
 from toolwire.providers.hosts import DEMO_MODELS
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from local.answer_models import ToolsCheckResponse
 from toolwire.doors import load_door
-from toolwire.doors.native.answer_models import ToolsCheckResponse
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import ProviderConfig, Target, Tenant

@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from local.moto_store import MotoTable
 from tests.dynalite.server import dynalite
 from toolwire.model.stored import Item, Key, Value
 from toolwire.shell.network import aws
 from toolwire.shell.store.dynamodb import DynamoDbStore, create_table
-from toolwire.shell.store.moto_table import MotoTable
 from toolwire.shell.store.store import MemoryStore, Store
 
 TABLE = "toolwire-test"

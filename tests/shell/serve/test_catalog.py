@@ -13,7 +13,7 @@ from toolwire.providers.hosts import DEMO_MODELS
 from toolwire.shell.serve import catalog as module
 from toolwire.shell.serve.catalog import serve_catalog
 from toolwire.shell.settings.configuration import SettingsError
-from toolwire.shell.store.store import open_store
+from toolwire.shell.store.current import open_store
 
 LOCKED = Settings(
     providers={"acme": ProviderConfig("acme", "openai_chat", "https://acme.example/v1")},

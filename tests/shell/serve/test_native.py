@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from local.answer_models import ErrorResponse, ToolsCheckResponse, TranslateResponse
 from tests.policy.door_clients import CLIENTS
 from toolwire.doors import DOORS, load_door
-from toolwire.doors.native.answer_models import ErrorResponse, ToolsCheckResponse, TranslateResponse
 from toolwire.model.http import Head, HttpRequest
 from toolwire.model.settings import ProviderConfig, Settings, Tenant
 from toolwire.shell.serve import native as module

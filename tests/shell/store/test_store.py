@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,15 +13,9 @@ from tests.dynalite.server import MISSING
 from tests.shell.store_tables import NOW, Clock, MakeStore, in_dynalite, in_memory, in_moto, item, soon
 from toolwire.model.stored import Item, Key, Value
 from toolwire.shell.settings.sections import SettingsError
-from toolwire.shell.store.store import (
-    MOST_ITEM_BYTES,
-    MemoryStore,
-    Store,
-    StoreError,
-    current_store,
-    open_store,
-    size_of,
-)
+from toolwire.shell.store import current
+from toolwire.shell.store.current import current_store, open_store
+from toolwire.shell.store.store import MOST_ITEM_BYTES, MemoryStore, Store, StoreError, size_of
 
 _DYNALITE = pytest.param(
     in_dynalite,
@@ -282,8 +275,6 @@ def test_memory_serves_threads() -> None:
         ({"STORE_TABLE": "calls"}, "dynamodb"),
         ({"STORE_TABLE": "ToolCallTable", "AWS_SAM_LOCAL": "true"}, "memory"),
         ({"STORE": "DynamoDB", "STORE_TABLE": "calls"}, "dynamodb"),
-        ({"STORE": "moto"}, "moto"),
-        ({"STORE": "moto", "STORE_TABLE": "calls"}, "moto"),
     ],
 )
 def test_the_environment_names_the_store(env: dict[str, str], name: str) -> None:
@@ -293,23 +284,16 @@ def test_the_environment_names_the_store(env: dict[str, str], name: str) -> None
 @pytest.mark.parametrize(
     ("env", "message"),
     [
-        ({"STORE": "redis"}, r"STORE: 'redis' is not known; write memory, dynamodb or moto"),
+        ({"STORE": "redis"}, r"STORE: 'redis' is not known; write memory or dynamodb"),
+        ({"STORE": "moto"}, "the local server has moto"),
         ({"STORE": "dynamodb"}, "STORE_TABLE: is not set"),
         ({"STORE": "memory", "STORE_TABLE": "calls"}, "STORE_TABLE: names a table that STORE=memory"),
         ({"STORE_TABLE": "arn:aws:dynamodb:eu-central-1:1:table/calls"}, "STORE_TABLE: write the name"),
-        ({"STORE": "moto", "AWS_ENDPOINT_URL_DYNAMODB": "http://127.0.0.1:1"}, "AWS_ENDPOINT_URL_DYNAMODB: names"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(env: dict[str, str], message: str) -> None:
     with pytest.raises(SettingsError, match=message):
         open_store(env)
-
-
-def test_moto_has_to_be_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-
-    with pytest.raises(SettingsError, match="STORE: moto is not installed"):
-        open_store({"STORE": "moto"})
 
 
 def test_a_process_has_one_store(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -320,5 +304,16 @@ def test_a_process_has_one_store(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STORE", "memory")
     try:
         assert current_store() is current_store()
+    finally:
+        current_store.cache_clear()
+
+
+def test_a_program_in_front_may_bring_its_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    brought = MemoryStore()
+    monkeypatch.setattr(current, "_given", [])
+    monkeypatch.setenv("STORE", "nowhere")
+    try:
+        current.use_store(brought)
+        assert current_store() is brought
     finally:
         current_store.cache_clear()

@@ -14,7 +14,7 @@ from toolwire.shell.serve import observe
 from toolwire.shell.serve.document import serve_document
 from toolwire.shell.serve.output import Answer
 from toolwire.shell.settings.configuration import current_settings
-from toolwire.shell.store.store import current_store
+from toolwire.shell.store.current import current_store
 
 
 def serve_catalog(event: Any, context: Any) -> Answer:

@@ -28,7 +28,8 @@ from toolwire.shell.serve.opening import HOP_HEADER, open_exchange
 from toolwire.shell.serve.output import Answer, current_output
 from toolwire.shell.serve.proxy_event import IGNORED, error_head, http_request, is_proxy_event, request_id
 from toolwire.shell.settings.configuration import SettingsError, current_settings
-from toolwire.shell.store.store import WARM_SECONDS, current_store
+from toolwire.shell.store.current import current_store
+from toolwire.shell.store.store import WARM_SECONDS
 from toolwire.shell.store.turns import remember
 
 #: Seconds of the invocation that are kept for telling the client that time is up.

@@ -7,7 +7,8 @@ import time
 from toolwire.conversation.sticky_model import sticky_key, with_sticky_model
 from toolwire.model.request import ChatRequest
 from toolwire.shell.serve import observe
-from toolwire.shell.store.store import READ_SECONDS, WARM_SECONDS, StoreError, current_store
+from toolwire.shell.store.current import current_store
+from toolwire.shell.store.store import READ_SECONDS, WARM_SECONDS, StoreError
 
 
 def with_known_model(request: ChatRequest, record: observe.RequestRecord) -> ChatRequest:

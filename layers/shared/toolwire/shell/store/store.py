@@ -1,26 +1,16 @@
-"""The store: what `model/stored.py` names, kept from one turn of a conversation to the next.
+"""The store: what `model/stored.py` names, kept from one turn of a conversation to the next; and the one in memory.
 
-    STORE         memory | dynamodb | moto; unset: dynamodb where STORE_TABLE is set, else memory
-    STORE_TABLE   the table's name; its keys are `conversation_id` and `tool_call_id`, its TTL attribute `expires_at`
-
-`memory` ends with its process. `moto` is DynamoDB as moto plays it, inside this process: the code of a deployment
-without an account. Where DynamoDB is, and with which credentials, is boto3's configuration
-(AWS_ENDPOINT_URL_DYNAMODB, AWS_DEFAULT_REGION, AWS_PROFILE, ...).
+Which store a process has is said in `current.py`.
 """
 
 from __future__ import annotations
 
-import functools
-import importlib.util
-import os
-import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, Protocol
 
 from toolwire.model.stored import CALL_PREFIX, Item, Key
-from toolwire.shell.settings.sections import SettingsError
 
 #: Seconds that reading may add before the upstream is asked, and that writing may hold back the end of a turn.
 READ_SECONDS, WRITE_SECONDS = 1.0, 2.0
@@ -37,9 +27,6 @@ MEMORY_ITEMS, MEMORY_BYTES = 100_000, 64 * 1024 * 1024
 
 #: Bytes that a number counts: DynamoDB's most for 38 digits.
 _NUMBER_BYTES = 21
-
-_TABLE_NAME = re.compile(r"[A-Za-z0-9_.-]{3,255}")
-_MOTO_TABLE = "toolwire-moto"
 
 Failure = Literal["unavailable", "timeout", "throttled", "missing_table", "denied", "too_large"]
 
@@ -193,45 +180,3 @@ def check_all_fit(items: Sequence[Item], fitting: Sequence[Item]) -> None:
 def _check(deadline: float) -> None:
     if time.monotonic() >= deadline:
         raise StoreError("timeout")
-
-
-def open_store(env: Mapping[str, str], *, clock: Callable[[], float] = time.time) -> Store:
-    """The store that the environment names. Nothing is asked of it yet. Raises SettingsError naming the variable."""
-    # SAM's local runs have the template's variable and no table.
-    table = "" if env.get("AWS_SAM_LOCAL") else env.get("STORE_TABLE", "").strip()
-    kind = env.get("STORE", "").strip().lower() or ("dynamodb" if table else "memory")
-    if table and not _TABLE_NAME.fullmatch(table):
-        raise SettingsError("STORE_TABLE: write the name of a DynamoDB table: 3 to 255 of A-Z, a-z, 0-9, '_.-'.")
-    match kind:
-        case "memory":
-            if table:
-                raise SettingsError("STORE_TABLE: names a table that STORE=memory would not use; unset one of them.")
-            return MemoryStore(clock=clock)
-        case "dynamodb":
-            if not table:
-                raise SettingsError("STORE_TABLE: is not set; STORE=dynamodb needs the table's name.")
-            from toolwire.shell.store.dynamodb import DynamoDbStore
-
-            return DynamoDbStore(table, clock=clock)
-        case "moto":
-            return _moto_store(table or _MOTO_TABLE, env, clock)
-    raise SettingsError(f"STORE: {kind!r} is not known; write memory, dynamodb or moto.")
-
-
-def _moto_store(table: str, env: Mapping[str, str], clock: Callable[[], float]) -> Store:
-    """DynamoDB inside this process."""
-    if importlib.util.find_spec("moto") is None or importlib.util.find_spec("boto3") is None:
-        raise SettingsError("STORE: moto is not installed here; `make test` installs it, or use STORE=memory.")
-    if env.get("AWS_ENDPOINT_URL_DYNAMODB"):
-        raise SettingsError("AWS_ENDPOINT_URL_DYNAMODB: names an endpoint that STORE=moto would not use; unset one.")
-    from toolwire.shell.store.dynamodb import DynamoDbStore
-    from toolwire.shell.store.moto_table import MotoTable
-
-    played = MotoTable(table)
-    return DynamoDbStore(table, name="moto", call=played.call, warm=played.warm, clock=clock)
-
-
-@functools.cache
-def current_store() -> Store:
-    """The store of this process. Raises SettingsError, which is not kept: the next request tries again."""
-    return open_store(os.environ)

@@ -13,7 +13,8 @@ from toolwire.conversation import NOTHING_FOUND, Found, wanted
 from toolwire.model.request import ChatRequest
 from toolwire.model.stored import Item
 from toolwire.shell.serve import observe
-from toolwire.shell.store.store import READ_SECONDS, WARM_SECONDS, WRITE_SECONDS, StoreError, current_store
+from toolwire.shell.store.current import current_store
+from toolwire.shell.store.store import READ_SECONDS, WARM_SECONDS, WRITE_SECONDS, StoreError
 
 
 def recall(request: ChatRequest, record: observe.RequestRecord) -> Found:

@@ -1,16 +1,21 @@
-"""STORE=moto: a DynamoDB table as moto plays it, in this process and started by the first call.
+"""STORE=moto: the code of a deployment without an account.
+
+The table is in DynamoDB as moto plays it, inside this process and started by the first call.
 
 Only DynamoDB is played; calls to other services of AWS (a credential in Secrets Manager) go where they always go.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import threading
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from toolwire.shell.network import aws
-from toolwire.shell.store.dynamodb import create_table
+from toolwire.shell.settings.sections import SettingsError
+from toolwire.shell.store.dynamodb import DynamoDbStore, create_table
 
 #: What this process's clients have ours under: another DynamoDB may be in use as well.
 _CLIENT = "dynamodb in moto"
@@ -19,11 +24,21 @@ _REGION = "eu-central-1"
 _ENDPOINT = f"https://dynamodb.{_REGION}.amazonaws.com"
 
 
+def moto_store(env: Mapping[str, str]) -> DynamoDbStore:
+    """The store. Raises SettingsError where moto is not installed or another DynamoDB is named."""
+    if importlib.util.find_spec("moto") is None or importlib.util.find_spec("boto3") is None:
+        raise SettingsError("STORE: moto is not installed here; `make test` installs it, or use STORE=memory.")
+    if env.get("AWS_ENDPOINT_URL_DYNAMODB"):
+        raise SettingsError("AWS_ENDPOINT_URL_DYNAMODB: names an endpoint that STORE=moto would not use; unset one.")
+    table = MotoTable(env.get("STORE_TABLE", "").strip() or "toolwire-moto")
+    return DynamoDbStore(table.name, name="moto", call=table.call, warm=table.warm)
+
+
 class MotoTable:
     """One table. moto has one state a process, so there should be one of these a process as well."""
 
     def __init__(self, table: str) -> None:
-        self._table = table
+        self.name = table
         self._starting = threading.Lock()
         self._mock: Any = None
 
@@ -62,6 +77,6 @@ class MotoTable:
         mock.start()
         session = boto3.session.Session(aws_access_key_id="moto", aws_secret_access_key="moto", region_name=_REGION)  # noqa: S106
         client = session.client("dynamodb", endpoint_url=_ENDPOINT)
-        create_table(client, self._table)
+        create_table(client, self.name)
         aws.use(_CLIENT, client)
         return mock

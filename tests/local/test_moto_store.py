@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator
 
 import pytest
 
+from local.moto_store import MotoTable, moto_store
 from tests.shell.fake_dynamodb import FakeDynamoDb
 from tests.shell.store_tables import TABLE, Clock, item, soon
 from toolwire.shell.network import aws
+from toolwire.shell.settings.sections import SettingsError
 from toolwire.shell.store.dynamodb import DynamoDbStore
-from toolwire.shell.store.moto_table import MotoTable
 
 pytestmark = [pytest.mark.enable_socket, pytest.mark.usefixtures("fresh_clients")]
+
+
+@pytest.mark.parametrize("env", [{"STORE": "moto"}, {"STORE": "moto", "STORE_TABLE": "calls"}])
+def test_its_name_is_shown(env: dict[str, str]) -> None:
+    assert moto_store(env).name == "moto"
+
+
+def test_another_dynamodb_excludes_it() -> None:
+    with pytest.raises(SettingsError, match="AWS_ENDPOINT_URL_DYNAMODB: names"):
+        moto_store({"STORE": "moto", "AWS_ENDPOINT_URL_DYNAMODB": "http://127.0.0.1:1"})
+
+
+def test_moto_has_to_be_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+
+    with pytest.raises(SettingsError, match="STORE: moto is not installed"):
+        moto_store({"STORE": "moto"})
 
 
 @pytest.fixture

@@ -1,0 +1,58 @@
+"""The store of this process.
+
+    STORE         memory | dynamodb; unset: dynamodb where STORE_TABLE is set, else memory
+    STORE_TABLE   the table's name; its keys are `conversation_id` and `tool_call_id`, its TTL attribute `expires_at`
+
+`memory` ends with its process. Where DynamoDB is, and with which credentials, is boto3's configuration
+(AWS_ENDPOINT_URL_DYNAMODB, AWS_DEFAULT_REGION, AWS_PROFILE, ...).
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import time
+from collections.abc import Callable, Mapping
+
+from toolwire.shell.settings.sections import SettingsError
+from toolwire.shell.store.store import MemoryStore, Store
+
+_TABLE_NAME = re.compile(r"[A-Za-z0-9_.-]{3,255}")
+
+
+def open_store(env: Mapping[str, str], *, clock: Callable[[], float] = time.time) -> Store:
+    """The store that the environment names. Nothing is asked of it yet. Raises SettingsError naming the variable."""
+    # SAM's local runs have the template's variable and no table.
+    table = "" if env.get("AWS_SAM_LOCAL") else env.get("STORE_TABLE", "").strip()
+    kind = env.get("STORE", "").strip().lower() or ("dynamodb" if table else "memory")
+    if table and not _TABLE_NAME.fullmatch(table):
+        raise SettingsError("STORE_TABLE: write the name of a DynamoDB table: 3 to 255 of A-Z, a-z, 0-9, '_.-'.")
+    match kind:
+        case "memory":
+            if table:
+                raise SettingsError("STORE_TABLE: names a table that STORE=memory would not use; unset one of them.")
+            return MemoryStore(clock=clock)
+        case "dynamodb":
+            if not table:
+                raise SettingsError("STORE_TABLE: is not set; STORE=dynamodb needs the table's name.")
+            from toolwire.shell.store.dynamodb import DynamoDbStore  # boto3's side, which few processes need
+
+            return DynamoDbStore(table, clock=clock)
+    raise SettingsError(f"STORE: {kind!r} is not known; write memory or dynamodb (the local server has moto, too).")
+
+
+@functools.cache
+def current_store() -> Store:
+    """The store of this process. Raises SettingsError, which is not kept: the next request tries again."""
+    return _given[-1] if _given else open_store(os.environ)
+
+
+#: The store that a program in front of the gateway has brought along.
+_given: list[Store] = []
+
+
+def use_store(store: Store) -> None:
+    """Makes this the store of the process, whatever the environment names. To be called before the first request."""
+    _given[:] = [store]
+    current_store.cache_clear()
