@@ -14,9 +14,11 @@ from bench.traffic import Figures
 from bench.wires import WIRES, Wire
 from toolwire.doors import load_door
 from toolwire.exchange.actions import Action, carried_out
+from toolwire.exchange.attempt import prepare_attempt
 from toolwire.exchange.exchange import Exchange
-from toolwire.model.settings import ProviderConfig, Target, Tenant
-from toolwire.policy.checked_request import checked
+from toolwire.exchange.prepare import prepare
+from toolwire.model.http import HttpRequest
+from toolwire.model.settings import ProviderConfig, Settings
 
 _REPEATS = 5
 #: Deltas in one receive: while one write is on its way, about so many arrive when a provider is fast.
@@ -82,27 +84,24 @@ def call_events(wire: Wire = _CHAT) -> Figures:
 
 
 def _open(body: bytes, wire: Wire, recovery: str | None = None) -> Exchange:
-    door = load_door("chat")
     headers = {"x-toolwire-recover-text-calls": recovery} if recovery else {}
-    request = door.parse_request(body, headers)
-    tenant = Tenant()
+    provider = _provider(wire, "compatible" if recovery else None)
+    settings = Settings({provider.name: provider}, {"scripted": f"{provider.name}/{wire.model}"})
+    http = HttpRequest("POST", "/chat/completions", headers, body)
+    client, target = prepare(load_door("chat"), http, settings, settings.tenant)
     return Exchange(
-        door,
-        checked(door.name, request, headers, tenant),
-        _target(wire, "compatible" if recovery else None),
-        tenant,
-        headers={},
-        credential=None,
+        client,
+        prepare_attempt(client, target, None),
         request_id="bench",
         now=lambda: 0.0,
         new_id=lambda length: "0" * length,
     )
 
 
-def _target(wire: Wire, profile: str | None) -> Target:
+def _provider(wire: Wire, profile: str | None) -> ProviderConfig:
     if profile is None and wire is _CHAT:
         profile = "openai"
-    return Target(ProviderConfig("bench", wire.name, "http://127.0.0.1:1", "none", profile), wire.model)
+    return ProviderConfig("bench", wire.name, "http://127.0.0.1:1", "none", profile)
 
 
 def _fastest(measure: Callable[[], float]) -> float:

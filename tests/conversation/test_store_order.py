@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.conversation.signing_hosts import Claude, DeepSeek, Gemini, Host
-from tests.corpus.driver import TIME, counting_ids, sent
+from tests.corpus import driver
+from tests.corpus.driver import sent
 from toolwire.conversation import NOTHING_FOUND, Found
 from toolwire.doors import load_door
 from toolwire.exchange.actions import Send, Store
@@ -16,7 +17,6 @@ from toolwire.exchange.exchange import Exchange
 from toolwire.model.http import Head
 from toolwire.model.settings import ProviderConfig, Target, Tenant
 from toolwire.model.stored import Item
-from toolwire.policy.checked_request import checked
 
 HOSTS: dict[str, tuple[type[Host], str, str]] = {
     "gemini": (Gemini, "gemini", "gemini-3-pro-preview"),
@@ -32,18 +32,8 @@ def opened(wire: str, *, stream: bool = True, found: Found = NOTHING_FOUND, **mo
     profile = HOSTS[wire][1] if wire == "openai_chat" else None
     body = {"model": "m", "messages": [{"role": "user", "content": "x"}], "tools": [TOOL], "stream": stream} | more
     provider = ProviderConfig("up", wire, "http://127.0.0.1:1", "none", profile)
-    request = door.parse_request(json.dumps(body).encode(), {})
-    return Exchange(
-        door,
-        checked(door.name, request, {}, tenant),
-        Target(provider, HOSTS[wire][2]),
-        tenant,
-        headers={},
-        credential=None,
-        request_id="req",
-        now=lambda: TIME,
-        new_id=counting_ids(),  # type: ignore[arg-type]
-        found=found,
+    return driver.opened(
+        door, json.dumps(body).encode(), Target(provider, HOSTS[wire][2]), tenant, request_id="req", found=found
     )
 
 
@@ -153,7 +143,7 @@ def test_refused_state_is_left_out_once(stream: bool) -> None:
     exchange.receive_head(400, {"content-type": "application/json"})
     assert exchange.receive_data(json.dumps(refusal).encode()) == []
     assert exchange.receive_end() == []
-    assert exchange.resend
+    assert exchange.unanswered
     again = json.loads(exchange.upstream_request.body)
     assert "signature" not in json.dumps(again)
     assert "redacted" not in json.dumps(again)
@@ -178,4 +168,4 @@ def test_another_refusal_is_the_answer(status: int, message: str) -> None:
     exchange.receive_head(status, {"content-type": "application/json"})
     exchange.receive_data(json.dumps(Claude().error(message)).encode())
     assert len(exchange.receive_end()) == 2
-    assert not exchange.resend
+    assert not exchange.unanswered

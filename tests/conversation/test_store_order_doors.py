@@ -12,13 +12,13 @@ import pytest
 from tests.conversation.clients import PARAMETERS
 from tests.conversation.signing_hosts import Claude, DeepSeek, Gemini, Host
 from tests.conversation.signing_responses import OpenAIResponses
-from tests.corpus.driver import TIME, counting_ids, sent
+from tests.corpus import driver
+from tests.corpus.driver import sent
 from toolwire.doors import DOORS, load_door
 from toolwire.exchange.actions import Send, Store
 from toolwire.exchange.exchange import Exchange
 from toolwire.model.settings import ProviderConfig, Target, Tenant
 from toolwire.model.stored import Item
-from toolwire.policy.checked_request import checked
 
 #: wire -> (host, profile, model).
 HOSTS: dict[str, tuple[type[Host], str | None, str]] = {
@@ -72,19 +72,8 @@ def opened(
     door, tenant = load_door(door_name), Tenant()
     _, profile, model = HOSTS[wire]
     given = body(door_name, stream, used) if document is None else json.dumps(document).encode()
-    request = door.parse_request(given, {})
     provider = ProviderConfig("up", wire, "http://127.0.0.1:1", "none", profile)
-    return Exchange(
-        door,
-        checked(door.name, request, {}, tenant),
-        Target(provider, model),
-        tenant,
-        headers={},
-        credential=None,
-        request_id="req",
-        now=lambda: TIME,
-        new_id=counting_ids(),  # type: ignore[arg-type]
-    )
+    return driver.opened(door, given, Target(provider, model), tenant, request_id="req")
 
 
 def frames(wire: str) -> list[bytes]:
@@ -209,7 +198,7 @@ def test_refused_state_is_left_out_though_the_head_may_be_out(silent: bool) -> N
     exchange.receive_head(400, {"content-type": "application/json"})
     refusal = Claude().error("Invalid `signature` in `thinking` block")
     assert exchange.receive_data(json.dumps(refusal).encode()) + exchange.receive_end() == []
-    assert exchange.resend
+    assert exchange.unanswered
     again = json.loads(exchange.upstream_request.body)
     assert "signature" not in json.dumps(again)
     assert again["thinking"] == {"type": "disabled"}

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from toolwire.conversation import NOTHING_FOUND, Found
 from toolwire.conversation.tool_call_ids import ALPHABET
-from toolwire.doors import load_door
+from toolwire.doors import Door, load_door
 from toolwire.exchange.actions import Action, Send, carried_out
+from toolwire.exchange.attempt import prepare_attempt
 from toolwire.exchange.exchange import Exchange
+from toolwire.exchange.observer import Observer
+from toolwire.exchange.prepare import read_request
 from toolwire.model.errors import GatewayError
-from toolwire.model.http import Head, Headers
+from toolwire.model.http import Head, Headers, HttpRequest
 from toolwire.model.settings import ProviderConfig, Target, Tenant
 from toolwire.model.stored import Item
-from toolwire.policy.checked_request import checked
 
 TIME = 1_800_000_000
 
 
-def counting_ids() -> object:
+def counting_ids() -> Callable[[int], str]:
     """A deterministic `new_id`: the n-th id spells n in base 62."""
     numbers = itertools.count(1)
 
@@ -54,19 +57,40 @@ def open_exchange(
     """An exchange for a request's body; raises GatewayError like the real path."""
     loaded = load_door(door)
     headers, tenant = headers or {}, tenant or Tenant()
-    request = loaded.parse_request(body, headers)
     provider = ProviderConfig("upstream", wire, "http://127.0.0.1:1/v1", "none", profile)
-    return Exchange(
+    return opened(
         loaded,
-        checked(loaded.name, request, headers, tenant),
+        body,
         Target(provider, model),
         tenant,
         headers=headers,
-        credential=None,
-        request_id="req-test",
-        now=lambda: TIME,
-        new_id=counting_ids(),  # type: ignore[arg-type]
         answer_headers=answer_headers,
+    )
+
+
+def opened(
+    door: Door,
+    body: bytes,
+    target: Target,
+    tenant: Tenant,
+    *,
+    headers: dict[str, str] | None = None,
+    credential: str | None = None,
+    request_id: str = "req-test",
+    found: Found = NOTHING_FOUND,
+    answer_headers: Headers = (),
+    observer: Observer | None = None,
+) -> Exchange:
+    """An exchange with this target, whatever the request names; the clock stands still and ids are counted."""
+    client = read_request(door, HttpRequest("POST", "/", headers or {}, body), tenant)
+    return Exchange(
+        client,
+        prepare_attempt(client, target, credential, found),
+        request_id=request_id,
+        now=lambda: TIME,
+        new_id=counting_ids(),
+        answer_headers=answer_headers,
+        observer=observer,
     )
 
 

@@ -10,7 +10,7 @@ from toolwire.demo import anthropic_messages, gemini, openai_chat, openai_respon
 from toolwire.demo.answer import Answer
 from toolwire.demo.openai_chat import Flavour
 from toolwire.doors import load_door
-from toolwire.shell.serve.opening import target_of
+from toolwire.exchange.prepare import target_of
 from toolwire.shell.serve.replay import DOORS
 from toolwire.shell.settings.configuration import load_settings
 

@@ -11,7 +11,8 @@ from typing import Any
 import openai
 import pytest
 
-from tests.corpus.driver import TIME, Answer, answer, counting_ids
+from tests.corpus import driver
+from tests.corpus.driver import Answer, answer
 from tests.providers.openai_chat.chat_reader import read, sdk_stream
 from tests.providers.openai_chat.chat_upstream import (
     CALLS,
@@ -30,13 +31,11 @@ from toolwire.conversation.tool_call_ids import token_of
 from toolwire.doors import load_door
 from toolwire.exchange.actions import Action, Send
 from toolwire.exchange.exchange import Exchange
-from toolwire.framing import Frame
+from toolwire.exchange.observer import Observer
 from toolwire.model.errors import UpstreamTimeout
-from toolwire.model.events import Batch
 from toolwire.model.http import Head
 from toolwire.model.limits import PRESET_AGENTS, Limits
 from toolwire.model.settings import ProviderConfig, Target, Tenant
-from toolwire.policy.checked_request import checked
 
 MINTED = re.compile("call_[A-Za-z0-9]{32}")
 
@@ -49,19 +48,13 @@ def opened(
     limits: Limits = PRESET_AGENTS,
     tenant: str = "default",
     credential: str | None = "secret",
+    observer: Observer | None = None,
 ) -> Exchange:
     door = load_door("chat")
     asks = Tenant(tenant, limits)
-    return Exchange(
-        door,
-        checked(door.name, door.parse_request(body, {}), headers or {}, asks),
-        Target(ProviderConfig("up", "openai_chat", "http://127.0.0.1:1/v1", "none", profile), "m"),
-        asks,
-        headers=headers or {},
-        credential=credential,
-        request_id="req-1",
-        now=lambda: TIME,
-        new_id=counting_ids(),  # type: ignore[arg-type]
+    target = Target(ProviderConfig("up", "openai_chat", "http://127.0.0.1:1/v1", "none", profile), "m")
+    return driver.opened(
+        door, body, target, asks, headers=headers, credential=credential, request_id="req-1", observer=observer
     )
 
 
@@ -336,15 +329,38 @@ def test_what_is_within_the_limits_is_served() -> None:
 
 def test_what_the_log_line_says() -> None:
     exchange = opened(request(usage=True))
-    observed: list[Frame | Batch] = []
-    exchange.observe = observed.append
     told(exchange, stream(ROLE, text("SECRET"), opening(0, "odd", "time", '{"SECRET": "é"}'), CALLS, TOTAL))
 
-    summary = exchange.figures
-    assert (summary.stream, summary.calls, summary.tool_names, summary.ids_minted) == (True, 1, ["time"], 1)
-    assert (summary.model, summary.finish, summary.upstream_status) == ("host-model", "tool_calls", 200)
-    assert summary.usage is not None
-    assert summary.usage.total_tokens == USAGE["total_tokens"]
-    assert summary.repaired_frames == 0, "a minted id is no repair, and the end is nobody's frame"
-    assert "SECRET" not in repr(summary)
-    assert [type(item) for item in observed] == [Frame, Batch] * 6
+    figures = exchange.figures
+    assert (figures.stream, figures.calls, figures.tool_names, figures.ids_minted) == (True, 1, ["time"], 1)
+    assert (figures.model, figures.finish, figures.upstream_status) == ("host-model", "tool_calls", 200)
+    assert figures.usage is not None
+    assert figures.usage.total_tokens == USAGE["total_tokens"]
+    assert figures.repaired_frames == 0, "a minted id is no repair, and the end is nobody's frame"
+    assert "SECRET" not in repr(figures)
+
+
+def test_an_observer_sees_all_that_crosses() -> None:
+    seen: list[tuple[str, Any]] = []
+
+    class Everything(Observer):
+        def __getattribute__(self, name: str) -> Any:
+            assert hasattr(Observer, name)
+            return lambda *what: seen.append((name, what))
+
+    exchange = opened(request(), observer=Everything())
+    upstream = stream(ROLE, opening(0, "odd", "time", "{}"), CALLS)
+    answered = told(exchange, upstream)
+    alive = exchange.keep_alive()
+
+    names = [name for name, _ in seen]
+    assert set(names) == {name for name in vars(Observer) if not name.startswith("_")}
+    assert names[:4] == ["client_request", "upstream_request", "upstream_head", "upstream_data"]
+    assert [what for name, what in seen if name == "upstream_data"] == [(upstream,)]
+    assert [what[0].body for name, what in seen if name == "client_request"] == [request()]
+    assert [what for name, what in seen if name == "upstream_request"] == [(exchange.upstream_request,)]
+    assert names.count("frame") == upstream.count(b"\n\n")
+    assert names.count("batch") >= names.count("frame")
+    head, *bodies = (what[0] for name, what in seen if name == "sent")
+    assert head == Head(200, tuple(answered.headers.items()))
+    assert b"".join(bodies) == answered.body + alive

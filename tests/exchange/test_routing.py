@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolwire.exchange.routing import ALIAS_HOPS, check_tenant, may_use, route
+from toolwire.exchange.routing import ALIAS_HOPS, check_door, check_model, may_use, route
 from toolwire.model.errors import RequestError
 from toolwire.model.settings import ProviderConfig, Settings, Tenant
 
@@ -114,17 +114,16 @@ def test_a_tenant_may_use_its_models(models: tuple[str, ...] | None, model: str,
 
     assert may_use(tenant, model, target) is allowed
     if allowed:
-        check_tenant(tenant, "chat", model, target)
+        check_model(tenant, model, target)
         return
     with pytest.raises(RequestError, match="may not use the model") as caught:
-        check_tenant(tenant, "chat", model, target)
+        check_model(tenant, model, target)
     assert (caught.value.status, caught.value.code, caught.value.param) == (403, "model_not_allowed", "model")
 
 
 def test_a_tenant_may_use_its_doors() -> None:
-    target = route("fast", SETTINGS)
-    check_tenant(Tenant(doors=("chat", "messages")), "chat", "fast", target)
+    check_door(Tenant(doors=("chat", "messages")), "chat")
     for doors, says in [(("messages",), "it is for: messages"), ((), "it is for: none")]:
         with pytest.raises(RequestError, match=says) as caught:
-            check_tenant(Tenant(doors=doors), "chat", "fast", target)
+            check_door(Tenant(doors=doors), "chat")
         assert (caught.value.status, caught.value.code) == (403, "door_not_allowed")

@@ -48,7 +48,7 @@ def checked(
 ) -> dict[str, Any]:
     """The report; `providers` by the names of TARGETS."""
     asks = candidates or [Candidate(name, its) for name, its in TARGETS.items()]
-    body = report(load_door("chat"), asked(*tools, **members), tenant, asks)
+    body = report(load_door("chat"), asked(*tools, **members), {}, tenant, asks)
     ToolsCheckResponse.model_validate_json(body)
     found: dict[str, Any] = json.loads(body)
     found["providers"] = {verdict["model"]: verdict for verdict in found["providers"]}

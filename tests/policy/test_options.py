@@ -14,7 +14,7 @@ from toolwire.model.limits import PRESET_2API, PRESET_AGENTS
 from toolwire.model.request import ChatRequest, RequestFields, RequestOptions
 from toolwire.model.settings import Tenant
 from toolwire.policy import ToolRules, read_options, rules_for, with_rules
-from toolwire.policy.checked_request import checked
+from toolwire.policy.checked_request import checked_request
 
 VALIDATE = "x-toolwire-validate-tool-arguments"
 MODE = "x-toolwire-schema-mode"
@@ -131,5 +131,5 @@ def test_a_body_wins_over_a_header(options: dict[str, Any], expected: RequestOpt
     body = {"model": "p/m", "messages": [{"role": "user", "content": "x"}], "request_options": options}
     door = load_door("native")
     headers = {VALIDATE: "reject", MODE: "lossy", RECOVER: "on"}
-    found = checked(door.name, door.parse_request(json.dumps(body).encode(), headers), headers, Tenant())
+    found = checked_request(door.name, door.parse_request(json.dumps(body).encode(), headers), headers, Tenant())
     assert found.request.options == expected

@@ -388,7 +388,8 @@ HOSTS = [
 @pytest.mark.parametrize(("base", "model", "path", "header"), HOSTS)
 @pytest.mark.parametrize("stream", [True, False])
 def test_address_and_credential(base: str, model: str, path: str, header: tuple[str, str], stream: bool) -> None:
-    request = open_exchange(json.dumps({"model": "m", "messages": [user("a")], "stream": stream}).encode())._request
+    body = json.dumps({"model": "m", "messages": [user("a")], "stream": stream}).encode()
+    request = open_exchange(body).client.request
     target = Target(ProviderConfig("google", "gemini", base), model)
 
     built, _ = PROVIDER.build_request(request, target, PROFILES["compatible"], "k")

@@ -16,6 +16,7 @@ from tests.shell.misbehaving_upstream import Close, MisbehavingUpstream, Reset, 
 from tests.shell.upstream_client import client
 from toolwire.exchange.actions import Action
 from toolwire.exchange.exchange import Exchange
+from toolwire.exchange.prepare import HOP_HEADER
 from toolwire.model.errors import ClientGone
 from toolwire.model.http import Head
 from toolwire.model.limits import BODY_BYTES
@@ -219,7 +220,7 @@ def test_a_bug_tells_nothing_of_itself(monkeypatch: pytest.MonkeyPatch, log: io.
     def broken(*arguments: object) -> None:
         raise KeyError(PROMPT)
 
-    monkeypatch.setattr(opening, "checked", broken)
+    monkeypatch.setattr(opening, "prepare", broken)
 
     head, body = ask(event())
 
@@ -258,7 +259,7 @@ def test_a_stream_is_carried(base64_encoded: bool, server: MisbehavingUpstream, 
     assert body.endswith(b"data: [DONE]\n\n")
     (received,) = server.requests
     assert received.headers["authorization"] == f"Bearer {SECRET}"
-    assert opening.HOP_HEADER in received.headers
+    assert HOP_HEADER in received.headers
     assert KEY not in "".join(received.head)
     line = request_line(log)
     assert (line["outcome"], line["status"], line["door"]) == ("ok", 200, "chat")

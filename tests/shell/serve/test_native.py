@@ -14,7 +14,6 @@ from tests.policy.door_clients import CLIENTS
 from toolwire.doors import DOORS, load_door
 from toolwire.model.http import Head, HttpRequest
 from toolwire.model.settings import ProviderConfig, Settings, Tenant
-from toolwire.shell.serve import native as module
 from toolwire.shell.serve import observe, opening
 from toolwire.shell.serve.native import serve_native
 
@@ -37,7 +36,7 @@ CHECK, TRANSLATE = "/native/tools/check", "/native/translate"
 @pytest.fixture(autouse=True)
 def settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACME_KEY", SECRET)
-    monkeypatch.setattr(module, "current_settings", lambda: SETTINGS)
+    monkeypatch.setattr(opening, "current_settings", lambda: SETTINGS)
 
 
 def ask(path: str, body: Any, headers: dict[str, str] | None = None) -> tuple[Head, Any]:
@@ -124,6 +123,13 @@ def test_a_bad_check(body: Any, expected: tuple[int, str, str | None]) -> None:
     assert error(CHECK, body) == expected
 
 
+def test_a_check_heeds_the_options_of_its_headers() -> None:
+    """As a request with these headers would."""
+    _, body = ask(CHECK, {"tools": [WEATHER]}, {"x-api-key": KEY, "x-toolwire-schema-mode": "x"})
+    assert [refused["code"] for refused in body["refused"]] == ["invalid_option"]
+    assert not any(verdict["accepted"] for verdict in body["providers"])
+
+
 # ---------------------------------------------------------------- translate
 
 CHAT = {"model": "fast", "messages": [{"role": "user", "content": "hi"}], "tools": [WEATHER], "seed": 7}
@@ -171,7 +177,7 @@ def test_what_is_shown_is_what_is_sent(door: str, model: str, monkeypatch: pytes
 @pytest.mark.parametrize("path", [CHECK, TRANSLATE])
 def test_a_key_that_is_not_for_the_native_api(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     closed = Settings(providers=SETTINGS.providers, tenant=Tenant(doors=("chat",)))
-    monkeypatch.setattr(module, "current_settings", lambda: closed)
+    monkeypatch.setattr(opening, "current_settings", lambda: closed)
     body = {"tools": [WEATHER]} if path == CHECK else {"door": "chat", "body": {**CHAT, "model": "openai/gpt-5.1"}}
     assert error(path, body) == (403, "door_not_allowed", None)
 
@@ -222,7 +228,7 @@ def test_a_key_is_needed(path: str) -> None:
 @pytest.mark.parametrize("path", [CHECK, TRANSLATE])
 def test_rates_hold(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     limited = Settings(providers=SETTINGS.providers, tenant=Tenant(name=f"limited{path}", requests_per_minute=1))
-    monkeypatch.setattr(module, "current_settings", lambda: limited)
+    monkeypatch.setattr(opening, "current_settings", lambda: limited)
     monkeypatch.setattr(time, "time", lambda: 1_800_000_000.0)
     body = {"tools": [WEATHER]} if path == CHECK else {"door": "chat", "body": {**CHAT, "model": "openai/gpt-5.1"}}
 

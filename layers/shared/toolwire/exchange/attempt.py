@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from toolwire.conversation import NOTHING_FOUND, Found, origin_of, restored
 from toolwire.doors.typed import too_deep
+from toolwire.exchange.prepare import ClientRequest
 from toolwire.model.errors import GatewayError
 from toolwire.model.http import UpstreamRequest
-from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Target
 from toolwire.providers import Provider, load_provider, profile_of
 from toolwire.providers.profiles import Profile
@@ -38,8 +38,7 @@ class Attempt:
     warnings: tuple[str, ...]
     #: Whether some of the provider's own state is in it.
     has_state: bool
-    _request: ChatRequest = field(repr=False)
-    _dialect: str
+    _client: ClientRequest = field(repr=False)
     _credential: str | None = field(repr=False)
     _found: Found = field(repr=False)
 
@@ -53,9 +52,7 @@ class Attempt:
 
     def without_state(self) -> Attempt:
         """The same without any state. Raises RequestError."""
-        return prepare_attempt(
-            self._request, self._dialect, self.target, self._credential, found=self._found, with_state=False
-        )
+        return prepare_attempt(self._client, self.target, self._credential, self._found, with_state=False)
 
     def without_secret(self, error: GatewayError) -> GatewayError:
         """The error as a client may see it, should the provider have repeated our credential."""
@@ -65,23 +62,23 @@ class Attempt:
 
 
 def prepare_attempt(
-    request: ChatRequest,
-    dialect: str,
+    client: ClientRequest,
     target: Target,
     credential: str | None,
-    *,
     found: Found = NOTHING_FOUND,
+    *,
     with_state: bool = True,
 ) -> Attempt:
-    """The request of a client that speaks `dialect`, as this target takes it. `found`: what the store had of earlier
-    turns. Raises RequestError for what the provider cannot take."""
+    """The client's request as this target takes it. `found`: what the store had of `conversation.wanted`. Raises
+    RequestError for what the provider cannot take."""
+    request = client.request
     provider, profile = load_provider(target.provider.wire), profile_of(target)
-    same_dialect = dialect in provider.lanes
+    same_dialect = client.door.dialect in provider.lanes
     if not (same_dialect and provider.judges_results):
         check_results(request)
     warnings: list[str] = []
     given = request if same_dialect else without_server_tool_items(request, warnings)
-    shares_state = provider.shares_state(dialect, target.model)
+    shares_state = provider.shares_state(client.door.dialect, target.model)
     turn = restored(given, found, origin_of(target), shares_state=shares_state, with_state=with_state)
     try:
         built, more = provider.build_request(turn.request, target, profile, credential)
@@ -96,8 +93,7 @@ def prepare_attempt(
         upstream_request=built,
         warnings=(*warnings, *turn.warnings, *more),
         has_state=turn.has_state,
-        _request=request,
-        _dialect=dialect,
+        _client=client,
         _credential=credential,
         _found=found,
     )

@@ -1,16 +1,18 @@
 """One client request and its answer: the sans-IO pipeline between a door and a provider.
 
-    exchange = Exchange(door, checked(...), target, ...) builds `upstream_request`
-    exchange.receive_head(status, headers)               then, for the upstream's answer,
-    exchange.receive_data(chunk)  *                      bytes in, actions out,
-    exchange.receive_end(error or None)                  until the body is over or broke off
+    client, target = prepare(door, http, settings, tenant)
+    attempt = prepare_attempt(client, target, credential)
+    exchange = Exchange(client, attempt, ...)      `upstream_request` is to be sent; then, for its answer,
+    exchange.receive_head(status, headers)
+    exchange.receive_data(chunk)  *                bytes in, actions out,
+    exchange.receive_end(error or None)            until the body is over or broke off
 
-    attempt ─► upstream_request        bytes ─► reader ─► stages ─► writer ─► gate ─► actions
+    bytes ─► reader ─► stages ─► writer ─► gate ─► actions
 
 Actions come in the order in which the shell must carry them out: `Head` once, then `Send`. A `Store` is the last of its
 list: once it is done, or was given up, `receive_stored` gives the actions that waited for it. So what a turn leaves
 behind is stored before the client hears that the turn is over. When the provider refuses the state it was given,
-`resend` says so, and `upstream_request` is to be sent once more.
+it is `unanswered` again: there is a new `upstream_request`.
 
 No network, no clock and no randomness: `now` and `new_id` are handed in, so the same bytes give the same answer.
 `new_id` is called once for the response and once for each minted call, before the door sees the event.
@@ -21,105 +23,101 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from toolwire.conversation import NOTHING_FOUND, Found
+from toolwire.conversation.sticky_model import sticky_item
 from toolwire.conversation.tool_call_ids import find_conversation
-from toolwire.doors import AnswerContext, Door
-from toolwire.exchange.actions import Action, Store
-from toolwire.exchange.attempt import prepare_attempt
+from toolwire.doors import AnswerContext
+from toolwire.exchange.actions import Action, Send, Store
+from toolwire.exchange.attempt import Attempt
 from toolwire.exchange.figures import Figures
 from toolwire.exchange.gate import Gate
 from toolwire.exchange.heads import Heads
+from toolwire.exchange.observer import Observer
+from toolwire.exchange.prepare import ClientRequest
 from toolwire.exchange.reader import Reader, reader_for
 from toolwire.exchange.stages import stages_for
 from toolwire.exchange.writer import DocumentWriter, StreamWriter, Writer
-from toolwire.framing import Frame
 from toolwire.model.errors import GatewayError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import Batch, StreamFailed
 from toolwire.model.http import Head, Headers, UpstreamRequest
-from toolwire.model.settings import Target, Tenant
-from toolwire.model.stored import Item
-from toolwire.policy.checked_request import Checked
 
 T = TypeVar("T")
 
 
 class Exchange:
-    """See the module. The constructor raises RequestError for what the provider cannot take; `figures.warnings` are
-    those that are known before."""
+    """See the module."""
 
     def __init__(
         self,
-        door: Door,
-        checked: Checked,
-        target: Target,
-        tenant: Tenant,
+        client: ClientRequest,
+        attempt: Attempt,
         *,
-        headers: dict[str, str],
-        credential: str | None,
         request_id: str,
         now: Callable[[], float],
         new_id: Callable[[int], str],
-        found: Found = NOTHING_FOUND,
         state_seconds: int = 30 * 86_400,
-        leaves: tuple[Item, ...] = (),
         answer_headers: Headers = (),
+        observer: Observer | None = None,
     ) -> None:
-        """`found`: what the store had of `turn_state.wanted`. What this turn leaves there lives for `state_seconds`;
-        `leaves` are items that it leaves in any case. `answer_headers` go with every answer."""
-        request = checked.request
-        self._door, self._request = door, request
-        self._attempt = prepare_attempt(request, door.dialect, target, credential, found=found)
-        self.figures = Figures(request.stream, warnings=list(checked.warnings))
-        self.figures.warn(*self._attempt.warnings)
-        self.conversation = find_conversation(request, headers, tenant.name, new_id)
+        """The first attempt. What this turn leaves in the store lives for `state_seconds`; `answer_headers` go with
+        every answer."""
+        self.client, self._request_id, self._observer = client, request_id, observer
+        self._now, self._new_id, self._state_seconds = now, new_id, state_seconds
         self.answer_headers = answer_headers
-        self._stages = stages_for(
-            door,
-            checked,
-            self._attempt,
-            self.figures,
-            conversation=self.conversation,
-            tenant=tenant,
-            now=now,
-            new_id=new_id,
-            state_seconds=state_seconds,
-        )
-        self._reader: Reader | None = None
-        attempt = self._attempt
-        self._heads = Heads(
-            request_id,
-            self.conversation.id,
-            self.figures,
-            answer_headers,
-            attempt.provider.shown_headers if attempt.same_dialect else (),
-        )
-        context = AnswerContext(
-            request_id,
-            self.conversation.id,
-            target.provider.name,
-            request,
-            warnings=self.figures.warnings,
-            faults=self._stages.policy.faults,
-        )
-        write = StreamWriter if request.stream else DocumentWriter
-        self._writer: Writer = write(door, context, self._heads, self._stages.order)
-        self._gate = Gate(self._stages.record, leaves, self.figures)
-        #: Whether `upstream_request` is a new one, to be sent in place of the one that was refused.
-        self.resend = False
+        self.figures = Figures(client.request.stream, warnings=list(client.warnings))
+        self.conversation = find_conversation(client.request, client.http.headers, client.tenant.name, new_id)
+        self._heads = Heads(request_id, self.conversation.id, self.figures, answer_headers)
         #: Whether the answer is complete: the upstream has nothing more to say.
         self.over = False
-        #: For DEBUG logs and replay: every frame and batch as it passes.
-        self.observe: Callable[[Frame | Batch], None] | None = None
+        if observer is not None:
+            observer.client_request(client.http)
+        self.begin(attempt)
+
+    def begin(self, attempt: Attempt) -> None:
+        """Begins an attempt, the first or one in place of another of whose answer nothing was sent."""
+        client, figures = self.client, self.figures
+        self.attempt = attempt
+        figures.warn(*attempt.warnings)
+        self._stages = stages_for(
+            client,
+            attempt,
+            self.conversation,
+            figures,
+            now=self._now,
+            new_id=self._new_id,
+            state_seconds=self._state_seconds,
+        )
+        self._heads.shown = attempt.provider.shown_headers if attempt.same_dialect else ()
+        context = AnswerContext(
+            self._request_id,
+            self.conversation.id,
+            attempt.target.provider.name,
+            client.request,
+            warnings=figures.warnings,
+            faults=self._stages.policy.faults,
+        )
+        write = StreamWriter if client.request.stream else DocumentWriter
+        self._writer: Writer = write(client.door, context, self._heads, self._stages.order)
+        expires_at = int(self._now()) + self._state_seconds
+        sticky = sticky_item(client.request, client.tenant.name, attempt.target, expires_at)
+        self._gate = Gate(self._stages.record, () if sticky is None else (sticky,), figures)
+        self._reader: Reader | None = None
+        if self._observer is not None:
+            self._observer.upstream_request(attempt.upstream_request)
 
     @property
     def upstream_request(self) -> UpstreamRequest:
         """What is to be sent to the provider."""
-        return self._attempt.upstream_request
+        return self.attempt.upstream_request
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether `upstream_request` is still to be sent."""
+        return self._reader is None and not self.over
 
     def signed(self, request: UpstreamRequest, now: float) -> UpstreamRequest:
         """A request to this exchange's provider as it is sent: its last header is set. `now` is in seconds since
         1970."""
-        return self._attempt.signed(request, now)
+        return self.attempt.signed(request, now)
 
     @property
     def ends(self) -> bool:
@@ -130,15 +128,17 @@ class Exchange:
 
     def receive_head(self, status: int, headers: dict[str, str]) -> list[Action]:
         """The upstream's status and headers (names in lower case)."""
+        if self._observer is not None:
+            self._observer.upstream_head(status, headers)
         self.figures.upstream_status = status
         self._heads.upstream_headers = headers
         self._reader = reader_for(
             status,
             headers,
-            self._attempt.provider,
+            self.attempt.provider,
             self.figures,
-            for_stream=self._request.stream,
-            observe=self.observe,
+            for_stream=self.client.request.stream,
+            observer=self._observer,
         )
         return []
 
@@ -146,6 +146,8 @@ class Exchange:
         """Some bytes of the upstream's body."""
         if self.over or self._reader is None:
             return []
+        if self._observer is not None:
+            self._observer.upstream_data(data)
         return self._pass(self._reader.feed, data)
 
     def receive_end(self, error: GatewayError | None = None) -> list[Action]:
@@ -158,20 +160,20 @@ class Exchange:
 
     def receive_stored(self, error: str | None = None) -> list[Action]:
         """A Store is done, or was given up with an error's code: what waited for it."""
-        return self._writer.send(self._gate.release(error))
+        return self._sent(self._writer.send(self._gate.release(error)))
 
     def fail(self, error: GatewayError) -> list[Action]:
         """End with an error: an HTTP answer while no head was sent, else the door's error event."""
         if self.over:
             return []
         self.over = True
-        error = self._attempt.without_secret(error)
+        error = self.attempt.without_secret(error)
         self.figures.error = error
         held: list[Batch] = []
-        if self._writer.head_sent and not self._stages.order.ended:
+        if self._heads.sent and not self._stages.order.ended:
             held = self._observed(self._stages.broken())
             self._observed([Batch((StreamFailed(error.code, error.message, error.status),))])
-        return self._writer.fail(error, held)
+        return self._sent(self._writer.fail(error, held))
 
     def early_head(self) -> Head | None:
         """The head to commit when the client must not wait longer for the upstream; None where that cannot be."""
@@ -180,7 +182,9 @@ class Exchange:
     def keep_alive(self) -> bytes:
         """Bytes that show life and change nothing. Whoever asks has committed a head, this one or the early one:
         what fails from now on is an error event."""
-        return self._writer.keep_alive()
+        data = self._writer.keep_alive()
+        self._sent([Send(data)])
+        return data
 
     # ------------------------------------------------------------ batches
 
@@ -204,27 +208,33 @@ class Exchange:
         """The body's bytes, once what the turn leaves behind is stored."""
         if self.ends and (items := self._gate.hold(data)):
             return [Store(items)]
-        return self._writer.send(data)
+        return self._sent(self._writer.send(data))
 
     def _broken(self, written: list[bytes], error: GatewayError) -> list[Action]:
         """The answer's end with an error. What was understood before reaches the client before; nothing is stored."""
-        if self._attempt.refuses_state(self.figures.upstream_status, error):
+        if self.attempt.refuses_state(self.figures.upstream_status, error):
             return self._begin_again()
-        return (self._writer.send(b"".join(written)) if written else []) + self.fail(error)
+        before = self._sent(self._writer.send(b"".join(written))) if written else []
+        return before + self.fail(error)
 
     def _begin_again(self) -> list[Action]:
         """The provider refuses the state it is given: once more without any."""
         self.figures.warn("state_refused")
         try:
-            self._attempt = self._attempt.without_state()
+            self.begin(self.attempt.without_state())
         except GatewayError as error:
             return self.fail(error)
-        self.figures.warn(*self._attempt.warnings)
-        self.resend, self._reader = True, None
         return []
 
     def _observed(self, batches: list[Batch]) -> list[Batch]:
-        if self.observe is not None:
+        if self._observer is not None:
             for batch in batches:
-                self.observe(batch)
+                self._observer.batch(batch)
         return batches
+
+    def _sent(self, actions: list[Action]) -> list[Action]:
+        if self._observer is not None:
+            for action in actions:
+                if not isinstance(action, Store):
+                    self._observer.sent(action.data if isinstance(action, Send) else action)
+        return actions

@@ -16,22 +16,18 @@ STREAM, DOCUMENT = "text/event-stream; charset=utf-8", "application/json"
 
 
 class Heads:
-    """One answer's. `answer_headers` go with every answer; where there are none, what the provider says of its limits
-    does, as far as its headers begin with `shown`."""
+    """One exchange's. `answer_headers` go with every answer; where there are none, what the provider says of its limits
+    does."""
 
-    def __init__(
-        self,
-        request_id: str,
-        conversation_id: str,
-        figures: Figures,
-        answer_headers: Headers,
-        shown: tuple[str, ...],
-    ) -> None:
+    def __init__(self, request_id: str, conversation_id: str, figures: Figures, answer_headers: Headers) -> None:
         self._request_id, self._conversation_id, self._figures = request_id, conversation_id, figures
-        self._answer_headers, self._shown = answer_headers, shown
         self._told = 0  # warnings that a head has told
-        #: The provider's, names in lower case.
+        self.answer_headers = answer_headers
+        #: Whether one is on its way: it is the only one.
+        self.sent = False
+        #: The provider's, names in lower case, and how those begin that its own clients are shown.
         self.upstream_headers: dict[str, str] = {}
+        self.shown: tuple[str, ...] = ()
 
     def head(self, status: int, content_type: str, *more: tuple[str, str]) -> Head:
         """A head with the warnings that are known by now."""
@@ -41,7 +37,7 @@ class Heads:
         self._told = len(warnings)
         if warnings:
             headers.append(("x-toolwire-warnings", ",".join(warnings)[:_MOST_WARNINGS]))
-        return Head(status, (*headers, *(self._answer_headers or self._limits()), *more))
+        return Head(status, (*headers, *(self.answer_headers or self._limits()), *more))
 
     def late_warnings(self) -> list[str]:
         """The warnings that no head has told yet, once."""
@@ -53,5 +49,5 @@ class Heads:
         return tuple(
             (name, value)
             for name, value in self.upstream_headers.items()
-            if name.startswith(self._shown) and _SHOWN_VALUE.fullmatch(value)
+            if name.startswith(self.shown) and _SHOWN_VALUE.fullmatch(value)
         )[:_MOST_SHOWN]

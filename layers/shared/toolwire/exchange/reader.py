@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from toolwire.exchange.figures import Figures
+from toolwire.exchange.observer import Observer
 from toolwire.framing import Frame, Framing
 from toolwire.model.errors import GatewayError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import Batch
@@ -38,10 +39,10 @@ def reader_for(
     figures: Figures,
     *,
     for_stream: bool,
-    observe: Callable[[Frame], None] | None = None,
+    observer: Observer | None,
 ) -> Reader:
     """The reader of an answer with this head (names of headers in lower case). `for_stream`: the client reads a stream;
-    where it does not, what is streamed is gathered. `observe` is shown every frame."""
+    where it does not, what is streamed is gathered."""
     if not 200 <= status < 300:
         return RefusalReader(status, headers, provider)
 
@@ -49,7 +50,7 @@ def reader_for(
         framing = provider.framing(headers.get("content-type", "").lower(), start, asked=for_stream)
         if framing is None:
             return None
-        return StreamReader(framing, provider, figures, for_stream=for_stream, observe=observe)
+        return StreamReader(framing, provider, figures, for_stream=for_stream, observer=observer)
 
     return stream_reader(b"") or DocumentReader(provider, figures, stream_reader, for_stream=for_stream)
 
@@ -64,9 +65,9 @@ class StreamReader:
         figures: Figures,
         *,
         for_stream: bool,
-        observe: Callable[[Frame], None] | None,
+        observer: Observer | None,
     ) -> None:
-        self._frames, self._provider, self._figures, self._observe = frames, provider, figures, observe
+        self._frames, self._provider, self._figures, self._observer = frames, provider, figures, observer
         self._decoder = provider.decoder()
         self._for_stream = for_stream
         self._size = 0
@@ -104,8 +105,8 @@ class StreamReader:
             raise error or truncated from None
 
     def _read(self, frame: Frame) -> Batch:
-        if self._observe is not None:
-            self._observe(frame)
+        if self._observer is not None:
+            self._observer.frame(frame)
         return self._shaped(self._decoder.decode(frame))
 
     def _shaped(self, batch: Batch) -> Batch:

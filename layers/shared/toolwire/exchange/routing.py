@@ -51,9 +51,8 @@ def check_door(tenant: Tenant, door: str) -> None:
         raise RequestError(message, status=403, code="door_not_allowed")
 
 
-def check_tenant(tenant: Tenant, door: str, model: str, target: Target) -> None:
-    """Raises RequestError (403) for a door or a model that the tenant may not use."""
-    check_door(tenant, door)
+def check_model(tenant: Tenant, model: str, target: Target) -> None:
+    """Raises RequestError (403) for a model that the tenant may not use."""
     if not may_use(tenant, model, target):
         message = (
             f"This key may not use the model {_shown(model)}; it may use: {', '.join(tenant.models or ('none',))}."

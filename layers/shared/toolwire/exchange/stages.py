@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING
 
 from toolwire.conversation import TurnRecord, origin_of, partition_of
 from toolwire.conversation.tool_call_ids import Conversation
-from toolwire.doors import Door
 from toolwire.exchange.answer_ids import AnswerIds
 from toolwire.exchange.attempt import Attempt
 from toolwire.exchange.figures import Figures, NoteFigures
+from toolwire.exchange.prepare import ClientRequest
 from toolwire.exchange.tag_state import TagState
 from toolwire.model.events import Batch
 from toolwire.model.request import ChatRequest
-from toolwire.model.settings import Tenant
 from toolwire.model.stage import Stage
 from toolwire.policy import AnswerPolicy
-from toolwire.policy.checked_request import Checked
 from toolwire.rewrite.custom_tools import CustomCalls
 from toolwire.rewrite.tool_names import renamed, with_wire_names
 from toolwire.stream.order import OrderCheck
@@ -88,19 +86,17 @@ class Stages:
 
 
 def stages_for(
-    door: Door,
-    checked: Checked,
+    client: ClientRequest,
     attempt: Attempt,
+    conversation: Conversation,
     figures: Figures,
     *,
-    conversation: Conversation,
-    tenant: Tenant,
     now: Callable[[], float],
     new_id: Callable[[int], str],
     state_seconds: int,
 ) -> Stages:
     """The stages of the answer to one attempt. What it leaves in the store lives for `state_seconds`."""
-    request, provider, profile = checked.request, attempt.provider, attempt.profile
+    request, provider, profile = client.request, attempt.provider, attempt.profile
     recover = _recovery(request, attempt, figures)
     if recover is not None:
         figures.recovered = recover.recovered
@@ -108,16 +104,16 @@ def stages_for(
     if request.tools:
         record = TurnRecord(
             attempt.target,
-            partition_of(tenant.name, conversation.token),
+            partition_of(client.tenant.name, conversation.token),
             int(now()) + state_seconds,
-            keeps_state=tenant.store_state,
+            keeps_state=client.tenant.store_state,
             keeps_plain_reasoning=profile.yields_state,
         )
     return Stages(
         recover=recover,
         ids=AnswerIds(
-            response_prefix=door.response_prefix,
-            kept=door.call_id if attempt.same_dialect and not profile.yields_state else None,
+            response_prefix=client.door.response_prefix,
+            kept=client.door.call_id if attempt.same_dialect and not profile.yields_state else None,
             keeps_response_id=attempt.same_dialect,
             token=conversation.token,
             names={wire: name for name, wire in renamed(request, provider.tool_name).items()},
@@ -130,7 +126,7 @@ def stages_for(
         custom_tools=CustomCalls(request, figures.warnings, provider.without_source)
         if any(tool.kind == "custom" for tool in request.tools)
         else None,
-        policy=AnswerPolicy(request, checked.rules, provider.without_source, warnings=figures.warnings),
+        policy=AnswerPolicy(request, client.rules, provider.without_source, warnings=figures.warnings),
         order=OrderCheck(),
         figures=NoteFigures(figures),
         record=record,

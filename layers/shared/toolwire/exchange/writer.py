@@ -25,8 +25,6 @@ from toolwire.stream.order import OrderCheck
 class Writer(Protocol):
     """See the module. One instance an answer."""
 
-    head_sent: bool
-
     def write(self, batches: list[Batch]) -> bytes: ...
 
     def send(self, data: bytes) -> list[Action]: ...
@@ -47,7 +45,6 @@ class StreamWriter:
     def __init__(self, door: Door, context: AnswerContext, heads: Heads, order: OrderCheck) -> None:
         self._door, self._context, self._heads, self._order = door, context, heads, order
         self._encoder = door.stream_encoder(context.request, context)
-        self.head_sent = False
 
     def write(self, batches: list[Batch]) -> bytes:
         """See the module."""
@@ -60,8 +57,8 @@ class StreamWriter:
         if not self._order.begun:
             return []
         actions: list[Action] = []
-        if not self.head_sent:
-            self.head_sent = True
+        if not self._heads.sent:
+            self._heads.sent = True
             actions.append(self.early_head())
         if data:
             actions.append(Send(self._late_warnings() + data))
@@ -69,9 +66,9 @@ class StreamWriter:
 
     def fail(self, error: GatewayError, held: list[Batch]) -> list[Action]:
         """See the module."""
-        if self.head_sent:
+        if self._heads.sent:
             return [Send(self.write(held) + self._encoder.fail(error, self._context.request_id))]
-        self.head_sent = True
+        self._heads.sent = True
         return error_answer(error, self._door, self._heads, self._context.request_id)
 
     def early_head(self) -> Head:
@@ -80,7 +77,7 @@ class StreamWriter:
 
     def keep_alive(self) -> bytes:
         """See `Writer`."""
-        self.head_sent = True
+        self._heads.sent = True
         return self._encoder.keep_alive()
 
     def _late_warnings(self) -> bytes:
@@ -95,7 +92,6 @@ class DocumentWriter:
     def __init__(self, door: Door, context: AnswerContext, heads: Heads, order: OrderCheck) -> None:
         self._door, self._context, self._heads, self._order = door, context, heads, order
         self._fold = Fold()
-        self.head_sent = False
 
     def write(self, batches: list[Batch]) -> bytes:
         """See the module: all of it comes with the answer's end."""
@@ -109,12 +105,12 @@ class DocumentWriter:
         """See the module."""
         if not data:
             return []
-        self.head_sent = True
+        self._heads.sent = True
         return [self._heads.head(200, DOCUMENT), Send(data)]
 
     def fail(self, error: GatewayError, held: list[Batch]) -> list[Action]:  # noqa: ARG002 - a document is whole or an error
         """See the module."""
-        self.head_sent = True
+        self._heads.sent = True
         return error_answer(error, self._door, self._heads, self._context.request_id)
 
     def early_head(self) -> Head | None:

@@ -24,7 +24,7 @@ from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Tool
 from toolwire.model.settings import Target, Tenant
 from toolwire.model.warnings import explain
-from toolwire.policy.checked_request import Checked, checked
+from toolwire.policy.checked_request import CheckedRequest, checked_request
 from toolwire.providers import load_provider, profile_of
 from toolwire.rewrite.tool_names import wire_name
 from toolwire.schema.tree import escaped, parse
@@ -52,11 +52,13 @@ class Candidate:
     refusal: RequestError | None = None
 
 
-def report(door: Door, request: ChatRequest, tenant: Tenant, candidates: Sequence[Candidate]) -> bytes:
-    """The answer, as JSON."""
+def report(
+    door: Door, request: ChatRequest, headers: dict[str, str], tenant: Tenant, candidates: Sequence[Candidate]
+) -> bytes:
+    """The answer, as JSON. `headers` are the request's, which may hold options."""
     if tenant.allowlist is not None:  # what stands for a refused tool is not refused itself
         tenant = replace(tenant, allowlist=(*tenant.allowlist, *map(_stand_in, range(len(request.tools)))))
-    passed, refused, rest = _all_refusals(request, lambda it: checked(door.name, it, {}, tenant))
+    passed, refused, rest = _all_refusals(request, lambda it: checked_request(door.name, it, headers, tenant))
     known = {number for error in refused if (number := _number(error)) is not None}
     verdicts = [_verdict(candidate, request, passed, rest, known, bool(refused)) for candidate in candidates]
     return write_object(
@@ -71,10 +73,15 @@ def report(door: Door, request: ChatRequest, tenant: Tenant, candidates: Sequenc
 
 
 def _verdict(
-    candidate: Candidate, request: ChatRequest, passed: Checked | None, rest: ChatRequest, known: set[int], spoilt: bool
+    candidate: Candidate,
+    request: ChatRequest,
+    passed: CheckedRequest | None,
+    rest: ChatRequest,
+    known: set[int],
+    is_refused: bool,
 ) -> bytes:
-    """What one provider says. `rest` is the request without what nobody gets: the tools in the places `known`;
-    `spoilt`: there is such a thing."""
+    """What one provider says. `rest` is the request without what the gateway refuses (the tools in the places `known`),
+    if it refuses anything (`is_refused`)."""
     target, refused = candidate.target, [candidate.refusal] if candidate.refusal else []
     changes: list[_Change] = []
     warnings: list[str] = []
@@ -93,7 +100,7 @@ def _verdict(
             ("provider", dump(target.provider.name if target else None)),
             ("wire", dump(target.provider.wire if target else None)),
             ("model", dump(candidate.name)),
-            ("accepted", dump(not refused and not spoilt)),
+            ("accepted", dump(not refused and not is_refused)),
             ("refused", _errors(refused, request)),
             ("changes", dump(changes)),
             ("warnings", _warnings(warnings)),

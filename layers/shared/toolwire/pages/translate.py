@@ -7,19 +7,18 @@ out.
 from __future__ import annotations
 
 from toolwire.exchange.exchange import Exchange
-from toolwire.model.settings import Target
 from toolwire.model.warnings import explain
 from toolwire.wire.json import dump, write_object
 
 
-def show(door_name: str, exchange: Exchange, target: Target) -> bytes:
+def show(exchange: Exchange) -> bytes:
     """The request, as JSON; its body is embedded as it would be sent. `exchange` was opened with no credential."""
-    request = exchange.upstream_request
+    request, target = exchange.upstream_request, exchange.attempt.target
     warnings = [{"code": code, "message": explain(code)} for code in exchange.figures.warnings]
     return write_object(
         [
             ("object", b'"translation"'),
-            ("door", dump(door_name)),
+            ("door", dump(exchange.client.door.name)),
             ("provider", dump(target.provider.name)),
             ("wire", dump(target.provider.wire)),
             ("model", dump(target.model)),

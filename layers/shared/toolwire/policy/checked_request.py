@@ -13,7 +13,7 @@ _NOTHING_ASKED = RequestOptions()
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedRequest:
     """A request that keeps to its rules. `warnings`: what there was to say about it."""
 
     request: ChatRequest
@@ -21,7 +21,7 @@ class Checked:
     warnings: tuple[str, ...]
 
 
-def checked(door: str, request: ChatRequest, headers: dict[str, str], tenant: Tenant) -> Checked:
+def checked_request(door: str, request: ChatRequest, headers: dict[str, str], tenant: Tenant) -> CheckedRequest:
     """The request as the policy lets it pass. `door` is its door's name. Raises RequestError for tools or
     options that are not valid or not allowed. What a body asks of the gateway comes before what a header asks."""
     asked = read_options(headers)
@@ -30,4 +30,4 @@ def checked(door: str, request: ChatRequest, headers: dict[str, str], tenant: Te
     asked = replace(asked, **said)
     rules = rules_for(tenant, door, asked)
     request = with_rules(replace(request, options=asked) if asked != request.options else request, rules)
-    return Checked(request, rules, tuple(check_request(request, rules)))
+    return CheckedRequest(request, rules, tuple(check_request(request, rules)))

@@ -11,6 +11,7 @@ from typing import Any
 
 from toolwire.doors.messages.request import COUNT_DOOR
 from toolwire.exchange.exchange import Exchange
+from toolwire.exchange.prepare import HOP_HEADER
 from toolwire.model.http import Headers, HttpRequest
 from toolwire.model.limits import ANSWER_BYTES
 from toolwire.providers import load_provider
@@ -18,7 +19,7 @@ from toolwire.providers.token_count import NO_COUNT, estimate, read_count
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.document import serve_document
 from toolwire.shell.serve.door import seconds_left, upstream
-from toolwire.shell.serve.opening import HOP_HEADER, open_exchange
+from toolwire.shell.serve.opening import open_exchange
 from toolwire.shell.serve.output import Answer
 from toolwire.wire.json import dump
 

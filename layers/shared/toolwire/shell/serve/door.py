@@ -19,12 +19,13 @@ from typing import Any
 from toolwire.doors import Door, load_door
 from toolwire.exchange.actions import Action, carried_out
 from toolwire.exchange.exchange import Exchange
+from toolwire.exchange.prepare import HOP_HEADER
 from toolwire.model.errors import ClientGone, GatewayError, UpstreamError
 from toolwire.model.http import Head
 from toolwire.providers import WIRES
 from toolwire.shell.network.upstream import Upstream
 from toolwire.shell.serve import observe
-from toolwire.shell.serve.opening import HOP_HEADER, open_exchange
+from toolwire.shell.serve.opening import open_exchange
 from toolwire.shell.serve.output import Answer, current_output
 from toolwire.shell.serve.proxy_event import IGNORED, error_head, http_request, is_proxy_event, request_id
 from toolwire.shell.settings.configuration import SettingsError, current_settings
@@ -104,8 +105,7 @@ def _relay(exchange: Exchange, expires: float, record: observe.RequestRecord) ->
     if output is not None and early_head is not None:
         output.on_silence(early_head, exchange.keep_alive)
     try:
-        yield from _asked(exchange, expires, record)
-        if exchange.resend:
+        while exchange.unanswered:
             yield from _asked(exchange, expires, record)
         return
     except ClientGone:

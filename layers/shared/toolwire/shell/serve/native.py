@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from toolwire.doors import DOORS, Door, load_door
 from toolwire.doors.native.errors import render_error
 from toolwire.doors.native.models import DoorName, ToolsCheckRequest, TranslateRequest
 from toolwire.doors.native.reader import read
+from toolwire.exchange.attempt import prepare_attempt
 from toolwire.exchange.exchange import Exchange
-from toolwire.exchange.routing import check_door, check_tenant, may_use
+from toolwire.exchange.prepare import prepare, target_of
+from toolwire.exchange.routing import check_door, check_model, may_use
 from toolwire.model.errors import RequestError
 from toolwire.model.http import Headers, HttpRequest
-from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Settings, Target, Tenant
 from toolwire.pages.tools_check import Candidate, report
 from toolwire.pages.translate import show
-from toolwire.policy.checked_request import checked
 from toolwire.providers import load_provider
 from toolwire.providers.wire_choice import wire_for
-from toolwire.shell.access.keys import authenticate
-from toolwire.shell.access.rates import admit
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.document import serve_document
 from toolwire.shell.serve.door import serve
-from toolwire.shell.serve.opening import target_of
+from toolwire.shell.serve.opening import admit_client
 from toolwire.shell.serve.output import Answer
 from toolwire.shell.serve.proxy_event import is_proxy_event
-from toolwire.shell.settings.configuration import current_settings
 from toolwire.shell.store.sticky import with_known_model
 from toolwire.shell.store.turns import recall
 from toolwire.wire.json import dump, write_object
@@ -56,13 +55,9 @@ def serve_native(event: Any, context: Any) -> Answer:
 
 def _body(request: HttpRequest, record: observe.RequestRecord) -> tuple[bytes, Headers]:
     """The answer, and what it says of the tenant's rates: no provider is asked, but a request is a request."""
-    settings = current_settings()
-    tenant = authenticate(request.headers, settings)
-    record.tenant = tenant.name
-    check_door(tenant, "native")
-    state = admit(tenant, "native", settings, time.time())
-    answer = (_check_tools if request.path == _CHECK else _translate)(request, settings, tenant, record)
-    return answer, state.headers("native") if state is not None else ()
+    admitted = admit_client("native", request, record)
+    page = _check_tools if request.path == _CHECK else _translate
+    return page(request, admitted.settings, admitted.tenant, record), admitted.rate_headers
 
 
 # ---------------------------------------------------------------- tools/check
@@ -71,6 +66,7 @@ def _body(request: HttpRequest, record: observe.RequestRecord) -> tuple[bytes, H
 def _check_tools(request: HttpRequest, settings: Settings, tenant: Tenant, record: observe.RequestRecord) -> bytes:
     asked = read(request.body, ToolsCheckRequest, frozenset({"tools", "tool_choice"}))
     door = _door(asked.door)
+    check_door(tenant, door.name)
     members = [("model", b'"any"'), *_REQUESTS[asked.door], ("tools", bytes(asked.tools))]
     if asked.tool_choice is not None:
         members.append(("tool_choice", bytes(asked.tool_choice)))
@@ -78,7 +74,7 @@ def _check_tools(request: HttpRequest, settings: Settings, tenant: Tenant, recor
         members.append(("parallel_tool_calls", dump(asked.parallel_tool_calls)))
     chat = door.parse_request(write_object(members), request.headers)
     record.tools = len(chat.tools)
-    return report(door, chat, tenant, list(_candidates(asked.models, door, settings, tenant)))
+    return report(door, chat, request.headers, tenant, list(_candidates(asked.models, door, settings, tenant)))
 
 
 def _candidates(models: list[str] | None, door: Door, settings: Settings, tenant: Tenant) -> Iterator[Candidate]:
@@ -86,7 +82,7 @@ def _candidates(models: list[str] | None, door: Door, settings: Settings, tenant
     for name in models or ():
         try:
             target = target_of(name, door.dialect, settings)
-            check_tenant(tenant, door.name, name, target)
+            check_model(tenant, name, target)
             yield Candidate(name, target)
         except RequestError as error:
             yield Candidate(name, None, error)
@@ -103,29 +99,11 @@ def _candidates(models: list[str] | None, door: Door, settings: Settings, tenant
 def _translate(request: HttpRequest, settings: Settings, tenant: Tenant, record: observe.RequestRecord) -> bytes:
     asked = read(request.body, TranslateRequest, frozenset({"body"}))
     door = _door(asked.door)
-    chat = with_known_model(door.parse_request(bytes(asked.body), request.headers), record)
-    record.requested_model, record.tools = chat.model, len(chat.tools)
-    target = target_of(chat.model, door.dialect, settings)
-    check_tenant(tenant, door.name, chat.model, target)
-    return show(door.name, _exchange(door, chat, target, tenant, request, record), target)
-
-
-def _exchange(
-    door: Door, chat: ChatRequest, target: Target, tenant: Tenant, request: HttpRequest, record: observe.RequestRecord
-) -> Exchange:
-    """The exchange that would be sent, without a credential and never sent."""
-    return Exchange(
-        door,
-        checked(door.name, chat, request.headers, tenant),
-        target,
-        tenant,
-        headers=request.headers,
-        credential=None,
-        request_id=record.request_id,
-        now=time.time,
-        new_id="0".__mul__,
-        found=recall(chat, record),
-    )
+    body = replace(request, body=bytes(asked.body))
+    client, target = prepare(door, body, settings, tenant, partial(with_known_model, record=record))
+    # Without a credential: what is shown holds none, and nothing is sent.
+    attempt = prepare_attempt(client, target, None, recall(client.request, record))
+    return show(Exchange(client, attempt, request_id=record.request_id, now=time.time, new_id="0".__mul__))
 
 
 def _door(name: DoorName) -> Door:

@@ -26,13 +26,13 @@ from aws_lambda_powertools.logging import Logger
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 
 from toolwire.model.errors import GatewayError, InternalError, RequestError, UpstreamError
-from toolwire.model.events import Batch, ToolCallDelta, ToolCallEnd, ToolCallStart
 from toolwire.model.settings import Target
 from toolwire.shell.serve.output import stack_of
 from toolwire.shell.settings.configuration import SettingsError
 
 if TYPE_CHECKING:  # the catalog's function has no exchange and does not import one
     from toolwire.exchange.figures import Figures
+    from toolwire.exchange.observer import Observer
 
 SERVICE = "toolwire"
 
@@ -152,15 +152,15 @@ def _line(record: RequestRecord) -> dict[str, object]:
         "error_code": record.error_code,
         "duration_ms": milliseconds(record.clock() - record.started),
         "ttfb_ms": None if record.first_byte is None else milliseconds(record.first_byte - record.started),
-        "model": _short(record.requested_model),
+        "model": short(record.requested_model),
         "tools": record.tools or None,
     }
     if target is not None:
         fields["gen_ai.operation.name"] = "chat"
         fields["gen_ai.provider.name"] = target.provider.name
-        fields["gen_ai.request.model"] = _short(target.model)
+        fields["gen_ai.request.model"] = short(target.model)
     if summary is not None:
-        names = Counter(_short(name) for name in summary.tool_names)
+        names = Counter(short(name) for name in summary.tool_names)
         fields |= {
             "stream": summary.stream,
             "upstream_status": summary.upstream_status,
@@ -174,7 +174,7 @@ def _line(record: RequestRecord) -> dict[str, object]:
             "store_write_ms": record.store_write_ms,
             "repaired_frames": summary.repaired_frames or None,
             "warnings": summary.warnings or None,
-            "gen_ai.response.model": _short(summary.model),
+            "gen_ai.response.model": short(summary.model),
             "gen_ai.response.finish_reasons": [summary.finish] if summary.finish else None,
         }
         if summary.usage is not None:
@@ -209,30 +209,14 @@ def _write_metrics(record: RequestRecord) -> None:
     sys.stdout.write(f"{json.dumps(metrics.serialize_metric_set())}\n")
 
 
-def call_lines(request_id: str) -> Callable[[object], None] | None:
+def call_lines(request_id: str) -> Observer | None:
     """What logs each tool call of an exchange as it begins and is complete; None unless the level is DEBUG."""
     logger()
     if not logging.getLogger(SERVICE).isEnabledFor(logging.DEBUG):
         return None
-    calls: dict[int, tuple[str, int]] = {}
+    from toolwire.shell.serve.call_lines import CallLines
 
-    def line(stage: str, index: int) -> None:
-        name, size = calls[index]
-        fields = {"request_id": request_id, "stage": stage, "index": index, "gen_ai.tool.name": _short(name)}
-        logger().debug("tool call", extra=fields | {"argument_bytes": size})
-
-    def see(passing: object) -> None:
-        for event in passing.events if isinstance(passing, Batch) else ():
-            if isinstance(event, ToolCallStart):
-                calls[event.index] = event.name, 0
-                line("started", event.index)
-            elif isinstance(event, ToolCallDelta):
-                name, size = calls[event.index]
-                calls[event.index] = name, size + len(event.fragment.encode("utf-8", "surrogatepass"))
-            elif isinstance(event, ToolCallEnd):
-                line("complete", event.index)
-
-    return see
+    return CallLines(request_id)
 
 
 def _metrics_wanted() -> bool:
@@ -245,5 +229,6 @@ def milliseconds(seconds: float) -> float:
     return round(seconds * 1000, 2)
 
 
-def _short(name: str | None) -> str | None:
+def short(name: str | None) -> str | None:
+    """As much of a name as a line bears."""
     return None if name is None else name[:_NAME_CHARS]

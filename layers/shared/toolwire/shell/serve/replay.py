@@ -25,14 +25,15 @@ from typing import Any, Literal
 
 from toolwire.doors import Door, load_door
 from toolwire.exchange.actions import Action, carried_out
+from toolwire.exchange.attempt import prepare_attempt
 from toolwire.exchange.exchange import Exchange
+from toolwire.exchange.observer import Observer
+from toolwire.exchange.prepare import prepare
 from toolwire.model.errors import GatewayError, UpstreamTruncated
 from toolwire.model.events import Batch, StreamEvent
 from toolwire.model.http import Head, HttpRequest
 from toolwire.model.settings import Target
-from toolwire.policy.checked_request import checked
 from toolwire.providers.hosts import DEMO
-from toolwire.shell.serve.opening import target_of
 from toolwire.shell.serve.proxy_event import error_head, http_request, request_id
 from toolwire.shell.settings.configuration import load_settings
 
@@ -108,12 +109,13 @@ def replay(
     identity = request_id(scenario.event, None)
     door = load_door(DOORS[request.path])
     try:
-        exchange = _open(door, request, identity)
+        notes = _Notes()
+        exchange = _open(door, request, identity, notes)
     except GatewayError as error:
         refusal = Step(None, (), door.render_error(error, identity))
         return Replay(None, error_head(error, "application/json", identity), (refusal,))
     upstream = scenario.upstream
-    steps = _Steps(exchange)
+    steps = _Steps(exchange, notes)
     steps.take(b"", exchange.receive_head(upstream.status, upstream.headers))
     for piece in split(upstream):
         steps.take(piece, exchange.receive_data(piece))
@@ -123,15 +125,23 @@ def replay(
     return Replay(exchange.upstream_request.body, steps.head, tuple(steps.taken))
 
 
+class _Notes(Observer):
+    """The events since they were last looked at."""
+
+    def __init__(self) -> None:
+        self.events: list[StreamEvent] = []
+
+    def batch(self, batch: Batch) -> None:
+        self.events += batch.events
+
+
 class _Steps:
     """Gathers what each piece of the provider's answer leads to."""
 
-    def __init__(self, exchange: Exchange) -> None:
-        self._exchange = exchange
+    def __init__(self, exchange: Exchange, notes: _Notes) -> None:
+        self._exchange, self._notes = exchange, notes
         self.taken: list[Step] = []
         self.head: Head | None = None
-        self._events: list[StreamEvent] = []
-        exchange.observe = self._note
 
     def take(self, received: bytes | None, actions: Iterable[Action]) -> None:
         sent = b""
@@ -140,31 +150,23 @@ class _Steps:
                 self.head = action
             else:
                 sent += action.data
-        if received != b"" or sent or self._events:
-            self.taken.append(Step(received, tuple(self._events), sent))
-        self._events.clear()
-
-    def _note(self, seen: object) -> None:
-        if isinstance(seen, Batch):
-            self._events += seen.events
+        if received != b"" or sent or self._notes.events:
+            self.taken.append(Step(received, tuple(self._notes.events), sent))
+        self._notes.events.clear()
 
 
-def _open(door: Door, request: HttpRequest, identity: str) -> Exchange:
+def _open(door: Door, request: HttpRequest, identity: str, observer: Observer) -> Exchange:
     """The exchange as `shell.serve` opens it, without keys and credentials. Raises GatewayError."""
     settings = load_settings({})
-    chat = door.parse_request(request.body, request.headers)
-    lawful = checked(door.name, chat, request.headers, settings.tenant)
+    client, target = prepare(door, request, settings, settings.tenant)
     numbers = itertools.count(1)
     return Exchange(
-        door=door,
-        checked=lawful,
-        target=_placed(target_of(chat.model, door.dialect, settings)),
-        tenant=settings.tenant,
-        headers=request.headers,
-        credential=None,
+        client,
+        prepare_attempt(client, _placed(target), None),
         request_id=identity,
         now=lambda: _NOW,
         new_id=lambda length: str(next(numbers)).rjust(length, "0"),
+        observer=observer,
     )
 
 

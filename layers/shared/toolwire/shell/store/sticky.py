@@ -13,7 +13,13 @@ from toolwire.shell.store.store import READ_SECONDS, WARM_SECONDS, StoreError
 
 def with_known_model(request: ChatRequest, record: observe.RequestRecord) -> ChatRequest:
     """The request with its model: the store is asked only if the request names none. A store that fails is as one that
-    knows nothing. Raises RequestError: see `with_sticky_model`."""
+    knows nothing. The record is told of the request. Raises RequestError: see `with_sticky_model`."""
+    found = _known(request, record)
+    record.requested_model, record.tools = found.model, len(found.tools)
+    return found
+
+
+def _known(request: ChatRequest, record: observe.RequestRecord) -> ChatRequest:
     key = None if request.model else sticky_key(request, record.tenant or "")
     if key is None:
         return with_sticky_model(request, None)

@@ -1,0 +1,87 @@
+"""A client's request up to the one that a provider is sent. Every entry goes this way, so that each checks the same
+things in the same order:
+
+    check_loop(headers)                        it is none of our own
+    prepare(door, http, settings, tenant)      the tenant's door; the body; its model; options, tools and tool_choice;
+                                               the model's target; whether the tenant may use it
+    prepare_attempt(client, target, ...)       for each target: the history, and what its provider takes
+
+What needs IO stands between them, in the shell: the key before `prepare`, the credential and the state of earlier turns
+before an attempt. The first two do not depend on the target, so that another attempt begins at the third.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from toolwire.conversation.sticky_model import with_sticky_model
+from toolwire.doors import Door
+from toolwire.exchange.routing import check_door, check_model, route
+from toolwire.model.errors import RequestError
+from toolwire.model.http import HttpRequest
+from toolwire.model.request import ChatRequest
+from toolwire.model.settings import Settings, Target, Tenant
+from toolwire.policy.checked_request import checked_request
+from toolwire.policy.rules import ToolRules
+from toolwire.providers.wire_choice import wire_for
+
+#: Carried by every request that we send, so that one that comes back to us is recognised.
+HOP_HEADER = "x-toolwire-hop"
+
+
+@dataclass(frozen=True, slots=True)
+class ClientRequest:
+    """A client's request that was read and checked. `warnings`: what there was to say about it."""
+
+    door: Door
+    http: HttpRequest
+    tenant: Tenant
+    request: ChatRequest
+    rules: ToolRules
+    warnings: tuple[str, ...]
+
+
+def check_loop(headers: dict[str, str]) -> None:
+    """Raises RequestError (508) for a request that we have sent ourselves. Names of headers in lower case."""
+    if HOP_HEADER in headers:
+        message = "This request comes from this gateway: a provider's base URL leads back to it."
+        raise RequestError(message, status=508, code="loop_detected")
+
+
+def without_earlier_turns(request: ChatRequest) -> ChatRequest:
+    """The request with its model, where no store can be asked for that of earlier turns."""
+    return with_sticky_model(request, None)
+
+
+def read_request(
+    door: Door,
+    http: HttpRequest,
+    tenant: Tenant,
+    with_model: Callable[[ChatRequest], ChatRequest] = without_earlier_turns,
+) -> ClientRequest:
+    """The request as the tenant may send it, wherever it goes. `with_model` gives the model of a request that names
+    none. Raises RequestError."""
+    check_door(tenant, door.name)
+    request = with_model(door.parse_request(http.body, http.headers))
+    checked = checked_request(door.name, request, http.headers, tenant)
+    return ClientRequest(door, http, tenant, checked.request, checked.rules, checked.warnings)
+
+
+def prepare(
+    door: Door,
+    http: HttpRequest,
+    settings: Settings,
+    tenant: Tenant,
+    with_model: Callable[[ChatRequest], ChatRequest] = without_earlier_turns,
+) -> tuple[ClientRequest, Target]:
+    """`read_request`, and where the request goes. The demo's address is still a path. Raises RequestError."""
+    client = read_request(door, http, tenant, with_model)
+    target = target_of(client.request.model, door.dialect, settings)
+    check_model(tenant, client.request.model, target)
+    return client, target
+
+
+def target_of(model: str, dialect: str, settings: Settings) -> Target:
+    """Where a door of this dialect reaches the model. Raises RequestError for a model that leads nowhere."""
+    return wire_for(route(model, settings), dialect)
