@@ -14,17 +14,20 @@ from local.routes import STAGE, Route
 def proxy_event(head: RequestHead, route: Route, body: bytes, *, request_id: str, client: str) -> dict[str, Any]:
     """A REST API proxy event (payload version 1). A body that is no UTF-8 comes in base64, as a binary one would."""
     text, is_base64 = _text(body)
+    path = route.resource
+    for name, value in route.parameters:
+        path = path.replace(f"{{{name}+}}", value)
     method = "GET" if head.method == "HEAD" else head.method
     query = parse_qsl(head.target.partition("?")[2], keep_blank_values=True)
     return {
         "resource": route.resource,
-        "path": route.resource,
+        "path": path,
         "httpMethod": method,
         "headers": dict(head.headers),
         "multiValueHeaders": _by_name(head.headers),
         "queryStringParameters": dict(query) or None,
         "multiValueQueryStringParameters": _by_name(query) or None,
-        "pathParameters": None,
+        "pathParameters": dict(route.parameters) or None,
         "stageVariables": None,
         "requestContext": {
             "accountId": "local",
@@ -32,7 +35,7 @@ def proxy_event(head: RequestHead, route: Route, body: bytes, *, request_id: str
             "domainName": head.fields.get("host", ""),
             "httpMethod": method,
             "identity": {"sourceIp": client, "userAgent": head.fields.get("user-agent")},
-            "path": f"/{STAGE}{route.resource}",
+            "path": f"/{STAGE}{path}",
             "protocol": "HTTP/1.0" if head.http_1_0 else "HTTP/1.1",
             "requestId": request_id,
             "requestTimeEpoch": int(time.time() * 1000),

@@ -17,12 +17,14 @@ Handler = Callable[[dict[str, Any], Any], Answer]
 ROUTES: Mapping[str, Mapping[str, str]] = {
     "/chat/completions": {"POST": "chat_completions"},
     "/responses": {"POST": "responses"},
+    "/responses/compact": {"POST": "responses"},
     "/native/chat": {"POST": "native"},
     "/native/tools/check": {"POST": "native"},
     "/native/translate": {"POST": "native"},
     "/messages": {"POST": "messages"},
     "/messages/count_tokens": {"POST": "messages"},
     "/models": {"GET": "catalog"},
+    "/models/{id+}": {"GET": "catalog"},
     "/health": {"GET": "catalog"},
 }
 
@@ -45,22 +47,40 @@ class NoRoute:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where a request goes: a path below the stage and a folder in functions/."""
+    """Where a request goes: a path below the stage, a folder in functions/, and what stands for the path's `{id+}`."""
 
     resource: str
     function: str
+    parameters: tuple[tuple[str, str], ...] = ()
 
 
 def resolve(method: str, path: str) -> Route | NoRoute:
     """The route of a request. HEAD is answered where GET is, as HTTP asks; at the root, with the gateway's health."""
+    path = plain(path)
     if path == _ROOT and method in ("GET", "HEAD"):
         return Route("/health", "catalog")
-    resource = path.removeprefix(f"/{STAGE}") if path not in _WITHOUT_STAGE else path
-    methods = ROUTES.get(resource, {}) if resource != path or path in _WITHOUT_STAGE else {}
+    if path in _WITHOUT_STAGE:
+        path = f"/{STAGE}{path}"
+    resource, parameters = _resource(path.removeprefix(f"/{STAGE}")) if path.startswith(f"/{STAGE}/") else ("", ())
+    methods = ROUTES.get(resource, {})
     function = methods.get("GET" if method == "HEAD" else method)
     if function is None:
         return NoRoute((*methods, "HEAD") if "GET" in methods else tuple(methods))
-    return Route(resource, function)
+    return Route(resource, function, parameters)
+
+
+def plain(path: str) -> str:
+    """A path as it was meant: base URLs that end in a slash or have their `/v1` already double both."""
+    parts = [part for part in path.split("/") if part]
+    while parts[:2] == [STAGE, STAGE]:
+        del parts[0]
+    return "/" + "/".join(parts)
+
+
+def _resource(path: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The resource that API Gateway would choose, and its parameters: a model's name may have slashes."""
+    collection, slash, model = path.partition("/models/")
+    return ("/models/{id+}", (("id", model),)) if slash and not collection else (path, ())
 
 
 def load_handlers(functions: Path) -> dict[str, Handler]:

@@ -23,15 +23,15 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from local import wrong_paths
 from local.banner import banner
 from local.event import LocalContext, proxy_event
 from local.http import HttpAnswer, RefusedError, RequestHead, check_length, linger, read_body, read_head, set_up
 from local.moto_store import moto_store
-from local.routes import STAGE, Handler, NoRoute, Route, load_handlers, resolve
+from local.routes import Handler, NoRoute, Route, load_handlers, resolve
 from toolwire.model.errors import ClientGone
 from toolwire.model.http import Head
 from toolwire.model.limits import BODY_BYTES
-from toolwire.pages.catalog import error_body
 from toolwire.providers import WIRES
 from toolwire.shell.serve.cors import PREFLIGHT, cors_headers, cors_origin
 from toolwire.shell.serve.output import Output, deliver, stack_of
@@ -130,20 +130,20 @@ class Connection:
                 return False
             self._server.mark(self._socket, busy=True)
             _check_origin(head)
-            route = resolve(head.method, head.target.partition("?")[0])
+            route = resolve(head.method, _path(head))
             body = self._read_body(head, route)
         except RefusedError as refused:
             return self._refuse(head, refused, last=True)  # what is left of the request cannot be told from the next
         if isinstance(route, NoRoute):
             if head.method == "OPTIONS" and route.allow and cors_origin(os.environ):
                 return self._send(head, Head(204, PREFLIGHT))
-            return self._refuse(head, _refusal(head, route))
+            return self._refuse(head, wrong_paths.refusal(head.method, _path(head), route))
         return self._invoke(head, route, body)
 
     def _read_body(self, head: RequestHead, route: Route | NoRoute) -> bytes:
         if head.awaits_continue:
             if isinstance(route, NoRoute):
-                raise _refusal(head, route)
+                raise wrong_paths.refusal(head.method, _path(head), route)
             check_length(head, BODY_BYTES)
             self._socket.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
         return read_body(self._reader, head, BODY_BYTES)
@@ -175,7 +175,8 @@ class Connection:
         """Sends an error of the server's own. `last`: the request was not read to its end, so the connection ends."""
         request_id = request_id or str(uuid.uuid4())
         headers = (("content-type", "application/json"), ("x-request-id", request_id), *refused.headers)
-        keeps_open = self._send(head, Head(refused.status, headers), error_body(refused, request_id), last=last)
+        body = wrong_paths.body(refused, request_id, None if head is None else _path(head))
+        keeps_open = self._send(head, Head(refused.status, headers), body, last=last)
         if last:
             linger(self._socket)
         return keeps_open
@@ -205,14 +206,8 @@ def _check_origin(head: RequestHead) -> None:
     raise RefusedError("Pages of other sites may not use this gateway.", 403, "access_denied")
 
 
-def _refusal(head: RequestHead, route: NoRoute) -> RefusedError:
-    path = head.target.partition("?")[0]
-    if not route.allow:
-        return RefusedError(
-            f"There is nothing at {head.method} {path}. The base URL ends in /{STAGE}.", 404, "not_found"
-        )
-    message = f"{path} does not take {head.method}, but {' and '.join(route.allow)}."
-    return RefusedError(message, 405, "method_not_allowed", (("allow", ", ".join(route.allow)),))
+def _path(head: RequestHead) -> str:
+    return head.target.partition("?")[0]
 
 
 def _report(failure: BaseException, request_id: str) -> None:

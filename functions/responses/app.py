@@ -1,7 +1,9 @@
-"""POST /responses: the API of OpenAI's Responses, translated for whichever provider serves the model."""
+"""POST /responses: the API of OpenAI's Responses, translated for whichever provider serves the model. Beside it POST
+/responses/compact, which is refused in words that help."""
 
 from typing import Any
 
+from toolwire.shell.serve.compact import is_compact, serve_compact
 from toolwire.shell.serve.door import prepare, serve
 from toolwire.shell.serve.output import Answer
 
@@ -10,4 +12,4 @@ prepare("responses", wires=("openai_responses",))
 
 def handler(event: dict[str, Any], context: Any) -> Answer:
     """The answer as Head and bytes, in order: see `toolwire.shell.serve.door`."""
-    return serve("responses", event, context)
+    return serve_compact(event, context) if is_compact(event) else serve("responses", event, context)

@@ -25,7 +25,19 @@ from tests.template.cloudformation import ROOT, load
         ("POST", "/v1/messages/count_tokens", Route("/messages/count_tokens", "messages")),
         ("GET", "/models", NoRoute()),
         ("GET", "/v1models", NoRoute()),
-        ("GET", "/v1/models/", NoRoute()),
+        ("GET", "/v1/models/", Route("/models", "catalog")),
+        ("GET", "/v1/models/demo/openai", Route("/models/{id+}", "catalog", (("id", "demo/openai"),))),
+        ("GET", "/v1/models/demo%2Fopenai", Route("/models/{id+}", "catalog", (("id", "demo%2Fopenai"),))),
+        ("POST", "/v1/models/demo/openai", NoRoute(("GET", "HEAD"))),
+        ("POST", "/v1/messages/", Route("/messages", "messages")),
+        ("POST", "//v1/messages", Route("/messages", "messages")),
+        ("POST", "/v1//messages", Route("/messages", "messages")),
+        ("POST", "/v1/v1/messages", Route("/messages", "messages")),
+        ("POST", "/v1/v1/v1/chat/completions/", Route("/chat/completions", "chat_completions")),
+        ("GET", "/health/", Route("/health", "catalog")),
+        ("POST", "/messages", NoRoute()),
+        ("POST", "/anthropic/v1/messages", NoRoute()),
+        ("GET", "/v1/health/models/x", NoRoute()),
         ("PUT", "/v1/models", NoRoute(("GET", "HEAD"))),
         ("GET", "/v1/chat/completions", NoRoute(("POST",))),
     ],
@@ -43,7 +55,13 @@ def test_the_template_routes_the_same() -> None:
                 folder = Path(resource["Properties"]["CodeUri"]).name
                 deployed.setdefault(route["Path"], {})[route["Method"].upper()] = folder
 
-    assert deployed == ROUTES
+    assert {path: methods for path, methods in deployed.items() if not path.startswith("/v1/")} == ROUTES
+    for path, methods in deployed.items():
+        for method, folder in methods.items():
+            name = path.replace("{id+}", "a/b")
+            found = resolve(method, f"/v1{name}")
+            assert isinstance(found, Route)
+            assert (found.resource, found.function) == (path.removeprefix("/v1"), folder)
 
 
 def test_every_function_has_a_folder() -> None:

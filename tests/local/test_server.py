@@ -286,9 +286,7 @@ class TestRefusals:
         [
             ("GET", "/v1", 404, "not_found", "/v1"),
             ("GET", "/models", 404, "not_found", "GET /models"),
-            ("POST", "/chat/completions", 404, "not_found", "/v1"),
-            ("POST", "/v1/v1/chat/completions", 404, "not_found", "/v1"),
-            ("GET", "/v1/chat/completions", 405, "method_not_allowed", "POST"),
+            ("POST", "/v1/nowhere", 404, "not_found", "Served are /v1/chat/completions, "),
             ("POST", "/v1/models", 405, "method_not_allowed", "GET and HEAD"),
             ("DELETE", "/health", 405, "method_not_allowed", "GET"),
         ],
@@ -309,6 +307,37 @@ class TestRefusals:
         assert error["request_id"] == response.getheader("x-request-id")
         assert (response.getheader("allow") is not None) == (status == 405)
         assert get(client, "/health")[0].status == 200
+
+    @pytest.mark.parametrize(
+        ("method", "path", "status", "says"),
+        [
+            ("POST", "/messages", 404, "the base URL of an Anthropic client has no /v1"),
+            ("POST", "/anthropic/v1/messages", 404, "the base URL of an Anthropic client has no /v1"),
+            ("POST", "/v1/messages/batches", 404, "Served are"),
+            ("GET", "/v1/messages", 405, "but POST"),
+            ("POST", "/chat/completions", 404, "the base URL of an OpenAI client ends in /v1"),
+            ("POST", "/openai/chat/completions", 404, "the base URL of an OpenAI client ends in /v1"),
+            ("POST", "/v1/embeddings", 404, "Served are"),
+            ("GET", "/v1/chat/completions", 405, "but POST"),
+            ("POST", "/responses", 404, "the base URL of an OpenAI client ends in /v1"),
+            ("GET", "/v1/responses/resp_1", 404, "Served are"),
+            ("POST", "/native/chat", 404, "the base URL of the native API ends in /v1"),
+        ],
+    )
+    def test_the_answer_is_in_the_form_of_the_paths_own_api(
+        self, client: http.client.HTTPConnection, method: str, path: str, status: int, says: str
+    ) -> None:
+        response, body = get(client, path, method)
+        error = json.loads(body)
+
+        assert response.status == status
+        assert says in error["error"]["message"]
+        kind = "not_found_error" if status == 404 else "invalid_request_error"
+        if "messages" in path:
+            assert (error["type"], error["error"]["type"]) == ("error", kind)
+        elif "native" not in path:
+            assert error["error"].keys() == {"message", "type", "param", "code"}
+            assert error["error"]["type"] == kind
 
     @pytest.mark.parametrize(
         ("origin", "status"),

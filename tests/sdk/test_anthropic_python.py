@@ -108,6 +108,13 @@ def test_errors_are_the_sdks_own(demo: str, way: str) -> None:
             ask(sdk, way, model="demo/openai", messages=[{"role": "user", "content": "[demo error 429]"}])
 
 
+def test_a_model_is_retrieved(demo: str) -> None:
+    with client(demo) as sdk:
+        assert sdk.models.retrieve("demo/anthropic").display_name == "demo/anthropic"
+        with pytest.raises(anthropic.NotFoundError, match="demo"):
+            sdk.models.retrieve("demo/none")
+
+
 def test_models_are_listed(demo: str) -> None:
     with client(demo) as sdk:
         assert {model.id for model in sdk.models.list()} >= set(DEMO_MODELS)

@@ -42,6 +42,12 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenAI]:
         yield made
 
 
+def test_a_model_is_retrieved(client: OpenAI) -> None:
+    assert client.models.retrieve("demo/openai").owned_by == "demo"
+    with pytest.raises(openai.NotFoundError, match="demo"):
+        client.models.retrieve("demo/none")
+
+
 # ---------------------------------------------------------------- three ways to ask
 
 Ask = Callable[[OpenAI, dict[str, Any]], tuple[Any, str]]

@@ -22,7 +22,15 @@ METHODS = {
     ("post", "/native/tools/check"): "NativeFunction",
     ("post", "/native/translate"): "NativeFunction",
     ("get", "/models"): "CatalogFunction",
+    ("get", "/models/{id+}"): "CatalogFunction",
     ("get", "/health"): "CatalogFunction",
+    ("post", "/responses/compact"): "ResponsesFunction",
+}
+#: Those of the two vendors' APIs are also reached where a client adds the stage's name to a base URL that has it.
+METHODS |= {
+    (method, f"/v1{path}"): function
+    for (method, path), function in METHODS.items()
+    if not path.startswith(("/native", "/health"))
 }
 
 LOGS = ["logs:CreateLogStream", "logs:PutLogEvents"]

@@ -151,6 +151,7 @@ FOREIGN: dict[str, tuple[Any, list[str]]] = {
         [{"role": "user", "content": [{"type": "input_file"}]}],
         ["input[0].content[0] (input_file)"],
     ),
+    "a wish to compact": ([USER, {"type": "compaction_trigger"}], ["input[1] (compaction_trigger)"]),
     "a part from the future": (
         [{"role": "user", "content": [{"type": "input_video", "video": 1}]}],
         ["input[0].content[0] (input_video)"],

@@ -2,13 +2,14 @@
 
 import hashlib
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import toolwire
 from toolwire.model.http import Head
-from toolwire.model.settings import ProviderConfig, Settings
+from toolwire.model.settings import ProviderConfig, Settings, Tenant
 from toolwire.providers.hosts import DEMO_MODELS
 from toolwire.shell.serve import catalog as module
 from toolwire.shell.serve.catalog import serve_catalog
@@ -22,9 +23,10 @@ LOCKED = Settings(
 )
 
 
-def ask(path: str, headers: dict[str, str] | None = None) -> tuple[Head, Any]:
+def ask(path: str, headers: dict[str, str] | None = None, model: str | None = None) -> tuple[Head, Any]:
     """Head and decoded body of a GET."""
     event = {"httpMethod": "GET", "path": path, "headers": headers, "requestContext": {"requestId": "req-1"}}
+    event["pathParameters"] = None if model is None else {"id": model}
     head, body = serve_catalog(event, None)
     assert isinstance(head, Head)
     assert isinstance(body, bytes)
@@ -44,6 +46,41 @@ def test_models_need_the_key() -> None:
 
     assert head.status == 200
     assert [model["id"] for model in body["data"]] == [*(f"demo/{name}" for name in DEMO_MODELS), "fast"]
+
+
+@pytest.mark.parametrize("resource", ["/models/{id+}", "/v1/models/{id+}"])
+@pytest.mark.parametrize(
+    ("model", "name", "owner"),
+    [
+        ("fast", "fast", "acme"),
+        ("demo/openai", "demo/openai", "demo"),
+        ("demo%2Fopenai", "demo/openai", "demo"),
+        ("acme/ft%3Amodel/1", "acme/ft:model/1", "acme"),  # the provider knows whether it has that
+    ],
+)
+def test_one_model(resource: str, model: str, name: str, owner: str) -> None:
+    head, body = ask(resource, {"X-Api-Key": "tw-key"}, model)
+
+    assert head.status == 200
+    assert (body["id"], body["object"], body["owned_by"]) == (name, "model", owner)
+    assert (body["type"], body["display_name"]) == ("model", name)
+
+
+@pytest.mark.parametrize("model", ["slow", "other/m", "demo/none", "", "acme/"])
+def test_an_unknown_model_is_an_error_that_every_sdk_reads(model: str) -> None:
+    head, body = ask("/models/{id+}", {"X-Api-Key": "tw-key"}, model)
+
+    assert head.status == 404
+    assert (body["type"], body["error"]["type"], body["error"]["code"]) == (
+        "error", "not_found_error", "model_not_found",
+    )  # fmt: skip
+
+
+def test_one_model_needs_the_key_and_a_right_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ask("/models/{id+}", None, "fast")[0].status == 401
+    monkeypatch.setattr(module, "current_settings", lambda: replace(LOCKED, tenant=Tenant(models=("demo/*",))))
+    statuses = [ask("/models/{id+}", {"X-Api-Key": "tw-key"}, model)[0].status for model in ("fast", "demo/openai")]
+    assert statuses == [404, 200]
 
 
 def test_a_refusal_is_one_that_every_sdk_reads() -> None:

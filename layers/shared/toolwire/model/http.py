@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 #: Header fields in order; names in lower case.
 Headers = tuple[tuple[str, str], ...]
@@ -15,12 +15,14 @@ def id_headers(request_id: str) -> Headers:
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A client's request. Header names are lower case; a repeated header is joined with ", "."""
+    """A client's request. Header names are lower case; a repeated header is joined with ", ". `path` is the template's,
+    `parameters` what stands for the names in it."""
 
     method: str
     path: str
     headers: dict[str, str]
     body: bytes
+    parameters: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The bodies of GET /models and GET /health, and of the errors in their place.
+"""The bodies of GET /models, GET /models/{id} and GET /health, and of the errors in their place.
 
 The list of models has every member that some client reads: OpenAI's SDKs (`id`, `object`, `created`, `owned_by`) and
 Claude Code's model discovery (`type`, `display_name`, `created_at`, `first_id`, `last_id`, `has_more`); `models` is
@@ -11,11 +11,12 @@ Pure: settings in, bytes out.
 from __future__ import annotations
 
 from collections.abc import Collection
+from urllib.parse import unquote
 
 import msgspec
 
 from toolwire.exchange.routing import may_use, route
-from toolwire.model.errors import GatewayError
+from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.settings import Settings, Tenant
 from toolwire.providers.hosts import DEMO, DEMO_MODELS
 
@@ -41,6 +42,16 @@ def models_body(settings: Settings, wires: Collection[str], tenant: Tenant | Non
             "last_id": models[-1]["id"] if models else None,
         }
     )
+
+
+def model_body(name: str, settings: Settings, wires: Collection[str], tenant: Tenant) -> bytes:
+    """One model that a request of the tenant can name, as JSON: of a provider's own models only the provider knows
+    which there are. `name` may be percent-encoded. Raises RequestError (404, `model_not_found`)."""
+    name = unquote(name)
+    target = route(name, settings)
+    if target.provider.wire not in wires or not may_use(tenant, name, target):
+        raise RequestError(f"There is no model {name[:100]!r} here.", status=404, code="model_not_found", param="model")
+    return msgspec.json.encode(_model(name, target.provider.name))
 
 
 def _model(name: str, owner: str) -> dict[str, object]:

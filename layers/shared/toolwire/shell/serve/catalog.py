@@ -1,4 +1,5 @@
-"""GET /models and GET /health: a request to the gateway itself. No door and no upstream is imported for them."""
+"""GET /models, GET /models/{id} and GET /health: requests to the gateway itself. No door and no upstream is imported
+for them."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import Any
 from toolwire import __version__
 from toolwire.model.errors import RequestError
 from toolwire.model.http import Headers, HttpRequest
-from toolwire.pages.catalog import error_body, health_body, models_body
+from toolwire.pages.catalog import error_body, health_body, model_body, models_body
 from toolwire.providers import WIRES
 from toolwire.shell.access.keys import authenticate
 from toolwire.shell.serve import observe
@@ -29,6 +30,8 @@ def _document(request: HttpRequest, record: observe.RequestRecord) -> tuple[byte
         return health_body(__version__, demo=settings.enable_demo, store=current_store().name), ()
     tenant = authenticate(request.headers, settings)
     record.tenant = tenant.name
-    if request.path != "/models":
-        raise RequestError(f"There is nothing at {request.path}.", status=404, code="not_found")
-    return models_body(settings, WIRES, tenant), ()
+    if request.path == "/models":
+        return models_body(settings, WIRES, tenant), ()
+    if request.path == "/models/{id+}":
+        return model_body(request.parameters.get("id", ""), settings, WIRES, tenant), ()
+    raise RequestError(f"There is nothing at {request.path}.", status=404, code="not_found")

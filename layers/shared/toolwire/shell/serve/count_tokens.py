@@ -21,13 +21,13 @@ from toolwire.shell.serve.document import serve_document
 from toolwire.shell.serve.door import seconds_left, upstream
 from toolwire.shell.serve.opening import open_exchange
 from toolwire.shell.serve.output import Answer
+from toolwire.shell.serve.proxy_event import is_proxy_event, resource
 from toolwire.wire.json import dump
 
 
 def is_count(event: Any) -> bool:
     """Whether an event is for this module: the function has two paths."""
-    resource = event.get("resource") or event.get("path") if isinstance(event, dict) else None
-    return isinstance(resource, str) and resource.endswith("/count_tokens")
+    return is_proxy_event(event) and resource(event) == "/messages/count_tokens"
 
 
 def serve_count(event: Any, context: Any) -> Answer:

@@ -28,7 +28,7 @@ from toolwire.shell.serve.document import serve_document
 from toolwire.shell.serve.door import serve
 from toolwire.shell.serve.opening import admit_client
 from toolwire.shell.serve.output import Answer
-from toolwire.shell.serve.proxy_event import is_proxy_event
+from toolwire.shell.serve.proxy_event import is_proxy_event, resource
 from toolwire.shell.store.sticky import with_known_model
 from toolwire.shell.store.turns import recall
 from toolwire.wire.json import dump, write_object
@@ -47,7 +47,7 @@ _REQUESTS: dict[DoorName, tuple[tuple[str, bytes], ...]] = {
 
 def serve_native(event: Any, context: Any) -> Answer:
     """The answer to one proxy event: a Head, then bytes."""
-    if not is_proxy_event(event) or (event.get("resource") or event.get("path")) not in (_CHECK, _TRANSLATE):
+    if not is_proxy_event(event) or resource(event) not in (_CHECK, _TRANSLATE):
         yield from serve("native", event, context)
         return
     yield from serve_document("native", event, context, _body, render_error)

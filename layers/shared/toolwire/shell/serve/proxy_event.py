@@ -17,6 +17,9 @@ from toolwire.shell.serve.content_encoding import unpacked
 #: What can be a header's value and a log's key whoever made the event.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
+#: The stage as it begins paths below it: see `resource`.
+_STAGE = "/v1"
+
 #: The answer to an invocation that is nobody's request.
 IGNORED = (Head(200, (("content-type", "application/json"),)), b"{}")
 
@@ -33,6 +36,13 @@ def request_id(event: dict[str, Any], context: Any) -> str:
         if isinstance(candidate, str) and _REQUEST_ID.fullmatch(candidate):
             return candidate
     return str(uuid.uuid4())
+
+
+def resource(event: dict[str, Any]) -> str:
+    """The template's path of the request. Behind a custom domain `path` begins with the domain's base path. A base URL
+    that names the stage twice leads to paths of their own, which mean the same."""
+    path: str = event.get("resource") or event.get("path") or "/"
+    return path.removeprefix(_STAGE) if path.startswith(_STAGE + "/") else path
 
 
 def headers(event: dict[str, Any]) -> dict[str, str]:
@@ -65,9 +75,13 @@ def http_request(event: dict[str, Any]) -> HttpRequest:
     given = headers(event)
     if body and "content-encoding" in given:
         body = unpacked(body, given["content-encoding"])
-    # Behind a custom domain `path` begins with the domain's base path; `resource` is always the template's.
-    path = event.get("resource") or event.get("path") or "/"
-    return HttpRequest(method=event["httpMethod"], path=path, headers=given, body=body.removeprefix(codecs.BOM_UTF8))
+    return HttpRequest(
+        method=event["httpMethod"],
+        path=resource(event),
+        headers=given,
+        body=body.removeprefix(codecs.BOM_UTF8),
+        parameters=event.get("pathParameters") or {},
+    )
 
 
 def error_head(error: GatewayError, content_type: str, request_id: str) -> Head:
