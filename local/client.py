@@ -80,8 +80,11 @@ class HttpGateway:
         *,
         key: str | None = "own",
         header: KeyHeader = "bearer",
+        encoding: str | None = None,
     ) -> Reply:
         headers = {"content-type": "application/json", "accept-encoding": "identity"}
+        if encoding is not None:
+            headers["content-encoding"] = encoding
         presented = self.own_key if key == "own" else key
         if presented is not None:
             name, value = ("authorization", f"Bearer {presented}") if header == "bearer" else (header, presented)

@@ -24,9 +24,10 @@ class Gateway(Protocol):
         *,
         key: str | None = "own",
         header: KeyHeader = "bearer",
+        encoding: str | None = None,
     ) -> Reply:
         """One request; `path` is behind the URL. `key`: "own" for the user's, None for none, else that one, in the
-        header that clients of OpenAI's APIs or of Anthropic's put it in."""
+        header that clients of OpenAI's APIs or of Anthropic's put it in. `encoding`: what the body is compressed with."""
 
 
 class FailedError(Exception):

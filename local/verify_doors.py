@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from typing import Any
@@ -138,11 +139,34 @@ def rates(gateway: Gateway) -> str:
     return f"{left} of {limit} requests left in this minute"
 
 
+def compressed_body(gateway: Gateway) -> str:
+    """As Claude Code sends a long conversation."""
+    body = {"model": "demo/openai", "messages": [{"role": "user", "content": "hi " * 4096}]}
+    reply = gateway.send("POST", "/chat/completions", gzip.compress(json.dumps(body).encode()), encoding="gzip")
+    expect(
+        reply.status == 200,
+        f"a body with gzip is {reply.status}: {error_of(reply)}; API Gateway needs BinaryMediaTypes, a proxy must leave "
+        "the body and its Content-Encoding as they are",
+    )
+    return "gzip is read"
+
+
+def one_model(gateway: Gateway) -> str:
+    """As the SDKs' `models.retrieve` asks for it."""
+    for name in ("demo/openai", "demo%2Fopenai"):
+        reply = gateway.send("GET", f"/models/{name}")
+        _expect_answer(reply, f"GET /models/{name}")
+        expect(reply.json["id"] == "demo/openai", f"GET /models/{name} is the model {reply.json['id']!r}; a bug")
+    return "by its id, encoded or not"
+
+
 DOOR_CHECKS: tuple[Callable[[Gateway], str], ...] = (
     messages,
     count_tokens,
     responses,
     native,
+    compressed_body,
+    one_model,
     state_across_turns,
     rates,
 )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -64,6 +65,7 @@ class GoodGateway:
         *,
         key: str | None = "own",
         header: KeyHeader = "bearer",
+        encoding: str | None = None,
     ) -> Reply:
         if path == "/health":
             return self._json(200, {"status": "ok", "version": "1"})
@@ -71,6 +73,9 @@ class GoodGateway:
             return self._error(401, "invalid_api_key")
         if path == "/models":
             return self._json(200, {"data": [{"id": "demo/openai"}]})
+        if path.startswith("/models/"):
+            return self._json(200, {"id": unquote(path.removeprefix("/models/"))})
+        body = gzip.decompress(body) if body is not None and encoding == "gzip" else body
         if path in CANNED:
             return self._json(200, CANNED[path])
         if path not in DOORS:
@@ -133,8 +138,9 @@ class FlawedGateway(GoodGateway):
         *,
         key: str | None = "own",
         header: KeyHeader = "bearer",
+        encoding: str | None = None,
     ) -> Reply:
-        reply = super().send(method, path, body, key=key, header=header)
+        reply = super().send(method, path, body, key=key, header=header, encoding=encoding)
         if header == "x-api-key" and self._applies("x-api-key", body or b"", key):
             return self._change(reply)
         return self._change(reply) if self._applies(path, body or b"", key) else reply
@@ -228,6 +234,9 @@ DEFECTS: list[tuple[str, Callable[[str, bytes, str | None], bool], Change, str]]
     ("404 code", saying(b"no-such-model"), edit(b"model_not_found", b"other"), "unknown model"),
     ("404 without id", saying(b"no-such-model"), without("x-request-id"), "unknown model"),
     ("404 with another id", saying(b"no-such-model"), edit(ID.encode(), b"other"), "unknown model"),
+    ("gzip as text", lambda path, body, key: body.startswith(b"\x1f\x8b"), status(400), "compressed body"),
+    ("no model", lambda path, body, key: "%2F" in path, status(404), "one model"),
+    ("another model", lambda path, body, key: path == "/models/demo/openai", edit(b"openai", b"x"), "one model"),
     ("403 for a path", lambda path, body, key: path.startswith("/no/"), status(403), "unknown path"),
     ("500", lambda path, body, key: body.endswith(b","), status(500), "malformed json"),
     ("accepted 5 MB", lambda path, body, key: 4_500_000 < len(body) < 6_000_000, status(200), "body too large"),
