@@ -145,8 +145,8 @@ def compressed_body(gateway: Gateway) -> str:
     reply = gateway.send("POST", "/chat/completions", gzip.compress(json.dumps(body).encode()), encoding="gzip")
     expect(
         reply.status == 200,
-        f"a body with gzip is {reply.status}: {error_of(reply)}; API Gateway needs BinaryMediaTypes, a proxy must leave "
-        "the body and its Content-Encoding as they are",
+        f"a body with gzip is {reply.status}: {error_of(reply)}; API Gateway needs BinaryMediaTypes, and a proxy must "
+        "leave the body and its Content-Encoding as they are",
     )
     return "gzip is read"
 
