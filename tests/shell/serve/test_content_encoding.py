@@ -79,6 +79,7 @@ def test_is_refused(header: str, packed: bytes, status: int, says: str) -> None:
     with pytest.raises(RequestError) as refused:
         unpacked(packed, header)
     assert refused.value.status == status
+    assert (refused.value.headers != ()) is (status == 415)
     assert says in refused.value.message
 
 

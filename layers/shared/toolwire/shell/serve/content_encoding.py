@@ -38,6 +38,7 @@ def unpacked(body: bytes, content_encoding: str) -> bytes:
             "without Content-Encoding.",
             status=415,
             code="unsupported_content_encoding",
+            headers=(("accept-encoding", "gzip, deflate, zstd"),),
         )
     for coding in reversed(codings):
         try:
