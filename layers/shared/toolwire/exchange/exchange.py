@@ -11,8 +11,8 @@
 
 Actions come in the order in which the shell must carry them out: `Head` once, then `Send`. A `Store` is the last of its
 list: once it is done, or was given up, `receive_stored` gives the actions that waited for it. So what a turn leaves
-behind is stored before the client hears that the turn is over. When the provider refuses the state it was given,
-it is `unanswered` again: there is a new `upstream_request`.
+behind is stored before the client hears that the turn is over. When the provider refuses the state that it was
+given, the exchange is `unanswered` again: there is a new `upstream_request`.
 
 No network, no clock and no randomness: `now` and `new_id` are handed in, so the same bytes give the same answer.
 `new_id` is called once for the response and once for each minted call, before the door sees the event.
@@ -25,7 +25,6 @@ from typing import TypeVar
 
 from toolwire.conversation.sticky_model import sticky_item
 from toolwire.conversation.tool_call_ids import find_conversation
-from toolwire.doors import AnswerContext
 from toolwire.exchange.actions import Action, Send, Store
 from toolwire.exchange.attempt import Attempt
 from toolwire.exchange.figures import Figures
@@ -35,7 +34,8 @@ from toolwire.exchange.observer import Observer
 from toolwire.exchange.prepare import ClientRequest
 from toolwire.exchange.reader import Reader, reader_for
 from toolwire.exchange.stages import stages_for
-from toolwire.exchange.writer import DocumentWriter, StreamWriter, Writer
+from toolwire.exchange.turn import Turn
+from toolwire.exchange.writer import writer_for
 from toolwire.model.errors import GatewayError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import Batch, StreamFailed
 from toolwire.model.http import Head, Headers, UpstreamRequest
@@ -60,11 +60,11 @@ class Exchange:
     ) -> None:
         """The first attempt. What this turn leaves in the store lives for `state_seconds`; `answer_headers` go with
         every answer."""
-        self.client, self._request_id, self._observer = client, request_id, observer
-        self._now, self._new_id, self._state_seconds = now, new_id, state_seconds
-        self.answer_headers = answer_headers
+        self.client, self.answer_headers, self._observer = client, answer_headers, observer
         self.figures = Figures(client.request.stream, warnings=list(client.warnings))
         self.conversation = find_conversation(client.request, client.http.headers, client.tenant.name, new_id)
+        expires_at = int(now()) + state_seconds
+        self._turn = Turn(client, self.conversation, self.figures, request_id, now, new_id, expires_at)
         self._heads = Heads(request_id, self.conversation.id, self.figures, answer_headers)
         #: Whether the answer is complete: the upstream has nothing more to say.
         self.over = False
@@ -73,33 +73,14 @@ class Exchange:
         self.begin(attempt)
 
     def begin(self, attempt: Attempt) -> None:
-        """Begins an attempt, the first or one in place of another of whose answer nothing was sent."""
-        client, figures = self.client, self.figures
+        """Begins an attempt: the first, or one in place of another of whose answer nothing was sent."""
         self.attempt = attempt
-        figures.warn(*attempt.warnings)
-        self._stages = stages_for(
-            client,
-            attempt,
-            self.conversation,
-            figures,
-            now=self._now,
-            new_id=self._new_id,
-            state_seconds=self._state_seconds,
-        )
+        self.figures.warn(*attempt.warnings)
         self._heads.shown = attempt.provider.shown_headers if attempt.same_dialect else ()
-        context = AnswerContext(
-            self._request_id,
-            self.conversation.id,
-            attempt.target.provider.name,
-            client.request,
-            warnings=figures.warnings,
-            faults=self._stages.policy.faults,
-        )
-        write = StreamWriter if client.request.stream else DocumentWriter
-        self._writer: Writer = write(client.door, context, self._heads, self._stages.order)
-        expires_at = int(self._now()) + self._state_seconds
-        sticky = sticky_item(client.request, client.tenant.name, attempt.target, expires_at)
-        self._gate = Gate(self._stages.record, () if sticky is None else (sticky,), figures)
+        self._stages = stages_for(self._turn, attempt)
+        self._writer = writer_for(self._turn, attempt, self._stages, self._heads)
+        sticky = sticky_item(self.client.request, self.client.tenant.name, attempt.target, self._turn.expires_at)
+        self._gate = Gate(self._stages.record, sticky, self.figures)
         self._reader: Reader | None = None
         if self._observer is not None:
             self._observer.upstream_request(attempt.upstream_request)

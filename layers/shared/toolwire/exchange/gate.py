@@ -9,11 +9,12 @@ from toolwire.model.stored import Item
 
 
 class Gate:
-    """One answer's. `record`: what follows the answer, None where it cannot leave anything; `leaves` are items that it
-    leaves in any case."""
+    """One answer's. `record`: what follows the answer, None where it leaves nothing; `sticky`: what the conversation's
+    next turn is told of its model, if it wants to be."""
 
-    def __init__(self, record: TurnRecord | None, leaves: tuple[Item, ...], figures: Figures) -> None:
-        self._record, self._leaves, self._figures = record, leaves, figures
+    def __init__(self, record: TurnRecord | None, sticky: Item | None, figures: Figures) -> None:
+        self._record, self._figures = record, figures
+        self._leaves = () if sticky is None else (sticky,)
         self._waiting = b""
 
     def hold(self, data: bytes) -> tuple[Item, ...]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from toolwire.conversation import TurnRecord, origin_of, partition_of
-from toolwire.conversation.tool_call_ids import Conversation
 from toolwire.exchange.answer_ids import AnswerIds
 from toolwire.exchange.attempt import Attempt
 from toolwire.exchange.figures import Figures, NoteFigures
-from toolwire.exchange.prepare import ClientRequest
 from toolwire.exchange.tag_state import TagState
+from toolwire.exchange.turn import Turn
 from toolwire.model.events import Batch
 from toolwire.model.request import ChatRequest
 from toolwire.model.stage import Stage
@@ -85,17 +83,9 @@ class Stages:
         return batches
 
 
-def stages_for(
-    client: ClientRequest,
-    attempt: Attempt,
-    conversation: Conversation,
-    figures: Figures,
-    *,
-    now: Callable[[], float],
-    new_id: Callable[[int], str],
-    state_seconds: int,
-) -> Stages:
-    """The stages of the answer to one attempt. What it leaves in the store lives for `state_seconds`."""
+def stages_for(turn: Turn, attempt: Attempt) -> Stages:
+    """The stages of the answer to one attempt."""
+    client, figures, token = turn.client, turn.figures, turn.conversation.token
     request, provider, profile = client.request, attempt.provider, attempt.profile
     recover = _recovery(request, attempt, figures)
     if recover is not None:
@@ -104,8 +94,8 @@ def stages_for(
     if request.tools:
         record = TurnRecord(
             attempt.target,
-            partition_of(client.tenant.name, conversation.token),
-            int(now()) + state_seconds,
+            partition_of(client.tenant.name, token),
+            turn.expires_at,
             keeps_state=client.tenant.store_state,
             keeps_plain_reasoning=profile.yields_state,
         )
@@ -115,12 +105,12 @@ def stages_for(
             response_prefix=client.door.response_prefix,
             kept=client.door.call_id if attempt.same_dialect and not profile.yields_state else None,
             keeps_response_id=attempt.same_dialect,
-            token=conversation.token,
+            token=token,
             names={wire: name for name, wire in renamed(request, provider.tool_name).items()},
             used={call.id for message in request.messages for call in message.tool_calls},
             model=request.model,
-            new_id=new_id,
-            now=now,
+            new_id=turn.new_id,
+            now=turn.now,
             without_source=provider.without_source,
         ),
         custom_tools=CustomCalls(request, figures.warnings, provider.without_source)

@@ -13,7 +13,10 @@ from typing import Protocol
 
 from toolwire.doors import AnswerContext, Door
 from toolwire.exchange.actions import Action, Send
+from toolwire.exchange.attempt import Attempt
 from toolwire.exchange.heads import DOCUMENT, STREAM, Heads
+from toolwire.exchange.stages import Stages
+from toolwire.exchange.turn import Turn
 from toolwire.framing.sse import encode_comment
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import Batch
@@ -120,6 +123,21 @@ class DocumentWriter:
     def keep_alive(self) -> bytes:
         """Nothing of a document can be sent before it."""
         return b""
+
+
+def writer_for(turn: Turn, attempt: Attempt, stages: Stages, heads: Heads) -> Writer:
+    """The writer of the answer to one attempt."""
+    client = turn.client
+    context = AnswerContext(
+        turn.request_id,
+        turn.conversation.id,
+        attempt.target.provider.name,
+        client.request,
+        warnings=turn.figures.warnings,
+        faults=stages.policy.faults,
+    )
+    writer = StreamWriter if client.request.stream else DocumentWriter
+    return writer(client.door, context, heads, stages.order)
 
 
 def error_answer(error: GatewayError, door: Door, heads: Heads, request_id: str) -> list[Action]:
