@@ -126,7 +126,6 @@ def test_tool_choice(choice: ToolChoice, expected: Any) -> None:
     ("parts", "expected"),
     [
         ((TextPart("a"), TextPart("b")), {"content": "ab"}),
-        ((), {"content": ""}),
         ((CALL,), {"content": None, "tool_calls": [
             {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"n": 1.10}'}}]}),
         ((TextPart("a"), replace(CALL, arguments="")), {"content": "a", "tool_calls": [
@@ -135,11 +134,15 @@ def test_tool_choice(choice: ToolChoice, expected: Any) -> None:
             {"id": "call_1", "type": "custom", "custom": {"name": "patch", "input": "*** x"}}]}),
         ((RefusalPart("no"),), {"refusal": "no"}),
         ((ReasoningPart("hm", "signature"), TextPart("a")), {"content": "a"}),
-        ((ReasoningPart("hm"),), {"content": ""}),
     ],
 )  # fmt: skip
 def test_assistant_messages(parts: tuple[Part, ...], expected: dict[str, Any]) -> None:
     assert messages(USER, Message("assistant", parts))[1] == {"role": "assistant", **expected}
+
+
+@pytest.mark.parametrize("parts", [(), (TextPart(""),), (ReasoningPart("hm"),), (ReasoningPart("", "signature"),)])
+def test_a_turn_that_says_nothing_is_left_out(parts: tuple[Part, ...]) -> None:
+    assert [message["role"] for message in messages(USER, Message("assistant", parts), USER)] == ["user", "user"]
 
 
 def test_several_runs_of_reasoning_go_back_as_one() -> None:

@@ -123,7 +123,7 @@ def test_a_call_without_a_type_is_a_function(type_: dict[str, Any]) -> None:
 def test_an_empty_list_of_parts_is_no_content() -> None:
     messages = sent(USER, turn(call("a"), content=[]), result("a"), {"role": "assistant", "content": []})["messages"]
     assert messages[1]["content"] is None
-    assert messages[3]["content"] == ""
+    assert len(messages) == 3  # hosts refuse a turn that says nothing
 
 
 def test_deepseek_gets_reasoning_with_every_turn_that_calls_tools() -> None:

@@ -207,7 +207,7 @@ def test_the_least_output_limit() -> None:
             "unsupported_content",
             "messages[1].content[0]",
         ),
-        ({"tools": [{"type": "web_search"}], "tool_choice": "required"}, "unsupported_tool", "tool_choice"),
+        ({"tools": [{"type": "web_search"}], "tool_choice": "required"}, "unsupported_tool", "tools[0]"),
         (
             {"tools": [{"type": "function", "function": {"name": "a", "parameters": EMPTY, "strict": True}}]},
             "invalid_strict_schema",

@@ -13,8 +13,9 @@ from toolwire.model.http import UpstreamRequest
 from toolwire.model.settings import Target
 from toolwire.providers import Provider, load_provider, profile_of
 from toolwire.providers.profiles import Profile
-from toolwire.rewrite.foreign_parts import without_server_tool_items
-from toolwire.rewrite.history import check_results
+from toolwire.rewrite.deferred_tools import with_found_tools
+from toolwire.rewrite.foreign_parts import check_server_tools, without_server_tool_items
+from toolwire.rewrite.history import check_results, without_silent_turns
 
 #: What is shorter is no secret but a word ("ollama", "EMPTY") that a host's message may well contain.
 _SECRET_CHARS = 12
@@ -77,11 +78,15 @@ def prepare_attempt(
     if not (same_dialect and provider.judges_results):
         check_results(request)
     warnings: list[str] = []
-    given = request if same_dialect else without_server_tool_items(request, warnings)
+    given = request
+    if not same_dialect:
+        check_server_tools(request, target)
+        given = with_found_tools(without_server_tool_items(request, warnings))
     shares_state = provider.shares_state(client.door.dialect, target.model)
     turn = restored(given, found, origin_of(target), shares_state=shares_state, with_state=with_state)
+    sent = without_silent_turns(turn.request, warnings, own=client.door.dialect if same_dialect else None)
     try:
-        built, more = provider.build_request(turn.request, target, profile, credential)
+        built, more = provider.build_request(sent, target, profile, credential)
     except RecursionError:
         raise too_deep() from None
     return Attempt(

@@ -96,6 +96,16 @@ class OpaquePart:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolReferencePart:
+    """A tool that a search of the client's has found, by its name: see `rewrite/deferred_tools.py`. Outside its own
+    dialect it is written as text."""
+
+    name: str
+    extra: Members = ()
+    source: Source | None = field(default=None, init=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCallPart:
     """A call that the assistant made. `arguments` is raw JSON text and may be invalid: models produce that.
     For `kind="custom"` (OpenAI's freeform tools) it is the tool's input text, no JSON. `signature` is the provider's
@@ -116,14 +126,24 @@ class ToolResultPart:
     """What the client's tool answered to the call with this id."""
 
     tool_call_id: str
-    content: tuple[TextPart | ImagePart | FilePart | OpaquePart, ...]
+    content: tuple[TextPart | ImagePart | FilePart | OpaquePart | ToolReferencePart, ...]
     is_error: bool = False
     name: str | None = None
     extra: Members = ()
     source: Source | None = field(default=None, init=False, compare=False)
 
 
-Part = TextPart | RefusalPart | ReasoningPart | ImagePart | FilePart | OpaquePart | ToolCallPart | ToolResultPart
+Part = (
+    TextPart
+    | RefusalPart
+    | ReasoningPart
+    | ImagePart
+    | FilePart
+    | OpaquePart
+    | ToolCallPart
+    | ToolReferencePart
+    | ToolResultPart
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,13 @@ MESSAGES = {
     "parallel_calls_returned": "The model made several calls although `parallel_tool_calls` is false.",
     "reasoning_effort_changed": "The model does not know this reasoning effort; it got the nearest one.",
     "reasoning_turned_off": "Reasoning was turned off: the model cannot reason under this request's settings.",
+    "response_format_in_words": "The provider has no member for this form of answer here: it was asked for in words.",
+    "silent_turn_left_out": "A turn of the assistant's without text or calls was left out.",
     "state_left_out": "The history had state of another provider, model or account, which was left out.",
     "state_missing": "The provider's state for an earlier turn is gone: the request was sent without it.",
     "state_not_stored": "What this turn leaves could not be stored: the next turn does without.",
     "state_refused": "The provider refused the state of earlier turns: the request was sent once more without it.",
+    "stop_cut": "Some of `{}` were left out: the provider takes fewer, or refuses them.",
     "store_unavailable": "The store could not be read: ids of earlier turns went as they are, and no state was sent.",
     "strict_turned_off": "A tool was sent without `strict`: the provider's rules for strict schemas refuse it.",
     "strict_with_parallel": "Parallel calls are not held to a strict schema: send `parallel_tool_calls: false`.",
@@ -40,6 +43,7 @@ MESSAGES = {
     "tool_not_allowed": "The tool `{}` is not on the tenant's allowlist.",
     "tool_result_missing": "A call in the history had no result: the provider was sent an error result in its place.",
     "tool_schema_reduced": "`{}` was left out: the provider has no words for it.",
+    "user_turn_added": "The history ends with the assistant: the model was sent a short turn of the user's behind it.",
     "unknown_tool_call": "The model called `{}`, which is no tool of the request.",
 }
 

@@ -41,6 +41,14 @@ class Profile:
     #: Request members the host calls otherwise, and those it refuses: a knob is left out with a warning.
     rename: tuple[tuple[str, str], ...] = ()
     refuses: frozenset[str] = frozenset()
+    #: The host's name for the output limit, for a client of another API. The older name is the one that all know.
+    output_limit: str = "max_tokens"
+    #: Stop sequences in one request, None for no known limit.
+    stops: int | None = None
+    #: Whether `response_format` takes a schema; else another API's client's is asked for in words, as any JSON object.
+    json_schema: bool = True
+    #: Whether the model goes on with a last turn of the assistant's.
+    prefill: bool = True
     #: The efforts of reasoning that a client of another API may ask of a model that no row of `reasoning_efforts.py`
     #: knows. The three that every host with the member takes; none where a model without reasoning refuses the member.
     efforts: tuple[str, ...] = ("low", "medium", "high")
@@ -74,6 +82,8 @@ PROFILES: dict[str, Profile] = {
             allowed_tools=True,
             developer_role=True,
             custom_tools=True,
+            output_limit="max_completion_tokens",
+            stops=4,
             efforts=EFFORTS,
             reasoning_back=None,
             responses_models=_RESPONSES_MODELS,
@@ -87,6 +97,8 @@ PROFILES: dict[str, Profile] = {
             strict_rules=True,
             developer_role=True,
             custom_tools=True,
+            output_limit="max_completion_tokens",
+            stops=4,
             efforts=EFFORTS,
             reasoning_back=None,
         ),
@@ -95,6 +107,8 @@ PROFILES: dict[str, Profile] = {
             "deepseek",
             tools=128,
             reasoning_required=True,
+            json_schema=False,
+            stops=16,
             rename=(("max_completion_tokens", "max_tokens"),),
             efforts=EFFORTS[1:],
             yields_state=True,
@@ -109,10 +123,13 @@ PROFILES: dict[str, Profile] = {
             efforts=(),
             reasoning_back=None,
             stream_usage=False,
+            prefill=False,
         ),
         Profile(
             "groq",
             tools=128,
+            output_limit="max_completion_tokens",
+            stops=4,
             refuses=frozenset({"logprobs", "top_logprobs", "logit_bias"}),
             reasoning_back="reasoning",
         ),
@@ -121,7 +138,7 @@ PROFILES: dict[str, Profile] = {
         Profile(
             "gemini-compat", efforts=EFFORTS[:5], reasoning_back=None, yields_state=True, recovers_text_calls=False
         ),
-        Profile("cerebras", reasoning_back="reasoning"),
+        Profile("cerebras", output_limit="max_completion_tokens", stops=4, reasoning_back="reasoning"),
         Profile("ollama", efforts=("none", "low", "medium", "high"), reasoning_back="reasoning"),
     )
 }

@@ -14,6 +14,7 @@ from toolwire.model.request import ChatRequest, OpaquePart, Part, ReasoningPart,
 from toolwire.model.settings import Target
 from toolwire.model.source import raw_in
 from toolwire.wire import openai_responses
+from toolwire.wire.anthropic_client_tools import is_toolset
 
 #: Fields that nobody misses in the answer: accounting, storage and caching at the host the client had in mind.
 _IGNORED = frozenset(
@@ -59,6 +60,30 @@ def check_fields(request: ChatRequest, target: Target) -> list[str]:
                 f"{what} cannot be carried to {target.provider.name}: {fix}", param=path, code="unsupported_parameter"
             )
     return warnings
+
+
+def check_server_tools(request: ChatRequest, target: Target) -> None:
+    """Raises RequestError (`unsupported_tool`) where all tools are such that only another dialect's hosts have: the
+    model would invent what they find. Toolsets, whose calls come by a name of the set, are refused in any case."""
+    forbidden = request.tool_choice is not None and request.tool_choice.mode == "none"
+    for number, tool in enumerate(request.tools):
+        if tool.kind == "opaque" and is_toolset(tool.name):
+            raise _not_there(tool, number, target, "declare its tools one by one")
+    if request.tools and not forbidden and all(tool.kind == "opaque" for tool in request.tools):
+        raise _not_there(
+            request.tools[0],
+            0,
+            target,
+            "and the request has no other: declare a function of your own, or use a provider that has it",
+        )
+
+
+def _not_there(tool: Tool, number: int, target: Target, fix: str) -> RequestError:
+    return RequestError(
+        f"`tools[{number}]`: {target.provider.name} does not have the tool {tool.name[:128]!r}: {fix}",
+        code="unsupported_tool",
+        param=f"tools[{number}]",
+    )
 
 
 def _check_choice(request: ChatRequest, target: Target) -> None:

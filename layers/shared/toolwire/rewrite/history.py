@@ -12,11 +12,30 @@ from operator import is_
 
 from toolwire.conversation.tool_call_ids import rewrite
 from toolwire.model.errors import RequestError
-from toolwire.model.request import ChatRequest, Message, Part, TextPart, ToolCallPart, ToolResultPart
+from toolwire.model.request import (
+    ChatRequest,
+    Message,
+    Part,
+    ReasoningPart,
+    RefusalPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from toolwire.model.source import raw_in
 
 #: What stands in for a result the client lost, e.g. by trimming its history.
 NO_RESULT = "Error: no result was provided for this tool call."
 
+
+#: Stands where a provider wants a user's text and the client has none.
+NO_TEXT = "(no text)"
+
+#: What the user says behind a last turn of the assistant's, for models that do not go on with their own.
+GO_ON = "Continue."
+
+#: Warnings: see the functions that give them.
+SILENT_TURN, USER_TURN = "silent_turn_left_out", "user_turn_added"
 
 #: What a request names that stands for messages it does not hold.
 _STORED = ("previous_response_id", "conversation", "prompt", "(item_reference)")
@@ -71,6 +90,39 @@ def with_results(request: ChatRequest) -> tuple[ChatRequest, int]:
     if not missing and all(map(is_, messages, given)):
         return request, 0
     return replace(request, messages=tuple(messages)), len(missing)
+
+
+def without_silent_turns(request: ChatRequest, warnings: list[str], *, own: str | None = None) -> ChatRequest:
+    """The request without turns of the assistant's that say nothing: interrupted ones, of which there is only
+    reasoning. Providers refuse them as empty, and reasoning that nothing follows. A message that came as it is from a
+    client of the dialect `own` stays."""
+    left_out = [m for m in request.messages if _is_silent(m) and (own is None or raw_in(m, own) is None)]
+    if not left_out:
+        return request
+    if any(message.parts for message in left_out):
+        warnings.append(SILENT_TURN)
+    messages = tuple(m for m in request.messages if not any(m is silent for silent in left_out))
+    return replace(request, messages=messages or (Message("user", (TextPart(NO_TEXT),)),))
+
+
+def with_user_last(request: ChatRequest, warnings: list[str]) -> ChatRequest:
+    """The request with a short turn of the user's behind a last one of the assistant's, which many models refuse to go
+    on with. Calls that wait for their results are not the last."""
+    last = request.messages[-1] if request.messages else None
+    if last is None or last.role != "assistant" or last.tool_calls:
+        return request
+    warnings.append(USER_TURN)
+    return replace(request, messages=(*request.messages, Message("user", (TextPart(GO_ON),))))
+
+
+def _is_silent(message: Message) -> bool:
+    return message.role == "assistant" and not any(map(_says, message.parts))
+
+
+def _says(part: Part) -> bool:
+    if isinstance(part, TextPart | RefusalPart):
+        return bool(part.text)
+    return type(part) is not ReasoningPart
 
 
 def _pairs(request: ChatRequest) -> tuple[list[tuple[int, ToolCallPart]], dict[int, int]]:

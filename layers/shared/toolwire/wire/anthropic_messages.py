@@ -38,8 +38,10 @@ class TextBlock(Struct):
 
 
 class ThinkingBlock(Struct):
-    thinking: str
-    signature: str = ""
+    """Clients that have visited another model send it without its signature, or with a null."""
+
+    thinking: str | None = None
+    signature: str | None = None
 
 
 class ToolUseBlock(Struct):
@@ -52,6 +54,12 @@ class ToolResultBlock(Struct):
     tool_use_id: str
     content: str | list[Raw] | None = None
     is_error: bool | None = None
+
+
+class ToolReferenceBlock(Struct):
+    """What a client's own search for tools answers."""
+
+    tool_name: str
 
 
 class BlockSource(Struct):

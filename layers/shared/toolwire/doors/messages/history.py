@@ -24,6 +24,7 @@ from toolwire.model.request import (
     ReasoningPart,
     TextPart,
     ToolCallPart,
+    ToolReferencePart,
     ToolResultPart,
 )
 from toolwire.model.source import Source, with_source
@@ -42,6 +43,7 @@ _BLOCKS = {
     "search_result": frozenset({"type", "source", "title", "content"}),
     "tool_use": frozenset({"type", "id", "name", "input"}),
     "tool_result": frozenset({"type", "tool_use_id", "content", "is_error"}),
+    "tool_reference": frozenset({"type", "tool_name"}),
 }
 #: The one role in which a kind means something.
 _ROLE_OF = {"tool_use": "assistant", "thinking": "assistant", "tool_result": "user"}
@@ -114,7 +116,7 @@ def _text(raw: bytes, path: str) -> Part:
 
 def _thinking(raw: bytes, path: str) -> Part:
     block = decode(raw, wire.ThinkingBlock, path)
-    return ReasoningPart(block.thinking, block.signature or None, unnamed(raw, _BLOCKS["thinking"]))
+    return ReasoningPart(block.thinking or "", block.signature or None, unnamed(raw, _BLOCKS["thinking"]))
 
 
 def _image(raw: bytes, path: str) -> Part:
@@ -186,6 +188,11 @@ def _tool_result(raw: bytes, path: str) -> Part:
     return ToolResultPart(block.tool_use_id, content, is_error=bool(block.is_error), extra=extra)
 
 
+def _tool_reference(raw: bytes, path: str) -> Part:
+    name = decode(raw, wire.ToolReferenceBlock, path).tool_name
+    return ToolReferencePart(name, unnamed(raw, _BLOCKS["tool_reference"]))
+
+
 def _check_not_empty(value: str, path: str) -> None:
     if not value:
         raise RequestError(f"`{path}` must not be empty", param=path, code="missing_required_parameter")
@@ -199,4 +206,5 @@ _READERS = {
     "search_result": _search_result,
     "tool_use": _tool_use,
     "tool_result": _tool_result,
+    "tool_reference": _tool_reference,
 }

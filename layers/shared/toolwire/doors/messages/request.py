@@ -25,6 +25,7 @@ from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, S
 from toolwire.model.response import ChatResponse
 from toolwire.model.source import Source, with_source
 from toolwire.wire import anthropic_messages as wire
+from toolwire.wire.anthropic_client_tools import DECLARED, client_tool
 from toolwire.wire.json import raw_members, unnamed
 
 _EFFORTS = ("low", "medium", "high", "xhigh", "max")
@@ -210,11 +211,12 @@ def _tools(top: dict[str, bytes]) -> tuple[Tool, ...]:
 
 
 def _tool(raw: bytes, path: str) -> Tool:
-    """A tool of the client's. One that Anthropic has defined is known to its models only, and by its name."""
+    """A tool of the client's. One that Anthropic has defined is a function if the client runs it, else known to
+    Anthropic only, and by its name."""
     shape = decode(raw, wire.Tool, path)
     source = Source(wire.DIALECT, raw)
     if shape.type not in (None, "custom"):
-        return with_source(Tool(shape.name or shape.type, kind="opaque"), source)
+        return with_source(_typed(shape, raw), source)
     if not shape.name:
         raise RequestError(f"`{path}.name` is required", param=f"{path}.name", code="missing_required_parameter")
     schema = bytes(shape.input_schema)
@@ -232,6 +234,15 @@ def _tool(raw: bytes, path: str) -> Tool:
             code="invalid_function_parameters",
         )
     return with_source(Tool(shape.name, shape.description, schema, shape.strict, extra=unnamed(raw, _TOOL)), source)
+
+
+def _typed(shape: wire.Tool, raw: bytes) -> Tool:
+    kind = shape.type or ""
+    defined = client_tool(kind, msgspec.json.decode(raw))
+    if defined is None:
+        return Tool(shape.name or kind, kind="opaque")
+    name, description, schema = defined
+    return Tool(shape.name or name, description, schema, extra=unnamed(raw, _TOOL | DECLARED))
 
 
 def _tool_choice(top: dict[str, bytes]) -> tuple[ToolChoice | None, bool | None]:

@@ -42,6 +42,8 @@ class Family:
     structured_output: bool = True
     #: Whether thinking is taken back with its signature only.
     signs_thinking: bool = True
+    #: Whether the model goes on with a last turn of the assistant's, when it does not think.
+    prefill: bool = False
 
 
 _TO_MAX = ("low", "medium", "high", "max")
@@ -53,8 +55,9 @@ _CLASSIC = Family(
     refuses_forced_choice="with thinking",
     sampling=True,
     system_messages=False,
+    prefill=True,
 )
-_ADAPTIVE = replace(_CLASSIC, thinking="adaptive", efforts=_TO_MAX)
+_ADAPTIVE = replace(_CLASSIC, thinking="adaptive", efforts=_TO_MAX, prefill=False)
 _OLDEST = replace(_CLASSIC, thinking="none", structured_output=False)
 
 FAMILIES: tuple[Family, ...] = (

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from toolwire.model.errors import RequestError, UpstreamError
+from toolwire.model.errors import UpstreamError
 from toolwire.model.events import Batch
 from toolwire.model.http import Headers, UpstreamRequest, post_json
-from toolwire.model.request import ChatRequest, RequestFields, ToolChoice
+from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, ToolChoice
 from toolwire.model.settings import Target
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.anthropic_messages.answer import MessagesDecoder
@@ -20,10 +20,12 @@ from toolwire.providers.anthropic_messages.models import Family, family_of
 from toolwire.providers.anthropic_messages.settings import Settings, settle
 from toolwire.providers.anthropic_messages.tools import with_tools, write_tool_choice
 from toolwire.providers.profiles import Profile
+from toolwire.rewrite.answer_format import with_format_in_words
 from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields
-from toolwire.rewrite.history import with_legal_ids, with_results
+from toolwire.rewrite.history import with_legal_ids, with_results, with_user_last
+from toolwire.rewrite.stops import with_stops
 from toolwire.rewrite.tool_names import with_wire_names
 from toolwire.wire.anthropic_messages import DIALECT
 from toolwire.wire.anthropic_messages_extra import without_source
@@ -105,10 +107,14 @@ def _translated(request: ChatRequest, target: Target, family: Family) -> tuple[b
     request = bridged(request, warnings)
     request = with_carried_content(request, CONTENT, target.provider.name, warnings)
     request, tools = with_tools(with_wire_names(request, _TOOL_NAME), target, family, warnings)
-    request = _with_pairs(request, warnings)
+    request = _with_pairs(with_stops(request, warnings, takes=str.strip), warnings)
+    if not family.structured_output or request.response_format == ResponseFormat("json_object"):
+        request = with_format_in_words(request, warnings)
     settings = settle(request, family)
     if settings.frees_choice:
         request = replace(request, tool_choice=ToolChoice("auto"))
+    if settings.thinks or not family.prefill:
+        request = with_user_last(request, warnings)
     body = write_object(_members(request, target, family, settings, tools, warnings))
     return body, (("anthropic-version", settings.version),), warnings + settings.warnings
 
@@ -141,32 +147,21 @@ def _members(
     if settings.thinking is not None:
         yield "thinking", dump(settings.thinking)
     output = [("effort", dump(settings.effort))] if settings.effort is not None else []
-    if (shape := _answer_format(request, target, family)) is not None:
+    if (shape := _answer_format(request)) is not None:
         output.append(("format", shape))
     if output:
         yield "output_config", write_object(output)
-    stops = request.sampling.stop or ()
-    if telling := [stop for stop in stops if stop.strip()]:
-        yield "stop_sequences", dump(telling)
-    if len(telling) < len(stops):
-        warnings.append("not_supported:stop")  # the API refuses white space
+    if request.sampling.stop:
+        yield "stop_sequences", dump(request.sampling.stop)
     for name, value in settings.sampling.items():
         yield name, dump(value)
     if request.stream:
         yield "stream", b"true"
 
 
-def _answer_format(request: ChatRequest, target: Target, family: Family) -> bytes | None:
-    """The schema of the answer. Any JSON at all, which Chat knows too, cannot be asked for."""
+def _answer_format(request: ChatRequest) -> bytes | None:
+    """The schema of the answer."""
     shape = request.response_format
     if shape is None or shape.kind == "text":
         return None
-    if shape.kind == "json_schema" and shape.schema is not None and family.structured_output:
-        return write_object([("type", b'"json_schema"'), ("schema", shape.schema)])
-    fix = 'send the type "json_schema" with a schema' if family.structured_output else "leave it out, and ask in words"
-    raise RequestError(
-        f"`response_format` of the type {shape.kind!r} cannot be carried to {target.model} of {target.provider.name}: "
-        f"{fix}",
-        code="unsupported_parameter",
-        param="response_format",
-    )
+    return write_object([("type", b'"json_schema"'), ("schema", shape.schema or b"{}")])

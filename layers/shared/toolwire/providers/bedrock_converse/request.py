@@ -12,10 +12,10 @@ from urllib.parse import quote
 
 from toolwire.framing import Framing
 from toolwire.framing.aws_event_stream import CONTENT_TYPE, AwsEventStreamDecoder
-from toolwire.model.errors import RequestError, UpstreamError
+from toolwire.model.errors import UpstreamError
 from toolwire.model.events import Batch
 from toolwire.model.http import AwsScope, Headers, UpstreamRequest, post_json
-from toolwire.model.request import ChatRequest, ToolCallPart, ToolResultPart
+from toolwire.model.request import ChatRequest, ResponseFormat, ToolCallPart, ToolResultPart
 from toolwire.model.settings import Target
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.anthropic_messages.models import family_of as claude_of
@@ -26,10 +26,12 @@ from toolwire.providers.bedrock_converse.messages import CONTENT, with_own_redac
 from toolwire.providers.bedrock_converse.models import Family, family_of
 from toolwire.providers.bedrock_converse.tools import instruction, with_known_tools, write_tools
 from toolwire.providers.profiles import Profile
+from toolwire.rewrite.answer_format import with_format_in_words
 from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields
-from toolwire.rewrite.history import with_legal_ids, with_results
+from toolwire.rewrite.history import with_legal_ids, with_results, with_user_last
+from toolwire.rewrite.stops import with_stops
 from toolwire.rewrite.tool_names import WIRE_NAME, with_wire_names
 from toolwire.wire import anthropic_messages
 from toolwire.wire.bedrock_converse import DIALECT
@@ -38,7 +40,7 @@ from toolwire.wire.json import dump, write_object
 #: Effort of reasoning -> what Amazon Nova calls it; it has three.
 _NOVA_EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
 
-#: Output tokens that are asked for where the client names no limit and the family has a low one of its own.
+#: Stop sequences in one request.
 _MOST_STOPS = 2_500
 
 
@@ -125,6 +127,9 @@ def write_request(request: ChatRequest, target: Target) -> tuple[bytes, bool, li
     request, added = with_results(with_wire_names(request, WIRE_NAME))
     warnings += ["tool_result_missing"] if added else []
     request = with_legal_ids(request, family.call_id, family.call_id_length)
+    request = with_stops(request, warnings, most=_MOST_STOPS, takes=str.strip)
+    if not family.structured_output or request.response_format == ResponseFormat("json_object"):
+        request = with_format_in_words(request, warnings)
     has_tool_blocks = any(isinstance(part, ToolCallPart | ToolResultPart) for m in request.messages for part in m.parts)
     body = write_object(_members(request, target, family, warnings, has_tool_blocks=has_tool_blocks))
     streams = request.stream and (family.streams_tools or not (request.tools or has_tool_blocks))
@@ -135,8 +140,10 @@ def _members(
     request: ChatRequest, target: Target, family: Family, warnings: list[str], *, has_tool_blocks: bool
 ) -> Iterator[tuple[str, bytes]]:
     claude = settle(request, claude_of(target.model)) if family.reasoning == "claude" else None
-    if claude is not None and claude.frees_choice:
-        request = replace(request, tool_choice=None)
+    if claude is not None:
+        request = replace(request, tool_choice=None) if claude.frees_choice else request
+        if claude.thinks or not claude_of(target.model).prefill:
+            request = with_user_last(request, warnings)
     history = write_messages(request, family, instruction(request, has_tool_blocks=has_tool_blocks))
     tools = write_tools(request, target, family, warnings, has_tool_blocks=has_tool_blocks)
     warnings += history.warnings
@@ -160,10 +167,10 @@ def _members(
             warnings.append("not_supported:parallel_tool_calls")
         additional |= _additional(request, family, warnings)
     if request.sampling.stop:
-        inference["stopSequences"] = list(request.sampling.stop)[:_MOST_STOPS]
+        inference["stopSequences"] = request.sampling.stop
     if inference:
         yield "inferenceConfig", dump(inference)
-    if (output := _output_format(request, target, family)) is not None:
+    if (output := _output_format(request)) is not None:
         yield "outputConfig", output
     if additional:
         yield "additionalModelRequestFields", dump(additional)
@@ -223,17 +230,10 @@ def _claude_choice(request: ChatRequest, has_tools: bool) -> dict[str, object]:
     return {"tool_choice": form | {"disable_parallel_tool_use": True}}
 
 
-def _output_format(request: ChatRequest, target: Target, family: Family) -> bytes | None:
+def _output_format(request: ChatRequest) -> bytes | None:
     """The schema of the answer, which travels as text there."""
     shape = request.response_format
     if shape is None or shape.kind == "text":
         return None
-    if shape.kind == "json_schema" and shape.schema is not None and family.structured_output:
-        schema = {"schema": shape.schema.decode(), **({"name": shape.name} if shape.name else {})}
-        return dump({"textFormat": {"type": "json_schema", "structure": {"jsonSchema": schema}}})
-    raise RequestError(
-        f"`response_format` of the type {shape.kind!r} cannot be carried to {target.model} of {target.provider.name}: "
-        "leave it out, and ask in words",
-        code="unsupported_parameter",
-        param="response_format",
-    )
+    schema = {"schema": (shape.schema or b"{}").decode(), **({"name": shape.name} if shape.name else {})}
+    return dump({"textFormat": {"type": "json_schema", "structure": {"jsonSchema": schema}}})

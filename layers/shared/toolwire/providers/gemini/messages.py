@@ -32,6 +32,9 @@ from toolwire.wire.json import dump, is_object, write_array, write_object
 #: Google's documented stand-in for the signature of a call that none of its models made, or whose signature is lost.
 PLACEHOLDER_SIGNATURE = "skip_thought_signature_validator"
 
+#: Stands where the API wants a user's text and the client has none.
+_NO_TEXT = "(no text)"
+
 #: Addresses that Google's models read by themselves.
 _GOOGLE_FILES = ("gs://", "https://generativelanguage.googleapis.com/v1beta/files/")
 
@@ -73,6 +76,10 @@ class HistoryWriter:
             self._message(message)
         if not self._contents:  # instructions alone are what the model is asked
             self._contents, system = [_Content("user", system or [_text("")])], []
+        elif self._contents[0].role != "user":  # a call, and a model's turn, stand behind a user's
+            self._contents.insert(0, _Content("user", [_text(_NO_TEXT)]))
+            self._turn += self._turn > 0
+            self.warnings["empty_message"] = None
         self._sign()
         if system:
             yield "systemInstruction", write_object([("parts", write_array(system))])
@@ -93,6 +100,8 @@ class HistoryWriter:
         elif message.role != "tool":  # there is no such role inside a conversation: told by the user, and marked
             shown = self._shown(message)
             self._add("user", [_text("<system>"), *shown, _text("</system>")] if shown else [])
+            if shown:
+                self.warnings["system_message_in_user_turn"] = None
 
     def _add(self, role: str, parts: list[bytes]) -> _Content:
         """The parts behind those of the same role, or as a content of their own."""

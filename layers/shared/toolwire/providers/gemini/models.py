@@ -35,13 +35,15 @@ class Family:
     wants_signatures: bool = False
     #: Whether a function response may hold images and documents.
     files_in_results: bool = False
+    #: Whether an answer may be asked for as JSON beside tools.
+    json_with_tools: bool = True
 
 
 FAMILIES = (
-    Family(r"gemini-(1\.|2\.0)"),
-    Family(r"gemini-2\.5-pro", budget=(128, 32768), can_stop_thinking=False),
-    Family(r"gemini-2\.5-flash-lite", budget=(512, 24576)),
-    Family(r"gemini-2\.5", budget=(1, 24576)),
+    Family(r"gemini-(1\.|2\.0)", json_with_tools=False),
+    Family(r"gemini-2\.5-pro", budget=(128, 32768), can_stop_thinking=False, json_with_tools=False),
+    Family(r"gemini-2\.5-flash-lite", budget=(512, 24576), json_with_tools=False),
+    Family(r"gemini-2\.5", budget=(1, 24576), json_with_tools=False),
     Family(r"gemini-3-pro", levels=("LOW", "HIGH"), wants_signatures=True, files_in_results=True),
     Family(r"gemini-[\d.]*-?pro", levels=("LOW", "MEDIUM", "HIGH"), wants_signatures=True, files_in_results=True),
     # Gemini 3 and what will follow, and names like gemini-flash-latest, which lead to the newest.

@@ -22,10 +22,12 @@ from toolwire.providers.gemini.messages import CONTENT, HistoryWriter
 from toolwire.providers.gemini.models import Family, family_of, thinking
 from toolwire.providers.gemini.tools import add_warning, calling_config, write_declarations
 from toolwire.providers.profiles import Profile
+from toolwire.rewrite.answer_format import with_format_in_words
 from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields
 from toolwire.rewrite.history import with_legal_ids, with_results
+from toolwire.rewrite.stops import with_stops
 from toolwire.rewrite.tool_names import with_wire_names
 from toolwire.wire.gemini import DIALECT
 from toolwire.wire.json import dump, write_array, write_object
@@ -67,6 +69,9 @@ class Google(Provider):
         # Ids stay here; rewritten where one is used twice, they tell which result is whose.
         request = with_wire_names(with_legal_ids(request, r"(?s).+", 40), self.tool_name)
         family = family_of(target.model)
+        request = with_stops(request, warnings, most=_MOST_STOPS)
+        if request.tools and not family.json_with_tools:
+            request = with_format_in_words(request, warnings)
         body = write_object(_members(request, target, family, warnings))
         key: Headers = (_credential(target, credential),) if credential else ()
         url = _url(target, request.stream)
@@ -130,17 +135,15 @@ def _members(request: ChatRequest, target: Target, family: Family, warnings: lis
             param="tools",
             code="unsupported_tool",
         )
-    settings = list(_generation(request, target, family, warnings))
+    settings = list(_generation(request, family, warnings))
     if settings:
         yield "generationConfig", write_object(settings)
 
 
-def _generation(
-    request: ChatRequest, target: Target, family: Family, warnings: list[str]
-) -> Iterator[tuple[str, bytes]]:
+def _generation(request: ChatRequest, family: Family, warnings: list[str]) -> Iterator[tuple[str, bytes]]:
     if request.max_tokens is not None:
         yield "maxOutputTokens", dump(request.max_tokens)
-    yield from _sampling(request.sampling, target, warnings)
+    yield from _sampling(request.sampling, warnings)
     shape = request.response_format
     if shape is not None and shape.kind != "text":
         yield "responseMimeType", b'"application/json"'
@@ -154,14 +157,7 @@ def _generation(
             yield "thinkingConfig", dump(config)
 
 
-def _sampling(sampling: Sampling, target: Target, warnings: list[str]) -> Iterator[tuple[str, bytes]]:
-    stops = sampling.stop
-    if stops is not None and len(stops) > _MOST_STOPS:
-        raise RequestError(
-            f"`stop` has {len(stops)} entries; {target.provider.name} accepts at most {_MOST_STOPS}: send fewer",
-            param="stop",
-            code="invalid_value",
-        )
+def _sampling(sampling: Sampling, warnings: list[str]) -> Iterator[tuple[str, bytes]]:
     seed = sampling.seed
     if seed is not None and seed not in _SEEDS:
         add_warning(warnings, "not_supported:seed")
@@ -170,7 +166,7 @@ def _sampling(sampling: Sampling, target: Target, warnings: list[str]) -> Iterat
         ("temperature", sampling.temperature),
         ("topP", sampling.top_p),
         ("topK", sampling.top_k),
-        ("stopSequences", stops or None),
+        ("stopSequences", sampling.stop or None),
         ("seed", seed),
         ("presencePenalty", sampling.presence_penalty),
         ("frequencyPenalty", sampling.frequency_penalty),

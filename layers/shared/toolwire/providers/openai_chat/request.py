@@ -12,7 +12,7 @@ from dataclasses import replace
 from toolwire.model.errors import UpstreamError
 from toolwire.model.events import Batch
 from toolwire.model.http import Headers, UpstreamRequest, post_json
-from toolwire.model.request import ChatRequest, Message, ReasoningPart
+from toolwire.model.request import ChatRequest, Message, ReasoningPart, ResponseFormat
 from toolwire.model.settings import Target
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.openai_chat.answer import ChatDecoder
@@ -22,10 +22,12 @@ from toolwire.providers.openai_chat.tools import write_tool, write_tool_choice
 from toolwire.providers.openai_tools import check_tools, only_allowed, without_idle_choice
 from toolwire.providers.profiles import Profile
 from toolwire.providers.reasoning_efforts import with_known_effort
+from toolwire.rewrite.answer_format import with_format_in_words
 from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields, without_dialect, without_server_tools
-from toolwire.rewrite.history import with_legal_ids, with_results
+from toolwire.rewrite.history import with_legal_ids, with_results, with_user_last, without_silent_turns
+from toolwire.rewrite.stops import with_stops
 from toolwire.rewrite.tool_names import WIRE_NAME, with_wire_names
 from toolwire.wire.json import dump, members, write_array, write_object
 from toolwire.wire.openai_chat import DIALECT
@@ -92,10 +94,14 @@ def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatR
         request = with_carried_content(request, CONTENT, target.provider.name, warnings)
         request = request if profile.custom_tools else bridged(request, warnings)
         request = with_known_effort(request, target, profile.efforts, warnings)
+        request = with_stops(request, warnings, most=profile.stops)
+        request = request if profile.json_schema else _with_plain_json(request, warnings)
     check_tools(request, target, profile)
     request, added = with_results(request)
     if added:
         warnings.append("tool_result_missing")
+    if translated and not profile.prefill:
+        request = with_user_last(request, warnings)
     request = with_legal_ids(request, profile.call_id, profile.call_id_length)
     if translated:
         request = with_files_apart(request)
@@ -104,8 +110,16 @@ def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatR
         roles = (replace(m, role="system") if m.role == "developer" else m for m in request.messages)
         request = replace(request, messages=tuple(roles))
     if profile.reasoning_back != "reasoning_content" or profile.reasoning_required:
-        request = _with_reasoning(request, profile)
+        request = without_silent_turns(_with_reasoning(request, profile), warnings, own=DIALECT)
     return with_wire_names(request), warnings
+
+
+def _with_plain_json(request: ChatRequest, warnings: list[str]) -> ChatRequest:
+    """The request with the schema of its answer in words, for a host that can only be asked for JSON."""
+    shape = request.response_format
+    if shape is None or shape.kind != "json_schema":
+        return request
+    return replace(with_format_in_words(request, warnings), response_format=ResponseFormat("json_object"))
 
 
 def _with_reasoning(request: ChatRequest, profile: Profile) -> ChatRequest:
@@ -145,7 +159,7 @@ def _members(
             warnings += [f"not_supported:{name}"] if raw != b"null" else []
         elif (value := dump(target.model) if name == "model" else _own(request, name, raw, profile)) is not None:
             yield rename.get(name, name), value
-    knobs = () if fields else _KNOBS
+    knobs = () if fields else (profile.output_limit, *_KNOBS)
     for name in ("messages", "tools", "tool_choice", "parallel_tool_calls", "stream", "stream_options", *knobs):
         if name not in written and (value := _encode(request, name, profile)) is not None:
             yield rename.get(name, name), value
@@ -164,7 +178,6 @@ def _own(request: ChatRequest, name: str, raw: bytes, profile: Profile) -> bytes
 
 
 _KNOBS = (
-    "max_completion_tokens",
     "response_format",
     "reasoning_effort",
     "temperature",

@@ -94,7 +94,7 @@ class _Writer:
         if type(first) is ToolResultPart:
             self.items.append(self._result(first, message.extra, path))
         elif message.role == "assistant":
-            self.items += list(self._assistant(message, path)) or [_said([TextPart("")])]
+            self.items += self._assistant(message, path)
         else:
             content = _content(message.parts, f"{path}.content")
             pairs = [("type", b'"message"'), ("role", dump(message.role)), ("content", content)]

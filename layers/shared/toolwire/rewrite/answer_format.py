@@ -1,0 +1,30 @@
+"""The form of an answer asked for in words, for providers that have no member for it, or none beside tools."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toolwire.model.request import ChatRequest, Message, TextPart
+
+#: Warning: the form of the answer is asked for in words, which a model may fail to keep.
+IN_WORDS = "response_format_in_words"
+
+_ONE_OBJECT = "Unless you call a tool, answer with one JSON object and nothing else: no text around it, no code fence."
+_AS_SCHEMA = "It must be valid against this JSON Schema:"
+
+
+def with_format_in_words(request: ChatRequest, warnings: list[str]) -> ChatRequest:
+    """The request with its format as the last of its leading instructions; itself if it asks for plain text."""
+    shape = request.response_format
+    if shape is None or shape.kind == "text":
+        return request
+    texts = [_ONE_OBJECT]
+    if shape.description:
+        texts.append(shape.description)
+    if shape.schema is not None:
+        texts += [_AS_SCHEMA, shape.schema.decode()]
+    warnings.append(IN_WORDS)
+    history = request.messages
+    leading = next((n for n, m in enumerate(history) if m.role not in ("system", "developer")), len(history))
+    asked = Message("system", (TextPart("\n".join(texts)),))
+    return replace(request, messages=(*history[:leading], asked, *history[leading:]), response_format=None)

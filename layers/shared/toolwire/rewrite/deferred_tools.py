@@ -1,0 +1,61 @@
+"""Tools that a client keeps back until a search has found them, for providers without such a feature.
+
+Claude Code and Codex declare some tools as deferred and search them by a tool of their own, whose result names what it
+has found. A provider that knows no deferred tools is sent those that were found, and the result says so in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from operator import is_
+from typing import Any
+
+from toolwire.model.request import ChatRequest, Message, Part, TextPart, Tool, ToolReferencePart, ToolResultPart
+
+
+def with_found_tools(request: ChatRequest) -> ChatRequest:
+    """The request without deferred tools that nothing has found yet, and with what was found in words; itself if it has
+    neither. Where the search itself runs at another provider, all tools go: nobody could find them."""
+    found = frozenset(_found(request))
+    messages = tuple(map(_in_words, request.messages))
+    if not all(map(is_, messages, request.messages)):
+        request = replace(request, messages=messages)
+    if not any(map(_is_deferred, request.tools)) or any(map(_searches_elsewhere, request.tools)):
+        return request
+    tools = tuple(tool for tool in request.tools if tool.name in found or not _is_deferred(tool))
+    callable_now = any(tool.kind != "opaque" for tool in tools)
+    return replace(request, tools=tools) if callable_now and len(tools) < len(request.tools) else request
+
+
+def _found(request: ChatRequest) -> Iterator[str]:
+    """The names that the history or the choice has used."""
+    yield from (request.tool_choice.names or ()) if request.tool_choice is not None else ()
+    for message in request.messages:
+        yield from (call.name for call in message.tool_calls)
+        for part in message.parts:
+            content = part.content if type(part) is ToolResultPart else ()
+            yield from (item.name for item in content if type(item) is ToolReferencePart)
+
+
+def _is_deferred(tool: Tool) -> bool:
+    return dict(tool.extra).get("defer_loading") == b"true"
+
+
+def _searches_elsewhere(tool: Tool) -> bool:
+    return tool.kind == "opaque" and tool.name.startswith("tool_search")
+
+
+def _in_words(message: Message) -> Message:
+    parts = tuple(map(_part_in_words, message.parts))
+    return message if all(map(is_, parts, message.parts)) else replace(message, parts=parts)
+
+
+def _part_in_words(part: Part) -> Part:
+    if type(part) is not ToolResultPart or not any(type(item) is ToolReferencePart for item in part.content):
+        return part
+    return replace(part, content=tuple(map(_item_in_words, part.content)))
+
+
+def _item_in_words(item: Any) -> Any:
+    return TextPart(f"The tool `{item.name}` can be called now.") if type(item) is ToolReferencePart else item

@@ -1,0 +1,192 @@
+"""Anthropic's typed tools that run at the client: a shell, an editor, a memory, a computer's screen.
+
+A request declares them by type alone, since Claude has learned their inputs. Their calls are ordinary `tool_use` blocks
+that the client answers, so any other model can have them as functions, given what Anthropic documents of them. Tools of
+every other type run at Anthropic.
+
+Source: the pages of Anthropic's documentation on each tool, and anthropic-python's types of their inputs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from toolwire.wire.json import dump
+
+#: Members of a declaration that `client_tool` reads, and those that only Claude needs.
+DECLARED = frozenset({"display_width_px", "display_height_px", "display_number", "enable_zoom", "max_characters"})
+
+
+@dataclass(frozen=True, slots=True)
+class ClientTool:
+    """What a type stands for. `name` is the one that Anthropic gives it."""
+
+    name: str
+    description: str
+    schema: dict[str, Any]
+
+
+def client_tool(kind: str, declared: dict[str, Any]) -> tuple[str, str, bytes] | None:
+    """(name, description, schema) of a tool by its type and its declaration; None for one that the client does not
+    run. A version that is not known yet is read as the newest that is."""
+    family, _, version = kind.rpartition("_")
+    if family not in _FAMILIES or not version.isdigit():
+        return None
+    row = next(row for oldest, row in _FAMILIES[family] if version >= oldest or oldest == _FIRST)
+    description, schema = row.description, row.schema
+    if family == "computer":
+        width, height = declared.get("display_width_px"), declared.get("display_height_px")
+        if width and height:
+            description += f" The screen is {width} pixels wide and {height} pixels high."
+        if version >= _ZOOMS and declared.get("enable_zoom") is not True:
+            schema = _computer(_ACTIONS)
+    return row.name, description, dump(schema)
+
+
+def is_toolset(kind: str) -> bool:
+    """Whether the type stands for many tools at once that the client runs, whose calls name their set."""
+    return kind.startswith(("computer_toolset_", "browser_toolset_"))
+
+
+#: Stands for every version before the next one.
+_FIRST = ""
+
+
+def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+
+
+def _text(description: str) -> dict[str, Any]:
+    return {"type": "string", "description": description}
+
+
+def _number(description: str) -> dict[str, Any]:
+    return {"type": "integer", "description": description}
+
+
+def _numbers(count: int, description: str) -> dict[str, Any]:
+    return {
+        "type": "array",
+        "items": {"type": "integer"},
+        "minItems": count,
+        "maxItems": count,
+        "description": description,
+    }
+
+
+def _choice(words: tuple[str, ...], description: str) -> dict[str, Any]:
+    return {"type": "string", "enum": list(words), "description": description}
+
+
+# ---------------------------------------------------------------- bash
+
+_BASH = ClientTool(
+    "bash",
+    "Run a command in a bash session that keeps its state from call to call. Give `command`, or `restart` to begin "
+    "a new session.",
+    _object(
+        {
+            "command": _text("The command to run. Required unless the session is restarted."),
+            "restart": {"type": "boolean", "description": "True restarts the session."},
+        }
+    ),
+)
+
+# ---------------------------------------------------------------- text editor
+
+_RANGE = "For view: the first and the last line to show, counted from 1; -1 is the end of the file."
+
+
+def _editor(name: str, commands: tuple[str, ...], inserted: str) -> ClientTool:
+    """The editor, whose text to insert has gone by two names."""
+    new_str = "For str_replace: the text to put in its place; none removes it."
+    properties = {
+        "command": _choice(commands, "What to do."),
+        "path": _text("The path of the file, or for view of a directory."),
+        "view_range": _numbers(2, _RANGE),
+        "file_text": _text("For create: the content of the new file."),
+        "old_str": _text("For str_replace: the text to replace. It must be in the file exactly once."),
+        "new_str": _text(new_str if inserted != "new_str" else f"{new_str} For insert: the text to insert."),
+        "insert_line": _number("For insert: the line behind which to insert; 0 is the beginning of the file."),
+    }
+    if inserted == "insert_text":
+        properties["insert_text"] = _text("For insert: the text to insert.")
+    description = f"View, create and edit text files. Commands: {', '.join(commands)}."
+    return ClientTool(name, description, _object(properties, "command", "path"))
+
+
+_EDITS = ("view", "create", "str_replace", "insert")
+_EDITOR = "str_replace_based_edit_tool"
+
+# ---------------------------------------------------------------- memory
+
+_MEMORY = ClientTool(
+    "memory",
+    "Keep notes in files under /memories that last from one conversation to the next. View the directory before you "
+    "begin a task; write down what a later conversation needs.",
+    _object(
+        {
+            "command": _choice((*_EDITS, "delete", "rename"), "What to do."),
+            "path": _text("The path under /memories. Not for rename."),
+            "view_range": _numbers(2, _RANGE),
+            "file_text": _text("For create: the content of the file."),
+            "old_str": _text("For str_replace: the text to replace. It must be in the file exactly once."),
+            "new_str": _text("For str_replace: the text to put in its place."),
+            "insert_line": _number("For insert: the line behind which to insert; 0 is the beginning of the file."),
+            "insert_text": _text("For insert: the text to insert."),
+            "old_path": _text("For rename: the path that there is."),
+            "new_path": _text("For rename: the new path."),
+        },
+        "command",
+    ),
+)
+
+# ---------------------------------------------------------------- computer
+
+_FIRST_ACTIONS = (
+    "key", "type", "mouse_move", "left_click", "left_click_drag", "right_click", "middle_click", "double_click",
+    "screenshot", "cursor_position",
+)  # fmt: skip
+_ACTIONS = (
+    *_FIRST_ACTIONS, "left_mouse_down", "left_mouse_up", "triple_click", "scroll", "hold_key", "wait",
+)  # fmt: skip
+#: The version that has the action "zoom", for those who switch it on.
+_ZOOMS = "20251124"
+
+
+def _computer(actions: tuple[str, ...]) -> dict[str, Any]:
+    properties = {
+        "action": _choice(actions, "What to do."),
+        "coordinate": _numbers(2, "For mouse actions: x pixels from the left edge, y pixels from the top edge."),
+        "text": _text("For type: the text. For key and hold_key: the key or combination, as ctrl+s."),
+    }
+    if "scroll" in actions:
+        properties |= {
+            "start_coordinate": _numbers(2, "For left_click_drag: where the drag begins."),
+            "scroll_direction": _choice(("up", "down", "left", "right"), "For scroll."),
+            "scroll_amount": _number("For scroll: clicks of the wheel."),
+            "duration": {"type": "number", "description": "For hold_key and wait: seconds."},
+        }
+    if "zoom" in actions:
+        properties["region"] = _numbers(4, "For zoom: x and y of the top left corner, x and y of the bottom right one.")
+    return _object(properties, "action")
+
+
+_SCREEN = "Use a computer by its screen, mouse and keyboard. Take a screenshot to see what an action has done."
+
+#: Family -> its rows, newest first, each with the first version that it holds for.
+_FAMILIES: dict[str, tuple[tuple[str, ClientTool], ...]] = {
+    "bash": ((_FIRST, _BASH),),
+    "text_editor": (
+        ("20250728", _editor(_EDITOR, _EDITS, "insert_text")),
+        ("20250429", _editor(_EDITOR, _EDITS, "new_str")),
+        (_FIRST, _editor("str_replace_editor", (*_EDITS, "undo_edit"), "new_str")),
+    ),
+    "memory": ((_FIRST, _MEMORY),),
+    "computer": (
+        (_ZOOMS, ClientTool("computer", _SCREEN, _computer((*_ACTIONS, "zoom")))),
+        ("20250124", ClientTool("computer", _SCREEN, _computer(_ACTIONS))),
+        (_FIRST, ClientTool("computer", _SCREEN, _computer(_FIRST_ACTIONS))),
+    ),
+}

@@ -1,0 +1,180 @@
+"""Histories that clients send and one provider or another refuses: each reaches every provider as it takes it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.clients.sending import LANES, MODELS, send
+from toolwire.model.errors import RequestError
+from toolwire.rewrite.history import GO_ON, NO_TEXT
+
+WIRES = sorted(MODELS)
+CLAUDES = [("anthropic_messages", ""), ("bedrock_converse", "anthropic.")]
+
+USER = {"role": "user", "content": "x"}
+SAID = {"role": "assistant", "content": "So far so good"}
+
+
+def foreign(door: str) -> list[str]:
+    return [wire for wire in WIRES if LANES.get(door) != wire]
+
+
+# ---------------------------------------------------------------- reasoning alone
+
+REASONING = {"type": "reasoning", "id": "rs_x", "summary": [], "encrypted_content": "gAAAopaque"}
+TOLD = REASONING | {"summary": [{"type": "summary_text", "text": "Hm."}]}
+THINKING = {"type": "thinking", "thinking": "Hm.", "signature": ""}
+ALONE: dict[str, tuple[str, dict[str, Any]]] = {
+    "responses": ("responses", {"input": [USER, REASONING, USER]}),
+    "responses, with a summary": ("responses", {"input": [USER, TOLD, USER]}),
+    "responses, at the end": ("responses", {"input": [USER, TOLD]}),
+    "messages": (
+        "messages", {"max_tokens": 99, "messages": [USER, {"role": "assistant", "content": [THINKING]}, USER]},
+    ),
+    "chat": ("chat", {"messages": [USER, {"role": "assistant", "content": "", "reasoning_content": "Hm."}, USER]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("name", ALONE)
+def test_a_turn_of_reasoning_alone_is_no_empty_message(name: str, wire: str) -> None:
+    door, members = ALONE[name]
+    if LANES[door] == wire:
+        return
+    found = send(door, wire, **members)
+    assert set(found.roles) == {"user"}
+    assert json.dumps(found.turns).count('"x"') == (1 if name.endswith("end") else 2)
+
+
+@pytest.mark.parametrize("wire", foreign("chat"))
+def test_reasoning_that_is_left_out_with_its_turn_is_told(wire: str) -> None:
+    assert send("chat", wire, **ALONE["chat"][1]).warnings == ["silent_turn_left_out"]
+
+
+def test_a_history_in_which_nobody_speaks_is_still_a_request() -> None:
+    for wire in foreign("chat"):
+        found = send("chat", wire, messages=[{"role": "assistant", "content": ""}])
+        assert found.roles == ["user"]
+        assert NO_TEXT in json.dumps(found.turns)
+
+
+# ---------------------------------------------------------------- thinking without its proof
+
+UNPROVEN: list[dict[str, Any]] = [
+    THINKING,
+    {"type": "thinking", "thinking": "Hm."},
+    {"type": "thinking", "thinking": "Hm.", "signature": None},
+    {"type": "thinking", "thinking": None, "signature": ""},
+]
+
+
+@pytest.mark.parametrize("block", UNPROVEN, ids=map(json.dumps, UNPROVEN))
+@pytest.mark.parametrize("wire", WIRES)
+def test_thinking_without_its_proof_ends_no_session(wire: str, block: dict[str, Any]) -> None:
+    use = {"type": "tool_use", "id": "c1", "name": "f", "input": {}}
+    answered = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "r"}]}
+    history = [USER, {"role": "assistant", "content": [block, use]}, answered]
+    tools = [{"name": "f", "input_schema": {"type": "object"}}]
+    found = send("messages", wire, max_tokens=99, messages=history, tools=tools)
+    assert '"thinking"' not in json.dumps(found.turns)
+    assert '"f"' in json.dumps(found.turns)
+
+
+# ---------------------------------------------------------------- who begins, who ends
+
+CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+BEGINS_WITH_A_CALL = [
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "call_1", "content": "r"},
+]
+
+
+@pytest.mark.parametrize("wire", ["anthropic_messages", "bedrock_converse", "gemini"])
+@pytest.mark.parametrize("history", [BEGINS_WITH_A_CALL, [SAID, USER]], ids=["a call", "a text"])
+def test_a_history_may_open_with_the_assistant(history: list[Any], wire: str) -> None:
+    tools = [{"type": "function", "function": {"name": "f"}}]
+    found = send("chat", wire, messages=history, tools=tools)
+    assert found.roles == ["user", "assistant", "user"]
+    assert NO_TEXT in json.dumps(found.turns[0])
+    assert "empty_message" in found.warnings
+
+
+def ending(door: str) -> dict[str, Any]:
+    return {"input" if door == "responses" else "messages": [USER, SAID]}
+
+
+@pytest.mark.parametrize("door", ["chat", "responses", "native"])
+@pytest.mark.parametrize(("wire", "prefix"), CLAUDES)
+@pytest.mark.parametrize("model", ["claude-opus-4-6", "claude-sonnet-4-6", "claude-opus-4-8", "claude-sonnet-5-5"])
+def test_models_that_do_not_go_on_with_their_own_text(model: str, wire: str, prefix: str, door: str) -> None:
+    found = send(door, wire, model=prefix + model, **ending(door))
+    assert found.roles == ["user", "assistant", "user"]
+    assert GO_ON in json.dumps(found.turns[-1])
+    assert found.warnings == ["user_turn_added"]
+
+
+@pytest.mark.parametrize(("wire", "prefix"), CLAUDES)
+def test_models_that_do_are_left_to_it(wire: str, prefix: str) -> None:
+    model = prefix + "claude-sonnet-4-5"
+    found = send("chat", wire, model=model, messages=[USER, SAID])
+    assert (found.roles[-1], found.warnings) == ("assistant", [])
+    thinks = send("chat", wire, model=model, reasoning_effort="high", messages=[USER, SAID])
+    assert thinks.roles[-1] == "user"  # beside thinking they refuse it
+
+
+def test_mistral_wants_a_user_last_and_decides_itself_in_its_lane() -> None:
+    found = send("responses", "openai_chat", profile="mistral", input=[USER, SAID])
+    assert (found.roles[-1], found.warnings) == ("user", ["user_turn_added"])
+    assert send("chat", "openai_chat", profile="mistral", messages=[USER, SAID]).roles[-1] == "assistant"
+
+
+def test_system_text_in_the_middle_is_told_where_it_goes_to_the_user() -> None:
+    history = [USER, {"role": "system", "content": "S"}, USER]
+    for wire in ("gemini", "bedrock_converse"):
+        assert send("chat", wire, messages=history).warnings == ["system_message_in_user_turn"]
+
+
+# ---------------------------------------------------------------- results
+
+TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
+
+
+def calling(*ids: str) -> dict[str, Any]:
+    return {"role": "assistant", "content": None, "tool_calls": [CALL | {"id": id} for id in ids]}
+
+
+def answered(id: str, text: str) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": id, "content": text}
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_results_of_one_tool_out_of_order_stay_with_their_calls(wire: str) -> None:
+    """Google tells them apart by their order alone."""
+    history = [USER, calling("call_a", "call_b"), answered("call_b", "of b"), USER, answered("call_a", "of a")]
+    told = json.dumps(send("chat", wire, messages=history, tools=TOOLS).turns)
+    assert told.count("of a") == told.count("of b") == 1
+    if wire == "gemini":
+        assert told.index("of a") < told.index("of b")
+    else:
+        for id in ("a", "b"):
+            near = told[told.index(f"of {id}") - 120 : told.index(f"of {id}") + 120]
+            assert f"call_{id}" in near
+
+
+@pytest.mark.parametrize("wire", foreign("chat"))
+def test_a_second_result_of_a_call_is_refused_by_its_place(wire: str) -> None:
+    with pytest.raises(RequestError) as refused:
+        send("chat", wire, messages=[USER, calling("call_a"), answered("call_a", "1"), answered("call_a", "2")])
+    assert (refused.value.code, refused.value.param) == ("duplicate_tool_result", "messages[3].tool_call_id")
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_an_id_that_is_used_again_keeps_both_pairs(wire: str) -> None:
+    turns = [calling("call_a"), answered("call_a", "first"), USER, calling("call_a"), answered("call_a", "second")]
+    told = json.dumps(send("chat", wire, messages=[USER, *turns], tools=TOOLS).turns)
+    assert 0 < told.index("first") < told.index("second")
+    if wire in ("anthropic_messages", "openai_responses", "bedrock_converse"):
+        assert told.count('"call_a"') == 2  # the later pair has an id of its own
