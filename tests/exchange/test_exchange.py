@@ -324,6 +324,31 @@ def test_what_is_within_the_limits_is_served() -> None:
     assert len(read(told(opened(request(), limits=limits), stream(ROLE, *calls, CALLS)).body).calls) == 2
 
 
+# ---------------------------------------------------------------- what is held when an answer breaks off
+
+_MARKUP = "<function=time>{"
+
+
+@pytest.mark.parametrize(
+    ("chunks", "shown"),
+    [
+        ([text(_MARKUP)], _MARKUP),
+        ([text("a " + _MARKUP)], "a " + _MARKUP),
+        ([text("x"), opening(0, "call_a", "time"), text(_MARKUP)], "x"),
+        ([opening(0, "call_a", "time"), text(_MARKUP)], ""),
+    ],
+)
+def test_held_text_is_shown_where_the_policy_holds_nothing(chunks: list[Any], shown: str) -> None:
+    """What may be a call in text waits, and so does all behind a call whose arguments are to be judged."""
+    tools = [{"type": "function", "function": {"name": "time"}}]
+    exchange = opened(request(tools=tools), headers={"x-toolwire-validate-tool-arguments": "reject"})
+    answered = answer(exchange, [stream(ROLE, *chunks, done=False)], error=UpstreamTimeout("nothing more came"))
+    said = read(answered.body)
+    assert (said.content or "", said.calls) == (shown, [])
+    assert said.error is not None
+    assert said.error["message"] == "nothing more came"
+
+
 # ---------------------------------------------------------------- what is observed
 
 
