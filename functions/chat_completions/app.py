@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from toolwire.shell.serve.door import prepare, serve
+from toolwire.shell.serve.door import serve, warm_up
 from toolwire.shell.serve.output import Answer
 
-prepare("chat", wires=("openai_chat",))
+warm_up("chat", wires=("openai_chat",))
 
 
 def handler(event: dict[str, Any], context: Any) -> Answer:

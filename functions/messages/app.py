@@ -3,10 +3,10 @@
 from typing import Any
 
 from toolwire.shell.serve.count_tokens import is_count, serve_count
-from toolwire.shell.serve.door import prepare, serve
+from toolwire.shell.serve.door import serve, warm_up
 from toolwire.shell.serve.output import Answer
 
-prepare("messages", wires=("anthropic_messages",))
+warm_up("messages", wires=("anthropic_messages",))
 
 
 def handler(event: dict[str, Any], context: Any) -> Answer:

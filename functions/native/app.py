@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from toolwire.shell.serve.door import prepare
+from toolwire.shell.serve.door import warm_up
 from toolwire.shell.serve.native import serve_native
 from toolwire.shell.serve.output import Answer
 
-prepare("native", wires=("openai_chat",))
+warm_up("native", wires=("openai_chat",))
 
 
 def handler(event: dict[str, Any], context: Any) -> Answer:

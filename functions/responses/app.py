@@ -4,10 +4,10 @@
 from typing import Any
 
 from toolwire.shell.serve.compact import is_compact, serve_compact
-from toolwire.shell.serve.door import prepare, serve
+from toolwire.shell.serve.door import serve, warm_up
 from toolwire.shell.serve.output import Answer
 
-prepare("responses", wires=("openai_responses",))
+warm_up("responses", wires=("openai_responses",))
 
 
 def handler(event: dict[str, Any], context: Any) -> Answer:

@@ -9,7 +9,7 @@ import pytest
 
 from toolwire.model.http import Head
 from toolwire.model.settings import Settings
-from toolwire.shell.serve import opening
+from toolwire.shell.serve import admission
 from toolwire.shell.serve.door import serve
 
 pytestmark = pytest.mark.enable_socket  # the demo provider's
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.enable_socket  # the demo provider's
 
 @pytest.fixture(autouse=True)
 def _only_the_demo(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "current_settings", lambda: Settings(providers={}))
+    monkeypatch.setattr(admission, "current_settings", lambda: Settings(providers={}))
 
 
 def ask(

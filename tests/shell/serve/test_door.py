@@ -24,8 +24,8 @@ from toolwire.model.settings import ProviderConfig, Settings, Tenant
 from toolwire.shell.network import aws
 from toolwire.shell.network.sockets import Timeouts
 from toolwire.shell.network.upstream import Upstream
+from toolwire.shell.serve import admission, observe
 from toolwire.shell.serve import door as serve_module
-from toolwire.shell.serve import observe, opening
 from toolwire.shell.serve.door import serve
 from toolwire.shell.serve.output import Output, deliver
 from toolwire.shell.settings.configuration import SettingsError, load_settings
@@ -81,7 +81,7 @@ def settings(server: MisbehavingUpstream, monkeypatch: pytest.MonkeyPatch) -> Se
         aliases={"fast": "acme/m"},
         key_sha256=hashlib.sha256(KEY.encode()).hexdigest(),
     )
-    monkeypatch.setattr(opening, "current_settings", lambda: made)
+    monkeypatch.setattr(admission, "current_settings", lambda: made)
     return made
 
 
@@ -152,7 +152,7 @@ def test_a_function_that_asks_dynamodb_has_its_client_before_its_first_request(
     monkeypatch.setattr(serve_module, "current_settings", lambda: load_settings(variables))
     monkeypatch.setattr(serve_module, "upstream", lambda: None)
 
-    serve_module.prepare("chat", ("openai_chat",))
+    serve_module.warm_up("chat", ("openai_chat",))
 
     assert warmed == ([("dynamodb", False), ("dynamodb", True)] if warms else [])
 
@@ -206,7 +206,7 @@ def test_a_wrong_configuration_is_told_to_the_log_only(monkeypatch: pytest.Monke
     def wrong() -> Settings:
         raise SettingsError("providers.acme.wire: 'x' is not known")
 
-    monkeypatch.setattr(opening, "current_settings", wrong)
+    monkeypatch.setattr(admission, "current_settings", wrong)
 
     head, body = ask(event())
 
@@ -220,7 +220,7 @@ def test_a_bug_tells_nothing_of_itself(monkeypatch: pytest.MonkeyPatch, log: io.
     def broken(*arguments: object) -> None:
         raise KeyError(PROMPT)
 
-    monkeypatch.setattr(opening, "prepare", broken)
+    monkeypatch.setattr(admission, "prepare", broken)
 
     head, body = ask(event())
 
@@ -299,7 +299,7 @@ def test_debug_follows_each_call(server: MisbehavingUpstream, log: io.StringIO) 
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_the_demo_answers_without_any_provider(stream: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "current_settings", lambda: Settings(providers={}, tenant=Tenant()))
+    monkeypatch.setattr(admission, "current_settings", lambda: Settings(providers={}, tenant=Tenant()))
 
     head, body = ask(event(model="demo/compatible", stream=stream))
 

@@ -17,7 +17,7 @@ from toolwire.exchange.prepare import HOP_HEADER
 from toolwire.model.errors import GatewayError
 from toolwire.model.http import Head
 from toolwire.model.settings import ProviderConfig, Settings, Tenant
-from toolwire.shell.serve import opening
+from toolwire.shell.serve import admission
 from toolwire.shell.serve.count_tokens import serve_count
 from toolwire.shell.serve.door import serve
 from toolwire.shell.serve.native import serve_native
@@ -134,8 +134,8 @@ def test_the_first_fault_is_told(
         key_sha256=hashlib.sha256(KEY.encode()).hexdigest(),
         require_key=True,
     )
-    monkeypatch.setattr(opening, "current_settings", lambda: settings)
-    monkeypatch.setattr(opening, "_listening", lambda target: target)
+    monkeypatch.setattr(admission, "current_settings", lambda: settings)
+    monkeypatch.setattr(admission, "_listening", lambda target: target)
 
     head = ENTRIES[entry](ask)
 

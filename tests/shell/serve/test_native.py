@@ -14,7 +14,7 @@ from tests.policy.door_clients import CLIENTS
 from toolwire.doors import DOORS, load_door
 from toolwire.model.http import Head, HttpRequest
 from toolwire.model.settings import ProviderConfig, Settings, Tenant
-from toolwire.shell.serve import observe, opening
+from toolwire.shell.serve import admission, observe
 from toolwire.shell.serve.native import serve_native
 
 KEY, SECRET = "tw-key", "sk-a-provider-secret"
@@ -36,7 +36,7 @@ CHECK, TRANSLATE = "/native/tools/check", "/native/translate"
 @pytest.fixture(autouse=True)
 def settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACME_KEY", SECRET)
-    monkeypatch.setattr(opening, "current_settings", lambda: SETTINGS)
+    monkeypatch.setattr(admission, "current_settings", lambda: SETTINGS)
 
 
 def ask(path: str, body: Any, headers: dict[str, str] | None = None) -> tuple[Head, Any]:
@@ -153,13 +153,13 @@ MODELS = ["openai/gpt-4.1", "openai/gpt-5.6", "anthropic/claude-sonnet-5", "goog
 @pytest.mark.parametrize("door", DOORS)
 def test_what_is_shown_is_what_is_sent(door: str, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Route, wire, policy and writer are those of the real request; `tools/check` agrees on wire and tools."""
-    monkeypatch.setattr(opening, "current_settings", lambda: SETTINGS)
-    monkeypatch.setattr(opening, "_listening", lambda target: target)  # the demo's address stays a path
+    monkeypatch.setattr(admission, "current_settings", lambda: SETTINGS)
+    monkeypatch.setattr(admission, "_listening", lambda target: target)  # the demo's address stays a path
     body = {**CLIENTS[door].body([dict(FUNCTION)], "required", None, True), "model": model}
     headers = {"x-api-key": KEY, "x-toolwire-schema-mode": "reject"}
     record = observe.RequestRecord("req-1", door)
     request = HttpRequest("POST", "/", headers, json.dumps(body).encode())
-    real = opening.open_exchange(load_door(door), request, record).upstream_request
+    real = admission.open_exchange(load_door(door), request, record).upstream_request
 
     _, shown = ask(TRANSLATE, {"door": door, "body": body}, headers)
 
@@ -177,7 +177,7 @@ def test_what_is_shown_is_what_is_sent(door: str, model: str, monkeypatch: pytes
 @pytest.mark.parametrize("path", [CHECK, TRANSLATE])
 def test_a_key_that_is_not_for_the_native_api(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     closed = Settings(providers=SETTINGS.providers, tenant=Tenant(doors=("chat",)))
-    monkeypatch.setattr(opening, "current_settings", lambda: closed)
+    monkeypatch.setattr(admission, "current_settings", lambda: closed)
     body = {"tools": [WEATHER]} if path == CHECK else {"door": "chat", "body": {**CHAT, "model": "openai/gpt-5.1"}}
     assert error(path, body) == (403, "door_not_allowed", None)
 
@@ -228,7 +228,7 @@ def test_a_key_is_needed(path: str) -> None:
 @pytest.mark.parametrize("path", [CHECK, TRANSLATE])
 def test_rates_hold(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     limited = Settings(providers=SETTINGS.providers, tenant=Tenant(name=f"limited{path}", requests_per_minute=1))
-    monkeypatch.setattr(opening, "current_settings", lambda: limited)
+    monkeypatch.setattr(admission, "current_settings", lambda: limited)
     monkeypatch.setattr(time, "time", lambda: 1_800_000_000.0)
     body = {"tools": [WEATHER]} if path == CHECK else {"door": "chat", "body": {**CHAT, "model": "openai/gpt-5.1"}}
 

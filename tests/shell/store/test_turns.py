@@ -16,8 +16,8 @@ from tests.shell.serve.test_door import CALLS, WEATHER, ask, event
 from toolwire.conversation.tool_call_ids import mint
 from toolwire.model.settings import Settings, Tenant
 from toolwire.model.stored import Item, Key
+from toolwire.shell.serve import admission
 from toolwire.shell.serve import door as serve_module
-from toolwire.shell.serve import opening
 from toolwire.shell.store import turns as turns_module
 from toolwire.shell.store.store import Failure, MemoryStore, StoreError
 
@@ -121,7 +121,7 @@ def test_another_tenant_finds_nothing(
 ) -> None:
     """The same conversation and the same ids under another key: not one item crosses."""
     tenant = {"name": "one"}
-    monkeypatch.setattr(opening, "authenticate", lambda headers, settings: Tenant(tenant["name"]))
+    monkeypatch.setattr(admission, "authenticate", lambda headers, settings: Tenant(tenant["name"]))
     (id,) = call_ids(turn(server, [{"role": "user", "content": "hi"}])[1])
     tenant["name"] = "two"
     turn(server, answered(id))

@@ -101,7 +101,7 @@ class Exchange:
         return self.attempt.signed(request, now)
 
     @property
-    def ends(self) -> bool:
+    def finished(self) -> bool:
         """Whether the turn's end was seen: how many calls it has is known, and the client hears of it next."""
         return self._stages.order.finished
 
@@ -187,7 +187,7 @@ class Exchange:
 
     def _send(self, data: bytes) -> list[Action]:
         """The body's bytes, once what the turn leaves behind is stored."""
-        if self.ends and (items := self._gate.hold(data)):
+        if self.finished and (items := self._gate.hold(data)):
             return [Store(items)]
         return self._sent(self._writer.send(data))
 

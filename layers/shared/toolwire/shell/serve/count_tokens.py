@@ -17,9 +17,9 @@ from toolwire.model.limits import ANSWER_BYTES
 from toolwire.providers import load_provider
 from toolwire.providers.token_count import NO_COUNT, estimate, read_count
 from toolwire.shell.serve import observe
+from toolwire.shell.serve.admission import open_exchange
 from toolwire.shell.serve.document import serve_document
 from toolwire.shell.serve.door import seconds_left, upstream
-from toolwire.shell.serve.opening import open_exchange
 from toolwire.shell.serve.output import Answer
 from toolwire.shell.serve.proxy_event import is_proxy_event, resource
 from toolwire.wire.json import dump

@@ -1,6 +1,6 @@
 """One client request from proxy event to answer: what a door's function runs.
 
-What can be refused is refused before anything is sent upstream (`opening.py`); from then on the exchange decides what
+What can be refused is refused before anything is sent upstream (`admission.py`); from then on the exchange decides what
 the client sees, and this module only carries bytes between it and the sockets. The generator that `serve` returns
 yields one Head and then bytes; once the Output has committed a head by itself (a keep-alive on a silent upstream) it
 yields none.
@@ -25,7 +25,7 @@ from toolwire.model.http import Head
 from toolwire.providers import WIRES
 from toolwire.shell.network.upstream import Upstream
 from toolwire.shell.serve import observe
-from toolwire.shell.serve.opening import open_exchange
+from toolwire.shell.serve.admission import open_exchange
 from toolwire.shell.serve.output import Answer, current_output
 from toolwire.shell.serve.proxy_event import IGNORED, error_head, http_request, is_proxy_event, request_id
 from toolwire.shell.settings.configuration import SettingsError, current_settings
@@ -43,7 +43,7 @@ LINGER_SECONDS = 1.0
 DEFAULT_SECONDS = 600.0
 
 
-def prepare(door_name: str, wires: Iterable[str]) -> None:
+def warm_up(door_name: str, wires: Iterable[str]) -> None:
     """Does, while a function starts, what its first request would otherwise wait for."""
     settings = None
     with suppress(SettingsError):  # the request that meets it is answered, and the log says what is wrong
@@ -140,7 +140,7 @@ def _asked(exchange: Exchange, expires: float, record: observe.RequestRecord) ->
 def _sent(exchange: Exchange, actions: Iterable[Action], record: observe.RequestRecord) -> Iterator[Head | bytes]:
     """The exchange's actions as what the runner takes. A head that is out already is not yielded again."""
     for action in carried_out(exchange, actions, lambda items: remember(items, record)):
-        if exchange.ends:
+        if exchange.finished:
             record.charge_calls()  # the next request is measured by them, however soon it comes
         if isinstance(action, Head):
             output = current_output.get()

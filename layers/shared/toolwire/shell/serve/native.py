@@ -24,9 +24,9 @@ from toolwire.pages.translate import show
 from toolwire.providers import load_provider
 from toolwire.providers.wire_choice import wire_for
 from toolwire.shell.serve import observe
+from toolwire.shell.serve.admission import admit_client
 from toolwire.shell.serve.document import serve_document
 from toolwire.shell.serve.door import serve
-from toolwire.shell.serve.opening import admit_client
 from toolwire.shell.serve.output import Answer
 from toolwire.shell.serve.proxy_event import is_proxy_event, resource
 from toolwire.shell.store.sticky import with_known_model

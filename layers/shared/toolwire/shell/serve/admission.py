@@ -1,4 +1,4 @@
-"""Everything that is decided about a request before a provider is asked.
+"""Who may ask, and a client's request up to its exchange: all IO before a provider is asked.
 
 The order is the order of trust: our own loop, the key and what it may do, then what the body says. What can be refused
 is refused before anything is sent upstream.
