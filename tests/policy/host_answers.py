@@ -119,6 +119,10 @@ HOSTS: dict[str, Host] = {
 }
 
 
+#: Where calls have an object for their arguments: what is no JSON cannot be said there. (Wire, whether it is streamed.)
+HAS_OBJECTS = {("gemini", True), ("gemini", False), ("anthropic_messages", False), ("bedrock_converse", False)}
+
+
 def content_type(wire: str, *, streamed: bool) -> str:
     """The content type of such an answer."""
     events = "application/vnd.amazon.eventstream" if wire == "bedrock_converse" else "text/event-stream"
@@ -126,7 +130,7 @@ def content_type(wire: str, *, streamed: bool) -> str:
 
 
 def says(wire: str, said: str, calls: Calls, *, streamed: bool, cut: bool = False) -> bytes | None:
-    """The upstream's body; None for what the wire has no words for: arguments that are no JSON, as an object."""
+    """The upstream's body; None for what the wire has no words for: see `HAS_OBJECTS`."""
     try:
         return HOSTS[wire](said, calls, streamed, cut)
     except json.JSONDecodeError:
