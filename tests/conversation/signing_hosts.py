@@ -11,7 +11,7 @@ import hashlib
 import hmac
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -289,14 +289,15 @@ class GeminiCompatible(_ChatHost):
 
 
 @contextmanager
-def serving(host: Host) -> Iterator[str]:
-    """The host on a free port of the loopback interface; gives `http://127.0.0.1:port`."""
+def serving(current: Callable[[], Host]) -> Iterator[str]:
+    """The current host on a free port of the loopback interface; gives `http://127.0.0.1:port`."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
 
         def do_POST(self) -> None:
+            host = current()
             assert self.path.startswith(host.path), self.path
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             status, answer = host.answer(body)

@@ -7,7 +7,8 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
@@ -76,18 +77,29 @@ class Client:
         return [call["id"] for message in self.history for call in message.get("tool_calls", ())]
 
 
-@contextmanager
-def conversation(folder: Path, *names: str, stream: bool) -> Iterator[tuple[Client, dict[str, Host]]]:
+@dataclass(frozen=True)
+class Bench:
+    """One gateway in front of every host. A test has hosts of its own, which have seen nothing yet."""
+
+    base: str
+    running: dict[str, Host]
+
+    @contextmanager
+    def conversation(self, *names: str, stream: bool) -> Iterator[tuple[Client, dict[str, Host]]]:
+        self.running.update({name: HOSTS[name][0]() for name in HOSTS})
+        with OpenAI(api_key="sk-nobody", base_url=self.base, max_retries=0, timeout=20) as sdk:
+            yield Client(sdk, stream), {name: self.running[name] for name in names}
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     with ExitStack() as stack:
-        hosts, config = {}, ""
-        for name in names:
-            kind, section, path, _ = HOSTS[name]
-            hosts[name] = kind()
-            address = stack.enter_context(serving(hosts[name])) + path
+        running: dict[str, Host] = {}
+        config = ""
+        for name, (_, section, path, _) in HOSTS.items():
+            address = stack.enter_context(serving(partial(running.__getitem__, name))) + path
             config += f'[providers.{name}]\nbase_url = "{address}"\ncredential = "none"\n{section}\n'
-        base = stack.enter_context(gateway(folder, config))
-        sdk = stack.enter_context(OpenAI(api_key="sk-nobody", base_url=base, max_retries=0, timeout=20))
-        yield Client(sdk, stream), hosts
+        yield Bench(stack.enter_context(gateway(tmp_path_factory.mktemp("hosts"), config)), running)
 
 
 def model(name: str) -> str:
@@ -96,8 +108,8 @@ def model(name: str) -> str:
 
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
 @pytest.mark.parametrize("name", HOSTS)
-def test_ten_turns(name: str, stream: bool, tmp_path: Path) -> None:
-    with conversation(tmp_path, name, stream=stream) as (client, hosts):
+def test_ten_turns(name: str, stream: bool, bench: Bench) -> None:
+    with bench.conversation(name, stream=stream) as (client, hosts):
         for turn in range(1, 11):
             assert client.go_on(model(name), f"turn {turn}") == f"done with {turn}"
         host = hosts[name]
@@ -116,8 +128,8 @@ def test_ten_turns(name: str, stream: bool, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
 @pytest.mark.parametrize(("first", "second"), [("gemini", "claude"), ("claude", "deepseek"), ("openrouter", "gemini")])
-def test_to_another_provider_and_back(first: str, second: str, stream: bool, tmp_path: Path) -> None:
-    with conversation(tmp_path, first, second, stream=stream) as (client, hosts):
+def test_to_another_provider_and_back(first: str, second: str, stream: bool, bench: Bench) -> None:
+    with bench.conversation(first, second, stream=stream) as (client, hosts):
         for turn, name in enumerate([first] * 3 + [second] * 3 + [first] * 3, 1):
             assert client.go_on(model(name), f"turn {turn}") == f"done with {turn}"
     assert [host.refused for host in hosts.values()] == [[], []]
@@ -133,9 +145,9 @@ def test_to_another_provider_and_back(first: str, second: str, stream: bool, tmp
         ("openrouter", "deepseek", "reasoning_details"),
     ],
 )
-def test_in_the_middle_of_a_tool_loop(first: str, second: str, state: str, tmp_path: Path) -> None:
+def test_in_the_middle_of_a_tool_loop(first: str, second: str, state: str, bench: Bench) -> None:
     """The other provider gets none of the first one's state, and no refusal comes of it."""
-    with conversation(tmp_path, first, second, stream=False) as (client, hosts):
+    with bench.conversation(first, second, stream=False) as (client, hosts):
         client.go_on(model(first), "turn 1")
         client.history = client.history[:3]  # the call and its result: the loop goes on elsewhere
         assert client.go_on(model(second)) == "done with 1"
@@ -145,9 +157,9 @@ def test_in_the_middle_of_a_tool_loop(first: str, second: str, state: str, tmp_p
     assert state not in json.dumps(hosts[second].requests)
 
 
-def test_a_resumed_forked_and_merged_conversation(tmp_path: Path) -> None:
+def test_a_resumed_forked_and_merged_conversation(bench: Bench) -> None:
     """What a client does with its histories: each finds what it needs by the ids alone."""
-    with conversation(tmp_path, "claude", stream=False) as (client, hosts):
+    with bench.conversation("claude", stream=False) as (client, hosts):
         client.go_on(model("claude"), "turn 1")
         beginning = list(client.history)
         client.go_on(model("claude"), "turn 2")
@@ -163,7 +175,7 @@ def test_a_resumed_forked_and_merged_conversation(tmp_path: Path) -> None:
     assert all(body["thinking"]["type"] == "enabled" for body in hosts["claude"].requests)
 
 
-def test_ids_that_another_gateway_has_minted(tmp_path: Path) -> None:
+def test_ids_that_another_gateway_has_minted(bench: Bench) -> None:
     """They lead nowhere here: the pair stays a pair, and the state that is not there is done without."""
     call = {"id": "call_" + "x" * 32, "type": "function", "function": {"name": "get_weather", "arguments": "{}"}}
     history: list[dict[str, Any]] = [
@@ -172,7 +184,7 @@ def test_ids_that_another_gateway_has_minted(tmp_path: Path) -> None:
         {"role": "tool", "tool_call_id": call["id"], "content": "fine"},
     ]
     for name in ("claude", "gemini", "deepseek"):
-        with conversation(tmp_path, name, stream=False) as (client, hosts):
+        with bench.conversation(name, stream=False) as (client, hosts):
             client.history = list(history)
             assert client.go_on(model(name)) == "done with 1"
         assert hosts[name].refused == []

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,7 @@ def hosts(folder: Path, *names: str) -> Iterator[tuple[str, dict[str, Host]]]:
         for name in names:
             kind, section, path, _ = HOSTS[name]
             running[name] = kind()
-            address = stack.enter_context(serving(running[name])) + path
+            address = stack.enter_context(serving(partial(running.__getitem__, name))) + path
             config += f'[providers.{name}]\nbase_url = "{address}"\ncredential = "none"\n{section}\n'
         yield stack.enter_context(gateway(folder, config)), running
 

@@ -8,12 +8,10 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.gateway import gateway
 from tests.sdk.talks import DEMO_MODELS, TALKS, check
 from tests.sdk.test_anthropic_python import OWN_TOOLS
 from tests.sdk.test_openai_node import NODE, installed
@@ -43,9 +41,8 @@ def hold_talks(base: str, model: str, way: str) -> list[list[dict[str, Any]]]:
 
 @pytest.mark.parametrize("way", ["whole", "streamed"])
 @pytest.mark.parametrize("model", DEMO_MODELS)
-def test_tool_loop(tmp_path: Path, model: str, way: str) -> None:
-    with gateway(tmp_path) as base:
-        held = hold_talks(base, model, way)
+def test_tool_loop(demo_gateway: str, model: str, way: str) -> None:
+    held = hold_talks(demo_gateway, model, way)
     for talk, turns in zip(TALKS, held, strict=True):
         for turn in turns:
             turn |= {name: _FINISHES[turn[name]] for name in ("finish", "last_finish")}

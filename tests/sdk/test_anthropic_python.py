@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import anthropic
 import pytest
 
-from tests.gateway import gateway
 from tests.reference import needs
-from tests.sdk.talks import DEMO_MODELS, SIM, SIM_MODELS, TALKS, TOOLS, Talk, check, sim
+from tests.sdk.talks import DEMO_MODELS, SIM, SIM_MODELS, TALKS, TOOLS, Talk, check
 
 pytestmark = pytest.mark.enable_socket
 
@@ -28,12 +25,6 @@ OWN_TOOLS = [
     for tool in TOOLS
 ]
 _FINISHES = {"tool_use": "tool_calls", "end_turn": "stop", "max_tokens": "length"}
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with gateway(tmp_path_factory.mktemp("demo")) as base:
-        yield base
 
 
 def client(base: str) -> anthropic.Anthropic:
@@ -77,8 +68,8 @@ def hold(sdk: anthropic.Anthropic, way: str, model: str, talk: Talk) -> list[dic
 
 @WAYS
 @pytest.mark.parametrize("model", DEMO_MODELS)
-def test_tool_loop(demo: str, model: str, way: str) -> None:
-    with client(demo) as sdk:
+def test_tool_loop(demo_gateway: str, model: str, way: str) -> None:
+    with client(demo_gateway) as sdk:
         for talk in TALKS:
             check(talk, model, hold(sdk, way, model, talk))
 
@@ -86,35 +77,35 @@ def test_tool_loop(demo: str, model: str, way: str) -> None:
 @needs(SIM)
 @WAYS
 @pytest.mark.parametrize("model", [model for model, (wire, _) in SIM_MODELS.items() if wire != "openai_chat"])
-def test_tool_loop_with_another_upstream(tmp_path: Path, model: str, way: str) -> None:
-    with sim(tmp_path) as config, gateway(tmp_path, config) as base, client(base) as sdk:
+def test_tool_loop_with_another_upstream(sim_gateway: str, model: str, way: str) -> None:
+    with client(sim_gateway) as sdk:
         for talk in TALKS:
             check(talk, model, hold(sdk, way, model, talk))
 
 
 @pytest.mark.parametrize("model", DEMO_MODELS)
-def test_tokens_are_counted(demo: str, model: str) -> None:
-    with client(demo) as sdk:
+def test_tokens_are_counted(demo_gateway: str, model: str) -> None:
+    with client(demo_gateway) as sdk:
         count = sdk.messages.count_tokens(model=model, messages=[{"role": "user", "content": "How many?"}])
     assert count.input_tokens > 0
 
 
 @pytest.mark.parametrize("way", ["whole", "streamed"])
-def test_errors_are_the_sdks_own(demo: str, way: str) -> None:
-    with client(demo) as sdk:
+def test_errors_are_the_sdks_own(demo_gateway: str, way: str) -> None:
+    with client(demo_gateway) as sdk:
         with pytest.raises(anthropic.NotFoundError):
             ask(sdk, way, model="nobody/m", messages=[{"role": "user", "content": "x"}])
         with pytest.raises(anthropic.RateLimitError):
             ask(sdk, way, model="demo/openai", messages=[{"role": "user", "content": "[demo error 429]"}])
 
 
-def test_a_model_is_retrieved(demo: str) -> None:
-    with client(demo) as sdk:
+def test_a_model_is_retrieved(demo_gateway: str) -> None:
+    with client(demo_gateway) as sdk:
         assert sdk.models.retrieve("demo/anthropic").display_name == "demo/anthropic"
         with pytest.raises(anthropic.NotFoundError, match="demo"):
             sdk.models.retrieve("demo/none")
 
 
-def test_models_are_listed(demo: str) -> None:
-    with client(demo) as sdk:
+def test_models_are_listed(demo_gateway: str) -> None:
+    with client(demo_gateway) as sdk:
         assert {model.id for model in sdk.models.list()} >= set(DEMO_MODELS)

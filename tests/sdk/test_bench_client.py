@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.gateway import gateway
 from tests.reference import SHARED, needs
-from tests.sdk.talks import SIM, SIM_MODELS, sim
+from tests.sdk.talks import SIM, SIM_MODELS
 
 CLIENT = "bench/client.py"
 
@@ -20,11 +19,10 @@ pytestmark = [pytest.mark.integration, pytest.mark.enable_socket, needs(SIM, CLI
 
 @pytest.mark.parametrize("front", ["chat", "anthropic"])
 @pytest.mark.parametrize("model", SIM_MODELS)
-def test_no_defect_in_any_case(tmp_path: Path, model: str, front: str) -> None:
+def test_no_defect_in_any_case(tmp_path: Path, sim_gateway: str, model: str, front: str) -> None:
     command = [sys.executable, "-B", str(SHARED / CLIENT), "check", "--front", front, "--model", model]
-    with sim(tmp_path) as config, gateway(tmp_path, config) as base:
-        more = ["--base", base.removesuffix("/v1"), "--save", str(tmp_path), "--sim-url", ""]
-        done = subprocess.run([*command, *more], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    more = ["--base", sim_gateway.removesuffix("/v1"), "--save", str(tmp_path), "--sim-url", ""]
+    done = subprocess.run([*command, *more], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     print(done.stdout)  # noqa: T201 - shown by pytest -s, and when it fails
     assert done.returncode == 0, done.stderr
 

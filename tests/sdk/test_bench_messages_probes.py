@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.gateway import gateway
 from tests.reference import SHARED, needs
-from tests.sdk.talks import SIM, SIM_MODELS, sim
+from tests.sdk.talks import SIM, SIM_MODELS
 
 PROBES = "bench/probes.py"
 
@@ -52,9 +51,9 @@ EXPECTED: dict[str, dict[str, dict[str, Any] | tuple[int, str]]] = {
 
 
 @pytest.mark.parametrize("model", SIM_MODELS)
-def test_what_reaches_the_provider(tmp_path: Path, model: str) -> None:
+def test_what_reaches_the_provider(tmp_path: Path, sim_config: str, sim_gateway: str, model: str) -> None:
     wire = SIM_MODELS[model][0]
-    probed = probe(tmp_path, model)
+    probed = probe(tmp_path, sim_config, sim_gateway, model)
     assert probed.keys() == EXPECTED[wire].keys()
     for name, row in probed.items():
         members = EXPECTED[wire][name]
@@ -95,14 +94,13 @@ def _gemini_history(sent: dict[str, Any]) -> None:
 HISTORIES = {"openai_chat": _chat_history, "anthropic_messages": _own_history, "gemini": _gemini_history}
 
 
-def probe(folder: Path, model: str) -> dict[str, Any]:
+def probe(folder: Path, config: str, base: str, model: str) -> dict[str, Any]:
     """The probes' report. What they put into a request to find it again is taken out of it."""
     report = folder / "probes.json"
-    with sim(folder) as config, gateway(folder, config) as base:
-        upstream = tomllib.loads(config)["providers"]["sim-anthropic"]["base_url"]
-        command = [sys.executable, "-B", str(SHARED / PROBES), "--front", "anthropic", "--model", model]
-        command += ["--base", base.removesuffix("/v1"), "--sim-url", upstream, "--save", str(report)]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+    upstream = tomllib.loads(config)["providers"]["sim-anthropic"]["base_url"]
+    command = [sys.executable, "-B", str(SHARED / PROBES), "--front", "anthropic", "--model", model]
+    command += ["--base", base.removesuffix("/v1"), "--sim-url", upstream, "--save", str(report)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     text = re.sub(r"probe-\d+ \[\[sim text n=2\]\]", "go", report.read_text("utf-8"))
     probed: dict[str, Any] = json.loads(text)

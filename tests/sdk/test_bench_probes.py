@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.gateway import gateway
 from tests.reference import SHARED, needs
-from tests.sdk.talks import SIM, SIM_MODELS, sim
+from tests.sdk.talks import SIM, SIM_MODELS
 
 PROBES = "bench/probes.py"
 
@@ -150,8 +149,8 @@ EXPECTED: dict[str, dict[str, dict[str, Any] | str]] = {
 
 
 @pytest.mark.parametrize("model", SIM_MODELS)
-def test_what_reaches_the_provider(tmp_path: Path, model: str) -> None:
-    probed = probe(tmp_path, model)
+def test_what_reaches_the_provider(tmp_path: Path, sim_config: str, sim_gateway: str, model: str) -> None:
+    probed = probe(tmp_path, sim_config, sim_gateway, model)
     expected = EXPECTED[SIM_MODELS[model][0]] | {"orphan_tool_result": "unknown_tool_call_id"}
     assert probed.keys() == expected.keys()
     for name, row in probed.items():
@@ -163,14 +162,13 @@ def test_what_reaches_the_provider(tmp_path: Path, model: str) -> None:
         assert {member: row["upstream"].get(member) for member in members} == members, name
 
 
-def probe(folder: Path, model: str) -> dict[str, Any]:
+def probe(folder: Path, config: str, base: str, model: str) -> dict[str, Any]:
     """The probes' report. What they put into a request to find it again is taken out of it."""
     report = folder / "probes.json"
-    with sim(folder) as config, gateway(folder, config) as base:
-        upstream = tomllib.loads(config)["providers"]["sim-anthropic"]["base_url"]
-        command = [sys.executable, "-B", str(SHARED / PROBES), "--front", "chat", "--model", model]
-        command += ["--base", base.removesuffix("/v1"), "--sim-url", upstream, "--save", str(report)]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+    upstream = tomllib.loads(config)["providers"]["sim-anthropic"]["base_url"]
+    command = [sys.executable, "-B", str(SHARED / PROBES), "--front", "chat", "--model", model]
+    command += ["--base", base.removesuffix("/v1"), "--sim-url", upstream, "--save", str(report)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     text = re.sub(r"probe-\d+ \[\[sim text n=2\]\]", "go", report.read_text("utf-8"))
     probed: dict[str, Any] = json.loads(re.sub(r'"[A-Za-z0-9]{40}"', f'"{LEGAL}"', text))

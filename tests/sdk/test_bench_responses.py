@@ -14,7 +14,7 @@ import pytest
 
 from tests.gateway import gateway
 from tests.reference import SHARED, needs
-from tests.sdk.talks import SIM, SIM_MODELS, sim
+from tests.sdk.talks import SIM, SIM_MODELS
 from tests.sdk.test_bench_probes import chat_call, chat_turns, claude_call, claude_turns, gemini_turns
 
 CLIENT, PROBES = "bench/client.py", "bench/probes.py"
@@ -24,11 +24,10 @@ pytestmark = [pytest.mark.enable_socket, needs(SIM, CLIENT, PROBES)]
 
 @pytest.mark.integration
 @pytest.mark.parametrize("model", SIM_MODELS)
-def test_no_defect_in_any_case(tmp_path: Path, model: str) -> None:
+def test_no_defect_in_any_case(tmp_path: Path, sim_gateway: str, model: str) -> None:
     command = [sys.executable, "-B", str(SHARED / CLIENT), "check", "--front", "responses", "--model", model]
-    with sim(tmp_path) as config, gateway(tmp_path, config) as base:
-        more = ["--base", base.removesuffix("/v1"), "--save", str(tmp_path), "--sim-url", ""]
-        done = subprocess.run([*command, *more], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    more = ["--base", sim_gateway.removesuffix("/v1"), "--save", str(tmp_path), "--sim-url", ""]
+    done = subprocess.run([*command, *more], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
 
     rows = {row["case"]: row for row in json.loads((tmp_path / "report.json").read_text("utf-8"))}
@@ -82,8 +81,8 @@ EXPECTED: dict[str, dict[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("model", SIM_MODELS)
-def test_what_reaches_the_provider(tmp_path: Path, model: str) -> None:
-    probed = probe(tmp_path, model)
+def test_what_reaches_the_provider(tmp_path: Path, sim_config: str, sim_gateway: str, model: str) -> None:
+    probed = probe(tmp_path, sim_config, sim_gateway, model)
     stored = probed.pop("previous_response_id")
     assert (stored["status"], json.loads(stored["reply"])["error"]["param"]) == (400, "previous_response_id")
     expected = EXPECTED[SIM_MODELS[model][0]]
@@ -97,22 +96,23 @@ def test_what_reaches_the_provider(tmp_path: Path, model: str) -> None:
         assert {member: row["upstream"].get(member) for member in expected[name]} == expected[name], name
 
 
-def test_what_reaches_a_chat_host_without_rules_of_its_own(tmp_path: Path) -> None:
+def test_what_reaches_a_chat_host_without_rules_of_its_own(tmp_path: Path, sim_config: str) -> None:
     model = "sim/gpt-4o"
-    for name, row in probe(tmp_path, model, without='profile = "openai"').items():
+    with gateway(tmp_path, sim_config.replace('profile = "openai"', "")) as base:
+        probed = probe(tmp_path, sim_config, base, model)
+    for name, row in probed.items():
         if name in EXPECTED["openai_chat"]:
             members = EXPECTED["openai_chat"][name]
             assert {member: row["upstream"].get(member) for member in members} == members, name
 
 
-def probe(folder: Path, model: str, without: str = "") -> dict[str, Any]:
+def probe(folder: Path, config: str, base: str, model: str) -> dict[str, Any]:
     """The probes' report. What they put into a request to find it again is taken out of it."""
     report = folder / "probes.json"
-    with sim(folder) as config, gateway(folder, config.replace(without, "")) as base:
-        upstream = tomllib.loads(config)["providers"]["sim-anthropic"]["base_url"]
-        command = [sys.executable, "-B", str(SHARED / PROBES), "--front", "responses", "--model", model]
-        command += ["--base", base.removesuffix("/v1"), "--sim-url", upstream, "--save", str(report)]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+    upstream = tomllib.loads(config)["providers"]["sim-anthropic"]["base_url"]
+    command = [sys.executable, "-B", str(SHARED / PROBES), "--front", "responses", "--model", model]
+    command += ["--base", base.removesuffix("/v1"), "--sim-url", upstream, "--save", str(report)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     probed: dict[str, Any] = json.loads(re.sub(r"probe-\d+ \[\[sim text n=2\]\]", "go", report.read_text("utf-8")))
     return probed

@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.gateway import gateway
 from tests.reference import needs
-from tests.sdk.talks import DEMO_MODELS, SIM, SIM_MODELS, TALKS, TOOLS, check, sim
+from tests.sdk.talks import DEMO_MODELS, SIM, SIM_MODELS, TALKS, TOOLS, check
 
 NODE = Path(__file__).parent / "node"
 
@@ -54,9 +53,8 @@ def hold_talks(
 
 @WAYS
 @pytest.mark.parametrize("model", DEMO_MODELS)
-def test_tool_loop(tmp_path: Path, model: str, way: str) -> None:
-    with gateway(tmp_path) as base:
-        held = hold_talks(base, model, way)
+def test_tool_loop(demo_gateway: str, model: str, way: str) -> None:
+    held = hold_talks(demo_gateway, model, way)
     for talk, turns in zip(TALKS, held, strict=True):
         check(talk, model, turns)
 
@@ -64,9 +62,8 @@ def test_tool_loop(tmp_path: Path, model: str, way: str) -> None:
 @needs(SIM)
 @WAYS
 @pytest.mark.parametrize("model", SIM_MODELS)
-def test_tool_loop_with_the_bench_upstream(tmp_path: Path, model: str, way: str) -> None:
-    with sim(tmp_path) as config, gateway(tmp_path, config) as base:
-        held = hold_talks(base, model, way)
+def test_tool_loop_with_the_bench_upstream(sim_gateway: str, model: str, way: str) -> None:
+    held = hold_talks(sim_gateway, model, way)
     for talk, turns in zip(TALKS, held, strict=True):
         check(talk, model, turns)
 
@@ -76,9 +73,8 @@ FLAT = [{"type": "function", "strict": False, **tool["function"]} for tool in TO
 
 @pytest.mark.parametrize("way", ["whole", "helper", "raw"])
 @pytest.mark.parametrize("model", DEMO_MODELS)
-def test_tool_loop_by_the_responses_api(tmp_path: Path, model: str, way: str) -> None:
-    with gateway(tmp_path) as base:
-        held = hold_talks(base, model, way, "responses.mjs", FLAT)
+def test_tool_loop_by_the_responses_api(demo_gateway: str, model: str, way: str) -> None:
+    held = hold_talks(demo_gateway, model, way, "responses.mjs", FLAT)
     for talk, turns in zip(TALKS, held, strict=True):
         check(talk, model, turns)
 
@@ -86,8 +82,7 @@ def test_tool_loop_by_the_responses_api(tmp_path: Path, model: str, way: str) ->
 @needs(SIM)
 @pytest.mark.parametrize("way", ["whole", "helper", "raw"])
 @pytest.mark.parametrize("model", SIM_MODELS)
-def test_tool_loop_by_the_responses_api_with_the_bench_upstream(tmp_path: Path, model: str, way: str) -> None:
-    with sim(tmp_path) as config, gateway(tmp_path, config) as base:
-        held = hold_talks(base, model, way, "responses.mjs", FLAT)
+def test_tool_loop_by_the_responses_api_with_the_bench_upstream(sim_gateway: str, model: str, way: str) -> None:
+    held = hold_talks(sim_gateway, model, way, "responses.mjs", FLAT)
     for talk, turns in zip(TALKS, held, strict=True):
         check(talk, model, turns)

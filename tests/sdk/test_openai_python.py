@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import openai
@@ -18,7 +16,7 @@ from pydantic import BaseModel
 
 from tests.gateway import gateway
 from tests.reference import needs
-from tests.sdk.talks import DEMO_MODELS, SIM, SIM_MODELS, TALKS, TOOLS, Talk, check, sim
+from tests.sdk.talks import DEMO_MODELS, SIM, SIM_MODELS, TALKS, TOOLS, Talk, check
 from tests.shell.misbehaving_upstream import MisbehavingUpstream, Send, answer
 
 pytestmark = pytest.mark.enable_socket
@@ -26,20 +24,23 @@ pytestmark = pytest.mark.enable_socket
 JSON_TYPE = (("content-type", "application/json"),)
 
 
-@contextmanager
-def sdk(folder: Path, config: str = "", retries: int = 0) -> Iterator[OpenAI]:
-    """The SDK, pointed at a gateway of its own."""
-    with (
-        gateway(folder, config) as base,
-        OpenAI(api_key="sk-nobody", base_url=base, max_retries=retries, timeout=20) as made,
-    ):
+def sdk(base: str, retries: int = 0) -> OpenAI:
+    return OpenAI(api_key="sk-nobody", base_url=base, max_retries=retries, timeout=20)
+
+
+@pytest.fixture(scope="module")
+def client(demo_gateway: str) -> Iterator[OpenAI]:
+    with sdk(demo_gateway) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenAI]:
-    with sdk(tmp_path_factory.mktemp("demo")) as made:
-        yield made
+def failing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[MisbehavingUpstream, str]]:
+    """An upstream that says what it is told to, and the base URL of a gateway in front of it."""
+    with MisbehavingUpstream() as upstream:
+        config = f'[providers.host]\nwire = "openai_chat"\nbase_url = "{upstream.url}/v1"\ncredential = "none"\n'
+        with gateway(tmp_path_factory.mktemp("failing"), config) as base:
+            yield upstream, base
 
 
 def test_a_model_is_retrieved(client: OpenAI) -> None:
@@ -137,8 +138,8 @@ def test_tool_loop(client: OpenAI, ask: Ask, model: str, talk: Talk) -> None:
 @needs(SIM)
 @WAYS
 @pytest.mark.parametrize("model", SIM_MODELS)
-def test_tool_loop_with_the_bench_upstream(tmp_path: Path, model: str, ask: Ask) -> None:
-    with sim(tmp_path) as config, sdk(tmp_path, config) as client:
+def test_tool_loop_with_the_bench_upstream(sim_gateway: str, model: str, ask: Ask) -> None:
+    with sdk(sim_gateway) as client:
         for talk in TALKS:
             check(talk, model, converse(client, ask, model, talk))
 
@@ -241,12 +242,14 @@ def test_a_stream_that_breaks_raises(client: OpenAI, model: str, text: str) -> N
     ("status", "requests"),
     [("401 Unauthorized", 1), ("400 Bad Request", 1), ("429 Too Many Requests", 2), ("503 Service Unavailable", 2)],
 )
-def test_the_sdk_retries_what_may_succeed_and_nothing_else(tmp_path: Path, status: str, requests: int) -> None:
+def test_the_sdk_retries_what_may_succeed_and_nothing_else(
+    failing: tuple[MisbehavingUpstream, str], status: str, requests: int
+) -> None:
     body = json.dumps({"error": {"message": "Refused.", "type": "x", "code": None, "param": None}}).encode()
     headers = (*JSON_TYPE, ("retry-after", "0.01"))
-    with MisbehavingUpstream() as upstream:
-        upstream.script(*[[Send(answer(body, status=status, framing="length", headers=headers))]] * 3)
-        config = f'[providers.host]\nwire = "openai_chat"\nbase_url = "{upstream.url}/v1"\ncredential = "none"\n'
-        with sdk(tmp_path, config, retries=1) as client, pytest.raises(openai.APIStatusError):
-            say(client, "Hello.", model="host/m")
-        assert len(upstream.requests) == requests
+    upstream, base = failing
+    before = len(upstream.requests)
+    upstream.script(*[[Send(answer(body, status=status, framing="length", headers=headers))]] * requests)
+    with sdk(base, retries=1) as client, pytest.raises(openai.APIStatusError):
+        say(client, "Hello.", model="host/m")
+    assert len(upstream.requests) - before == requests

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import openai
 import pytest
 from openai import OpenAI
 
-from tests.gateway import gateway
 from tests.reference import needs
-from tests.sdk.talks import DEMO_MODELS, SIM, SIM_MODELS, TALKS, TOOLS, Talk, check, sim
+from tests.sdk.talks import DEMO_MODELS, SIM, SIM_MODELS, TALKS, TOOLS, Talk, check
 
 pytestmark = pytest.mark.enable_socket
 
@@ -79,8 +77,8 @@ EVERY_TALK = pytest.mark.parametrize("talk", TALKS, ids=[talk.name for talk in T
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenAI]:
-    with gateway(tmp_path_factory.mktemp("demo")) as base, _sdk(base) as made:
+def client(demo_gateway: str) -> Iterator[OpenAI]:
+    with _sdk(demo_gateway) as made:
         yield made
 
 
@@ -98,8 +96,8 @@ def test_tool_loop(client: OpenAI, model: str, talk: Talk, ask: Ask) -> None:
 @needs(SIM)
 @pytest.mark.integration
 @pytest.mark.parametrize("model", SIM_MODELS)
-def test_tool_loop_with_the_bench_upstream(tmp_path: Path, model: str) -> None:
-    with sim(tmp_path) as config, gateway(tmp_path, config) as base, _sdk(base) as client:
+def test_tool_loop_with_the_bench_upstream(sim_gateway: str, model: str) -> None:
+    with _sdk(sim_gateway) as client:
         for ask in (whole, helper, raw):
             for talk in TALKS:
                 check(talk, model, converse(client, ask, model, talk))
