@@ -307,3 +307,12 @@ def test_a_name_says_what_a_file_is() -> None:
         part = input_file(filename=name, file_data=data)
         body, _ = sent("responses", "gemini", [{"role": "user", "content": [part]}])
         assert seen("gemini", body) == [("user", "application/pdf", data)]
+
+
+@pytest.mark.parametrize(("kind", "url"), [("pdf", f"data:application/pdf;base64,{PDF}"), ("url", URL)])
+def test_mistral_has_its_own_word_for_a_document(kind: str, url: str) -> None:
+    history = in_result("messages", PARTS["messages"][kind])
+    exchange = open_exchange(body_of("messages", history), door="messages", profile="mistral")
+    tool, user = json.loads(exchange.upstream_request.body)["messages"][-2:]
+    assert (tool["role"], tool["content"]) == ("tool", "Read it\n(A file: it follows the tool results.)")
+    assert user["content"][1] == {"type": "document_url", "document_url": url, "document_name": "a.pdf"}

@@ -32,6 +32,9 @@ class Profile:
     developer_role: bool = False
     #: Whether custom (freeform) tools are understood; else another API's client's are sent as functions.
     custom_tools: bool = False
+    #: Whether a file is a part of the type `document_url`, as Mistral has it, by its bytes or its address; else Chat's
+    #: own `file`, which has no address.
+    document_urls: bool = False
     #: The member of an assistant message in which the host wants its reasoning text back, None if it refuses one.
     reasoning_back: str | None = "reasoning_content"
     #: Whether the host refuses a turn with tool calls that lacks that member.
@@ -121,6 +124,7 @@ PROFILES: dict[str, Profile] = {
             rename=(("max_completion_tokens", "max_tokens"), ("seed", "random_seed")),
             refuses=_OPENAI_ONLY | {"user", "logprobs", "top_logprobs", "logit_bias"},
             efforts=(),
+            document_urls=True,
             reasoning_back=None,
             stream_usage=False,
             prefill=False,

@@ -33,7 +33,7 @@ Refusal = tuple[str, str]
 #: Warning: a document went as text.
 DOCUMENT_AS_TEXT = "document_as_text"
 
-#: The client's word for a part -> how it sends the bytes themselves, and how it sends text.
+#: The client's word for a part -> how it sends the bytes themselves.
 _WITH_BYTES = {
     "document": 'send the file itself in a `source` of the type "base64"',
     "image": 'send the image itself in a `source` of the type "base64"',
@@ -41,11 +41,6 @@ _WITH_BYTES = {
     "input_file": "send the file itself in `file_data`, as a data: URL",
     "image_url": "send the image itself in `image_url.url`, as a data: URL",
     "input_image": "send the image itself in `image_url`, as a data: URL",
-}
-_TEXT_PART = {"document": "text", "image": "text", "file": "text", "image_url": "text"} | {
-    "input_file": "input_text",
-    "input_image": "input_text",
-    "input_audio": "text",
 }
 
 
@@ -153,9 +148,9 @@ def only_bytes(part: ImagePart | FilePart, what: str) -> Refusal:
 def not_of_type(part: ImagePart | FilePart, taken: str) -> Refusal:
     """The refusal of a type of file. `taken`: the types that the provider takes, in words."""
     what = "an image" if type(part) is ImagePart else "a recording" if is_audio(part) else f"a {part.kind}"
-    word = _TEXT_PART.get(part.kind, "text")
     said = f"of the type {part.media_type!r}" if part.media_type else "whose type is not said"
-    return f"{what} {said}", f"send {taken}, or a part of the type {word!r}"
+    text = "input_text" if part.path.startswith("input") else "text"
+    return f"{what} {said}", f"send {taken}, or what it says as a part of the type {text!r}"
 
 
 def is_audio(part: ImagePart | FilePart) -> bool:

@@ -110,6 +110,34 @@ def _is_stored(part: FilePart) -> bool:
 CONTENT = ContentRules(DIALECT, as_text=lambda _: True, refusal=_refusal)
 
 
+def _refusal_of_documents(part: ImagePart | FilePart, role: Role) -> Refusal | None:
+    has_address = isinstance(part, FilePart) and part.url is not None and role in ("user", "tool")
+    return None if has_address else _refusal(part, role)
+
+
+#: At a host whose files are parts of the type `document_url`.
+DOCUMENT_URLS = ContentRules(DIALECT, as_text=lambda _: True, refusal=_refusal_of_documents)
+
+
+def with_document_urls(request: ChatRequest) -> ChatRequest:
+    """The request with its files as parts of the type `document_url`: Mistral's."""
+    messages = tuple(
+        replace(message, parts=tuple(map(_document_url, message.parts)))
+        if any(type(part) is FilePart for part in message.parts)
+        else message
+        for message in request.messages
+    )
+    return replace(request, messages=messages)
+
+
+def _document_url(part: Part) -> Part:
+    if type(part) is not FilePart or is_audio(part) or part.file_id is not None:
+        return part
+    url = part.url or data_url(part.media_type, part.data or "")
+    named = {"document_name": part.name} if part.name else {}
+    return OpaquePart("document_url", DIALECT, dump({"type": "document_url", "document_url": url, **named}))
+
+
 def _content(message: Message, reasoning_field: str | None) -> Iterator[tuple[str, bytes]]:
     calls: list[ToolCallPart] = []
     reasoning: list[str] = []

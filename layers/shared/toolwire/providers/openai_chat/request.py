@@ -17,7 +17,13 @@ from toolwire.model.settings import Target
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.openai_chat.answer import ChatDecoder
 from toolwire.providers.openai_chat.errors import error_from_body
-from toolwire.providers.openai_chat.messages import CONTENT, with_files_apart, write_message
+from toolwire.providers.openai_chat.messages import (
+    CONTENT,
+    DOCUMENT_URLS,
+    with_document_urls,
+    with_files_apart,
+    write_message,
+)
 from toolwire.providers.openai_chat.tools import write_tool, write_tool_choice
 from toolwire.providers.openai_tools import check_tools, only_allowed, without_idle_choice
 from toolwire.providers.profiles import Profile
@@ -91,7 +97,8 @@ def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatR
         warnings += check_fields(request, target)
         warnings += ["not_supported:top_k"] if request.sampling.top_k is not None else []
         request = without_server_tools(without_dialect(request, DIALECT), DIALECT, target, warnings)
-        request = with_carried_content(request, CONTENT, target.provider.name, warnings)
+        content = DOCUMENT_URLS if profile.document_urls else CONTENT
+        request = with_carried_content(request, content, target.provider.name, warnings)
         request = request if profile.custom_tools else bridged(request, warnings)
         request = with_known_effort(request, target, profile.efforts, warnings)
         request = with_stops(request, warnings, most=profile.stops)
@@ -105,6 +112,7 @@ def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatR
     request = with_legal_ids(request, profile.call_id, profile.call_id_length)
     if translated:
         request = with_files_apart(request)
+        request = with_document_urls(request) if profile.document_urls else request
     request = only_allowed(without_idle_choice(request), profile)
     if not profile.developer_role and any(message.role == "developer" for message in request.messages):
         roles = (replace(m, role="system") if m.role == "developer" else m for m in request.messages)

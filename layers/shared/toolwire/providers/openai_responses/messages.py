@@ -246,7 +246,7 @@ def _refusal(part: ImagePart | FilePart, role: Role) -> Refusal | None:
     if isinstance(part, ImagePart):
         return None
     if is_audio(part):
-        return not_of_type(part, "what was said as text")
+        return not_of_type(part, "a PDF or an image")
     is_own = part.dialect in (DIALECT, openai_chat.DIALECT) and part.media_type != "image/*"
     if part.file_id is not None and not is_own:
         return only_bytes(part, "a file of another vendor's storage")
