@@ -44,7 +44,8 @@ class Attempt:
     _found: Found = field(repr=False)
 
     def signed(self, request: UpstreamRequest, now: float) -> UpstreamRequest:
-        """See `Provider.sign`."""
+        """A request to this provider as it is sent, its last header set: see `Provider.sign`. `now` is in seconds since
+        1970."""
         return self.provider.sign(request, self._credential, now)
 
     def refuses_state(self, status: int | None, refusal: GatewayError) -> bool:

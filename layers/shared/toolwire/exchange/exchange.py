@@ -95,11 +95,6 @@ class Exchange:
         """Whether `upstream_request` is still to be sent."""
         return self._reader is None and not self.over
 
-    def signed(self, request: UpstreamRequest, now: float) -> UpstreamRequest:
-        """A request to this exchange's provider as it is sent: its last header is set. `now` is in seconds since
-        1970."""
-        return self.attempt.signed(request, now)
-
     @property
     def finished(self) -> bool:
         """Whether the turn's end was seen: how many calls it has is known, and the client hears of it next."""

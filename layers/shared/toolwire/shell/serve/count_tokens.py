@@ -51,7 +51,7 @@ def _count(exchange: Exchange, expires: float, record: observe.RequestRecord) ->
     tokens = None
     if count is not None:
         asked = replace(count.request, headers=(*count.request.headers, (HOP_HEADER, "1")))
-        with upstream().send(exchange.signed(asked, time.time()), expires=expires) as answer:
+        with upstream().send(exchange.attempt.signed(asked, time.time()), expires=expires) as answer:
             body = answer.read(ANSWER_BYTES)
             if not 200 <= answer.status < 300 and answer.status not in NO_COUNT:
                 raise provider.parse_error(answer.status, answer.headers, body)

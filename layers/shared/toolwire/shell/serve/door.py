@@ -124,7 +124,7 @@ def _relay(exchange: Exchange, expires: float, record: observe.RequestRecord) ->
 def _asked(exchange: Exchange, expires: float, record: observe.RequestRecord) -> Iterator[Head | bytes]:
     """Sends the exchange's request and carries the answer to its end."""
     request = exchange.upstream_request
-    request = exchange.signed(replace(request, headers=(*request.headers, (HOP_HEADER, "1"))), time.time())
+    request = exchange.attempt.signed(replace(request, headers=(*request.headers, (HOP_HEADER, "1"))), time.time())
     warm = current_store().warm if record.tools else None  # a call's id may have to be stored
     with upstream().send(request, expires=expires, while_waiting=warm) as answer:
         yield from _sent(exchange, exchange.receive_head(answer.status, answer.headers), record)
