@@ -9,9 +9,8 @@ from typing import Any
 from toolwire.demo import anthropic_messages, gemini, openai_chat, openai_responses
 from toolwire.demo.answer import Answer
 from toolwire.demo.openai_chat import Flavour
-from toolwire.doors import load_door
+from toolwire.doors import door_at, load_door
 from toolwire.exchange.prepare import target_of
-from toolwire.shell.serve.replay import DOORS
 from toolwire.shell.settings.configuration import load_settings
 
 _NOW = 1_700_000_000
@@ -21,7 +20,7 @@ def demo_host(event: dict[str, Any]) -> Callable[[bytes, Callable[[], str]], Ans
     """What the demo answers to the body that the gateway sends it for a client's request. The second argument is the
     source of what is new in each answer."""
     body = json.loads(event["body"])
-    door = load_door(DOORS[event["resource"]])
+    door = load_door(door_at(event["resource"]) or event["resource"])
     provider = target_of(body["model"], door.dialect, load_settings({})).provider
     match provider.wire:
         case "openai_chat":

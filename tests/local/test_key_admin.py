@@ -13,6 +13,7 @@ import pytest
 from local.key_admin import main
 from tests.local.fake_stack import STACK, TABLE, fake_stack
 from toolwire.model.errors import RequestError
+from toolwire.model.http import HttpRequest
 from toolwire.model.settings import Settings
 from toolwire.shell.access.key_records import find_in_file, find_in_table, read_file
 from toolwire.shell.access.keys import Keys, _sha256, _tenant, authenticate
@@ -69,7 +70,12 @@ def test_a_key_is_shown_once_and_only_its_hash_is_kept(admin: Admin, file: Path)
     key = admin.make("--tenant", "acme")
 
     assert good(file, key)
-    assert authenticate({"x-api-key": key}, Settings(providers={}, keys_file=str(file))).name == "acme"
+    assert (
+        authenticate(
+            HttpRequest("GET", "/models", {"x-api-key": key}, b""), Settings(providers={}, keys_file=str(file))
+        ).name
+        == "acme"
+    )
     secret = key[12:]
     assert secret not in file.read_text()
     assert secret not in admin.run("list")
@@ -146,7 +152,7 @@ def test_revoked_keys_are_refused(admin: Admin, file: Path) -> None:
     assert [good(file, key) for key in (first, second, other)] == [False, False, True]
     admin.run("revoke", "--tenant", "zeta")
     with pytest.raises(RequestError):  # a file without keys lets nobody in
-        authenticate({}, Settings(providers={}, keys_file=str(file)))
+        authenticate(HttpRequest("GET", "/models", {}, b""), Settings(providers={}, keys_file=str(file)))
 
 
 @pytest.mark.parametrize(

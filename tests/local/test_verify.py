@@ -17,7 +17,8 @@ from local.verify import CHECKS, SLOW_CHECKS, main, verify
 from tests.demo.hosts import demo_host
 from toolwire.demo.openai_chat import answer
 from toolwire.demo.server import DemoServer
-from toolwire.shell.serve.replay import DOORS, Recording, Scenario, replay
+from toolwire.doors import door_at
+from toolwire.shell.serve.replay import Recording, Scenario, replay
 
 KEY = "the-key"
 ID = "request-1"
@@ -78,7 +79,7 @@ class GoodGateway:
         body = gzip.decompress(body) if body is not None and encoding == "gzip" else body
         if path in CANNED:
             return self._json(200, CANNED[path])
-        if path not in DOORS:
+        if door_at(path) is None:
             return self._error(404, "not_found")
         if len(body or b"") > 4_500_000:
             return self._error(413, "request_too_large")

@@ -11,6 +11,7 @@ import pytest
 from local.answer_models import ToolsCheckResponse
 from toolwire.doors import load_door
 from toolwire.model.errors import RequestError
+from toolwire.model.http import HttpRequest
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import ProviderConfig, Target, Tenant
 from toolwire.pages.tools_check import Candidate, report
@@ -40,7 +41,7 @@ def tool(name: str, parameters: dict[str, Any], **members: Any) -> dict[str, Any
 
 def asked(*tools: dict[str, Any], **members: Any) -> ChatRequest:
     body = {"model": "any", "messages": [{"role": "user", "content": "?"}], "tools": tools, **members}
-    return load_door("chat").parse_request(json.dumps(body).encode(), {})
+    return load_door("chat").parse_request(HttpRequest("POST", "/", {}, json.dumps(body).encode()))
 
 
 def checked(

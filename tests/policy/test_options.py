@@ -10,6 +10,7 @@ import pytest
 
 from toolwire.doors import load_door
 from toolwire.model.errors import RequestError
+from toolwire.model.http import HttpRequest
 from toolwire.model.limits import PRESET_2API, PRESET_AGENTS
 from toolwire.model.request import ChatRequest, RequestFields, RequestOptions
 from toolwire.model.settings import Tenant
@@ -131,5 +132,7 @@ def test_a_body_wins_over_a_header(options: dict[str, Any], expected: RequestOpt
     body = {"model": "p/m", "messages": [{"role": "user", "content": "x"}], "request_options": options}
     door = load_door("native")
     headers = {VALIDATE: "reject", MODE: "lossy", RECOVER: "on"}
-    found = checked_request(door.name, door.parse_request(json.dumps(body).encode(), headers), headers, Tenant())
+    found = checked_request(
+        door.name, door.parse_request(HttpRequest("POST", "/", headers, json.dumps(body).encode())), headers, Tenant()
+    )
     assert found.request.options == expected

@@ -9,6 +9,7 @@ import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+from toolwire.doors import load_door
 from toolwire.model.errors import RequestError
 from toolwire.model.settings import Settings, Tenant
 from toolwire.shell.access import rates
@@ -34,10 +35,10 @@ def main(asked: dict[str, object]) -> None:
     def ask(_: int) -> int:
         """The status of one request, whose answer makes `calls` tool calls."""
         try:
-            state = rates.admit(who, "chat", settings, NOW)
+            headers = rates.admit(who, load_door("chat"), settings, NOW)
         except RequestError as error:
             return error.status
-        assert state is not None, "it was not counted"
+        assert headers, "it was not counted"
         rates.charge(who, calls, settings, NOW)
         return 200
 

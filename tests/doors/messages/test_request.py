@@ -9,6 +9,7 @@ import pytest
 
 from toolwire.doors.messages.request import COUNT_DOOR, DOOR
 from toolwire.model.errors import RequestError
+from toolwire.model.http import HttpRequest
 from toolwire.model.request import (
     ChatRequest,
     FilePart,
@@ -31,7 +32,7 @@ DATA = {"type": "base64", "media_type": "image/png", "data": "AAAA"}
 
 def parse(headers: dict[str, str] | None = None, **members: Any) -> ChatRequest:
     body = {"model": "m", "max_tokens": 10, "messages": [USER]} | members
-    return DOOR.parse_request(json.dumps(body, ensure_ascii=False).encode(), headers or {})
+    return DOOR.parse_request(HttpRequest("POST", "/", headers or {}, json.dumps(body, ensure_ascii=False).encode()))
 
 
 def roles(request: ChatRequest) -> list[str]:
@@ -230,7 +231,7 @@ def test_arguments_keep_every_digit() -> None:
         b'{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":'
         b'[{"type":"tool_use","id":"t","name":"f","input":%b}]}]}'
     )
-    (call,) = DOOR.parse_request(body % raw, {}).messages[1].tool_calls
+    (call,) = DOOR.parse_request(HttpRequest("POST", "/", {}, body % raw)).messages[1].tool_calls
     assert call.arguments.encode() == raw
 
 
@@ -243,9 +244,9 @@ def test_tools() -> None:
 
 def test_to_count_needs_no_output_limit() -> None:
     body = json.dumps({"model": "m", "messages": [USER], "stream": True}).encode()
-    assert not COUNT_DOOR.parse_request(body, {}).stream
+    assert not COUNT_DOOR.parse_request(HttpRequest("POST", "/", {}, body)).stream
     with pytest.raises(RequestError):
-        DOOR.parse_request(body, {})
+        DOOR.parse_request(HttpRequest("POST", "/", {}, body))
 
 
 def block(**members: Any) -> dict[str, Any]:
@@ -293,5 +294,5 @@ def test_refusals_name_the_place_and_the_fix(members: dict[str, Any], param: str
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"model":"\xff"}', b"[" * 100_000])
 def test_what_is_no_json_object(body: bytes) -> None:
     with pytest.raises(RequestError) as caught:
-        DOOR.parse_request(body, {})
+        DOOR.parse_request(HttpRequest("POST", "/", {}, body))
     assert caught.value.code == "invalid_json"

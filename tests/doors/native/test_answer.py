@@ -39,6 +39,7 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.model.faults import CallFault
+from toolwire.model.http import HttpRequest
 from toolwire.model.request import ChatRequest
 from toolwire.stream.fold import Fold
 
@@ -178,7 +179,9 @@ def test_a_message_goes_into_the_history_as_it_is(size: int) -> None:
     ]  # fmt: skip
     body = document(events)
     raw = body[body.index(b'"message":') + 10 : body.index(b',"finish_reason"')]
-    request = DOOR.parse_request(b'{"model":"m","messages":[{"role":"user","content":"x"},%b]}' % raw, {})
+    request = DOOR.parse_request(
+        HttpRequest("POST", "/", {}, b'{"model":"m","messages":[{"role":"user","content":"x"},%b]}' % raw)
+    )
 
     said = read_stream(streamed(events, size=size))
     assert said.signatures == ["s", "t", "u"]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from toolwire.doors.native.request import DOOR
+from toolwire.model.http import HttpRequest
 from toolwire.model.request import (
     ChatRequest,
     ImagePart,
@@ -36,7 +37,7 @@ CALL = {"id": "call_1", "type": "function", "function": {"name": "get_weather", 
 def parsed(raw: bytes | None = None, /, **members: Any) -> ChatRequest:
     """The neutral request for a body."""
     body = raw if raw is not None else json.dumps({"model": "m", "messages": [USER], **members}).encode()
-    return DOOR.parse_request(body, {})
+    return DOOR.parse_request(HttpRequest("POST", "/", {}, body))
 
 
 def message(raw: str) -> Message:

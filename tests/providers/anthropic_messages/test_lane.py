@@ -15,7 +15,7 @@ from tests.doors.messages.claude_code import BETAS, conversation, first_turn
 from tests.providers.anthropic_messages.messages_upstream import begin, call, delta, start
 from toolwire.doors.messages.request import DOOR
 from toolwire.model.errors import RequestError
-from toolwire.model.http import Head, UpstreamRequest
+from toolwire.model.http import Head, HttpRequest, UpstreamRequest
 from toolwire.model.request import ChatRequest, ReasoningPart, ToolResultPart
 from toolwire.model.settings import ProviderConfig, Target
 from toolwire.providers.anthropic_messages.request import PROVIDER
@@ -29,7 +29,7 @@ _HI = '{"role":"user","content":"hi"}'
 
 
 def parsed(body: bytes, headers: dict[str, str] | None = None) -> ChatRequest:
-    return DOOR.parse_request(body, headers or {})
+    return DOOR.parse_request(HttpRequest("POST", "/", headers or {}, body))
 
 
 def sent(request: ChatRequest, model: str = MODEL) -> tuple[UpstreamRequest, list[str]]:

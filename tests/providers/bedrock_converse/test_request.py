@@ -13,6 +13,7 @@ from tests.matrix.vendors import bedrock_converse
 from tests.providers.bedrock_converse.converse_upstream import document as whole
 from toolwire.doors import load_door
 from toolwire.model.errors import RequestError
+from toolwire.model.http import HttpRequest
 from toolwire.model.request import ReasoningPart
 from toolwire.model.settings import ProviderConfig, Target
 from toolwire.providers.bedrock_converse.models import family_of
@@ -59,10 +60,14 @@ def target(model: str = CLAUDE) -> Target:
     )
 
 
+def posted(body: dict[str, Any]) -> HttpRequest:
+    return HttpRequest("POST", "/", {}, json.dumps(body).encode())
+
+
 def sent(model: str = CLAUDE, *, door: str = "chat", **body: Any) -> tuple[dict[str, Any], list[str], bool]:
     """The body that is sent, the warnings, and whether the answer is streamed."""
     asked = {"model": "bedrock/x", "messages": [USER], **body}
-    request = load_door(door).parse_request(json.dumps(asked).encode(), {})
+    request = load_door(door).parse_request(posted(asked))
     raw, streams, warnings = write_request(request, target(model))
     bedrock_converse(raw)
     document = json.loads(raw)
@@ -136,10 +141,7 @@ def test_results_of_one_turn_are_in_one_message_and_first() -> None:
 
 def test_arguments_of_the_history_are_their_own_text() -> None:
     request = load_door("chat").parse_request(
-        json.dumps(
-            {"model": "m", "messages": [USER, call(("a", "f", '{"n": 1.10, "b": 12345678901234567890}'))]}
-        ).encode(),
-        {},
+        posted({"model": "m", "messages": [USER, call(("a", "f", '{"n": 1.10, "b": 12345678901234567890}'))]})
     )
     assert b'"input":{"n": 1.10, "b": 12345678901234567890}' in write_request(request, target())[0]
 
@@ -228,7 +230,7 @@ def test_a_conversation_begins_with_the_user() -> None:
 
 def test_reasoning_goes_back_with_its_proof_only() -> None:
     request = load_door("chat").parse_request(
-        json.dumps({"model": "m", "messages": [USER, {"role": "assistant", "content": "x"}, USER]}).encode(), {}
+        posted({"model": "m", "messages": [USER, {"role": "assistant", "content": "x"}, USER]})
     )
     parts = (ReasoningPart("Hm", "s1"), ReasoningPart("", "redacted:AAEC"), ReasoningPart("unproved"))
     answer = replace(request.messages[1], parts=(*parts, *request.messages[1].parts))

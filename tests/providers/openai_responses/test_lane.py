@@ -30,6 +30,7 @@ from tests.providers.openai_responses.responses_upstream import (
     whole,
 )
 from toolwire.doors.responses.request import DOOR
+from toolwire.model.http import HttpRequest
 from toolwire.model.request import ToolCallPart
 from toolwire.model.settings import ProviderConfig, Target
 from toolwire.providers.openai_responses.request import PROVIDER
@@ -62,7 +63,7 @@ def sent(body: bytes) -> bytes:
 
 
 def parsed(body: bytes = BODY) -> Any:
-    return DOOR.parse_request(body, {})
+    return DOOR.parse_request(HttpRequest("POST", "/", {}, body))
 
 
 def rewritten(request: Any) -> dict[str, Any]:

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from toolwire.doors import KeyPlaces
 from toolwire.model.errors import InternalError, RequestError
+from toolwire.model.http import HttpRequest
 from toolwire.model.limits import PRESET_2API, PRESET_AGENTS
 from toolwire.model.settings import Settings, Tenant
 from toolwire.shell.access import keys
@@ -23,7 +25,7 @@ from toolwire.shell.access.key_records import (
     from_item,
     to_item,
 )
-from toolwire.shell.access.keys import MOST_KEPT, TTL_SECONDS, Keys, authenticate
+from toolwire.shell.access.keys import MOST_KEPT, TTL_SECONDS, Keys
 from toolwire.shell.network import aws
 from toolwire.shell.settings.sections import SettingsError
 
@@ -33,6 +35,10 @@ LOCKED = Settings(providers={}, tenant=TENANT, key_sha256=hashlib.sha256(b"tw-se
 SHUT = Settings(providers={}, tenant=TENANT, require_key=True)
 
 NOW = 2_000_000_000
+
+
+def authenticate(headers: dict[str, str], settings: Settings) -> Tenant:
+    return keys.authenticate(HttpRequest("POST", "/chat/completions", headers, b""), settings)
 
 
 def sha256(key: str) -> str:
@@ -96,6 +102,16 @@ def use_table(monkeypatch: pytest.MonkeyPatch) -> UseTable:
 )
 def test_the_key_is_taken_from_either_header(headers: dict[str, str]) -> None:
     assert authenticate(headers, LOCKED) is TENANT
+
+
+def test_a_door_says_where_its_clients_put_the_key() -> None:
+    places = KeyPlaces(headers=("x-goog-api-key",), query=("key",))
+    for headers, query in (({"x-goog-api-key": "tw-secret"}, {}), ({}, {"key": "tw-secret", "alt": "sse"})):
+        request = HttpRequest("POST", "/", headers, b"", query=query)
+        assert keys.authenticate(request, LOCKED, places) is TENANT
+    elsewhere = HttpRequest("POST", "/", {"authorization": "Bearer tw-secret"}, b"")
+    with pytest.raises(RequestError, match=r"send it as 'x-goog-api-key: KEY' or '\?key=KEY'\."):
+        keys.authenticate(elsewhere, LOCKED, places)
 
 
 WRONG: dict[str, dict[str, str]] = {

@@ -23,6 +23,7 @@ from toolwire.shell.serve.proxy_event import error_head
 #: 20 seconds into a minute.
 NOW = 2_000_000_000.0
 SETTINGS = Settings(providers={}, rates_table="rates")
+CHAT = load_door("chat")
 
 
 def tenant(requests: int | None = None, calls: int | None = None, name: str = "acme") -> Tenant:
@@ -38,7 +39,7 @@ def memory(monkeypatch: pytest.MonkeyPatch) -> MemoryCounter:
 
 def passes(who: Tenant, now: float = NOW) -> bool:
     try:
-        admit(who, "chat", SETTINGS, now)
+        admit(who, CHAT, SETTINGS, now)
     except RequestError:
         return False
     return True
@@ -86,7 +87,7 @@ def test_tenants_do_not_share_a_minute(memory: MemoryCounter) -> None:
 
 def test_no_limit_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rates, "_counter", lambda settings: pytest.fail("nothing is counted"))
-    assert admit(tenant(), "chat", SETTINGS, NOW) is None
+    assert admit(tenant(), CHAT, SETTINGS, NOW) == ()
     charge(tenant(), 5, SETTINGS, NOW)
     charge(tenant(requests=1), 5, SETTINGS, NOW)
     charge(tenant(calls=1), 0, SETTINGS, NOW)
@@ -98,10 +99,8 @@ def test_no_limit_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_headers_of_an_answer(memory: MemoryCounter) -> None:
     who = tenant(requests=10, calls=5)
     charge(who, 2, SETTINGS, NOW)
-    state = admit(who, "chat", SETTINGS, NOW)
-    assert state is not None
-
-    assert dict(state.headers("chat")) == {
+    told = dict(admit(who, CHAT, SETTINGS, NOW))
+    assert told == {
         "x-ratelimit-limit-requests": "10",
         "x-ratelimit-remaining-requests": "9",
         "x-ratelimit-reset-requests": "40s",
@@ -109,9 +108,11 @@ def test_the_headers_of_an_answer(memory: MemoryCounter) -> None:
         "x-ratelimit-remaining-tool-calls": "3",
         "x-ratelimit-reset-tool-calls": "40s",
     }
-    assert dict(state.headers("messages")) == dict(state.headers("chat")) | {
+    by_messages = dict(admit(who, load_door("messages"), SETTINGS, NOW))
+    assert by_messages == told | {
+        "x-ratelimit-remaining-requests": "8",
         "anthropic-ratelimit-requests-limit": "10",
-        "anthropic-ratelimit-requests-remaining": "9",
+        "anthropic-ratelimit-requests-remaining": "8",
         "anthropic-ratelimit-requests-reset": "2033-05-18T03:34:00Z",
     }
 
@@ -134,7 +135,7 @@ def test_a_refusal_says_when_to_come_back(
     assert passes(who)
     charge(who, 3, SETTINGS, NOW)
     with pytest.raises(RequestError, match=says) as caught:
-        admit(who, "chat", SETTINGS, NOW + 0.5)
+        admit(who, CHAT, SETTINGS, NOW + 0.5)
 
     error = caught.value
     headers = dict(error.retry_headers())
@@ -157,7 +158,7 @@ def test_a_table_that_cannot_be_asked_refuses_nobody_and_the_log_says_so(
     monkeypatch.setattr(rates, "_counter", lambda settings: Down())
     monkeypatch.setattr(observe, "logger", lambda: type("Log", (), {"error": lambda _, text, **f: told.append(f)})())
 
-    assert admit(tenant(requests=1, calls=1), "chat", SETTINGS, NOW) is None
+    assert admit(tenant(requests=1, calls=1), CHAT, SETTINGS, NOW) == ()
     charge(tenant(calls=1), 1, SETTINGS, NOW)
     assert told == [{"tenant": "acme", "problem": "update_item failed with ReadTimeoutError"}] * 2
 
@@ -181,7 +182,7 @@ def test_a_table_that_never_answers_holds_nobody_back_for_longer_than_counting_m
         observe, "logger", lambda: type("Log", (), {"error": lambda _, text, **f: told.append(f["problem"])})()
     )
     try:
-        assert admit(tenant(requests=1, calls=1), "chat", SETTINGS, NOW) is None
+        assert admit(tenant(requests=1, calls=1), CHAT, SETTINGS, NOW) == ()
         charge(tenant(calls=1), 1, SETTINGS, NOW)
     finally:
         answers.set()
@@ -193,7 +194,7 @@ def test_the_sdks_read_a_refusal(memory: MemoryCounter, door: str) -> None:
     """429 in each door's dialect, judged by the SDK of the clients that use it."""
     passes(tenant(requests=1))
     with pytest.raises(RequestError) as refused:
-        admit(tenant(requests=1), door, SETTINGS, NOW)
+        admit(tenant(requests=1), load_door(door), SETTINGS, NOW)
     head = error_head(refused.value, "application/json", "req-1")
     body = load_door(door).render_error(refused.value, "req-1")
     answer = httpx2.Response(head.status, headers=list(head.headers), content=body)

@@ -21,7 +21,6 @@ from toolwire.shell.serve import admission
 from toolwire.shell.serve.count_tokens import serve_count
 from toolwire.shell.serve.door import serve
 from toolwire.shell.serve.native import serve_native
-from toolwire.shell.serve.replay import DOORS as REPLAYED
 from toolwire.shell.serve.replay import Recording, Scenario, replay
 
 KEY = "tw-key"
@@ -78,7 +77,7 @@ def event(path: str, ask: Ask, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def replayed(ask: Ask) -> Head:
-    path = next(path for path, door in REPLAYED.items() if door == ask.door)
+    path = DOORS[ask.door].paths[0]
     return replay(Scenario(event(path, ask, ask.body), Recording(200, {}, b"", "complete"))).head
 
 

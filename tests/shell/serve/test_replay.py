@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from local.replay import outcome
-from toolwire.doors import DOORS as ALL_DOORS
+from toolwire.doors import DOORS, door_at
 from toolwire.model.events import StreamFailed, ToolCallStart
-from toolwire.shell.serve.replay import DOORS, Scenario, load_scenario, replay
+from toolwire.shell.serve.replay import Scenario, load_scenario, replay
 
 EVENTS = Path(__file__).parents[3] / "events"
 FOLDERS = sorted(path.parent for path in EVENTS.glob("*/event.json"))
@@ -32,8 +32,7 @@ def test_there_are_scenarios_and_the_list_names_each() -> None:
     page = (EVENTS / "README.md").read_text("utf-8")
     paths = {load_scenario(folder).event["resource"] for folder in FOLDERS}
 
-    assert paths == set(DOORS)
-    assert {DOORS[path] for path in paths} == set(ALL_DOORS), "a scenario for every door"
+    assert {door_at(path) for path in paths} == set(DOORS), "a scenario for every door"
     assert [folder.name for folder in FOLDERS if f"`{folder.name}`" not in page] == []
 
 

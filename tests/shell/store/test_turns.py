@@ -121,7 +121,7 @@ def test_another_tenant_finds_nothing(
 ) -> None:
     """The same conversation and the same ids under another key: not one item crosses."""
     tenant = {"name": "one"}
-    monkeypatch.setattr(admission, "authenticate", lambda headers, settings: Tenant(tenant["name"]))
+    monkeypatch.setattr(admission, "authenticate", lambda request, settings, places: Tenant(tenant["name"]))
     (id,) = call_ids(turn(server, [{"role": "user", "content": "hi"}])[1])
     tenant["name"] = "two"
     turn(server, answered(id))

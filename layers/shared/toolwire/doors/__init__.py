@@ -1,18 +1,33 @@
-"""The doors: the APIs we serve, one file each (its answer side beside it). A door never imports a provider.
+"""The doors: the APIs we serve, a folder each. A door never imports a provider.
 
-A new door is a module with a `DOOR` object of this protocol and a row in `DOORS`; its function is a dozen lines in
-`functions/`. Doors are imported when they are needed: a cold start pays for one.
+How to add a door:
+
+1. `wire/<name>.py`: the typed shapes of the protocol, and `DIALECT`, its name (there is one already where a provider
+   speaks it).
+2. `doors/<name>/`: `request.py` with a class that extends `Door` and its object `DOOR`; beside it, with these names in
+   every folder, `history.py` (the messages), `stream.py` (the encoder), `document.py` (the JSON answer), `errors.py`.
+3. Its row in `DOORS`: its module and the paths it serves.
+4. To deploy it, a function of a dozen lines in `functions/` and its paths in `template.yaml` and `local/routes.py`.
+
+Nothing else in the gateway changes: every provider can be asked through it at once. A door is handed the whole HTTP
+request, so a model may stand in the path or an option in the query. Where clients put the key, how limits are told and
+what the least request is are members of `Door` too; those with a default need no line.
+
+Doors are imported when they are needed: a cold start pays for one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from toolwire.doors.limit_headers import RateLimit, openai_limit_headers
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import Batch
 from toolwire.model.faults import CallFault
+from toolwire.model.http import Headers, HttpRequest
 from toolwire.model.request import ChatRequest
 from toolwire.model.response import ChatResponse
 
@@ -45,8 +60,20 @@ class StreamEncoder(Protocol):
         """What may be sent at this moment to show that the connection lives, changing nothing."""
 
 
+class KeyPlaces(NamedTuple):
+    """Where a request may carry the client's key: names of headers, in lower case, and of members of the query. The
+    header `authorization` holds it behind the word "Bearer"."""
+
+    headers: tuple[str, ...] = ("authorization", "x-api-key")
+    query: tuple[str, ...] = ()
+
+
+#: Where clients of most APIs put their key.
+KEY_PLACES = KeyPlaces()
+
+
 class Door(Protocol):
-    """One API we serve."""
+    """One API we serve. A class that extends this has the defaults; what has none it must define."""
 
     name: str
     dialect: str
@@ -54,11 +81,16 @@ class Door(Protocol):
     call_id: str
     #: What the ids of answers begin with.
     response_prefix: str
+    key_places: KeyPlaces = KEY_PLACES
 
-    def parse_request(self, body: bytes, headers: dict[str, str]) -> ChatRequest:
+    def parse_request(self, request: HttpRequest) -> ChatRequest:
         """Raises RequestError naming the JSON path, what was there, and the fix."""
 
-    def stream_encoder(self, request: ChatRequest, context: AnswerContext) -> StreamEncoder: ...
+    def sample_request(self, tools: Iterable[tuple[str, bytes]]) -> HttpRequest:
+        """The least request with these raw members, which are what the API calls tools and their use."""
+
+    def stream_encoder(self, request: ChatRequest, context: AnswerContext) -> StreamEncoder:
+        """The encoder of one streamed answer."""
 
     def render_response(self, response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:
         """The JSON answer. `batch` is the whole answer's: its source, in the same dialect, is the answer."""
@@ -66,16 +98,33 @@ class Door(Protocol):
     def render_error(self, error: GatewayError, request_id: str) -> bytes:
         """The body of an error answer in the door's dialect."""
 
+    def limit_headers(self, limits: Iterable[RateLimit]) -> Headers:
+        """What an answer's headers tell of the tenant's limits."""
+        return openai_limit_headers(limits)
 
-#: name -> module with a `DOOR`.
+
+class DoorRow(NamedTuple):
+    """A door of the registry: the module with its `DOOR`, and the paths at which it answers POST, as the template has
+    them: "/models/{model}" gives its requests a parameter `model`."""
+
+    module: str
+    paths: tuple[str, ...]
+
+
 DOORS = {
-    "chat": "toolwire.doors.chat_completions.request",
-    "messages": "toolwire.doors.messages.request",
-    "native": "toolwire.doors.native.request",
-    "responses": "toolwire.doors.responses.request",
+    "chat": DoorRow("toolwire.doors.chat_completions.request", ("/chat/completions",)),
+    "messages": DoorRow("toolwire.doors.messages.request", ("/messages",)),
+    "native": DoorRow("toolwire.doors.native.request", ("/native/chat",)),
+    "responses": DoorRow("toolwire.doors.responses.request", ("/responses",)),
 }
 
 
 def load_door(name: str) -> Door:
-    door: Any = import_module(DOORS[name]).DOOR
+    """The door of a key of `DOORS`."""
+    door: Any = import_module(DOORS[name].module).DOOR
     return door  # type: ignore[no-any-return]
+
+
+def door_at(path: str) -> str | None:
+    """The name of the door that serves a path, as its row writes it."""
+    return next((name for name, row in DOORS.items() if path in row.paths), None)

@@ -63,7 +63,7 @@ def read_request(
     """The request as the tenant may send it, wherever it goes. `with_model` gives the model of a request that names
     none. Raises RequestError."""
     check_door(tenant, door.name)
-    request = with_model(door.parse_request(http.body, http.headers))
+    request = with_model(door.parse_request(http))
     checked = checked_request(door.name, request, http.headers, tenant)
     return ClientRequest(door, http, tenant, checked.request, checked.rules, checked.warnings)
 

@@ -16,13 +16,14 @@ def id_headers(request_id: str) -> Headers:
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
     """A client's request. Header names are lower case; a repeated header is joined with ", ". `path` is the template's,
-    `parameters` what stands for the names in it."""
+    `parameters` what stands for the names in it. Of a name that is repeated in the `query` the last value counts."""
 
     method: str
     path: str
     headers: dict[str, str]
     body: bytes
     parameters: dict[str, str] = field(default_factory=dict)
+    query: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,11 @@ class UpstreamRequest:
     body: bytes
     stream: bool
     aws: AwsScope | None = None
+
+
+def endpoint(base_url: str, path: str, query: str = "") -> str:
+    """The URL of a path behind a base URL. What comes from a client must be quoted in `path` already."""
+    return base_url.rstrip("/") + path + (f"?{query}" if query else "")
 
 
 def post_json(url: str, body: bytes, *, stream: bool, headers: Headers = ()) -> UpstreamRequest:

@@ -6,18 +6,21 @@ reach a provider of the same dialect only.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, cast
 
 import msgspec
 
-from toolwire.doors import AnswerContext, StreamEncoder, openai_errors
+from toolwire.doors import AnswerContext, Door, StreamEncoder, openai_errors
 from toolwire.doors.chat_completions.document import render_response
 from toolwire.doors.chat_completions.history import read_messages, within
 from toolwire.doors.chat_completions.stream import ChatEncoder
+from toolwire.doors.sample_request import SAMPLE_MESSAGES, sample_post
 from toolwire.doors.typed import EFFORTS, decode, in_range, member, one_of, required_model, too_deep, top_members
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
+from toolwire.model.http import HttpRequest
 from toolwire.model.request import (
     ChatRequest,
     RequestFields,
@@ -39,7 +42,7 @@ _DIALECT_FIELDS = (
 )  # fmt: skip
 
 
-class ChatDoor:
+class ChatDoor(Door):
     """See `doors.Door`."""
 
     name = "chat"
@@ -47,8 +50,11 @@ class ChatDoor:
     call_id = r"call_[A-Za-z0-9]{1,35}"
     response_prefix = "chatcmpl-"
 
-    def parse_request(self, body: bytes, headers: dict[str, str]) -> ChatRequest:  # noqa: ARG002
-        return parse_request(body)
+    def parse_request(self, request: HttpRequest) -> ChatRequest:
+        return parse_request(request.body)
+
+    def sample_request(self, tools: Iterable[tuple[str, bytes]]) -> HttpRequest:
+        return sample_post("/chat/completions", (("messages", SAMPLE_MESSAGES),), tools)
 
     def stream_encoder(self, request: ChatRequest, context: AnswerContext) -> StreamEncoder:  # noqa: ARG002
         return ChatEncoder(request.include_usage)

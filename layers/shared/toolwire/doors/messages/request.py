@@ -7,20 +7,23 @@ Every rejected request names the JSON path of the field, what was there, and the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import msgspec
 
-from toolwire.doors import AnswerContext, StreamEncoder
+from toolwire.doors import AnswerContext, Door, StreamEncoder
+from toolwire.doors.limit_headers import RateLimit, anthropic_limit_headers, openai_limit_headers
 from toolwire.doors.messages.document import render_response
 from toolwire.doors.messages.errors import render_error
 from toolwire.doors.messages.history import read_history
 from toolwire.doors.messages.stream import MessagesEncoder
+from toolwire.doors.sample_request import SAMPLE_MESSAGES, sample_post
 from toolwire.doors.typed import decode, member, required_model, too_deep, top_members
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
+from toolwire.model.http import Headers, HttpRequest
 from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, Sampling, Tool, ToolChoice
 from toolwire.model.response import ChatResponse
 from toolwire.model.source import Source, with_source
@@ -49,7 +52,7 @@ _BUDGETS = ((4_096, "low"), (12_288, "medium"))
 _TOOL = frozenset({"type", "name", "description", "input_schema", "strict"})
 
 
-class MessagesDoor:
+class MessagesDoor(Door):
     """See `doors.Door`."""
 
     name = "messages"
@@ -57,9 +60,15 @@ class MessagesDoor:
     call_id = r"[A-Za-z0-9_-]{1,64}"
     response_prefix = "msg_"
 
-    def parse_request(self, body: bytes, headers: dict[str, str]) -> ChatRequest:
-        """See `doors.Door`."""
-        return parse_request(body, headers)
+    def parse_request(self, request: HttpRequest) -> ChatRequest:
+        return parse_request(request)
+
+    def sample_request(self, tools: Iterable[tuple[str, bytes]]) -> HttpRequest:
+        return sample_post("/messages", (("messages", SAMPLE_MESSAGES), ("max_tokens", b"1024")), tools)
+
+    def limit_headers(self, limits: Iterable[RateLimit]) -> Headers:
+        limits = tuple(limits)
+        return openai_limit_headers(limits) + anthropic_limit_headers(limits)
 
     def stream_encoder(self, request: ChatRequest, context: AnswerContext) -> StreamEncoder:  # noqa: ARG002
         return MessagesEncoder()
@@ -77,22 +86,21 @@ DOOR = MessagesDoor()
 class CountDoor(MessagesDoor):
     """The same for a request whose tokens are to be counted."""
 
-    def parse_request(self, body: bytes, headers: dict[str, str]) -> ChatRequest:
-        """See `doors.Door`."""
-        return parse_request(body, headers, to_count=True)
+    def parse_request(self, request: HttpRequest) -> ChatRequest:
+        return parse_request(request, to_count=True)
 
 
 COUNT_DOOR = CountDoor()
 
 
-def parse_request(body: bytes, headers: dict[str, str], *, to_count: bool = False) -> ChatRequest:
+def parse_request(http: HttpRequest, *, to_count: bool = False) -> ChatRequest:
     """The neutral request, with the client's own bytes on every node. `to_count`: only its tokens are asked for, which
     needs no output limit."""
     try:
-        request = _request(top_members(body), to_count)
+        request = _request(top_members(http.body), to_count)
     except RecursionError:
         raise too_deep() from None
-    return replace(request, headers=tuple(_headers(headers)))
+    return replace(request, headers=tuple(_headers(http.headers)))
 
 
 def _headers(headers: dict[str, str]) -> Iterator[tuple[str, str]]:

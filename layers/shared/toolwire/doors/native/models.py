@@ -23,6 +23,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError, core_schema
 
+from toolwire.doors import DOORS
+
 #: A tool's name on this door: what every provider takes as it is.
 TOOL_NAME = r"^[a-zA-Z0-9_]{1,64}$"
 
@@ -321,7 +323,8 @@ class ChatRequest(Model):
     reasoning_effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
 
 
-DoorName = Literal["native", "chat", "responses", "messages"]
+#: A key of `doors.DOORS`.
+DoorName = Annotated[str, WithJsonSchema({"type": "string", "enum": list(DOORS)})]
 
 
 class ToolsCheckRequest(Model):
@@ -336,7 +339,9 @@ class ToolsCheckRequest(Model):
 
 
 class TranslateRequest(Model):
-    """POST /native/translate. `body` is a request of `door`; its headers are those of this request."""
+    """POST /native/translate. `body` is a request of `door`; its headers are those of this request. `parameters`
+    stand for the names in the door's path, where it has some."""
 
     body: JsonObject
     door: DoorName = "native"
+    parameters: dict[str, str] | None = None

@@ -6,17 +6,20 @@ tool is described.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
-from toolwire.doors import AnswerContext, StreamEncoder
+from toolwire.doors import AnswerContext, Door, StreamEncoder
 from toolwire.doors.native import models
 from toolwire.doors.native.document import render_response
 from toolwire.doors.native.errors import render_error
 from toolwire.doors.native.history import read_message
 from toolwire.doors.native.reader import read
 from toolwire.doors.native.stream import NativeEncoder
+from toolwire.doors.sample_request import SAMPLE_MESSAGES, sample_post
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
+from toolwire.model.http import HttpRequest
 from toolwire.model.request import (
     ChatRequest,
     RequestOptions,
@@ -31,7 +34,7 @@ from toolwire.wire.json import raw_members
 _VALIDATION: dict[bool, Literal["off", "reject"]] = {True: "reject", False: "off"}
 
 
-class NativeDoor:
+class NativeDoor(Door):
     """See `doors.Door`."""
 
     name = "native"
@@ -40,8 +43,11 @@ class NativeDoor:
     call_id = r"(?!)"
     response_prefix = "native_"
 
-    def parse_request(self, body: bytes, headers: dict[str, str]) -> ChatRequest:  # noqa: ARG002
-        return _neutral(read(body, models.ChatRequest))
+    def parse_request(self, request: HttpRequest) -> ChatRequest:
+        return _neutral(read(request.body, models.ChatRequest))
+
+    def sample_request(self, tools: Iterable[tuple[str, bytes]]) -> HttpRequest:
+        return sample_post("/native/chat", (("messages", SAMPLE_MESSAGES),), tools)
 
     def stream_encoder(self, request: ChatRequest, context: AnswerContext) -> StreamEncoder:  # noqa: ARG002
         return NativeEncoder(context)

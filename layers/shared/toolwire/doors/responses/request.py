@@ -6,18 +6,21 @@ Nothing is stored here: `store` is reported as false, and what needs something s
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, cast
 
-from toolwire.doors import AnswerContext, StreamEncoder
+from toolwire.doors import AnswerContext, Door, StreamEncoder
 from toolwire.doors.responses.document import render_response
 from toolwire.doors.responses.errors import render_error
 from toolwire.doors.responses.history import read_input
 from toolwire.doors.responses.stream import ResponsesEncoder
 from toolwire.doors.responses.tools import read_tool_choice, read_tools
+from toolwire.doors.sample_request import sample_post
 from toolwire.doors.typed import EFFORTS, in_range, member, one_of, required_model, too_deep, top_members
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
+from toolwire.model.http import HttpRequest
 from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, Sampling
 from toolwire.model.response import ChatResponse
 from toolwire.wire import openai_responses as wire
@@ -37,7 +40,7 @@ _DEFAULTS = {"top_logprobs": b"0", "truncation": b'"disabled"'}
 _STORED_HISTORY = ("previous_response_id", "conversation", "prompt")
 
 
-class ResponsesDoor:
+class ResponsesDoor(Door):
     """See `doors.Door`."""
 
     name = "responses"
@@ -45,8 +48,11 @@ class ResponsesDoor:
     call_id = r"[A-Za-z0-9_-]{1,64}"
     response_prefix = "resp_"
 
-    def parse_request(self, body: bytes, headers: dict[str, str]) -> ChatRequest:  # noqa: ARG002
-        return parse_request(body)
+    def parse_request(self, request: HttpRequest) -> ChatRequest:
+        return parse_request(request.body)
+
+    def sample_request(self, tools: Iterable[tuple[str, bytes]]) -> HttpRequest:
+        return sample_post("/responses", (("input", b'"?"'),), tools)
 
     def stream_encoder(self, request: ChatRequest, context: AnswerContext) -> StreamEncoder:  # noqa: ARG002
         return ResponsesEncoder(request)

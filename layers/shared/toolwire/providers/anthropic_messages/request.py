@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from toolwire.model.errors import UpstreamError
 from toolwire.model.events import Batch
-from toolwire.model.http import Headers, UpstreamRequest, post_json
+from toolwire.model.http import Headers, UpstreamRequest, endpoint, post_json
 from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, ToolChoice
 from toolwire.model.settings import Target
 from toolwire.providers import Decoder, Provider
@@ -65,7 +65,7 @@ class AnthropicMessages(Provider):
         else:
             body, own, warnings = _translated(request, target, family)
         key: Headers = (("x-api-key", credential),) if credential else ()
-        url = target.provider.base_url.rstrip("/") + "/v1/messages"
+        url = endpoint(target.provider.base_url, "/v1/messages")
         return post_json(url, body, stream=request.stream, headers=(*own, *key)), list(dict.fromkeys(warnings))
 
     def decoder(self) -> Decoder:

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 
 from toolwire.model.errors import RequestError, UpstreamError
 from toolwire.model.events import Batch
-from toolwire.model.http import Headers, UpstreamRequest, post_json
+from toolwire.model.http import Headers, UpstreamRequest, endpoint, post_json
 from toolwire.model.request import ChatRequest, Sampling
 from toolwire.model.settings import Target
 from toolwire.providers import Decoder, Provider
@@ -100,8 +100,8 @@ def _url(target: Target, stream: bool) -> str:
     """The model's name comes from the client: it stays one segment of the path."""
     collection = next((name for name in _COLLECTIONS if target.model.startswith(name)), "models/")
     name = quote(target.model.removeprefix(collection), safe="")
-    method = "streamGenerateContent?alt=sse" if stream else "generateContent"
-    return f"{target.provider.base_url.rstrip('/')}/{collection}{name}:{method}"
+    method, query = ("streamGenerateContent", "alt=sse") if stream else ("generateContent", "")
+    return endpoint(target.provider.base_url, f"/{collection}{name}:{method}", query)
 
 
 def _credential(target: Target, credential: str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from toolwire.model.errors import UpstreamError
 from toolwire.model.events import Batch
-from toolwire.model.http import Headers, UpstreamRequest, post_json
+from toolwire.model.http import Headers, UpstreamRequest, endpoint, post_json
 from toolwire.model.request import ChatRequest, Message, ReasoningPart, ResponseFormat
 from toolwire.model.settings import Target
 from toolwire.providers import Decoder, Provider
@@ -73,7 +73,7 @@ class OpenAIChat(Provider):
         request, warnings = adapt(request, target, profile)
         body = write_object(_members(request, target, profile, warnings))
         bearer: Headers = (("authorization", f"Bearer {credential}"),) if credential else ()
-        url = target.provider.base_url.rstrip("/") + "/chat/completions"
+        url = endpoint(target.provider.base_url, "/chat/completions")
         return post_json(url, body, stream=request.stream, headers=bearer), warnings
 
     def decoder(self) -> Decoder:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from toolwire.model.errors import UpstreamError
 from toolwire.model.events import Batch
-from toolwire.model.http import Headers, UpstreamRequest, post_json
+from toolwire.model.http import Headers, UpstreamRequest, endpoint, post_json
 from toolwire.model.request import ChatRequest, RequestFields
 from toolwire.model.settings import Target
 from toolwire.providers import Decoder, Provider
@@ -88,7 +88,7 @@ class OpenAIResponses(Provider):
             pairs = _members(request, target, profile, warnings)
         body = write_object(pairs)
         bearer: Headers = (("authorization", f"Bearer {credential}"),) if credential else ()
-        url = target.provider.base_url.rstrip("/") + "/responses"
+        url = endpoint(target.provider.base_url, "/responses")
         return post_json(url, body, stream=request.stream, headers=bearer), list(dict.fromkeys(warnings))
 
     def decoder(self) -> Decoder:

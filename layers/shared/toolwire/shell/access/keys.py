@@ -17,7 +17,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from toolwire.doors import KEY_PLACES, KeyPlaces
 from toolwire.model.errors import InternalError, RequestError
+from toolwire.model.http import HttpRequest
 from toolwire.model.settings import Settings, Tenant
 from toolwire.shell.access.key_records import FindKey, KeyRecord, KeysUnavailableError, find_in_file, find_in_table
 from toolwire.shell.settings.tenants import tenant_from
@@ -29,11 +31,11 @@ TTL_SECONDS = 60.0
 MOST_KEPT = 1024
 
 
-def authenticate(headers: dict[str, str], settings: Settings) -> Tenant:
-    """The tenant that a request's headers (names in lower case) speak for.
+def authenticate(request: HttpRequest, settings: Settings, places: KeyPlaces = KEY_PLACES) -> Tenant:
+    """The tenant that a request speaks for. `places`: where it may carry its key.
 
-    Where keys are configured one is always asked for, as `Authorization: Bearer` or `x-api-key`. Without any everybody
-    is let in, unless the settings require a key: then nobody is.
+    Where keys are configured one is always asked for. Without any everybody is let in, unless the settings require a
+    key: then nobody is.
     Raises RequestError (401, `invalid_api_key`), InternalError (503, `key_check_unavailable`) where the table cannot be
     asked, and SettingsError for a record whose settings mean nothing.
     """
@@ -42,7 +44,7 @@ def authenticate(headers: dict[str, str], settings: Settings) -> Tenant:
         if settings.require_key:
             raise _refused("This gateway asks for a key but none is configured: set KEYS_FILE, or KEY_SHA256.")
         return settings.tenant
-    for key in _presented(headers):
+    for key in _presented(request, places):
         key_sha256 = _sha256(key)
         if settings.key_sha256 is not None and hmac.compare_digest(key_sha256, settings.key_sha256):
             return settings.tenant
@@ -50,9 +52,7 @@ def authenticate(headers: dict[str, str], settings: Settings) -> Tenant:
             record = _process_keys(settings.keys_table, settings.keys_file).find(key_sha256)
             if record is not None:
                 return _tenant(record, settings.tenant)
-    raise _refused(
-        "The key is missing or not valid for this gateway: send it as 'Authorization: Bearer KEY' or 'x-api-key: KEY'."
-    )
+    raise _refused(f"The key is missing or not valid for this gateway: send it as {_shown(places)}.")
 
 
 #: Key's SHA-256 -> the moment until which its record, or that there is none, is believed.
@@ -118,11 +118,24 @@ def _tenant(record: KeyRecord, default: Tenant) -> Tenant:
     return replace(tenant, name=record.tenant)
 
 
-def _presented(headers: dict[str, str]) -> list[str]:
-    """The keys in a request's headers: clients send either header, a few send both."""
-    scheme, _, token = headers.get("authorization", "").partition(" ")
-    bearer = token.strip() if scheme.lower() == "bearer" else ""
-    return [key for key in (bearer, headers.get("x-api-key", "").strip()) if key]
+def _presented(request: HttpRequest, places: KeyPlaces) -> list[str]:
+    """The keys of a request: clients send it in one place, a few in two."""
+    found = [_in_header(name, request.headers.get(name, "")) for name in places.headers]
+    found += [request.query.get(name, "") for name in places.query]
+    return [key for key in found if key]
+
+
+def _in_header(name: str, value: str) -> str:
+    if name != "authorization":
+        return value.strip()
+    scheme, _, token = value.partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def _shown(places: KeyPlaces) -> str:
+    """The places, for whoever has to put a key there."""
+    shown = ["'Authorization: Bearer KEY'" if name == "authorization" else f"'{name}: KEY'" for name in places.headers]
+    return " or ".join([*shown, *(f"'?{name}=KEY'" for name in places.query)])
 
 
 def _sha256(key: str) -> str:

@@ -13,9 +13,10 @@ import math
 import threading
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import NamedTuple, Protocol
 
+from toolwire.doors import Door
+from toolwire.doors.limit_headers import RateLimit
 from toolwire.model.errors import RequestError
 from toolwire.model.http import Headers
 from toolwire.model.settings import Settings, Tenant
@@ -53,7 +54,7 @@ class Counter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RateState:
-    """A tenant's minute after a request was counted, for the answer's headers."""
+    """A tenant's minute after a request was counted."""
 
     tenant: Tenant
     counts: Counts
@@ -61,51 +62,40 @@ class RateState:
     ends_at: int
     seconds_left: int
 
-    def headers(self, door: str) -> Headers:
-        """OpenAI's names for the two limits, with `tool-calls` in the place of its `tokens`; on the messages door
-        Anthropic's names for the first one as well."""
-        found: Headers = ()
-        for name, limit, count in (
-            ("requests", self.tenant.requests_per_minute, self.counts.requests),
-            ("tool-calls", self.tenant.tool_calls_per_minute, self.counts.tool_calls),
-        ):
-            if limit is None:
-                continue
-            left = str(max(0, limit - count))
-            found += (
-                (f"x-ratelimit-limit-{name}", str(limit)),
-                (f"x-ratelimit-remaining-{name}", left),
-                (f"x-ratelimit-reset-{name}", f"{self.seconds_left}s"),
+    @property
+    def limits(self) -> list[RateLimit]:
+        """The limits that the tenant has, and what is left of them."""
+        return [
+            RateLimit(name, limit, max(0, limit - count), self.ends_at, self.seconds_left)
+            for name, limit, count in (
+                ("requests", self.tenant.requests_per_minute, self.counts.requests),
+                ("tool-calls", self.tenant.tool_calls_per_minute, self.counts.tool_calls),
             )
-            if door == "messages" and name == "requests":
-                reset = datetime.fromtimestamp(self.ends_at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-                found += (
-                    ("anthropic-ratelimit-requests-limit", str(limit)),
-                    ("anthropic-ratelimit-requests-remaining", left),
-                    ("anthropic-ratelimit-requests-reset", reset),
-                )
-        return found
+            if limit is not None
+        ]
 
 
-def admit(tenant: Tenant, door: str, settings: Settings, now: float) -> RateState | None:
-    """Counts a request of the tenant; None where it has no limits. `now` is in seconds since 1970.
+def admit(tenant: Tenant, door: Door, settings: Settings, now: float) -> Headers:
+    """Counts a request of the tenant. What the door tells of its limits; nothing where it has none. `now` is in seconds
+    since 1970.
 
     A table that cannot be asked lets the request pass, and the log says so: a limit bounds a bill, which an outage of
     minutes does not hurt as it would hurt everybody's work.
     Raises RequestError (429, `rate_limit_exceeded`) with the moment to come back.
     """
     if not _limited(tenant):
-        return None
+        return ()
     window, ends_at = _window(tenant, now)
     most = Counts(tenant.requests_per_minute or _NO_LIMIT, tenant.tool_calls_per_minute or _NO_LIMIT)
     try:
         admitted, counts = _counter(settings).take(window, most, ends_at + _KEPT_SECONDS)
     except NotCountedError as failure:
         _tell(failure, tenant)
-        return None
+        return ()
     state = RateState(tenant, counts, ends_at, max(1, math.ceil(ends_at - now)))
+    headers = door.limit_headers(state.limits)
     if admitted:
-        return state
+        return headers
     what = (
         f"{tenant.requests_per_minute} requests a minute are allowed"
         if counts.requests >= most.requests
@@ -117,7 +107,7 @@ def admit(tenant: Tenant, door: str, settings: Settings, now: float) -> RateStat
         code="rate_limit_exceeded",
         retry=None,
         retry_after=str(state.seconds_left),
-        headers=state.headers(door),
+        headers=headers,
     )
 
 

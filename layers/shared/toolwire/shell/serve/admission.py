@@ -38,20 +38,19 @@ class Admitted:
     rate_headers: Headers
 
 
-def admit_client(door_name: str, request: HttpRequest, record: observe.RequestRecord) -> Admitted:
+def admit_client(door: Door, request: HttpRequest, record: observe.RequestRecord) -> Admitted:
     """Lets a request in, before its body is looked at. Raises RequestError and SettingsError."""
     check_loop(request.headers)
     settings = current_settings()
-    tenant = authenticate(request.headers, settings)
+    tenant = authenticate(request, settings, door.key_places)
     record.tenant = tenant.name
-    check_door(tenant, door_name)
-    rates = admit(tenant, door_name, settings, time.time())
-    return Admitted(settings, tenant, () if rates is None else rates.headers(door_name))
+    check_door(tenant, door.name)
+    return Admitted(settings, tenant, admit(tenant, door, settings, time.time()))
 
 
 def open_exchange(door: Door, request: HttpRequest, record: observe.RequestRecord) -> Exchange:
     """The exchange for a client's request. Raises GatewayError and SettingsError."""
-    admitted = admit_client(door.name, request, record)
+    admitted = admit_client(door, request, record)
     settings, tenant = admitted.settings, admitted.tenant
     client, target = prepare(door, request, settings, tenant, partial(with_known_model, record=record))
     record.target = target

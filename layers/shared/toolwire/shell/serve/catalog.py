@@ -28,7 +28,7 @@ def _document(request: HttpRequest, record: observe.RequestRecord) -> tuple[byte
     if request.path == "/health":
         record.routine = True
         return health_body(__version__, demo=settings.enable_demo, store=current_store().name), ()
-    tenant = authenticate(request.headers, settings)
+    tenant = authenticate(request, settings)
     record.tenant = tenant.name
     if request.path == "/models":
         return models_body(settings, WIRES, tenant), ()

@@ -29,7 +29,7 @@ def serve_compact(event: Any, context: Any) -> Answer:
 
 
 def _refuse(request: HttpRequest, record: observe.RequestRecord) -> tuple[bytes, Headers]:
-    record.tenant = authenticate(request.headers, current_settings()).name
+    record.tenant = authenticate(request, current_settings()).name
     raise RequestError(
         "Conversations are not compacted here (/responses/compact). In Codex's config.toml, give the provider a `name` "
         "other than OpenAI: Codex then asks the model itself for a summary.",

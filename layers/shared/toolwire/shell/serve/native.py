@@ -10,7 +10,7 @@ from typing import Any
 
 from toolwire.doors import DOORS, Door, load_door
 from toolwire.doors.native.errors import render_error
-from toolwire.doors.native.models import DoorName, ToolsCheckRequest, TranslateRequest
+from toolwire.doors.native.models import ToolsCheckRequest, TranslateRequest
 from toolwire.doors.native.reader import read
 from toolwire.exchange.attempt import prepare_attempt
 from toolwire.exchange.exchange import Exchange
@@ -31,18 +31,9 @@ from toolwire.shell.serve.output import Answer
 from toolwire.shell.serve.proxy_event import is_proxy_event, resource
 from toolwire.shell.store.sticky import with_known_model
 from toolwire.shell.store.turns import recall
-from toolwire.wire.json import dump, write_object
+from toolwire.wire.json import dump
 
 _CHAT, _CHECK, _TRANSLATE = "/native/chat", "/native/tools/check", "/native/translate"
-
-#: What a door's request must hold besides the tools.
-_QUESTION = b'[{"role":"user","content":"?"}]'
-_REQUESTS: dict[DoorName, tuple[tuple[str, bytes], ...]] = {
-    "native": (("messages", _QUESTION),),
-    "chat": (("messages", _QUESTION),),
-    "messages": (("messages", _QUESTION), ("max_tokens", b"1024")),
-    "responses": (("input", b'"?"'),),
-}
 
 
 def serve_native(event: Any, context: Any) -> Answer:
@@ -55,7 +46,7 @@ def serve_native(event: Any, context: Any) -> Answer:
 
 def _body(request: HttpRequest, record: observe.RequestRecord) -> tuple[bytes, Headers]:
     """The answer, and what it says of the tenant's rates: no provider is asked, but a request is a request."""
-    admitted = admit_client("native", request, record)
+    admitted = admit_client(load_door("native"), request, record)
     page = _check_tools if request.path == _CHECK else _translate
     return page(request, admitted.settings, admitted.tenant, record), admitted.rate_headers
 
@@ -67,12 +58,13 @@ def _check_tools(request: HttpRequest, settings: Settings, tenant: Tenant, recor
     asked = read(request.body, ToolsCheckRequest, frozenset({"tools", "tool_choice"}))
     door = _door(asked.door)
     check_door(tenant, door.name)
-    members = [("model", b'"any"'), *_REQUESTS[asked.door], ("tools", bytes(asked.tools))]
+    members = [("tools", bytes(asked.tools))]
     if asked.tool_choice is not None:
         members.append(("tool_choice", bytes(asked.tool_choice)))
     if asked.parallel_tool_calls is not None:
         members.append(("parallel_tool_calls", dump(asked.parallel_tool_calls)))
-    chat = door.parse_request(write_object(members), request.headers)
+    sample = door.sample_request(members)
+    chat = door.parse_request(replace(sample, headers=request.headers))
     record.tools = len(chat.tools)
     return report(door, chat, request.headers, tenant, list(_candidates(asked.models, door, settings, tenant)))
 
@@ -99,14 +91,15 @@ def _candidates(models: list[str] | None, door: Door, settings: Settings, tenant
 def _translate(request: HttpRequest, settings: Settings, tenant: Tenant, record: observe.RequestRecord) -> bytes:
     asked = read(request.body, TranslateRequest, frozenset({"body"}))
     door = _door(asked.door)
-    body = replace(request, body=bytes(asked.body))
-    client, target = prepare(door, body, settings, tenant, partial(with_known_model, record=record))
+    path = DOORS[door.name].paths[0]
+    translated = HttpRequest("POST", path, request.headers, bytes(asked.body), asked.parameters or {})
+    client, target = prepare(door, translated, settings, tenant, partial(with_known_model, record=record))
     # Without a credential: what is shown holds none, and nothing is sent.
     attempt = prepare_attempt(client, target, None, recall(client.request, record))
     return show(Exchange(client, attempt, request_id=record.request_id, now=time.time, new_id="0".__mul__))
 
 
-def _door(name: DoorName) -> Door:
+def _door(name: str) -> Door:
     if name not in DOORS:
         message = f"The door {name!r} is not built in this version; built are: {', '.join(DOORS)}."
         raise RequestError(message, param="door", code="invalid_value")

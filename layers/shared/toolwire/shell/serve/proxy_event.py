@@ -81,6 +81,7 @@ def http_request(event: dict[str, Any]) -> HttpRequest:
         headers=given,
         body=body.removeprefix(codecs.BOM_UTF8),
         parameters=event.get("pathParameters") or {},
+        query={name: value for name, value in (event.get("queryStringParameters") or {}).items() if value is not None},
     )
 
 

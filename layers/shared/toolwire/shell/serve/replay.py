@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from toolwire.doors import Door, load_door
+from toolwire.doors import Door, door_at, load_door
 from toolwire.exchange.actions import Action, carried_out
 from toolwire.exchange.attempt import prepare_attempt
 from toolwire.exchange.exchange import Exchange
@@ -37,8 +37,6 @@ from toolwire.providers.hosts import DEMO
 from toolwire.shell.serve.proxy_event import error_head, http_request, request_id
 from toolwire.shell.settings.configuration import load_settings
 
-#: The door that answers a path.
-DOORS = {"/chat/completions": "chat", "/messages": "messages", "/native/chat": "native", "/responses": "responses"}
 _AFTER_FRAME = re.compile(rb"(?<=\n\n)|(?<=\r\n\r\n)")
 #: When every replay takes place, in seconds since 1970.
 _NOW = 1_700_000_000.0
@@ -107,7 +105,7 @@ def replay(
     """Runs the exchange over the recording. `split` cuts the provider's answer into the pieces that arrive."""
     request = http_request(scenario.event)
     identity = request_id(scenario.event, None)
-    door = load_door(DOORS[request.path])
+    door = load_door(door_at(request.path) or request.path)  # a KeyError names a path that no door serves
     try:
         notes = _Notes()
         exchange = _open(door, request, identity, notes)
