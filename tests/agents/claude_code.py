@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.agents.mcp_tools import NAMES
+from tests.agents.real_files import pdf, png
 from tests.gateway import awaited_port, free_port, gateway, running
 from tests.reference import SHARED
 
@@ -67,9 +68,10 @@ class Talk:
     fails: bool = False
     holds: str | None = None  # what `notes.txt` holds at first
     writes: str | None = None  # and afterwards
+    file: tuple[str, bytes] | None = None  # another file's name and what it holds
 
 
-DEMO_TALKS = (
+DEMO_TALKS: tuple[Talk, ...] = (
     Talk("one call", ('Use Bash to run the command "echo one-ok"',), "Bash", ("one-ok",)),
     Talk(
         "parallel calls",
@@ -90,6 +92,14 @@ DEMO_TALKS = (
         holds="first\nto do\nlast\n",
         writes=f"first\n{_LONG}\nlast\n",
     ),
+)
+
+DEMO_TALKS += tuple(
+    Talk(what, (f'Use Read for the file "{name}"',), "Read", (said,), file=(name, data))
+    for what, name, said, data in (
+        ("a PDF", "report.pdf", "PDF file read", pdf()),
+        ("an image", "red.png", "image/png", png()),
+    )
 )
 
 _BENCH_TOOLS = ",".join(f"mcp__bench__{name}" for name in NAMES)
@@ -145,10 +155,14 @@ def hold(program: Path, base: str, model: str, talk: Talk, folder: Path) -> list
     notes = folder / "notes.txt"
     if talk.holds is not None:
         notes.write_text(talk.holds, "utf-8")
+    if talk.file is not None:
+        (folder / talk.file[0]).write_bytes(talk.file[1])
     (folder / "home").mkdir()
     faults, lines = [], []
     for number, prompt in enumerate(talk.prompts):
         said = prompt.replace('"notes.txt"', f'"{notes}"')
+        if talk.file is not None:
+            said = said.replace(f'"{talk.file[0]}"', f'"{folder / talk.file[0]}"')
         done = _said(program, base, model, talk, said, folder, goes_on=number > 0)
         lines += [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         faults += [] if done.returncode == 0 else [f"ended with {done.returncode}: {done.stderr.strip()[-200:]}"]

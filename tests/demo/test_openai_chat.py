@@ -261,6 +261,16 @@ def test_a_cut_on_demand_breaks_the_last_piece_of_the_call(flavour: Flavour) -> 
     assert ask(flavour, "Weather [demo cut]").cut == 0
 
 
+def test_files_right_behind_results_belong_to_them() -> None:
+    """A tool message holds only text, so that is where they stand."""
+    weather = {"type": "text", "text": "of get_weather:"}
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
+    for content, finish in (([weather, image], "stop"), ([weather], "tool_calls")):
+        messages = [USER, ASSISTANT, RESULT, {"role": "user", "content": content}]
+        said = json.loads(ask("openai", messages=messages, tools=[WEATHER]).pieces[0])
+        assert said["choices"][0]["finish_reason"] == finish
+
+
 def test_the_turn_after_the_results_quotes_them() -> None:
     messages = [USER, ASSISTANT, RESULT | {"content": [{"type": "text", "text": "18 degrees"}]}]
 

@@ -43,6 +43,7 @@ def read_request(body: Any, *, model: str, strict: bool) -> Asked:
         raise RefusedError(400, "The demo writes one choice.", param="n")
     tools = _tools(body, strict)
     choice, allowed = _tool_choice(body, tools)
+    messages = messages[:-1] if _are_files_behind_results(messages) else messages
     return Asked(
         user_text=next((_text(one.get("content")) for one in reversed(messages) if one["role"] == "user"), ""),
         results=_last_results(messages),
@@ -54,6 +55,16 @@ def read_request(body: Any, *, model: str, strict: bool) -> Asked:
         max_tokens=_output_limit(body),
         answer_schema=_answer_schema(body),
     )
+
+
+def _are_files_behind_results(messages: list[dict[str, Any]]) -> bool:
+    """Whether the last message belongs to the results before it, whose own messages hold only text: a user's with files
+    right behind them."""
+    last = messages[-1]
+    if len(messages) < 2 or messages[-2]["role"] != "tool" or last["role"] != "user":
+        return False
+    content = last.get("content")
+    return isinstance(content, list) and any(part["type"] != "text" for part in content)
 
 
 def forces_one_tool(body: dict[str, Any]) -> bool:
