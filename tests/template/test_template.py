@@ -93,6 +93,18 @@ USE_KMS_KEY = {
     ]
 }
 
+USE_BEDROCK = {
+    "Fn::If": [
+        "HasBedrock",
+        {
+            "Effect": "Allow",
+            "Action": ["bedrock:CountTokens", "bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"],
+            "Resource": {"Ref": "BedrockModels"},
+        },
+        {"Ref": "AWS::NoValue"},
+    ]
+}
+
 #: Everything the functions may do. A new permission is a line here, and its reason in docs/deploy.md.
 PERMISSIONS: dict[str, list[Any]] = {
     "ChatCompletionsRole": [
@@ -112,6 +124,7 @@ PERMISSIONS: dict[str, list[Any]] = {
         KEEP_STATE,
         USE_KMS_KEY,
         READ_CONFIG,
+        USE_BEDROCK,
     ],
     "CatalogRole": [
         {"Effect": "Allow", "Action": LOGS, "Resource": {"Fn::GetAtt": ["CatalogLogs", "Arn"]}},
