@@ -9,17 +9,20 @@ import pytest
 
 from tests.shell.access.sigv4_judge import fault_of
 from toolwire.model.errors import InternalError
-from toolwire.model.http import AwsScope, UpstreamRequest, post_json
+from toolwire.model.http import UpstreamRequest, post_json
+from toolwire.model.settings import ProviderConfig
+from toolwire.providers.hosts import AwsScope, aws_scope
 from toolwire.shell.access import aws_signing
 
 KEY, SECRET = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
-SCOPE = AwsScope("bedrock", "eu-west-1")
+ADDRESS = "https://bedrock-runtime.eu-west-1.amazonaws.com"
+BEDROCK = ProviderConfig("bedrock", "bedrock_converse", ADDRESS, "aws")
 MODELS = ("amazon.nova-lite-v1%3A0", "arn%3Aaws%3Abedrock%3Aeu-west-1%3A123%3Ainference-profile%2Feu.x", "plain")
 
 
 def unsigned(model: str = MODELS[0], body: bytes = b'{"messages":[]}') -> UpstreamRequest:
-    url = f"https://bedrock-runtime.eu-west-1.amazonaws.com/model/{model}/converse-stream"
-    return replace(post_json(url, body, stream=True, headers=(("x-toolwire-hop", "1"),)), aws=SCOPE)
+    url = f"{ADDRESS}/model/{model}/converse-stream"
+    return post_json(url, body, stream=True, headers=(("x-toolwire-hop", "1"),))
 
 
 def judged(request: UpstreamRequest, **changed: Any) -> str | None:
@@ -37,20 +40,20 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("keys")
 @pytest.mark.parametrize("model", MODELS)
 def test_the_signature_is_right(model: str) -> None:
-    assert judged(aws_signing.signed(unsigned(model))) is None
+    assert judged(aws_signing.signed(unsigned(model), BEDROCK)) is None
 
 
 @pytest.mark.usefixtures("keys")
 def test_a_roles_token_is_signed_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SESSION_TOKEN", "IQoJb3JpZ2luX2VjEXAMPLE")
-    request = aws_signing.signed(unsigned())
+    request = aws_signing.signed(unsigned(), BEDROCK)
     assert dict(request.headers)["x-amz-security-token"] == "IQoJb3JpZ2luX2VjEXAMPLE"
     assert judged(request) is None
 
 
 @pytest.mark.usefixtures("keys")
 def test_any_change_is_noticed() -> None:
-    request = aws_signing.signed(unsigned())
+    request = aws_signing.signed(unsigned(), BEDROCK)
     headers = dict(request.headers)
     assert judged(request, body=request.body + b" ") == "the signature does not match"
     assert judged(request, url=request.url.replace("stream", "strean")) == "the signature does not match"
@@ -61,8 +64,31 @@ def test_any_change_is_noticed() -> None:
 
 @pytest.mark.usefixtures("keys")
 def test_a_request_to_anybody_else_is_left_as_it_is() -> None:
-    request = replace(unsigned(), aws=None)
-    assert aws_signing.signed(request) is request
+    request = unsigned()
+    assert aws_signing.signed(request, replace(BEDROCK, credential="none")) is request
+    assert aws_signing.signed(request, replace(BEDROCK, credential="env:AWS_BEARER_TOKEN_BEDROCK")) is request
+
+
+GOV = "https://bedrock-runtime-fips.us-gov-west-1.amazonaws.com/openai/v1"
+VPC = "https://vpce-1-ab.bedrock-runtime.eu-central-1.vpce.amazonaws.com"
+
+
+@pytest.mark.parametrize(
+    ("address", "region", "scope"),
+    [
+        (ADDRESS, None, AwsScope("bedrock", "eu-west-1")),
+        (ADDRESS, "us-east-1", AwsScope("bedrock", "us-east-1")),
+        (GOV, None, AwsScope("bedrock", "us-gov-west-1")),
+        (VPC, None, AwsScope("bedrock", "eu-central-1")),
+        ("https://bedrock-mantle.us-west-2.api.aws/anthropic", None, AwsScope("bedrock-mantle", "us-west-2")),
+        ("http://127.0.0.1:9000", None, AwsScope("bedrock", "us-east-1")),
+        ("http://127.0.0.1:9000", "ap-south-1", AwsScope("bedrock", "ap-south-1")),
+    ],
+)
+def test_what_a_request_is_signed_for(address: str, region: str | None, scope: AwsScope) -> None:
+    assert aws_scope(replace(BEDROCK, base_url=address, region=region)) == scope
+    named = replace(BEDROCK, base_url=address, region=region, credential="aws:work")
+    assert aws_scope(named) == replace(scope, profile="work")
 
 
 def test_credentials_of_a_profile(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
@@ -72,7 +98,7 @@ def test_credentials_of_a_profile(monkeypatch: pytest.MonkeyPatch, tmp_path: Any
     file.write_text(f"[work]\naws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\n")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
     aws_signing._session.cache_clear()
-    request = aws_signing.signed(replace(unsigned(), aws=replace(SCOPE, profile="work")))
+    request = aws_signing.signed(unsigned(), replace(BEDROCK, credential="aws:work"))
     assert judged(request) is None
 
 
@@ -87,5 +113,5 @@ def test_without_credentials_the_error_says_so(
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     aws_signing._session.cache_clear()
     with pytest.raises(InternalError, match="no AWS credentials") as caught:
-        aws_signing.signed(replace(unsigned(), aws=replace(SCOPE, profile=profile)))
+        aws_signing.signed(unsigned(), replace(BEDROCK, credential=f"aws:{profile}" if profile else "aws"))
     assert (caught.value.status, caught.value.code) == (503, "credential_unavailable")

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,8 @@ def test_without_a_document_the_known_hosts_are_there() -> None:
 
 @pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
 def test_every_host_can_be_configured_as_it_stands(host: Host) -> None:
-    section = f'[providers.{host.name}]\nwire = "{host.wire}"\nbase_url = "{host.base_url}"\n'
+    base_url = host.base_url.replace("{region}", "us-east-1")
+    section = f'[providers.{host.name}]\nwire = "{host.wire}"\nbase_url = "{base_url}"\n'
     if host.profile:
         section += f'profile = "{host.profile}"\n'
 
@@ -62,6 +64,29 @@ def test_the_ecosystems_variables_are_read() -> None:
     assert settings.providers["openai"].base_url == "https://proxy.example/openai/v1"
     assert settings.providers["google"].credential == "env:GOOGLE_API_KEY"
     assert "sk-123" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("document", "env", "base_url", "credential", "region"),
+    [
+        ("", {}, "us-east-1", "aws", None),
+        ("", {"AWS_REGION": "eu-west-1", "AWS_DEFAULT_REGION": "eu-west-3"}, "eu-west-1", "aws", None),
+        ("", {"AWS_DEFAULT_REGION": "eu-west-3", "SECRET_PREFIX": "toolwire/"}, "eu-west-3", "aws", None),
+        ("", {"AWS_BEARER_TOKEN_BEDROCK": "k"}, "us-east-1", "env:AWS_BEARER_TOKEN_BEDROCK", None),
+        ('region = "us-gov-west-1"\ncredential = "aws:work"', {}, "us-gov-west-1", "aws:work", "us-gov-west-1"),
+    ],
+)
+def test_hosts_of_aws_are_in_a_region(
+    document: str, env: Any, base_url: str, credential: str, region: str | None
+) -> None:
+    provider = load("[providers.bedrock]\n" + document, **env).providers["bedrock"]
+    expected = (f"https://bedrock-runtime.{base_url}.amazonaws.com", credential, region)
+    assert (provider.base_url, provider.credential, provider.region) == expected
+
+
+def test_a_region_is_one_of_aws() -> None:
+    with pytest.raises(SettingsError, match=r"providers.bedrock.region: write an AWS region, such as eu-west-1"):
+        load('[providers.bedrock]\nregion = "Europe"')
 
 
 def test_a_section_changes_only_what_it_names() -> None:

@@ -35,28 +35,14 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class AwsScope:
-    """What a request is signed for, where it goes to an API of AWS: the service's signing name and the region.
-    `profile` is the AWS profile whose credentials are used; None: those of this process, such as a function's role."""
-
-    service: str
-    region: str
-    profile: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class UpstreamRequest:
-    """One request to a provider. `url` is absolute; `headers` hold the credential and must never be logged.
-
-    With `aws` the shell signs it (Signature Version 4) when the last header is set.
-    """
+    """One request to a provider. `url` is absolute; `headers` hold the credential and must never be logged."""
 
     method: str
     url: str
     headers: Headers
     body: bytes
     stream: bool
-    aws: AwsScope | None = None
 
 
 def endpoint(base_url: str, path: str, query: str = "") -> str:

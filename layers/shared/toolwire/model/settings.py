@@ -13,8 +13,8 @@ class ProviderConfig:
     """One upstream: its protocol, address, credential and quirks.
 
     `wire` is a key of `providers.WIRES`. `credential` is a reference, never a secret: "env:NAME", "secret:NAME",
-    "ssm:NAME" or "none". `profile` names a row of `providers/profiles.py`. `base_url` is what the
-    vendor's own SDK takes.
+    "ssm:NAME", "aws" (requests are signed with the AWS credentials of this process), "aws:PROFILE" or "none". `profile`
+    names a row of `providers/profiles.py`. `base_url` is what the vendor's own SDK takes.
     """
 
     name: str
@@ -24,6 +24,8 @@ class ProviderConfig:
     profile: str | None = None
     #: Whether the configuration names the wire, so that nothing else may choose one.
     wire_is_chosen: bool = False
+    #: The AWS region that requests are signed for; None: the one in the address.
+    region: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ change any of its fields, and add hosts (Azure OpenAI has an address for each cu
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from toolwire.model.settings import ProviderConfig
@@ -18,6 +19,8 @@ class Host:
 
     `credentials` are the variables that may hold its key, the first one that is set wins; none: it asks for no key.
     `base_url_variable` replaces `base_url` where it is set. `profile` names a row of `providers/profiles.py`.
+    `{region}` in `base_url` stands for an AWS region; such a host needs no key: without one its requests are signed
+    with the AWS credentials of this process.
     """
 
     name: str
@@ -72,6 +75,27 @@ HOSTS: tuple[Host, ...] = (
     ),
     Host("cerebras", "openai_chat", "https://api.cerebras.ai/v1", ("CEREBRAS_API_KEY",), profile="cerebras"),
     Host("chutes", "openai_chat", "https://llm.chutes.ai/v1", ("CHUTES_API_KEY",)),
+    # Amazon Bedrock by its own API, and by those of OpenAI and Anthropic, with the same credentials. The variable that
+    # holds the address of the first is AWS's own.
+    Host(
+        "bedrock",
+        "bedrock_converse",
+        "https://bedrock-runtime.{region}.amazonaws.com",
+        ("AWS_BEARER_TOKEN_BEDROCK",),
+        "AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
+    ),
+    Host(
+        "bedrock-openai",
+        "openai_chat",
+        "https://bedrock-runtime.{region}.amazonaws.com/openai/v1",
+        ("AWS_BEARER_TOKEN_BEDROCK",),
+    ),
+    Host(
+        "bedrock-anthropic",
+        "anthropic_messages",
+        "https://bedrock-mantle.{region}.api.aws/anthropic",
+        ("AWS_BEARER_TOKEN_BEDROCK",),
+    ),
     # Servers on this machine, at their default ports.
     Host(
         "ollama",
@@ -89,6 +113,36 @@ HOSTS: tuple[Host, ...] = (
     ),
     Host("lmstudio", "openai_chat", "http://127.0.0.1:1234/v1", base_url_variable="LMSTUDIO_BASE_URL"),
 )
+
+#: The region of a host of AWS whose region nothing tells.
+DEFAULT_REGION = "us-east-1"
+
+#: The service and the region in an address of AWS: public, FIPS, or of a VPC.
+_AWS_ADDRESS = re.compile(r"\b(bedrock-[a-z]+?)(?:-fips)?\.([a-z]{2}(?:-[a-z]+)+-[0-9])\.")
+
+#: The first label of an address -> the name by which the service's requests are signed, where that is another one.
+_SIGNING_NAMES = {"bedrock-runtime": "bedrock"}
+
+
+@dataclass(frozen=True, slots=True)
+class AwsScope:
+    """What a request to an API of AWS is signed for. `profile` is the AWS profile whose credentials are used; None:
+    those of this process, such as a function's role."""
+
+    service: str
+    region: str
+    profile: str | None = None
+
+
+def aws_scope(provider: ProviderConfig) -> AwsScope | None:
+    """What requests to this provider are signed for; None where they are not signed."""
+    kind, _, profile = provider.credential.partition(":")
+    if kind != "aws":
+        return None
+    found = _AWS_ADDRESS.search(provider.base_url)
+    label, region = found.groups() if found else ("bedrock-runtime", DEFAULT_REGION)
+    return AwsScope(_SIGNING_NAMES.get(label, label), provider.region or region, profile or None)
+
 
 #: The name that no configuration can take: the demo provider.
 DEMO = "demo"

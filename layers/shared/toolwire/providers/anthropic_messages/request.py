@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from toolwire.model.errors import UpstreamError
 from toolwire.model.events import Batch
@@ -64,7 +65,7 @@ class AnthropicMessages(Provider):
             body, own, warnings = _same_api(request, fields, target, family)
         else:
             body, own, warnings = _translated(request, target, family)
-        key: Headers = (("x-api-key", credential),) if credential else ()
+        key: Headers = (_key(target, credential),) if credential else ()
         url = endpoint(target.provider.base_url, "/v1/messages")
         return post_json(url, body, stream=request.stream, headers=(*own, *key)), list(dict.fromkeys(warnings))
 
@@ -86,6 +87,14 @@ class AnthropicMessages(Provider):
 
 
 PROVIDER = AnthropicMessages()
+
+#: Hosts of other clouds, by the end of their names, which take their own keys as a bearer token.
+_BEARER_HOSTS = (".amazonaws.com", ".api.aws", "aiplatform.googleapis.com")
+
+
+def _key(target: Target, credential: str) -> tuple[str, str]:
+    host = urlsplit(target.provider.base_url).hostname or ""
+    return ("authorization", f"Bearer {credential}") if host.endswith(_BEARER_HOSTS) else ("x-api-key", credential)
 
 
 def _same_api(

@@ -14,7 +14,7 @@ from toolwire.framing import Framing
 from toolwire.framing.aws_event_stream import CONTENT_TYPE, AwsEventStreamDecoder
 from toolwire.model.errors import UpstreamError
 from toolwire.model.events import Batch
-from toolwire.model.http import AwsScope, Headers, UpstreamRequest, post_json
+from toolwire.model.http import Headers, UpstreamRequest, post_json
 from toolwire.model.request import ChatRequest, ResponseFormat, ToolCallPart, ToolResultPart
 from toolwire.model.settings import Target
 from toolwire.providers import Decoder, Provider
@@ -44,15 +44,8 @@ _NOVA_EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "hi
 _MOST_STOPS = 2_500
 
 
-#: The region in the name of an endpoint: public, FIPS, or of a VPC.
-_REGION = re.compile(r"bedrock-runtime(?:-fips)?\.([a-z]{2}(?:-[a-z]+)+-[0-9])\.")
-
-#: The region of an endpoint whose name has none, such as a proxy's.
-_DEFAULT_REGION = "us-east-1"
-
-
 class BedrockConverse(Provider):
-    """See `providers.Provider`. What is signed is signed by the shell: see `UpstreamRequest.aws`."""
+    """See `providers.Provider`. Requests are signed by the shell: botocore's signer reads clock and environment."""
 
     dialect = DIALECT
     tool_name = WIRE_NAME
@@ -70,8 +63,6 @@ class BedrockConverse(Provider):
         sent = post_json(url_of(target, stream=streams), body, stream=streams, headers=bearer)
         if streams:
             sent = replace(sent, headers=tuple(_accepts_events(sent.headers)))
-        if target.provider.credential.partition(":")[0] == "aws":
-            sent = replace(sent, aws=_scope(target))
         return sent, warnings
 
     def shares_state(self, dialect: str, model: str) -> bool:
@@ -100,13 +91,6 @@ PROVIDER = BedrockConverse()
 def _accepts_events(headers: Headers) -> Iterator[tuple[str, str]]:
     for name, value in headers:
         yield name, CONTENT_TYPE if name == "accept" else value
-
-
-def _scope(target: Target) -> AwsScope:
-    """What the request is signed for: the service, and the region that the endpoint's name has."""
-    region = _REGION.search(target.provider.base_url)
-    profile = target.provider.credential.partition(":")[2]
-    return AwsScope("bedrock", region[1] if region else _DEFAULT_REGION, profile or None)
 
 
 def url_of(target: Target, *, stream: bool) -> str:

@@ -16,15 +16,17 @@ from typing import Any
 
 from toolwire.model.errors import InternalError
 from toolwire.model.http import UpstreamRequest
+from toolwire.model.settings import ProviderConfig
+from toolwire.providers.hosts import aws_scope
 
 #: One session at a time is asked for credentials: the first one may ask a server.
 _lock = threading.Lock()
 
 
-def signed(request: UpstreamRequest) -> UpstreamRequest:
-    """The request with its signature, where it names the AWS service it is for; else itself. Nothing of it may change
+def signed(request: UpstreamRequest, provider: ProviderConfig) -> UpstreamRequest:
+    """The request with its signature, where the provider's credential is AWS's; else itself. Nothing of it may change
     afterwards. Raises InternalError (503, `credential_unavailable`) where this process has no AWS credentials."""
-    scope = request.aws
+    scope = aws_scope(provider)
     if scope is None:
         return request
     from botocore.auth import SigV4Auth  # 60 ms, which only a function with such a provider pays

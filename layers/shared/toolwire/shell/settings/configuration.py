@@ -32,14 +32,15 @@ from toolwire.exchange.routing import route
 from toolwire.model.errors import RequestError
 from toolwire.model.settings import ProviderConfig, Settings, Tenant
 from toolwire.providers import WIRES
-from toolwire.providers.hosts import DEMO, HOSTS, Host
+from toolwire.providers.hosts import DEFAULT_REGION, DEMO, HOSTS, Host
 from toolwire.providers.profiles import PROFILES
 from toolwire.shell.settings.sections import SettingsError as SettingsError
 from toolwire.shell.settings.sections import Text, one_of, read_section, read_text
 from toolwire.shell.settings.tenants import tenant_from
 
 _PROVIDER_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
-_CREDENTIAL = re.compile(r"none|env:[A-Za-z_][A-Za-z0-9_]*|(secret|ssm):\S+")
+_CREDENTIAL = re.compile(r"none|aws(:\S+)?|env:[A-Za-z_][A-Za-z0-9_]*|(secret|ssm):\S+")
+_REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _ON, _OFF = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
 
@@ -69,6 +70,7 @@ class _Provider(Struct, forbid_unknown_fields=True):
     base_url: Text | UnsetType = UNSET
     credential: Text | UnsetType = UNSET
     profile: Text | UnsetType = UNSET
+    region: Text | UnsetType = UNSET
 
 
 def load_settings(
@@ -145,7 +147,7 @@ def _known_providers(env: Mapping[str, str], own: Collection[str]) -> dict[str, 
     providers = {}
     for host in HOSTS:
         chosen = env.get(host.base_url_variable, "").strip() if host.base_url_variable else ""
-        base_url = _base_url(chosen, host.base_url_variable or "", own) if chosen else host.base_url
+        base_url = _base_url(chosen, host.base_url_variable or "", own) if chosen else _in_region(host, env)
         if not chosen and _is_own(base_url, own):
             continue
         credential = _host_credential(host, env)
@@ -155,13 +157,20 @@ def _known_providers(env: Mapping[str, str], own: Collection[str]) -> dict[str, 
     return providers
 
 
+def _in_region(host: Host, env: Mapping[str, str]) -> str:
+    """The host's address, in the AWS region of this environment where it has one."""
+    region = env.get("AWS_REGION") or env.get("AWS_DEFAULT_REGION") or DEFAULT_REGION
+    return host.base_url.replace("{region}", region)
+
+
 def _host_credential(host: Host, env: Mapping[str, str]) -> str:
     """The first variable of the host's that is set; without one, its secret where there are secrets, else the first
-    variable of all, so that an error can name it."""
+    variable of all, so that an error can name it. At a host of AWS the credentials of this process are enough."""
     if not host.credentials:
         return "none"
     prefix = env.get("SECRET_PREFIX")
     absent = f"secret:{prefix}{host.name}" if prefix else f"env:{host.credentials[0]}"
+    absent = "aws" if "{region}" in host.base_url else absent
     return next((f"env:{name}" for name in host.credentials if env.get(name)), absent)
 
 
@@ -177,20 +186,26 @@ def _provider(name: str, section: object, known: ProviderConfig | None, own: Col
     if absent:
         raise SettingsError(f"{at}.{absent[0]}: is missing, and {name!r} is no known host that would have one.")
     default = known or ProviderConfig(name, "", "")
+    region = default.region if keys.region is UNSET else keys.region
+    if region is not None and not _REGION.fullmatch(region):
+        raise SettingsError(f"{at}.region: write an AWS region, such as eu-west-1.")
+    regional = next((host.base_url for host in HOSTS if host.name == name and "{region}" in host.base_url), None)
+    moved = regional.replace("{region}", region) if regional and region else default.base_url
     wire = default.wire if keys.wire is UNSET else one_of(keys.wire, WIRES, f"{at}.wire")
     credential = default.credential if keys.credential is UNSET else keys.credential
     if not _CREDENTIAL.fullmatch(credential):
         # The value may be a key that was pasted here, so it is not shown.
-        raise SettingsError(f'{at}.credential: write "env:NAME", "secret:NAME", "ssm:NAME" or "none".')
+        raise SettingsError(f'{at}.credential: write "env:NAME", "secret:NAME", "ssm:NAME", "aws" or "none".')
     # A host's profile holds for its own wire only.
     profile = default.profile if wire == default.wire else None
     return ProviderConfig(
         name=name,
         wire=wire,
-        base_url=_base_url(default.base_url if keys.base_url is UNSET else keys.base_url, f"{at}.base_url", own),
+        base_url=_base_url(moved if keys.base_url is UNSET else keys.base_url, f"{at}.base_url", own),
         credential=credential,
         profile=profile if keys.profile is UNSET else one_of(keys.profile, PROFILES, f"{at}.profile"),
         wire_is_chosen=keys.wire is not UNSET,
+        region=region,
     )
 
 

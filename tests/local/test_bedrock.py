@@ -1,0 +1,129 @@
+"""Amazon Bedrock through a running gateway: a host that checks every signature, as AWS does, and AWS's own client as
+the reader of what it is sent."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, ClassVar
+
+import boto3
+import httpx
+import pytest
+from botocore.config import Config
+
+from tests.gateway import gateway
+from tests.providers.bedrock_converse.converse_upstream import BEGIN, USAGE, call, document, end, fragment, stop, stream
+from tests.shell.access.sigv4_judge import fault_of
+from toolwire.demo.server import DemoServer
+
+pytestmark = pytest.mark.enable_socket
+
+KEY, SECRET = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
+MODEL = "arn:aws:bedrock:eu-west-1:123456789012:inference-profile/eu.anthropic.claude-sonnet-4-5-v1:0"
+STREAM = stream(
+    BEGIN, call(0, "tooluse_1", "get_weather"), fragment(0, '{"city":"Rome"}'), end(0), stop("tool_use"), USAGE
+)
+WHOLE = document({"text": "Sunny."})
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+TOOL = {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object", "properties": {}}}}
+
+
+class Aws(BaseHTTPRequestHandler):
+    """Answers what is signed as it must be, and refuses the rest."""
+
+    protocol_version = "HTTP/1.1"
+    faults: ClassVar[list[str | None]] = []
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        url = f"http://{headers.pop('host')}{self.path}"
+        fault = fault_of("POST", url, headers, body, secret=SECRET, region="eu-west-1", service="bedrock")
+        self.faults.append(fault)
+        streams = self.path.endswith("-stream")
+        if fault is not None:
+            self._send(403, "application/json", json.dumps({"message": fault}).encode())
+        else:
+            kind = "application/vnd.amazon.eventstream" if streams else "application/json"
+            self._send(200, kind, STREAM if streams else WHOLE)
+
+    def _send(self, status: int, kind: str, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: Any) -> None:
+        """Says nothing."""
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A gateway whose provider is the host above, with AWS credentials in its environment."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ACCESS_KEY_ID", KEY)
+        patch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+        patch.setenv("AWS_SESSION_TOKEN", "IQoJb3JpZ2luX2VjEXAMPLE")
+        host = ThreadingHTTPServer(("127.0.0.1", 0), Aws)
+        threading.Thread(target=host.serve_forever, args=(0.05,), daemon=True).start()
+        section = (
+            f'[providers.cloud]\nwire = "bedrock_converse"\nbase_url = "http://127.0.0.1:{host.server_address[1]}"\n'
+            'credential = "aws"\nregion = "eu-west-1"\n'
+        )
+        with gateway(tmp_path_factory.mktemp("bedrock"), section) as server:
+            yield server
+        host.shutdown()
+        host.server_close()
+
+
+def ask(base: str, **body: Any) -> httpx.Response:
+    question = {"model": f"cloud/{MODEL}", "messages": [{"role": "user", "content": "Rome?"}], "tools": [TOOL]}
+    return httpx.post(f"{base}/chat/completions", json=question | body, timeout=20)
+
+
+def test_what_is_sent_is_signed(base: str) -> None:
+    Aws.faults.clear()
+    said = ask(base).json()["choices"][0]
+    assert (said["message"]["content"], said["finish_reason"]) == ("Sunny.", "stop")
+    lines = ask(base, stream=True).text.splitlines()
+    chunks = [json.loads(line[6:]) for line in lines if line.startswith("data: {")]
+    calls = [piece["function"] for chunk in chunks for piece in chunk["choices"][0]["delta"].get("tool_calls", ())]
+    assert "".join(piece.get("arguments", "") for piece in calls) == '{"city":"Rome"}'
+    assert Aws.faults == [None, None]
+
+
+def test_awss_own_client_reads_the_demo(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The demo writes what boto3 decodes, event by event."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    demo = DemoServer(pace=0)
+    try:
+        settings = Config(retries={"max_attempts": 1})
+        client = boto3.client(
+            "bedrock-runtime", endpoint_url=f"{demo.base_url}/bedrock", region_name="eu-west-1", config=settings
+        )
+        asked = {
+            "modelId": "bedrock",
+            "messages": [{"role": "user", "content": [{"text": "What is the weather in Paris and New York?"}]}],
+            "toolConfig": {"tools": [{"toolSpec": {"name": "get_weather", "inputSchema": {"json": SCHEMA}}}]},
+        }
+        whole = client.converse(**asked)
+        uses = [block["toolUse"] for block in whole["output"]["message"]["content"]]
+        assert [use["input"] for use in uses] == [{"city": "Paris"}, {"city": "New York"}]
+        events = list(client.converse_stream(**asked)["stream"])
+        kinds = [next(iter(event)) for event in events]
+        assert (kinds[0], kinds[-2:], whole["stopReason"]) == ("messageStart", ["messageStop", "metadata"], "tool_use")
+        joined = ["", ""]
+        for event in events:
+            if "contentBlockDelta" in event:
+                said = event["contentBlockDelta"]
+                joined[said["contentBlockIndex"]] += said["delta"]["toolUse"]["input"]
+        assert [json.loads(text) for text in joined] == [{"city": "Paris"}, {"city": "New York"}]
+        with pytest.raises(client.exceptions.ThrottlingException):
+            client.converse(modelId="bedrock", messages=[{"role": "user", "content": [{"text": "[demo error 429]"}]}])
+    finally:
+        demo.close()
