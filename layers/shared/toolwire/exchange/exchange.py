@@ -86,11 +86,6 @@ class Exchange:
             self._observer.upstream_request(attempt.upstream_request)
 
     @property
-    def target(self) -> Target:
-        """Where it is sent."""
-        return self._attempt.target
-
-    @property
     def upstream_request(self) -> UpstreamRequest:
         """What is to be sent to the provider."""
         return self.attempt.upstream_request

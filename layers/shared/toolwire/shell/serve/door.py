@@ -126,7 +126,7 @@ def _asked(exchange: Exchange, expires: float, record: observe.RequestRecord) ->
     """Sends the exchange's request and carries the answer to its end."""
     request = exchange.upstream_request
     request = exchange.attempt.signed(replace(request, headers=(*request.headers, (HOP_HEADER, "1"))), time.time())
-    request = signed(request, exchange.target.provider)
+    request = signed(request, exchange.attempt.target.provider)
     warm = current_store().warm if record.tools else None  # a call's id may have to be stored
     with upstream().send(request, expires=expires, while_waiting=warm) as answer:
         yield from _sent(exchange, exchange.receive_head(answer.status, answer.headers), record)
