@@ -51,18 +51,21 @@ class Stages:
         )
         self.policy, self.order, self.record = policy, order, record
         self._stages = tuple(stage for stage in stages if stage is not None)
-        #: By the type of a delta: the stages that act on it, with their places.
-        self._acting: dict[type, tuple[tuple[int, Stage], ...]] = {
-            kind: tuple((place, stage) for place, stage in enumerate(self._stages) if kind in stage.deltas)
-            for kind in Stage.deltas
-        }
+        #: By the type of a delta, once there was one: the stages that act on it, with their places.
+        self._acting: dict[type, list[tuple[int, Stage]]] = {}
 
     def take(self, batch: Batch) -> list[Batch]:
         """What the client may be shown now, maybe nothing. Raises UpstreamProtocolError where a stage ends the
         answer."""
-        acting = self._acting.get(type(batch.events[0])) if len(batch.events) == 1 else None
-        if acting is None:
+        if len(batch.events) != 1:
             return self._through([batch], 0)
+        kind = type(batch.events[0])
+        acting = self._acting.get(kind)
+        if acting is None:
+            if kind not in Stage.deltas:
+                return self._through([batch], 0)
+            acting = [(place, stage) for place, stage in enumerate(self._stages) if kind in stage.deltas]
+            self._acting[kind] = acting
         for place, stage in acting:
             batches = stage.take(batch)
             if len(batches) != 1 or batches[0] is not batch:
