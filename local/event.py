@@ -11,7 +11,7 @@ from local.http import RequestHead
 from local.routes import STAGE, Route
 
 
-def proxy_event(head: RequestHead, route: Route, body: bytes, *, request_id: str, client: str) -> dict[str, Any]:
+def proxy_event(head: RequestHead, route: Route, body: bytearray, *, request_id: str, client: str) -> dict[str, Any]:
     """A REST API proxy event (payload version 1). A body that is no UTF-8 comes in base64, as a binary one would."""
     text, is_base64 = _text(body)
     path = route.resource
@@ -47,7 +47,7 @@ def proxy_event(head: RequestHead, route: Route, body: bytes, *, request_id: str
     }
 
 
-def _text(body: bytes) -> tuple[str | None, bool]:
+def _text(body: bytearray) -> tuple[str | None, bool]:
     if not body:
         return None, False
     try:

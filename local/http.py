@@ -1,30 +1,26 @@
-"""HTTP/1.1 as the local server needs it: reading requests, framing answers.
-
-Our own few lines and not `http.server`: its headers are parsed by the e-mail package, at twice the CPU of these and
-40 ms of the server's start.
-"""
+"""HTTP/1.1 as the local server needs it: reading requests, which h11 parses, and framing answers."""
 
 from __future__ import annotations
 
 import re
 import socket
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
-from io import BufferedReader
+
+import h11
 
 from toolwire.model.errors import GatewayError
 from toolwire.model.http import Head, Headers
 from toolwire.shell.serve.output import bound_sends, chunk, timeval
 
-#: A request line or header line, and all of them together: what nginx and Node take at most is 8 to 16 KiB a line.
+#: A target or a header's value, and the whole head: what nginx and Node take at most is 8 to 16 KiB a line.
 LINE_BYTES = 16 << 10
 HEAD_BYTES = 64 << 10
+#: What is read at once of a body whose length is not known.
+_PIECE_BYTES = 64 << 10
 
 _TOKEN = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-#: A header line without its end. A folded one (obsolete) has no name; a lone CR or a NUL may mean anything.
-_FIELD = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([^\r\n\0]*)")
 #: What may not stand in a header value: controls, but for the tab (RFC 9110 5.5).
 _CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _REASONS = {status.value: status.phrase for status in HTTPStatus}
@@ -64,109 +60,130 @@ class RequestHead:
         return not self.http_1_0 and self.fields.get("expect", "").lower() == "100-continue"
 
 
-def read_head(reader: BufferedReader) -> RequestHead | None:
-    """The next request's head; None at the end of the connection, also when the client says nothing for too long.
+class RequestReader:
+    """Reads the requests of one connection, one after the other. What the client has sent ahead waits here."""
 
-    Raises RefusedError.
-    """
-    line = _read_line(reader)
-    if line == b"":
-        line = _read_line(reader)  # RFC 9112 2.2: one empty line before a request is forgiven
-    if not line:
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+        self._ahead = b""
+        self._http = _new_request()
+
+    def head(self) -> RequestHead | None:
+        """The next request's head; None at the end of the connection, also when the client says nothing for too long.
+
+        Raises RefusedError.
+        """
+        # An h11 connection a request: h11 itself keeps none open for HTTP/1.0.
+        self._http = _new_request()
+        data = self._ahead or self._receive()
+        if data.startswith((b"\r\n", b"\n")):  # RFC 9112 2.2: one empty line before a request is forgiven
+            data = data.partition(b"\n")[2] or self._receive()
+        has_line = False
+        while data:
+            has_line = has_line or b"\n" in data
+            self._http.receive_data(data)
+            event = self._next()
+            if isinstance(event, h11.Request):
+                return _head_of(event)
+            data = self._receive()
+        if has_line:
+            raise RefusedError("The request broke off in its head.")
         return None
-    parts = line.split(b" ")
-    if len(parts) != 3 or not _TOKEN.fullmatch(parts[0]) or not parts[1].startswith(b"/"):
-        raise RefusedError("This is no HTTP request line.")
-    if parts[2] not in (b"HTTP/1.1", b"HTTP/1.0"):
+
+    def body(self, head: RequestHead, limit: int) -> bytearray:
+        """The request's body. Raises RefusedError: 400, and 413 beyond `limit` bytes, without reading the rest."""
+        if "transfer-encoding" in head.fields:
+            return self._chunks(limit)
+        check_length(head, limit)
+        body = bytearray(_length(head))
+        received = self._http.trailing_data[0]
+        self._ahead = received[len(body) :]
+        body[: len(received)] = received[: len(body)]
+        at, rest = len(received), memoryview(body)
+        while at < len(body):
+            at += self._receive_into(rest[at:])
+        return body
+
+    def _chunks(self, limit: int) -> bytearray:
+        body, piece = bytearray(), bytearray(_PIECE_BYTES)
+        while True:
+            event = self._next()
+            if isinstance(event, h11.Data):
+                body += event.data
+                if len(body) > limit:
+                    raise _too_large(limit)
+            elif isinstance(event, h11.EndOfMessage):
+                self._ahead = self._http.trailing_data[0]
+                return body
+            else:
+                size = self._receive_into(memoryview(piece))
+                self._http.receive_data(bytes(piece[:size]))
+
+    def _receive_into(self, place: memoryview) -> int:
+        """More of a body, and how much. Raises RefusedError."""
+        try:
+            size = self._socket.recv_into(place)
+        except BlockingIOError:  # the client has said nothing for too long
+            size = 0
+        if not size:
+            raise RefusedError("The request's body broke off.")
+        return size
+
+    def _next(self) -> object:
+        """h11's next event. Raises RefusedError for what is no HTTP."""
+        try:
+            return self._http.next_event()
+        except h11.RemoteProtocolError as error:
+            # What follows a colon quotes the request.
+            reason = str(error).partition(":")[0]
+            raise RefusedError(f"This is no valid HTTP request: {reason}.", error.error_status_hint) from None
+
+    def _receive(self) -> bytes:
+        """More of a head: little at once, so that its limit holds."""
+        try:
+            return self._socket.recv(LINE_BYTES)
+        except BlockingIOError:  # the client has said nothing for too long
+            return b""
+
+
+def _new_request() -> h11.Connection:
+    return h11.Connection(h11.SERVER, max_incomplete_event_size=HEAD_BYTES)
+
+
+def _head_of(request: h11.Request) -> RequestHead:
+    """What the server needs of a request's head. Raises RefusedError."""
+    lines = [request.target, *(value for _, value in request.headers)]
+    if max(map(len, lines)) > LINE_BYTES:
+        raise RefusedError(f"A line of the request's head is longer than {LINE_BYTES} bytes.", 431)
+    if request.http_version not in (b"1.1", b"1.0"):
         raise RefusedError("Only HTTP/1.1 and HTTP/1.0 are spoken here.", 505)
-    headers = list(_read_fields(reader))
+    if not request.target.startswith(b"/"):
+        raise RefusedError("The request's target is no path.")
+    headers = [(name.decode(), value.decode("latin-1")) for name, value in request.headers.raw_items()]
     fields: dict[str, str] = {}
     for name, value in headers:
         key = name.lower()
         fields[key] = f"{fields[key]}, {value}" if key in fields else value
-    if parts[2] == b"HTTP/1.1" and "host" not in fields:
-        raise RefusedError("The Host header is missing.")
-    return RequestHead(parts[0].decode(), parts[1].decode("latin-1"), parts[2] == b"HTTP/1.0", headers, fields)
-
-
-def _read_line(reader: BufferedReader) -> bytes | None:
-    """A line without its end; None at the end of the input."""
-    line = reader.readline(LINE_BYTES + 2)
-    if not line.endswith(b"\n"):
-        if len(line) > LINE_BYTES:
-            raise RefusedError(f"A line of the request's head is longer than {LINE_BYTES} bytes.", 431)
-        return None
-    return line[:-2] if line.endswith(b"\r\n") else line[:-1]
-
-
-def _read_fields(reader: BufferedReader) -> Iterator[tuple[str, str]]:
-    """Header fields up to the empty line."""
-    size = 0
-    while line := _read_line(reader):
-        size += len(line)
-        if size > HEAD_BYTES:
-            raise RefusedError(f"The request's headers are longer than {HEAD_BYTES} bytes.", 431)
-        field = _FIELD.fullmatch(line)
-        if field is None:
-            raise RefusedError("A header line has no valid name or value.")
-        yield field[1].decode(), field[2].rstrip(b" \t").decode("latin-1")
-    if line is None:
-        raise RefusedError("The request broke off in its head.")
-
-
-def read_body(reader: BufferedReader, head: RequestHead, limit: int) -> bytes:
-    """The request's body. Raises RefusedError: 400, and 413 beyond `limit` bytes, without reading the rest."""
-    coding = head.fields.get("transfer-encoding")
-    length = head.fields.get("content-length")
-    if coding is not None:
-        if length is not None:
-            raise RefusedError("Content-Length and Transfer-Encoding exclude each other.")
-        if coding.lower() != "chunked":
-            raise RefusedError("The only transfer coding accepted is chunked.", 501)
-        return _read_chunks(reader, limit)
-    if length is None:
-        return b""
-    check_length(head, limit)
-    return _read_exactly(reader, int(length))
+    if "transfer-encoding" in fields and "content-length" in fields:  # each proxy between us may read another body
+        raise RefusedError("Content-Length and Transfer-Encoding exclude each other.")
+    is_1_0 = request.http_version == b"1.0"
+    return RequestHead(request.method.decode(), request.target.decode("latin-1"), is_1_0, headers, fields)
 
 
 def check_length(head: RequestHead, limit: int) -> None:
-    """Refuses a body whose announced length is wrong or over `limit`, before any of it is read."""
-    length = head.fields.get("content-length", "0")
-    if not re.fullmatch("[0-9]{1,18}", length):
-        raise RefusedError("Content-Length is not a number.")
-    if int(length) > limit:
+    """Refuses a body whose announced length is over `limit`, before any of it is read."""
+    if _length(head) > limit:
         raise _too_large(limit)
+
+
+def _length(head: RequestHead) -> int:
+    """The announced length of a body, which h11 has checked: a number, or the same one again."""
+    return int(head.fields.get("content-length", "0").partition(",")[0])
 
 
 def _too_large(limit: int) -> RefusedError:
     message = f"The request's body is larger than {limit} bytes. Send fewer or shorter messages."
     return RefusedError(message, 413, "request_too_large")
-
-
-def _read_chunks(reader: BufferedReader, limit: int) -> bytes:
-    body = bytearray()
-    while True:
-        line = _read_line(reader) or b""
-        size = line.split(b";")[0].strip()
-        if not re.fullmatch(b"[0-9A-Fa-f]{1,15}", size):
-            raise RefusedError("A chunk of the body has no valid size.")
-        if size.strip(b"0") == b"":
-            for _ in _read_fields(reader):
-                pass  # trailers mean nothing to us
-            return bytes(body)
-        if len(body) + int(size, 16) > limit:
-            raise _too_large(limit)
-        body += _read_exactly(reader, int(size, 16))
-        if _read_line(reader) != b"":
-            raise RefusedError("A chunk of the body is longer than its size.")
-
-
-def _read_exactly(reader: BufferedReader, size: int) -> bytes:
-    data = reader.read(size) or b""
-    if len(data) < size:
-        raise RefusedError("The request's body broke off.")
-    return data
 
 
 class HttpAnswer:

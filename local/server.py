@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 from local import wrong_paths
 from local.banner import banner
 from local.event import LocalContext, proxy_event
-from local.http import HttpAnswer, RefusedError, RequestHead, check_length, linger, read_body, read_head, set_up
+from local.http import HttpAnswer, RefusedError, RequestHead, RequestReader, check_length, linger, set_up
 from local.moto_store import moto_store
 from local.routes import Handler, NoRoute, Route, load_handlers, resolve
 from toolwire.model.errors import ClientGone
@@ -109,15 +109,14 @@ class Connection:
         self._server = server
         self._socket = connection
         self._client = client
+        self._reader = RequestReader(connection)
 
     def serve(self) -> None:
         """Answers requests until either side ends the connection."""
         try:
             set_up(self._socket, IDLE_SECONDS)
-            self._reader = self._socket.makefile("rb")
-            with self._reader:
-                while self._serve_one():
-                    self._server.mark(self._socket, busy=False)
+            while self._serve_one():
+                self._server.mark(self._socket, busy=False)
         except (OSError, ClientGone):
             pass  # the client hung up; there is nobody to tell
 
@@ -125,7 +124,7 @@ class Connection:
         """One request and its answer. Returns whether another one may follow."""
         head = None
         try:
-            head = read_head(self._reader)
+            head = self._reader.head()
             if head is None:
                 return False
             self._server.mark(self._socket, busy=True)
@@ -140,15 +139,15 @@ class Connection:
             return self._refuse(head, wrong_paths.refusal(head.method, _path(head), route))
         return self._invoke(head, route, body)
 
-    def _read_body(self, head: RequestHead, route: Route | NoRoute) -> bytes:
+    def _read_body(self, head: RequestHead, route: Route | NoRoute) -> bytearray:
         if head.awaits_continue:
             if isinstance(route, NoRoute):
                 raise wrong_paths.refusal(head.method, _path(head), route)
             check_length(head, BODY_BYTES)
             self._socket.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-        return read_body(self._reader, head, BODY_BYTES)
+        return self._reader.body(head, BODY_BYTES)
 
-    def _invoke(self, head: RequestHead, route: Route, body: bytes) -> bool:
+    def _invoke(self, head: RequestHead, route: Route, body: bytearray) -> bool:
         request_id = str(uuid.uuid4())
         event = proxy_event(head, route, body, request_id=request_id, client=self._client)
         context = LocalContext(route.function, request_id, FUNCTION_SECONDS)

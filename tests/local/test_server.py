@@ -420,7 +420,7 @@ class TestRefusals:
             (b"GET /health HTTP/1.1\r\n\r\n", 400),
             (b"GET /health HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n", 400),
             (b"GET /health HTTP/1.1\r\nHost: x\r\nspace : x\r\n\r\n", 400),
-            (b"GET /health HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n", 400),
+            (b"GET /health HTTP/1.1\r\n folded: x\r\n\r\n", 400),
             (b"GET /health HTTP/1.1\r\nHost: x\r\n: empty\r\n\r\n", 400),
             (b"GET /health HTTP/1.1\r\nHost: x\r\na: b\rc: d\r\n\r\n", 400),
             (b"GET /health HTTP/1.1\r\nHost: x\r\na: b\0\r\n\r\n", 400),
@@ -430,7 +430,9 @@ class TestRefusals:
             (b"POST /health HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501),
             (b"POST /health HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nz\r\n", 400),
             (b"POST /health HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n", 400),
-            (b"GET /" + b"x" * 20_000 + b" HTTP/1.1\r\n\r\n", 431),
+            (b"GET /" + b"x" * 20_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 431),
+            (b"GET /health HTTP/1.1\r\nHost: x\r\na: " + b"x" * 20_000 + b"\r\n\r\n", 431),
+            (b"GET /" + b"x" * 200_000, 431),
             (b"GET /health HTTP/1.1\r\n" + b"a: " + b"x" * 9_000 + b"\r\n" + b"b: x\r\n" * 20_000 + b"\r\n", 431),
         ],
     )
@@ -468,6 +470,23 @@ class TestRefusals:
         )
 
         assert exchange(server, request).endswith(b"\r\n\r\nabc")
+
+    def test_a_folded_header_is_one_line(self, server: LocalServer) -> None:
+        """RFC 9112 5.2: obsolete, to be refused or read with a space for the fold."""
+        answer = exchange(server, b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\na: b\r\n  c\r\n\r\n")
+
+        assert json.loads(answer.partition(b"\r\n\r\n")[2])["headers"]["a"] == "b c"
+
+    def test_requests_that_were_sent_ahead_are_answered_in_turn(self, server: LocalServer) -> None:
+        body = b'{"do": "echo", "n": %d}'
+        request = b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 22\r\n\r\n" + body
+        last = b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        answer = exchange(server, b"".join([request % 1, request % 2, request % 3, last]))
+
+        assert answer.count(b"HTTP/1.1 200") == 4
+        assert [answer.index(body % number) for number in (1, 2, 3)] == sorted(
+            answer.index(body % number) for number in (1, 2, 3)
+        )
 
 
 class TestStopping:
