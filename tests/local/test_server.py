@@ -408,6 +408,10 @@ class TestRefusals:
                 sock.sendall(b"ok")
                 assert sock.recv(1 << 16).endswith(b"\r\n\r\nok")
 
+
+class TestReading:
+    """Bytes of HTTP, and what is none."""
+
     @pytest.mark.parametrize(
         ("request_bytes", "status"),
         [
