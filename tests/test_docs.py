@@ -161,9 +161,10 @@ def full_record() -> observe.RequestRecord:
     record.failed(InternalError("no"))
     record.store_error, record.store_read_ms, record.store_write_ms = "read_timeout", 1.0, 1.0
     record.figures = Figures(
-        stream=True, tool_names=["f"], calls=1, recovered={"hermes": 1}, argument_bytes=1, ids_minted=1,
+        stream=True, dialect="openai_chat", tool_names=["f"], calls=1, recovered={"hermes": 1},
+        argument_bytes=1, ids_minted=1,
         stored_items=1, repaired_frames=1,
-        warnings=["w"], upstream_status=200, model="m", finish="stop", usage=Usage(1, 1),
+        warnings=["unknown_field:temperatur"], upstream_status=200, model="m", finish="stop", usage=Usage(1, 1),
     )  # fmt: skip
     return record
 

@@ -221,7 +221,7 @@ def test_settings() -> None:
     assert request.sampling == Sampling(0.5, 0.9)
     assert request.response_format == ResponseFormat("json_schema", "n", json.dumps(SCHEMA).encode(), True, "d")
     assert (request.reasoning_effort, request.reasoning_summary) == ("low", "auto")
-    assert request.dialect_fields == ("metadata", "prompt_cache_key", "store", "verbosity")
+    assert request.dialect_fields == ("metadata", "prompt_cache_key", "verbosity")
     assert request.fields is not None
     assert [name for name, _ in request.fields.members][:2] == ["model", "input"]
 

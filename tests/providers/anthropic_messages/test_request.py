@@ -145,7 +145,7 @@ MEMBERS: list[tuple[dict[str, Any], dict[str, Any], list[str]]] = [
     ({"temperature": 0.5}, {"temperature": 0.5}, []),
     ({"seed": 3}, {}, ["not_supported:seed"]),
     ({"logit_bias": {"1": 2}}, {}, ["not_supported:logit_bias"]),
-    ({"user": "u", "metadata": {"a": "b"}, "store": True}, {}, []),
+    ({"user": "u", "metadata": {"a": "b"}, "store": True}, {}, ["ignored:store", "ignored:metadata", "ignored:user"]),
     ({"reasoning_effort": "low"}, {"thinking": {"type": "enabled", "budget_tokens": 2048}}, []),
     ({"response_format": {"type": "text"}}, {}, []),
     (

@@ -344,7 +344,7 @@ SETTINGS: dict[str, tuple[dict[str, Any], dict[str, Any] | None, list[str]]] = {
     ),
     "output limit": ({"max_completion_tokens": 9}, {"maxOutputTokens": 9}, []),
     "a seed of more than 32 bits": ({"seed": 1 << 31}, None, ["not_supported:seed"]),
-    "knobs of OpenAI": ({"logprobs": True, "user": "u"}, None, ["not_supported:logprobs"]),
+    "knobs of OpenAI": ({"logprobs": True, "user": "u"}, None, ["not_supported:logprobs", "ignored:user"]),
     "plain text": ({"response_format": {"type": "text"}}, None, []),
     "any JSON": ({"response_format": {"type": "json_object"}}, {"responseMimeType": "application/json"}, []),
     "JSON by schema": (

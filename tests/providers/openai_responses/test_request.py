@@ -156,13 +156,17 @@ def test_a_plain_request() -> None:
         ({"verbosity": "low"}, {"text": {"verbosity": "low"}}),
         ({"metadata": {"a": "b"}, "user": "u", "prompt_cache_key": "k"}, {"metadata": {"a": "b"}, "user": "u"}),
         ({"service_tier": "flex", "safety_identifier": "s"}, {"service_tier": "flex", "safety_identifier": "s"}),
-        ({"store": True}, {"store": False}),
     ],
 )
 def test_members(members: dict[str, Any], expected: dict[str, Any]) -> None:
     plain = sent(**members)
     assert {name: plain.body[name] for name in expected} == expected
     assert plain.warnings == []
+
+
+def test_nothing_is_kept_at_the_host_and_who_asks_for_it_is_told() -> None:
+    found = sent(store=True)
+    assert (found.body["store"], found.warnings) == (False, ["ignored:store"])
 
 
 def test_what_means_nothing_without_tools_is_left_out() -> None:

@@ -16,6 +16,7 @@ from toolwire.providers.profiles import Profile
 from toolwire.rewrite.deferred_tools import with_found_tools
 from toolwire.rewrite.foreign_parts import check_server_tools, without_server_tool_items
 from toolwire.rewrite.history import check_results, without_silent_turns
+from toolwire.rewrite.unread_members import unread_members
 
 #: What is shorter is no secret but a word ("ollama", "EMPTY") that a host's message may well contain.
 _SECRET_CHARS = 12
@@ -82,6 +83,7 @@ def prepare_attempt(
     given = request
     if not same_dialect:
         check_server_tools(request, target)
+        warnings += unread_members(request, provider.carried_members)
         given = with_found_tools(without_server_tool_items(request, warnings))
     shares_state = provider.shares_state(client.door.dialect, target.model)
     turn = restored(given, found, origin_of(target), shares_state=shares_state, with_state=with_state)

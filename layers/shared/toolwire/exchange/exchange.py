@@ -61,7 +61,7 @@ class Exchange:
         """The first attempt. What this turn leaves in the store lives for `state_seconds`; `answer_headers` go with
         every answer."""
         self.client, self.answer_headers, self._observer = client, answer_headers, observer
-        self.figures = Figures(client.request.stream, warnings=list(client.warnings))
+        self.figures = Figures(client.request.stream, client.door.dialect, warnings=list(client.warnings))
         self.conversation = find_conversation(client.request, client.http.headers, client.tenant.name, new_id)
         expires_at = int(now()) + state_seconds
         self._turn = Turn(client, self.conversation, self.figures, request_id, now, new_id, expires_at)

@@ -31,6 +31,8 @@ class Figures:
     """One exchange, filled in as it goes on."""
 
     stream: bool
+    #: The dialect of the client's request.
+    dialect: str = ""
     tool_names: list[str] = field(default_factory=list)
     calls: int = 0
     #: Of the calls, those that the model had written as text, by the format.

@@ -58,7 +58,7 @@ class GatewayError(Exception):
         self.retry_after = retry_after
         #: The upstream's own error body, for a client of the same dialect.
         self.source = source
-        #: What a tool's schema says that the provider has no words for (`incompatible_features`).
+        #: What the provider has no words for: of a tool's schema (`incompatible_features`), or of the request.
         self.features = features
         #: More headers of the error's answer, such as those of a rate.
         self.headers = headers

@@ -15,6 +15,7 @@ MESSAGES = {
     "empty_message": "A turn without content was sent as `(no text)`: the provider refuses an empty one.",
     "history_arguments_wrapped": "Arguments of a call in the history are no JSON object: they were sent as a string "
     "under `_raw_arguments`.",
+    "ignored": "`{}` means nothing to the provider, so it was left out.",
     "id_mapping_missing": "The store does not know an id of ours in the history: it went to the provider as it is.",
     "invalid_tool_arguments": "The arguments of a call of the tool `{}` are not what its schema allows.",
     "malformed_tool_arguments": "The arguments of a call of the tool `{}` are no JSON object.",
@@ -44,6 +45,7 @@ MESSAGES = {
     "tool_result_missing": "A call in the history had no result: the provider was sent an error result in its place.",
     "tool_schema_reduced": "`{}` was left out: the provider has no words for it.",
     "user_turn_added": "The history ends with the assistant: the model was sent a short turn of the user's behind it.",
+    "unknown_field": "`{}` is no member of this API that the gateway knows, so it was left out.",
     "unknown_tool_call": "The model called `{}`, which is no tool of the request.",
 }
 

@@ -57,6 +57,8 @@ class Provider(Protocol):
     judges_results: bool = False
     #: Whether hosts of this wire serve models that write calls as text: see `Profile.recovers_text_calls`.
     may_write_calls_as_text: bool = False
+    #: Members of messages, parts and tools that the writer knows though the neutral model does not.
+    carried_members: frozenset[str] = frozenset()
     #: How the headers of its answers begin that a client of the same API is shown.
     shown_headers: tuple[str, ...] = ()
     #: A model that stands for any of the wire's, where only a model's name tells what it takes.

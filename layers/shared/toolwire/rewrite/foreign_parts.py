@@ -15,6 +15,7 @@ from toolwire.model.settings import Target
 from toolwire.model.source import raw_in
 from toolwire.wire import openai_responses
 from toolwire.wire.anthropic_client_tools import is_toolset
+from toolwire.wire.member_names import NOTHING_ASKED
 
 #: Fields that nobody misses in the answer: accounting, storage and caching at the host the client had in mind.
 _IGNORED = frozenset(
@@ -27,6 +28,9 @@ _KNOBS = frozenset({"context_management", "logit_bias", "logprobs", "mcp_servers
     "max_tool_calls",
     "truncation",
 }
+
+#: Anthropic's code for what a thread cannot be combined with; its SDKs go on without one then.
+NO_THREADS = "thread_unsupported_request"
 
 #: Warning: what only another dialect's hosts can run was left out.
 _SERVER_TOOLS = "not_supported:server_tools"
@@ -45,14 +49,23 @@ _FIXES = {
 
 
 def check_fields(request: ChatRequest, target: Target) -> list[str]:
-    """Warnings for the knobs a provider of another dialect does not get. Raises RequestError (`unsupported_parameter`)
-    for a field that changes what the answer is."""
+    """Warnings for the members that a provider of another dialect does not get. Raises RequestError
+    (`unsupported_parameter`) for a field that changes what the answer is."""
     _check_choice(request, target)
-    warnings = []
+    warnings: list[str] = []
+    members = dict(request.fields.members) if request.fields is not None else {}
+    if "thread" in request.dialect_fields:
+        raise RequestError(
+            f"`thread` cannot be carried to {target.provider.name}: send the full conversation without it",
+            code=NO_THREADS,
+            features=("thread",),
+        )
     for name in request.dialect_fields:
         if name in _KNOBS:
             warnings.append(f"not_supported:{name}")
-        elif name not in _IGNORED:
+        elif name in _IGNORED:
+            warnings += [f"ignored:{name}"] if members.get(name) != NOTHING_ASKED.get(name, b"") else []
+        else:
             path, _, kind = name.rstrip(")").partition(" (")  # an item, or a part of one: "input[3] (item_reference)"
             fix = _FIXES.get(kind or name, "leave it out, or use a provider that speaks this API")
             what = f"`{path}` ({kind})" if kind else f"`{name}`"

@@ -37,8 +37,8 @@ from toolwire.wire.json import members, raw_members, unnamed
 #: Fields that mean something only to Chat Completions hosts: carried in the lane, reported or refused elsewhere.
 _DIALECT_FIELDS = (
     "audio", "functions", "function_call", "logit_bias", "logprobs", "modalities", "moderation", "prediction",
-    "prompt_cache_key", "prompt_cache_options", "safety_identifier", "service_tier", "store", "metadata",
-    "top_logprobs", "user", "verbosity", "web_search_options",
+    "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "safety_identifier", "service_tier", "store",
+    "metadata", "top_logprobs", "user", "verbosity", "web_search_options",
 )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from toolwire.model.errors import GatewayError, InternalError
+from toolwire.rewrite.foreign_parts import NO_THREADS
 from toolwire.wire.anthropic_messages import DIALECT
 from toolwire.wire.json import dump
 
@@ -40,7 +41,9 @@ def render_error(error: GatewayError, request_id: str) -> bytes:
     details: dict[str, object] = {"error_code": error.code}
     if error.param is not None:
         details["param"] = _own_place(error.param)
-    if error.features:
+    if error.code == NO_THREADS:
+        details["unsupported"] = error.features  # by which the SDKs know that they may go on without
+    elif error.features:
         details["incompatible_features"] = error.features
     shown = {"type": kind, "message": _own_place(error.message), "details": details}
     return dump({"type": "error", "error": shown, "request_id": request_id})

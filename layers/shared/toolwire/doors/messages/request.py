@@ -42,7 +42,7 @@ _ACCOUNT = frozenset({"anthropic-organization-id", "anthropic-workspace-id"})
 #: Fields that mean something only to Anthropic's API: carried in the lane, reported or refused elsewhere (`carried`).
 _DIALECT_FIELDS = (
     "cache_control", "container", "context_management", "diagnostics", "inference_geo", "mcp_servers", "metadata",
-    "service_tier", "speed",
+    "service_tier", "speed", "thread",
 )  # fmt: skip
 
 #: Tokens of a thinking budget -> the effort that comes nearest, for providers that are not told a number. The bounds

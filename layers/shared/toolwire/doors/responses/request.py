@@ -24,6 +24,7 @@ from toolwire.model.http import HttpRequest
 from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, Sampling
 from toolwire.model.response import ChatResponse
 from toolwire.wire import openai_responses as wire
+from toolwire.wire.member_names import NOTHING_ASKED
 
 #: Fields that mean something only to OpenAI: carried in the lane, reported or refused elsewhere.
 _DIALECT_FIELDS = (
@@ -32,9 +33,6 @@ _DIALECT_FIELDS = (
     "prompt_cache_options", "prompt_cache_retention", "safety_identifier", "service_tier", "store", "top_logprobs",
     "truncation", "user",
 )  # fmt: skip
-
-#: Values that ask for nothing but what is done anyway.
-_DEFAULTS = {"top_logprobs": b"0", "truncation": b'"disabled"'}
 
 #: What stands for a history that OpenAI keeps.
 _STORED_HISTORY = ("previous_response_id", "conversation", "prompt")
@@ -89,7 +87,7 @@ def _request(top: dict[str, bytes]) -> ChatRequest:
     choice, foreign_choice = read_tool_choice(top, tools)
     shape, verbosity = _text(top)
     reasoning = member(top, "reasoning", wire.ReasoningSettings) or wire.ReasoningSettings()
-    fields = [name for name in _DIALECT_FIELDS if top.get(name, b"null") not in (b"null", _DEFAULTS.get(name))]
+    fields = [name for name in _DIALECT_FIELDS if top.get(name, b"null") not in (b"null", NOTHING_ASKED.get(name))]
     parsed = ChatRequest(
         model=model,
         messages=history.messages,

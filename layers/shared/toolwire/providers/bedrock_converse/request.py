@@ -49,6 +49,7 @@ class BedrockConverse(Provider):
 
     dialect = DIALECT
     tool_name = WIRE_NAME
+    carried_members = frozenset({"cache_control"})
     any_model = "anthropic.claude"
 
     def build_request(

@@ -33,7 +33,7 @@ from toolwire.wire.openai_responses import DIALECT, flat_name
 _SYSTEM = ("system", "developer")
 
 #: Members of a part that mean the same in both of OpenAI's APIs; what else a part holds is its own dialect's.
-_SHARED = frozenset({"prompt_cache_breakpoint"})
+SHARED_MEMBERS = frozenset({"prompt_cache_breakpoint"})
 
 
 @dataclass(slots=True)
@@ -208,7 +208,7 @@ def _content(parts: Sequence[Part], path: str) -> bytes:
 
 
 def _shared(part: TextPart | ImagePart) -> Members:
-    return tuple(pair for pair in part.extra if pair[0] in _SHARED)
+    return tuple(pair for pair in part.extra if pair[0] in SHARED_MEMBERS)
 
 
 def _part(part: Part, path: str) -> bytes:

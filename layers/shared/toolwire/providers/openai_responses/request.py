@@ -18,7 +18,7 @@ from toolwire.model.settings import Target
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.openai_responses.answer import ResponsesDecoder
 from toolwire.providers.openai_responses.errors import error_from_body
-from toolwire.providers.openai_responses.messages import CONTENT, write_input
+from toolwire.providers.openai_responses.messages import CONTENT, SHARED_MEMBERS, write_input
 from toolwire.providers.openai_responses.models import Family, family_of
 from toolwire.providers.openai_responses.shapes import without_source
 from toolwire.providers.openai_responses.tools import write_tool_choice, write_tools
@@ -76,6 +76,7 @@ class OpenAIResponses(Provider):
     tool_name = _TOOL_NAME
     lanes = frozenset({DIALECT})
     judges_results = True
+    carried_members = SHARED_MEMBERS
 
     def build_request(
         self, request: ChatRequest, target: Target, profile: Profile, credential: str | None

@@ -27,6 +27,7 @@ from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 
 from toolwire.model.errors import GatewayError, InternalError, RequestError, UpstreamError
 from toolwire.model.settings import Target
+from toolwire.rewrite.unread_members import meant
 from toolwire.shell.serve.output import stack_of
 from toolwire.shell.settings.configuration import SettingsError
 
@@ -174,6 +175,7 @@ def _line(record: RequestRecord) -> dict[str, object]:
             "store_write_ms": record.store_write_ms,
             "repaired_frames": summary.repaired_frames or None,
             "warnings": summary.warnings or None,
+            "did_you_mean": meant(summary.warnings, summary.dialect) or None,
             "gen_ai.response.model": short(summary.model),
             "gen_ai.response.finish_reasons": [summary.finish] if summary.finish else None,
         }

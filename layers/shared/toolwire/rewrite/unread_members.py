@@ -1,0 +1,86 @@
+"""Members of a request that a provider of another dialect is not told, each named to the client.
+
+One mechanism for every door: the members that the client sent are held against the names of its dialect
+(`wire/member_names.py`); those of messages, parts and tools are what their readers left in `extra`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from toolwire.model.request import ChatRequest, Part, ToolResultPart
+from toolwire.policy.definitions import named_warning
+from toolwire.wire.json import raw_members
+from toolwire.wire.member_names import MEMBER_NAMES, NOTHING_ASKED, MemberNames
+
+#: Warnings: a member that the dialect has and the provider does not; one that the dialect does not have.
+IGNORED, UNKNOWN = "ignored", "unknown_field"
+
+#: Members that a request is told of. One that has more is another protocol's.
+_MOST_NAMES = 16
+
+
+def unread_members(request: ChatRequest, carried: frozenset[str]) -> list[str]:
+    """The codes of warnings, one a name, at most 16. `carried`: names of nested members that the provider's writer
+    knows. What `dialect_fields` names is not among them: see `check_fields`."""
+    fields = request.fields
+    names = MEMBER_NAMES.get(fields.dialect) if fields is not None else None
+    if fields is None or names is None:
+        return []
+    top = _top(dict(fields.members), names, frozenset(request.dialect_fields))
+    nested = (_nested(name, names) for name in _extra_names(request) if name not in carried)
+    codes = dict.fromkeys(code for code in chain(top, nested) if code)
+    return list(codes)[:_MOST_NAMES]
+
+
+def _top(members: dict[str, bytes], names: MemberNames, told: frozenset[str]) -> Iterator[str]:
+    for name, raw in members.items():
+        if name in told or raw in (b"null", NOTHING_ASKED.get(name)):
+            continue
+        if name not in names.read:
+            yield _code(name, names.documented)
+        elif name in names.within and raw[:1] == b"{":
+            read, documented = names.within[name]
+            for inner, value in raw_members(raw).items():
+                if inner not in read and bytes(value) != b"null" and f"{name}.{inner}" not in told:
+                    yield named_warning(IGNORED if inner in documented else UNKNOWN, f"{name}.{inner}")
+
+
+def _nested(name: str, names: MemberNames) -> str:
+    return "" if name in names.silent else _code(name, names.nested)
+
+
+def _code(name: str, documented: frozenset[str]) -> str:
+    return named_warning(IGNORED if name in documented else UNKNOWN, name)
+
+
+def _extra_names(request: ChatRequest) -> Iterator[str]:
+    """The names of all members that no reader knew, in messages, their parts and the tools."""
+    nodes = chain(request.messages, chain.from_iterable(map(_parts, _all_parts(request))), request.tools)
+    for node in nodes:
+        for name, raw in node.extra:
+            if raw != b"null":
+                yield name.rpartition(".")[2]
+
+
+def _all_parts(request: ChatRequest) -> Iterable[Part]:
+    return chain.from_iterable(message.parts for message in request.messages)
+
+
+def _parts(part: Part) -> tuple[Part, ...]:
+    return (part, *part.content) if type(part) is ToolResultPart else (part,)
+
+
+def meant(warnings: Iterable[str], dialect: str) -> dict[str, str]:
+    """For each unknown member among these warnings the name that the client may have meant, where one is near."""
+    names = MEMBER_NAMES.get(dialect)
+    unknown = [about for code, _, about in (warning.partition(":") for warning in warnings) if code == UNKNOWN]
+    if names is None or not unknown:
+        return {}
+    from difflib import get_close_matches  # for few requests: no cold start's business
+
+    inner = frozenset[str]().union(*(read | documented for read, documented in names.within.values()))
+    known = sorted(names.read | names.documented | names.nested | inner)
+    near = {name: get_close_matches(name.rpartition(".")[2], known, 1) for name in unknown}
+    return {name: found[0] for name, found in near.items() if found}

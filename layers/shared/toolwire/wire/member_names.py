@@ -1,0 +1,100 @@
+"""The names of a request's members in each dialect: what its door reads, and what its documentation has besides.
+
+A member in neither is a mistake of the client's, or newer than this table. Source: the types of openai-python 3.57 and
+anthropic-python 2.14.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from toolwire.wire import anthropic_messages, openai_chat, openai_responses
+
+#: Values that ask for nothing but what is done anyway.
+NOTHING_ASKED = {
+    "service_tier": b'"auto"', "store": b"false", "top_logprobs": b"0", "truncation": b'"disabled"',
+}  # fmt: skip
+
+_Names = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class MemberNames:
+    """One dialect's. A name that is `read` is carried, or its reader says what became of it."""
+
+    #: Of the request itself.
+    read: _Names
+    documented: _Names
+    #: Of its members that are objects: (read, documented) within them.
+    within: dict[str, tuple[_Names, _Names]] = field(default_factory=dict)
+    #: Of messages, parts and tools: those that nobody misses elsewhere (ids, what the gateway itself has added), and
+    #: those that mean something.
+    silent: _Names = frozenset()
+    nested: _Names = frozenset()
+
+
+def _names(words: str) -> _Names:
+    return frozenset(words.split())
+
+
+MEMBER_NAMES: dict[str, MemberNames] = {
+    openai_chat.DIALECT: MemberNames(
+        read=_names(
+            "model messages tools tool_choice parallel_tool_calls stream stream_options max_tokens"
+            " max_completion_tokens temperature top_p seed frequency_penalty presence_penalty stop n response_format"
+            " reasoning_effort"
+        ),
+        documented=_names(
+            "audio function_call functions logit_bias logprobs metadata modalities moderation prediction"
+            " prompt_cache_key prompt_cache_options prompt_cache_retention safety_identifier service_tier store"
+            " top_logprobs user verbosity web_search_options"
+        ),
+        within={
+            "stream_options": (_names("include_usage include_obfuscation"), frozenset()),
+            "response_format": (_names("type json_schema"), frozenset()),
+        },
+        silent=_names("custom index function_call"),
+        nested=_names(
+            "audio annotations prompt_cache_breakpoint cache_control defer_loading extra_content reasoning"
+            " reasoning_details"
+        ),
+    ),
+    openai_responses.DIALECT: MemberNames(
+        read=_names(
+            "model input instructions tools tool_choice parallel_tool_calls stream stream_options max_output_tokens"
+            " temperature top_p text reasoning include background"
+        ),
+        documented=_names(
+            "access_programs background_options client_metadata context_management conversation image max_tool_calls"
+            " metadata moderation previous_response_id prompt prompt_cache_key prompt_cache_options"
+            " prompt_cache_retention safety_identifier service_tier store top_logprobs truncation user"
+        ),
+        within={
+            "text": (_names("format verbosity"), frozenset()),
+            "reasoning": (_names("effort summary"), _names("context generate_summary mode")),
+            "stream_options": (_names("include_obfuscation"), frozenset()),
+        },
+        silent=_names("id status annotations logprobs phase namespace custom created_by caller defer_loading type"),
+        nested=_names("allowed_callers async output_schema prompt_cache_breakpoint detail"),
+    ),
+    anthropic_messages.DIALECT: MemberNames(
+        read=_names(
+            "model max_tokens messages system tools tool_choice thinking output_config output_format stop_sequences"
+            " stream temperature top_p top_k"
+        ),
+        documented=_names(
+            "betas billing_policy cache_control compaction container context_management diagnostics"
+            " fallback_credit_token fallbacks inference_geo mcp_servers metadata service_tier speed thread"
+            " user_profile_id workspace_id"
+        ),
+        within={
+            "thinking": (_names("type budget_tokens"), _names("block_binding display")),
+            "output_config": (_names("effort format"), _names("task_budget")),
+            "tool_choice": (_names("type name disable_parallel_tool_use"), frozenset()),
+        },
+        silent=_names("defer_loading caller"),
+        nested=_names(
+            "allowed_callers cache_control citations eager_input_streaming input_examples toolset_name transformations"
+        ),
+    ),
+}

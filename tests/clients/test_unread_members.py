@@ -1,0 +1,172 @@
+"""Nothing that a client sends disappears in silence: a member that a provider is not told is named in a warning."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.clients.sending import LANES, MODELS, send
+from tests.corpus.driver import open_exchange
+from toolwire.model.errors import RequestError
+from toolwire.rewrite.unread_members import meant
+from toolwire.wire.member_names import MEMBER_NAMES
+
+USER = {"role": "user", "content": "x"}
+#: Door -> a request that says nothing odd.
+PLAIN: dict[str, dict[str, Any]] = {
+    "chat": {"messages": [USER]},
+    "responses": {"input": [USER]},
+    "messages": {"max_tokens": 99, "messages": [USER]},
+    "native": {"messages": [USER]},
+}
+OTHERS = [(door, wire) for door in LANES for wire in sorted(MODELS) if LANES[door] != wire]
+
+_KNOWN = frozenset().union(*(names.read | names.documented for names in MEMBER_NAMES.values()))
+names = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=20).filter(lambda name: name not in _KNOWN)
+values = st.one_of(st.booleans(), st.integers(), st.text(max_size=5), st.lists(st.integers(), max_size=2),
+                   st.dictionaries(st.text(max_size=3), st.integers(), max_size=2))  # fmt: skip
+
+
+@pytest.mark.parametrize(("door", "wire"), OTHERS)
+@given(name=names, value=values)
+@example(name="temperatur", value=0.5)
+@example(name="min_p", value=0.1)
+def test_any_unknown_member_is_named(door: str, wire: str, name: str, value: Any) -> None:
+    members: dict[str, Any] = PLAIN[door] | {name: value}
+    assert send(door, wire, **members).warnings == [f"unknown_field:{name}"]
+
+
+@given(name=names, value=values)
+def test_the_native_door_refuses_it(name: str, value: Any) -> None:
+    with pytest.raises(RequestError) as refused:
+        send("native", "openai_chat", **(PLAIN["native"] | {f"x_{name}": value}))
+    assert refused.value.status == 400
+    assert name in refused.value.message
+
+
+@pytest.mark.parametrize("door", LANES)
+@given(name=names, value=values)
+def test_in_the_lane_the_vendor_gets_it(door: str, name: str, value: Any) -> None:
+    members: dict[str, Any] = PLAIN[door] | {name: value}
+    found = send(door, LANES[door], **members)
+    assert (found.body[name], found.warnings) == (value, [])
+
+
+# ---------------------------------------------------------------- what the API has and the provider has not
+
+#: A value that asks for something, where `true` is not one.
+VALUES: dict[str, Any] = {"service_tier": "flex", "truncation": "auto", "top_logprobs": 2}
+
+
+@pytest.mark.parametrize(("door", "wire"), OTHERS)
+def test_every_documented_member_is_named_carried_or_refused(door: str, wire: str) -> None:
+    plain = send(door, wire, **PLAIN[door])
+    for name in sorted(MEMBER_NAMES[LANES_DIALECT[door]].documented):
+        members: dict[str, Any] = PLAIN[door] | {name: VALUES.get(name, True)}
+        try:
+            found = send(door, wire, **members)
+        except RequestError as refused:
+            assert name in refused.message  # noqa: PT017 - what else there is to say of it
+            continue
+        carried = found.body.keys() - plain.body.keys()
+        assert carried or [code for code in found.warnings if code.endswith(f":{name}")], name
+
+
+LANES_DIALECT = {"chat": "openai_chat", "responses": "openai_responses", "messages": "anthropic_messages"}
+
+NOTHING: dict[str, dict[str, Any]] = {
+    "chat": {"store": False, "user": None, "n": 1, "service_tier": "auto"},
+    "responses": {
+        "store": False, "truncation": "disabled", "top_logprobs": 0, "include": ["reasoning.encrypted_content"],
+        "background": False, "metadata": None,
+    },
+    "messages": {"metadata": None, "stream": False},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("door", "wire"), OTHERS)
+def test_what_asks_for_nothing_is_no_news(door: str, wire: str) -> None:
+    assert send(door, wire, **(PLAIN[door] | NOTHING[door])).warnings == []
+
+
+# ---------------------------------------------------------------- within
+
+CACHED = {"cache_control": {"type": "ephemeral"}}
+TEXT = {"type": "text", "text": "x"}
+#: (door, members, what is told)
+WITHIN: list[tuple[str, dict[str, Any], list[str]]] = [
+    ("messages", {"system": [TEXT | CACHED]}, ["ignored:cache_control"]),
+    ("messages", {"tools": [{"name": "f", "input_schema": {"type": "object"}, **CACHED}]}, ["ignored:cache_control"]),
+    ("messages", {"messages": [{"role": "user", "content": [TEXT | {"cahce_control": 1}]}]},
+     ["unknown_field:cahce_control"]),
+    ("messages", {"messages": [USER | {"nmae": "x"}]}, ["unknown_field:nmae"]),
+    ("messages", {"thinking": {"type": "enabled", "budget_tokens": 2000, "dispaly": 1}},
+     ["unknown_field:thinking.dispaly"]),
+    ("messages", {"output_config": {"task_budget": {}}}, ["ignored:output_config.task_budget"]),
+    ("chat", {"messages": [USER | {"nmae": "x"}]}, ["unknown_field:nmae"]),
+    ("chat", {"messages": [{"role": "user", "content": [TEXT | CACHED]}]}, ["ignored:cache_control"]),
+    ("chat", {"tools": [{"type": "function", "function": {"name": "f", "descripton": "x"}}]},
+     ["unknown_field:descripton"]),
+    ("responses", {"input": [{"role": "user", "content": [{"type": "input_text", "text": "x", "lang": "en"}]}]},
+     ["unknown_field:lang"]),
+    ("responses", {"reasoning": {"efort": "low"}}, ["unknown_field:reasoning.efort"]),
+    ("responses", {"tools": [{"type": "function", "name": "f", "parameters": {}, "descripton": "x"}]},
+     ["unknown_field:descripton"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wire", ["gemini", "openai_chat", "openai_responses", "anthropic_messages"])
+@pytest.mark.parametrize(("door", "members", "told"), WITHIN)
+def test_members_within_are_named(door: str, members: dict[str, Any], told: list[str], wire: str) -> None:
+    found = send(door, wire, **(PLAIN[door] | members))
+    said = [code for code in found.warnings if code.startswith(("ignored", "unknown"))]
+    assert said == ([] if LANES[door] == wire else told)
+
+
+def test_what_a_wire_carries_is_no_loss() -> None:
+    history = [{"role": "user", "content": [TEXT | CACHED]}]
+    assert send("messages", "bedrock_converse", max_tokens=99, messages=history).warnings == []
+
+
+def test_another_protocols_body_is_not_told_member_by_member() -> None:
+    many: dict[str, Any] = {f"x{n}": n for n in range(40)}
+    assert len(send("chat", "gemini", **(PLAIN["chat"] | many)).warnings) == 16
+
+
+def test_names_are_fit_for_a_header_and_the_log() -> None:
+    odd: dict[str, Any] = {'a,b"\n': 1, "x" * 300: 1}
+    first, second = send("chat", "gemini", **(PLAIN["chat"] | odd)).warnings
+    assert first == "unknown_field:a_b__"
+    assert len(second) < 150
+
+
+def test_the_log_says_which_name_was_meant() -> None:
+    warnings = ["unknown_field:temperatur", "unknown_field:thinking.dispaly", "unknown_field:zzz", "ignored:user"]
+    assert meant(warnings, "openai_chat") == {"temperatur": "temperature"}
+    assert meant(warnings, "native") == {}
+    assert meant(["unknown_field:output_config.efort"], "anthropic_messages") == {"output_config.efort": "effort"}
+
+
+# ---------------------------------------------------------------- threads
+
+
+@pytest.mark.parametrize("wire", sorted(set(MODELS) - {"anthropic_messages"}))
+def test_anthropics_sdks_are_told_to_go_on_without_a_thread(wire: str) -> None:
+    from toolwire.doors.messages.request import DOOR
+
+    members = PLAIN["messages"] | {"thread": {"type": "create"}}
+    with pytest.raises(RequestError) as refused:
+        send("messages", wire, **members)
+    body = json.loads(DOOR.render_error(refused.value, "req"))
+    assert refused.value.status == 400
+    assert body["error"]["details"] == {"error_code": "thread_unsupported_request", "unsupported": ["thread"]}
+
+
+def test_a_thread_is_anthropics_own() -> None:
+    body = json.dumps({"model": "m", **PLAIN["messages"], "thread": {"type": "create"}}).encode()
+    exchange = open_exchange(body, door="messages", wire="anthropic_messages", profile=None)
+    assert json.loads(exchange.upstream_request.body)["thread"] == {"type": "create"}
