@@ -272,7 +272,13 @@ class Change(Answer):
     tool: str
     path: str
     change: Literal[
-        "renamed", "schema_converted", "schema_left_out", "strict_dropped", "description_dropped", "left_out"
+        "renamed",
+        "schema_converted",
+        "schema_loosened",
+        "schema_left_out",
+        "strict_dropped",
+        "description_dropped",
+        "left_out",
     ]
     to: str | None = None
     differences: list[Difference] | None = None

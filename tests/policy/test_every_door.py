@@ -31,6 +31,7 @@ VALID, INVALID, MALFORMED = '{"city":"Rome"}', '{"city":1}', '{"city":'
 
 #: A tenant whose doors all have the same limits and say the same of an answer, so that a row holds for each.
 PLAIN = Tenant(limits=PRESET_AGENTS, native_limits=PRESET_AGENTS, tool_choice_not_honored="warn")
+REJECT = replace(PLAIN, schema_mode="reject")
 TINY = replace(PRESET_AGENTS, calls=1, arguments_bytes=20, tools=2, schema_depth=2, description_chars=10)
 
 
@@ -76,7 +77,7 @@ CASES = [
     Case("too many tools", limited(), (*TOOLS, {"name": "more"}), refused="too_many_tools"),
     Case("description", limited(), ({"name": "f", "description": "x" * 11},), refused="tool_description_too_long"),
     Case("depth", limited(), ({"name": "f", "parameters": DEEP},), refused="tool_schema_too_complex"),
-    Case("schema", PLAIN, ({"name": "f", "parameters": BROKEN},), refused="invalid_function_parameters"),
+    Case("schema", REJECT, ({"name": "f", "parameters": BROKEN},), refused="invalid_function_parameters"),
     Case("names", PLAIN, (WEATHER, WEATHER), refused="duplicate_tool_name"),
     Case("choice", choice="nope", refused="unknown_tool_choice"),
     # the allowlist

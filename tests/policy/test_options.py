@@ -65,11 +65,16 @@ def test_what_means_nothing_is_refused(name: str, value: str, says: str) -> None
     ("tenant", "door", "expected"),
     [
         (Tenant(), "chat", ToolRules()),
-        (Tenant(), "native", ToolRules(PRESET_2API, insists_on_choice=True)),
-        (Tenant(limits=PRESET_2API, native_limits=PRESET_AGENTS), "native", ToolRules(insists_on_choice=True)),
+        (Tenant(), "native", ToolRules(PRESET_2API, schema_mode="reject", insists_on_choice=True)),
+        (
+            Tenant(limits=PRESET_2API, native_limits=PRESET_AGENTS),
+            "native",
+            ToolRules(schema_mode="reject", insists_on_choice=True),
+        ),
         (Tenant(limits=PRESET_2API), "chat", ToolRules(PRESET_2API)),
         (Tenant(tool_choice_not_honored="error"), "chat", ToolRules(insists_on_choice=True)),
-        (Tenant(tool_choice_not_honored="warn"), "native", ToolRules(PRESET_2API)),
+        (Tenant(tool_choice_not_honored="warn"), "native", ToolRules(PRESET_2API, schema_mode="reject")),
+        (Tenant(schema_mode="convert", tool_choice_not_honored="warn"), "native", ToolRules(PRESET_2API)),
         (Tenant(allowlist=("a",)), "chat", ToolRules(allowed=frozenset("a"))),
         (Tenant(allowlist=()), "chat", ToolRules(allowed=frozenset())),
         (

@@ -14,9 +14,11 @@ from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Tool
 from toolwire.policy import ToolRules, check_request
 from toolwire.schema import check
-from toolwire.schema.check import check_parameters, check_strict, compiled_validator
-from toolwire.schema.lossy import with_optional_cycles, without_odd_names, without_root_keywords
+from toolwire.schema.check import check_parameters, check_strict, compiled_validator, has_slow_pattern
+from toolwire.schema.flatten import flattened
+from toolwire.schema.lossy import with_optional_cycles
 from toolwire.schema.merge import merge
+from toolwire.schema.property_names import replacements, with_replacements
 from toolwire.schema.strict import anthropic_cost, strict_fault
 from toolwire.schema.survey import EXPANDED_NODES, Survey
 
@@ -108,9 +110,6 @@ def test_long_numbers_that_can_be_read(raw: bytes) -> None:
         ({"properties": {"a/b~": {"enum": 1}}}, "/properties/a~1b~0/enum", "an array"),
         (within({"$ref": "#/$defs/none"}), "/properties/a", "same document"),
         (within({"$ref": "http://example.com/s"}), "/properties/a", "nothing is fetched"),
-        (within({"pattern": "^(a+)+$"}), "/properties/a", "repeats a repetition"),
-        (within({"pattern": r"(?:[^)\]]*){2,}"}), "/properties/a", "repeats a repetition"),
-        (within({"pattern": r"(\w+?)*"}), "/properties/a", "repeats a repetition"),
         (within({"$ref": "https://json-schema.org/draft/2020-12/schema"}), "/properties/a", "nothing is fetched"),
         (within({"$ref": "file:///etc/passwd"}), "/properties/a", "nothing is fetched"),
         (within({"$ref": 5}), "/properties/a", "same document"),
@@ -165,6 +164,29 @@ def test_no_value_of_the_client_is_in_a_message(keyword: str, secret: Any) -> No
     assert "secret" not in refused(within({keyword: secret if keyword != "required" else "sk-secret"})).message
 
 
+@pytest.mark.parametrize(
+    ("pattern", "slow"),
+    [
+        ("^(a+)+$", True),
+        (r"(?:[^)\]]*){2,}", True),
+        (r"(\w+?)*", True),
+        (r"^(https?:\/\/)?([\da-z\.-]+)\.([a-z\.]{2,6})([\/\w \.-]*)*\/?$", True),
+        (r"^([a-z]+\.)+[a-z]+$", False),
+        (r"^[a-z]+(-[a-z]+)*$", False),
+        (r"\(a+\)+", False),
+    ],
+)
+@pytest.mark.parametrize("where", ["pattern", "patternProperties"])
+def test_a_slow_pattern_is_a_warning(pattern: str, slow: bool, where: str) -> None:
+    """Providers and clients may have engines that try. Ours has a bound, so the tool goes."""
+    schema = within({where: pattern if where == "pattern" else {pattern: {}}})
+    given(schema)
+    tool = Tool("f", parameters=json.dumps(schema).encode())
+    assert has_slow_pattern(tool.parameters or b"") is slow
+    warnings = check_request(ChatRequest("m", (), (tool,)), ToolRules())
+    assert warnings == (["slow_pattern:f"] if slow else [])
+
+
 #: Patterns on which engines differ. One is refused only if neither Python nor ECMA-262 reads it.
 @pytest.mark.parametrize(
     ("pattern", "taken"),
@@ -191,10 +213,9 @@ def test_many_patterns_that_only_other_engines_read() -> None:
 
 
 def test_a_verdict_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(check, "_verdicts", {})
+    monkeypatch.setattr(check, "_answers", {})
     given(within({"minimum": 1}))
-    monkeypatch.setattr(check, "_fault", None)  # calling it would fail
-    monkeypatch.setattr(check, "_strict_fault", None)
+    monkeypatch.setattr(check, "parse", None)  # calling it would fail
 
     given(within({"minimum": 1}))
     with pytest.raises(TypeError):
@@ -203,7 +224,7 @@ def test_a_verdict_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: dict[bytes, Any] = {}
-    monkeypatch.setattr(check, "_verdicts", kept)
+    monkeypatch.setattr(check, "_answers", kept)
     monkeypatch.setattr(check, "_KEPT", 10)
     for number in range(25):
         given({"title": str(number)})
@@ -244,6 +265,10 @@ def _wide(schema: Any = True) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": [Name(name) for name in names]}
 
 
+def _encodable() -> dict[str, Any]:
+    return {**_wide(), "required": [f"p{number}" for number in range(MANY)]}
+
+
 WORK: dict[str, Callable[[], object]] = {
     "survey": lambda: Survey(_wide()),
     "strict": lambda: strict_fault(_wide({"type": "string"}) | {"additionalProperties": False}),
@@ -251,8 +276,9 @@ WORK: dict[str, Callable[[], object]] = {
         wide := _wide({"type": "string"}) | {"additionalProperties": False}, Survey(wide)
     ),
     "merging": lambda: merge(_wide(), _wide({"type": "string"})),
-    "root keywords": lambda: without_root_keywords({"type": "object", "allOf": [_wide(), _wide()]}, {"allOf"}),
-    "odd names": lambda: without_odd_names(_wide(), re.compile("x")),
+    "root keywords": lambda: flattened({"type": "object", "allOf": [_encodable(), _encodable()]}, {"allOf"}),
+    "root alternatives": lambda: flattened({"type": "object", "anyOf": [_encodable(), _encodable()]}, {"anyOf"}),
+    "odd names": lambda: with_replacements(wide := _wide(), replacements(list(wide["properties"]), re.compile("x"))),
     "optional cycles": lambda: with_optional_cycles(
         _wide({"$ref": "#/$defs/n"}) | {"$defs": {"n": {"properties": {"n": {"$ref": "#/$defs/n"}}}}}
     ),

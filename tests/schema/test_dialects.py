@@ -30,7 +30,7 @@ def of(**properties: Any) -> dict[str, Any]:
 
 def refused(schema: Any, dialect: str) -> RequestError:
     with pytest.raises(RequestError) as caught:
-        told(schema, dialect)
+        adapted(Tool("f", parameters=json.dumps(schema).encode()), dialect, PATH, "vendor", "reject")
     return caught.value
 
 
@@ -77,22 +77,31 @@ def test_numbers_keep_their_text() -> None:
 # ------------------------------------------------------------ no parameters
 
 
+EMPTY = b'{"type":"object","properties":{}}'
+
+
 @pytest.mark.parametrize("dialect", ["gemini", "anthropic_messages", "openai_chat"])
 @pytest.mark.parametrize(
-    ("parameters", "gemini", "anthropic"),
+    ("parameters", "gemini", "anthropic", "openai"),
     [
-        (None, None, b'{"type":"object","properties":{}}'),
-        (b"{}", None, b'{"type":"object"}'),
-        (b'{"type":"object"}', None, b'{"type":"object"}'),
-        (b'{"type":"object","properties":{},"required":[],"additionalProperties":false}', None, ...),
-        (b'{"$schema":"http://json-schema.org/draft-07/schema#"}', None, b'{"type":"object"}'),
-        (b'{"type":"object","additionalProperties":{"type":"string"}}', ..., ...),
-        (b'{"type":"object","minProperties":1}', ..., ...),
+        (None, None, EMPTY, None),
+        (b"{}", None, b'{"type":"object"}', EMPTY),
+        (b'{"type":"object"}', None, b'{"type":"object"}', EMPTY),
+        (b'{"type":"object","properties":{},"required":[],"additionalProperties":false}', None, ..., ...),
+        (b'{"$schema":"http://json-schema.org/draft-07/schema#"}', None, b'{"type":"object"}', EMPTY),
+        (
+            b'{"type":"object","additionalProperties":{"type":"string"}}', ..., ...,
+            b'{"type":"object","additionalProperties":{"type":"string"},"properties":{}}',
+        ),
+        (
+            b'{"type":"object","minProperties":1}', ..., ...,
+            b'{"type":"object","minProperties":1,"properties":{}}',
+        ),
     ],
-)
-def test_without_properties(dialect: str, parameters: bytes | None, gemini: Any, anthropic: Any) -> None:
+)  # fmt: skip
+def test_without_properties(dialect: str, parameters: bytes | None, gemini: Any, anthropic: Any, openai: Any) -> None:
     """`...`: as it came."""
-    expected = {"gemini": gemini, "anthropic_messages": anthropic, "openai_chat": ...}[dialect]
+    expected = {"gemini": gemini, "anthropic_messages": anthropic, "openai_chat": openai}[dialect]
     got = adapted(Tool("f", parameters=parameters), dialect, PATH, "vendor").parameters
     assert got == (parameters if expected is ... else expected)
 
@@ -222,7 +231,7 @@ def test_many_references_with_company_stay_small() -> None:
         (DRAFT_7, {"items": STRING, "additionalItems": INTEGER}, {"items": STRING}),
         (DRAFT_7, {"dependencies": {"a": ["b"]}}, {"dependentRequired": {"a": ["b"]}}),
         (DRAFT_7, {"dependencies": {"a": STRING}}, {"dependentSchemas": {"a": STRING}}),
-        (DRAFT_7, {"type": "array", "items": []}, {"type": "array"}),
+        (DRAFT_4, {"if": STRING, "then": INTEGER, "else": {"type": "null"}}, {}),
     ],
 )
 def test_old_drafts_as_2020_12_says_it(dialect: str, draft: Any, given: Any, expected: Any) -> None:
@@ -270,9 +279,11 @@ ENDLESS = {**of(x={"$ref": "#/$defs/N"}), "$defs": {"N": {**of(n={"$ref": "#/$de
         ("anthropic_messages", GROUPS, ("anyOf at the root",)),
         ("anthropic_messages", {"oneOf": [of(a=STRING), of(b=STRING)]}, ("oneOf at the root",)),
         ("anthropic_messages", {"allOf": [{"not": of(a=STRING)}, {"not": of(b=STRING)}]}, ("allOf at the root",)),
-        ("anthropic_messages", of(**{"a b": STRING}), ("property names",)),
-        ("anthropic_messages", of(**{"n" * 65: STRING}), ("property names",)),
-        ("gemini", ENDLESS, ("recursion through a required property",)),
+        ("anthropic_messages", of(**{"a b": STRING, "$c": {}}), ("the property name 'a b'", "the property name '$c'")),
+        ("anthropic_messages", of(**{"n" * 65: STRING}), (f"the property name {'n' * 65!r}",)),
+        ("bedrock_converse", GROUPS, ("anyOf at the root",)),
+        ("openai", {**of(a=STRING), "not": {"required": ["a"]}}, ("not at the root",)),
+        ("gemini", ENDLESS, ("recursion through the required property /$defs/N/required/n",)),
         ("gemini", {**of(x={"$dynamicRef": "#a"}), "$defs": {"A": {"$dynamicAnchor": "a"}}}, ("$dynamicRef",)),
         ("gemini", of(x={"$ref": "http://example.com"}), ("$ref",)),
         ("gemini", {"$ref": "#"}, ("$ref",)),

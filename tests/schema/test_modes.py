@@ -1,4 +1,4 @@
-"""`schema_mode`: what is converted may be refused (reject), and what cannot be said may be left out (lossy)."""
+"""`schema_mode`: what cannot be said is refused (reject), or left out with a warning (convert, lossy)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tests.corpus.driver import open_exchange
 from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool
 from toolwire.schema.dialects import DIALECTS, Adapted, adapted
+from toolwire.schema.lossy import names_alone
 
 PATH = "tools[3].function.parameters"
 PLAIN = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
@@ -46,28 +47,26 @@ def test_a_tool_without_parameters_is_no_conversion(schema: dict[str, Any]) -> N
 # ------------------------------------------------------------ reject
 
 CONVERTED = [
-    ("gemini", {"type": "object", "properties": {"a": {"const": "x"}}}, ("const",)),
-    ("gemini", {"properties": {"a": {"type": "integer", "exclusiveMinimum": 0}}}, ("exclusiveMinimum",)),
-    ("anthropic_messages", {"properties": {"a": {"type": "string"}}}, ("type",)),
+    ("gemini", {"type": "object", "properties": {"a": {"const": "x"}}}),
+    ("gemini", {"properties": {"a": {"type": "integer", "exclusiveMinimum": 0}}}),
+    ("anthropic_messages", {"properties": {"a": {"type": "string"}}}),
+    ("openai_responses", {"properties": {"a": {"type": "array"}}}),
     (
         "anthropic_messages",
         {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "properties": {"a": {"items": [{}]}}},
-        ("$schema", "items"),
     ),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("dialect", "schema", "features"), CONVERTED)
-def test_reject_allows_no_conversion(dialect: str, schema: dict[str, Any], features: tuple[str, ...]) -> None:
-    assert told(schema, dialect, "convert").parameters != json.dumps(schema).encode()
-
-    with pytest.raises(RequestError, match="schema_mode `reject`") as caught:
-        told(schema, dialect, "reject")
-    error = caught.value
-    assert (error.code, error.param, error.features) == ("tool_schema_incompatible", PATH, features)
+@pytest.mark.parametrize(("dialect", "schema"), CONVERTED)
+def test_every_mode_converts_where_nothing_is_lost(dialect: str, schema: dict[str, Any]) -> None:
+    first, *others = [told(schema, dialect, mode) for mode in ("reject", "convert", "lossy")]
+    assert first.parameters != json.dumps(schema).encode()
+    assert first.warnings == ()
+    assert others == [first, first]
 
 
-# ------------------------------------------------------------ lossy
+# ------------------------------------------------------------ what is left out
 
 LOOP = {"$ref": "#/$defs/n"}
 NODE = {"type": "object", "properties": {"next": LOOP, "v": {"type": "string"}}, "required": ["next", "v"]}
@@ -97,9 +96,21 @@ REDUCED = [
     ),
     (
         "anthropic_messages",
-        {"type": "object", "properties": {"a": {}, "b c": {}}, "required": ["b c", "a"], "additionalProperties": False},
-        ["/properties/b_c"],
-        {"type": "object", "properties": {"a": {}}, "required": ["a"]},
+        {
+            "type": "object",
+            "properties": {"version": {"type": "string"}},
+            "allOf": [
+                {"if": {"required": ["version"]}, "then": {"properties": {"from": {}}}},
+                {"if": {"required": ["to"]}, "then": {"required": ["from"]}},
+            ],
+        },
+        ["/allOf"],
+        {
+            "type": "object",
+            "properties": {"version": {"type": "string"}, "from": {}},
+            "if": {"required": ["to"]},
+            "then": {"required": ["from"]},
+        },
     ),
     (
         "gemini",
@@ -125,12 +136,13 @@ REDUCED = [
 
 
 @pytest.mark.parametrize(("dialect", "schema", "where", "sent"), REDUCED)
-def test_lossy_leaves_out_and_says_where(dialect: str, schema: Any, where: list[str], sent: Any) -> None:
+def test_what_is_left_out_and_where(dialect: str, schema: Any, where: list[str], sent: Any) -> None:
     with pytest.raises(RequestError) as caught:
-        told(schema, dialect, "convert")
+        told(schema, dialect, "reject")
     assert caught.value.code == "tool_schema_incompatible"
 
     assert cuts(schema, dialect) == (sent, where)
+    assert told(schema, dialect, "convert") == told(schema, dialect, "lossy")
 
 
 def test_what_lossy_sends_is_what_the_provider_takes() -> None:
@@ -139,26 +151,23 @@ def test_what_lossy_sends_is_what_the_provider_takes() -> None:
         assert told(reduced, dialect, "reject").warnings == ()
 
 
-def test_lossy_converts_like_convert_where_nothing_is_lost() -> None:
-    for dialect, schema, _ in CONVERTED:
-        assert told(schema, dialect, "lossy") == told(schema, dialect, "convert")
-
-
-def test_a_schema_of_which_nothing_is_left_is_an_object() -> None:
-    leaf = {"type": "object", "properties": {"x": {"type": "string"}}}
+def test_a_schema_of_which_nothing_else_is_left_keeps_its_parameters() -> None:
+    """Two hundred merged definitions of two hundred are too many; the names and what is said of them stay."""
     schema = {
         "type": "object",
-        "properties": {"n": LOOP},
+        "properties": {"n": {**LOOP, "description": "The first."}, "odd": True},
+        "anyOf": [{"properties": {"m": {"type": "string", "title": "M", "pattern": "x"}}}],
         "$defs": {"n": {"type": "array", "minItems": 1, "items": LOOP}},
     }
-    sent, where = cuts({**schema, "title": "t", "examples": [leaf]}, "gemini")
-    assert sent == {"type": "object"}
-    assert where == [""]
+    assert names_alone(schema) == {
+        "type": "object",
+        "properties": {"n": {"description": "The first."}, "odd": {}, "m": {"title": "M"}},
+    }
 
 
 def test_many_cuts_are_one_warning() -> None:
-    many = {"type": "object", "properties": {f"p {number}": {} for number in range(17)}}
-    assert cuts(many, "anthropic_messages") == ({"type": "object", "properties": {}, "required": []}, [""])
+    many = {"type": "object", "properties": {f"p{number}": {"type": "file"} for number in range(17)}}
+    assert cuts(many, "anthropic_messages")[1] == [""]
 
 
 def test_a_large_schema_that_contains_itself_everywhere_is_reduced() -> None:
@@ -174,9 +183,9 @@ def test_a_large_schema_that_contains_itself_everywhere_is_reduced() -> None:
 
 
 def test_what_does_not_fit_into_a_header_is_replaced() -> None:
-    schema = {"type": "object", "properties": {"größe, x\r\n": {}}}
-    (warning,) = told(schema, "anthropic_messages", "lossy").warnings
-    assert warning == f"tool_schema_reduced:{PATH}/properties/gr__e__x__"
+    schema = {"type": "object", "properties": {"größe, x\r\n": {"type": "file"}}}
+    (warning,) = told(schema, "openai_chat", "lossy").warnings
+    assert warning == f"tool_schema_reduced:{PATH}/properties/gr__e__x__/type"
 
 
 def test_the_cache_keeps_the_modes_apart() -> None:
@@ -184,7 +193,7 @@ def test_the_cache_keeps_the_modes_apart() -> None:
     for _ in range(2):
         assert cuts(schema, dialect) == (sent, where)
         with pytest.raises(RequestError):
-            told(schema, dialect, None)
+            told(schema, dialect, "reject")
 
 
 # ------------------------------------------------------------ over the whole path
@@ -200,17 +209,20 @@ COMBINED = {"type": "object", "anyOf": [{"required": ["a"]}, {"required": ["b"]}
 TOOLS = [{"type": "function", "function": {"name": "f", "parameters": COMBINED}}]
 
 
-@pytest.mark.parametrize("mode", ["convert", "reject"])
-def test_the_header_that_takes_no_loss(mode: str) -> None:
+def test_the_header_that_takes_no_loss() -> None:
     with pytest.raises(RequestError, match="anyOf"):
-        opened(mode, tools=TOOLS)
+        opened("reject", tools=TOOLS)
 
 
-def test_the_header_reaches_the_writer() -> None:
-    exchange = opened("lossy", tools=TOOLS)
+@pytest.mark.parametrize("mode", ["convert", "lossy"])
+def test_the_header_reaches_the_writer(mode: str) -> None:
+    exchange = opened(mode, tools=TOOLS)
     assert exchange.figures.warnings == ["tool_schema_reduced:tools[0].function.parameters/anyOf"]
     (tool,) = json.loads(exchange.upstream_request.body)["tools"]
     assert tool["input_schema"] == {"type": "object"}
+    assert tool["description"] == (
+        'The arguments must also match this JSON Schema: {"anyOf":[{"required":["a"]},{"required":["b"]}]}'
+    )
     assert not [name for name, _ in exchange.upstream_request.headers if name.startswith("x-toolwire")]
 
 

@@ -131,7 +131,7 @@ def test_what_reaches_a_provider_means_the_same(dialect: str, schema: dict[str, 
         assume(False)
     told = incompatible = None
     try:
-        told = adapted(tool, dialect, PATH, "vendor").parameters
+        told = adapted(tool, dialect, PATH, "vendor", "reject").parameters
     except RequestError as error:
         incompatible = error
 

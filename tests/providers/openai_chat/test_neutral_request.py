@@ -55,11 +55,14 @@ def test_a_plain_request_is_plain() -> None:
     assert build(ChatRequest("m", (USER,)))[0] == b'{"model":"its/model","messages":[{"role":"user","content":"hi"}]}'
 
 
+CLOSED = b'{"type":"object","properties":{},"additionalProperties":false,"maximum":1.10}'
+
+
 def test_every_field() -> None:
     request = ChatRequest(
         "m",
         (USER,),
-        tools=(Tool("weather", "d", b'{"maximum":1.10}', True), Tool("ping")),
+        tools=(Tool("weather", "d", CLOSED, True), Tool("ping")),
         tool_choice=ToolChoice("required"),
         parallel_tool_calls=False,
         stream=True,
@@ -69,14 +72,14 @@ def test_every_field() -> None:
         reasoning_effort="low",
     )
     body, warnings = build(request)
-    assert b'"parameters":{"maximum":1.10}' in body
+    assert b'"parameters":' + CLOSED in body
     assert b'"schema":{"const":1.10}' in body
     assert json.loads(body) == {
         "model": "its/model",
         "messages": [{"role": "user", "content": "hi"}],
         "tools": [
-            {"type": "function", "function": {"name": "weather", "description": "d", "parameters": {"maximum": 1.1},
-                                              "strict": True}},
+            {"type": "function", "function": {"name": "weather", "description": "d", "strict": True,
+                                              "parameters": json.loads(CLOSED)}},
             {"type": "function", "function": {"name": "ping"}},
         ],
         "tool_choice": "required",

@@ -212,11 +212,6 @@ def test_the_least_output_limit() -> None:
             "messages[1].content[0]",
         ),
         ({"tools": [{"type": "web_search"}], "tool_choice": "required"}, "unsupported_tool", "tools[0]"),
-        (
-            {"tools": [{"type": "function", "function": {"name": "a", "parameters": EMPTY, "strict": True}}]},
-            "invalid_strict_schema",
-            "tools[0].function.parameters",
-        ),
     ],
 )
 def test_what_cannot_be_carried_is_refused(members: dict[str, Any], code: str, param: str) -> None:

@@ -10,13 +10,16 @@ from toolwire.doors.typed import too_deep
 from toolwire.exchange.prepare import ClientRequest
 from toolwire.model.errors import GatewayError
 from toolwire.model.http import UpstreamRequest
+from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Target
 from toolwire.providers import Provider, load_provider, profile_of
 from toolwire.providers.profiles import Profile
 from toolwire.rewrite.deferred_tools import with_found_tools
 from toolwire.rewrite.foreign_parts import check_server_tools, without_server_tool_items
 from toolwire.rewrite.history import check_results, without_silent_turns
+from toolwire.rewrite.property_names import Names, with_replaced_names
 from toolwire.rewrite.unread_members import unread_members
+from toolwire.schema.dialects import replaced_names
 
 #: What is shorter is no secret but a word ("ollama", "EMPTY") that a host's message may well contain.
 _SECRET_CHARS = 12
@@ -40,6 +43,8 @@ class Attempt:
     warnings: tuple[str, ...]
     #: Whether some of the provider's own state is in it.
     has_state: bool
+    #: Tool, as the client calls it -> the provider's names for parameters whose own it refuses -> these.
+    parameter_names: Names
     _client: ClientRequest = field(repr=False)
     _credential: str | None = field(repr=False)
     _found: Found = field(repr=False)
@@ -81,10 +86,13 @@ def prepare_attempt(
         check_results(request)
     warnings: list[str] = []
     given = request
+    names: Names = {}
     if not same_dialect:
         check_server_tools(request, target)
         warnings += unread_members(request, provider.carried_members)
         given = with_found_tools(without_server_tool_items(request, warnings))
+        names = _parameter_names(request, provider.dialect)
+        given = with_replaced_names(given, {tool: {own: it for it, own in of.items()} for tool, of in names.items()})
     shares_state = provider.shares_state(client.door.dialect, target.model)
     turn = restored(given, found, origin_of(target), shares_state=shares_state, with_state=with_state)
     sent = without_silent_turns(turn.request, warnings, own=client.door.dialect if same_dialect else None)
@@ -101,7 +109,15 @@ def prepare_attempt(
         upstream_request=built,
         warnings=(*warnings, *turn.warnings, *more),
         has_state=turn.has_state,
+        parameter_names=names,
         _client=client,
         _credential=credential,
         _found=found,
     )
+
+
+def _parameter_names(request: ChatRequest, dialect: str) -> Names:
+    """See `Attempt.parameter_names`."""
+    mode = request.options.schema_mode
+    functions = (tool for tool in request.tools if tool.kind == "function")
+    return {tool.name: names for tool in functions if (names := replaced_names(tool, dialect, mode))}

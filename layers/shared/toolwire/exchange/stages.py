@@ -15,6 +15,7 @@ from toolwire.model.request import ChatRequest
 from toolwire.model.stage import Stage
 from toolwire.policy import AnswerPolicy
 from toolwire.rewrite.custom_tools import CustomCalls
+from toolwire.rewrite.property_names import RestoredNames
 from toolwire.rewrite.tool_names import renamed, with_wire_names
 from toolwire.stream.order import OrderCheck
 
@@ -31,6 +32,7 @@ class Stages:
         *,
         recover: TextCallRecovery | None,
         ids: AnswerIds,
+        restored_names: RestoredNames | None,
         custom_tools: CustomCalls | None,
         policy: AnswerPolicy,
         order: OrderCheck,
@@ -42,6 +44,7 @@ class Stages:
         stages: tuple[Stage | None, ...] = (
             recover,  # calls that the model wrote as text become calls
             ids,  # the response and its calls get the ids and the names that the client sees
+            restored_names,  # parameters get the names that the client gave them
             custom_tools,  # what stood for a custom tool is one again
             policy,  # limits, the allowlist, tool_choice, validation of arguments
             order,  # what is left keeps to the order of events
@@ -116,6 +119,9 @@ def stages_for(turn: Turn, attempt: Attempt) -> Stages:
             now=turn.now,
             without_source=provider.without_source,
         ),
+        restored_names=RestoredNames(attempt.parameter_names, provider.without_source)
+        if attempt.parameter_names
+        else None,
         custom_tools=CustomCalls(request, figures.warnings, provider.without_source)
         if any(tool.kind == "custom" for tool in request.tools)
         else None,

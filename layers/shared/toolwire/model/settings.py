@@ -52,7 +52,8 @@ class Tenant:
     allowlist_mode: Literal["enforce", "warn", "off"] = "enforce"
     #: What holds for requests that say nothing themselves: see `request.RequestOptions`.
     validate_tool_arguments: Literal["off", "annotate", "reject"] = "off"
-    schema_mode: Literal["convert", "reject", "lossy"] = "convert"
+    #: None: `reject` on the native door, else `convert`.
+    schema_mode: Literal["convert", "reject", "lossy"] | None = None
     #: What is done about strict tools beside `parallel_tool_calls: true`.
     strict_parallel: Literal["warn", "reject"] = "warn"
     #: What is done about an answer that does not keep to `tool_choice`; None: an error on the native door and under

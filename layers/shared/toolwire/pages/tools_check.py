@@ -27,6 +27,7 @@ from toolwire.model.warnings import explain
 from toolwire.policy.checked_request import CheckedRequest, checked_request
 from toolwire.providers import load_provider, profile_of
 from toolwire.rewrite.tool_names import wire_name
+from toolwire.schema.dialects import SCHEMA_REDUCED
 from toolwire.schema.tree import escaped, parse
 from toolwire.wire.json import dump, elements, raw_members, write_array, write_object
 
@@ -34,6 +35,7 @@ from toolwire.wire.json import dump, elements, raw_members, write_array, write_o
 _MOST_REFUSALS, _MOST_CHANGES = 64, 64
 
 _TOOL_PATH = re.compile(r"tools\[([0-9]+)\]")
+_LOOSENED = re.compile(SCHEMA_REDUCED + r":tools\[([0-9]+)\]")
 _HARMLESS = b'{"type":"object","properties":{}}'
 
 T = TypeVar("T")
@@ -94,7 +96,7 @@ def _verdict(
         if built is not None:
             upstream, warnings = built
             sent = [tool for tool in _sent_tools(upstream.body) if tool.name not in map(_stand_in, absent)]
-            changes = list(_changes(request, provider.tool_name, sent, absent))
+            changes = list(_changes(request, provider.tool_name, sent, absent, warnings))
     return write_object(
         [
             ("provider", dump(target.provider.name if target else None)),
@@ -220,8 +222,12 @@ def _member(raw: bytes | msgspec.Raw | None, name: str) -> msgspec.Raw | None:
     return _object(raw).get(name)
 
 
-def _changes(request: ChatRequest, names: str, sent: Sequence[_Sent], absent: set[int]) -> Iterator[_Change]:
-    """How each tool that is taken differs from what the client wrote. `names` is the provider's rule for names."""
+def _changes(
+    request: ChatRequest, names: str, sent: Sequence[_Sent], absent: set[int], warnings: Sequence[str]
+) -> Iterator[_Change]:
+    """How each tool that is taken differs from what the client wrote. `names` is the provider's rule for names;
+    `warnings` tell where a schema lost something."""
+    loosened = {found[1] for warning in warnings if (found := _LOOSENED.match(warning))}
     by_name = {tool.name: tool for tool in sent}
     for number, tool in enumerate(request.tools):
         if number in absent:
@@ -239,16 +245,17 @@ def _changes(request: ChatRequest, names: str, sent: Sequence[_Sent], absent: se
         if tool.description and not there.is_described:
             yield about | {"change": "description_dropped"}
         if tool.kind == "function" and tool.parameters is not None:
-            yield from _schema_changes(tool.parameters, there, about)
+            how = "schema_loosened" if str(number) in loosened else "schema_converted"
+            yield from _schema_changes(tool.parameters, there, about, how)
 
 
-def _schema_changes(parameters: bytes, there: _Sent, about: _Change) -> Iterator[_Change]:
+def _schema_changes(parameters: bytes, there: _Sent, about: _Change, how: str) -> Iterator[_Change]:
     if there.parameters is None:
         yield about | {"change": "schema_left_out"}
         return
     found = list(islice(_differences(parse(parameters), there.parameters, ""), _MOST_CHANGES))
     if found:
-        yield about | {"change": "schema_converted", "differences": found}
+        yield about | {"change": how, "differences": found}
 
 
 def _differences(before: Any, after: Any, pointer: str) -> Iterator[dict[str, str]]:

@@ -17,7 +17,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from toolwire.policy.definitions import measure
-from toolwire.schema.check import Validator, compiled_validator
+from toolwire.schema.check import Validator, compiled_validator, usable
 from toolwire.schema.survey import Survey
 from toolwire.schema.tree import escaped, parse
 
@@ -70,7 +70,7 @@ def find_fault(text: str, parameters: bytes | None) -> Flaw | None:
     levels, nodes = measure(text.encode())
     if levels > LEVELS:
         return Flaw(INVALID, "", f"at most {LEVELS} levels of objects and arrays", f"{levels} levels")
-    judge = _judge(parameters)
+    judge = _judge(usable(parameters).raw)
     steps = judge.size * (nodes + text.count(",") + 1)
     if steps > _VERDICT_STEPS:
         return Flaw(INVALID, "", "arguments that can be checked against so large a schema", "too many values")

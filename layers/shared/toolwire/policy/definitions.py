@@ -11,7 +11,7 @@ from toolwire.model.errors import RequestError
 from toolwire.model.limits import Limits
 from toolwire.model.request import ChatRequest, Tool
 from toolwire.policy.rules import ToolRules
-from toolwire.schema.check import check_parameters
+from toolwire.schema.check import check_parameters, has_slow_pattern
 
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _UNFIT = re.compile(r"[^A-Za-z0-9_.:/-]")
@@ -33,13 +33,15 @@ def check_request(request: ChatRequest, rules: ToolRules) -> list[str]:
         if tool.kind == "opaque":
             continue
         path = f"tools[{number}].{tool.kind}"
-        _check_tool(tool, path, limits)
+        _check_tool(tool, path, limits, repairs=rules.schema_mode != "reject")
         if tool.name in names:
             message = f"the tool name {tool.name!r} is used twice; names must be unique"
             raise _refused(message, f"{path}.name", "duplicate_tool_name")
         names.add(tool.name)
     _check_choice(request, names | {tool.name for tool in tools if tool.kind == "opaque"})
-    return _check_allowlist(tools, rules) + _check_strict_parallel(request, rules)
+    warnings = _check_allowlist(tools, rules) + _check_strict_parallel(request, rules)
+    slow = (tool for tool in tools if tool.parameters is not None and has_slow_pattern(tool.parameters))
+    return warnings + [named_warning("slow_pattern", tool.name) for tool in slow]
 
 
 def _check_allowlist(tools: tuple[Tool, ...], rules: ToolRules) -> list[str]:
@@ -70,7 +72,7 @@ def _check_strict_parallel(request: ChatRequest, rules: ToolRules) -> list[str]:
     return ["strict_with_parallel"]
 
 
-def _check_tool(tool: Tool, path: str, limits: Limits) -> None:
+def _check_tool(tool: Tool, path: str, limits: Limits, *, repairs: bool) -> None:
     if not 1 <= len(tool.name) <= limits.tool_name_chars:
         raise _refused(
             f"a tool name has 1 to {limits.tool_name_chars} characters, this one has {len(tool.name)}",
@@ -97,7 +99,7 @@ def _check_tool(tool: Tool, path: str, limits: Limits) -> None:
             f"{path}.parameters",
             "tool_schema_too_complex",
         )
-    check_parameters(tool, f"{path}.parameters")
+    check_parameters(tool, f"{path}.parameters", repairs=repairs)
 
 
 def _size(tool: Tool) -> int:

@@ -46,7 +46,7 @@ def rules_for(tenant: Tenant, door: str, options: RequestOptions = _SILENT) -> T
         allowed=frozenset(tenant.allowlist or ()) if has_list else None,
         refuses_others=tenant.allowlist_mode == "enforce",
         validate_tool_arguments=options.validate_tool_arguments or tenant.validate_tool_arguments,
-        schema_mode=options.schema_mode or tenant.schema_mode,
+        schema_mode=options.schema_mode or tenant.schema_mode or ("reject" if native else "convert"),
         refuses_strict_parallel=tenant.strict_parallel == "reject",
         insists_on_choice=unkept == "error",
     )

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from toolwire.model.errors import RequestError
-from toolwire.model.request import ChatRequest, ToolChoice
+from toolwire.model.request import ChatRequest, Tool, ToolChoice
 from toolwire.model.settings import Target
 from toolwire.providers.profiles import Profile
-from toolwire.schema.check import check_strict
+from toolwire.schema.check import check_strict, is_strict
+from toolwire.schema.dialects import STRICT_OFF, adapted
 
 
 def check_tools(request: ChatRequest, target: Target, profile: Profile) -> None:
-    """Raises RequestError for more tools than the host takes (`too_many_tools`), and for strict tools that break the
-    rules of a host that has some (`invalid_strict_schema`)."""
+    """Raises RequestError for more tools than the host takes (`too_many_tools`), and under `schema_mode: reject` for
+    strict tools that break the rules of a host that has some (`invalid_strict_schema`)."""
     if profile.tools is not None and len(request.tools) > profile.tools:
         raise RequestError(
             f"`tools` has {len(request.tools)} entries; {target.provider.name} accepts at most {profile.tools} in one "
@@ -21,8 +23,33 @@ def check_tools(request: ChatRequest, target: Target, profile: Profile) -> None:
             param="tools",
             code="too_many_tools",
         )
-    for number, tool in enumerate(request.tools if profile.strict_rules else ()):
-        check_strict(tool, f"tools[{number}].function.parameters")
+    if profile.strict_rules and request.options.schema_mode == "reject":
+        for number, tool in enumerate(request.tools):
+            check_strict(tool, f"tools[{number}].function.parameters")
+
+
+def with_known_schemas(
+    request: ChatRequest, dialect: str, target: Target, profile: Profile, warnings: list[str]
+) -> ChatRequest:
+    """The request of another API's client with the tools' parameters in the words of this one, and `strict` where the
+    host can keep to it. Raises RequestError (`tool_schema_incompatible`)."""
+
+    def tools() -> Iterator[Tool]:
+        for number, tool in enumerate(request.tools):
+            if tool.kind != "function":
+                yield tool
+                continue
+            path = f"tools[{number}].function.parameters"
+            rules = "openai" if profile.strict_rules else dialect
+            schema = adapted(tool, rules, path, target.provider.name, request.options.schema_mode)
+            new = replace(tool, parameters=schema.parameters, description=schema.described(tool.description))
+            warnings.extend(schema.warnings)
+            if profile.strict_rules and new.strict and new.parameters is not None and not is_strict(new.parameters):
+                new = replace(new, strict=None)
+                warnings.append(STRICT_OFF)
+            yield tool if new == tool else new
+
+    return replace(request, tools=tuple(tools())) if request.tools else request
 
 
 def only_allowed(request: ChatRequest, profile: Profile) -> ChatRequest:

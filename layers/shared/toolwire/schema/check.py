@@ -15,13 +15,16 @@ import json
 import re
 from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+
+import msgspec
 
 from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool
+from toolwire.schema.repair import repaired
 from toolwire.schema.strict import strict_fault
 from toolwire.schema.survey import Survey, SurveyError
-from toolwire.schema.tree import draft_of, escaped, locate, parse
+from toolwire.schema.tree import NAMED, draft_of, escaped, locate, parse, walk
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -36,6 +39,8 @@ class Fault(NamedTuple):
     code: str
     pointer: str
     text: str
+    #: The steps of the pointer, of what a validator refuses.
+    path: tuple[str | int, ...] = ()
 
 
 _INVALID = "invalid_function_parameters"
@@ -60,8 +65,6 @@ _WANTED = {
     ("maxItems", "maxLength", "maxProperties", "minItems", "minLength", "minProperties"), "a number, zero or more"
 )
 
-_NAMED = ("properties", "patternProperties", "$defs", "definitions")
-
 #: A pattern that other engines can read and this one cannot; more of them than this are not looked for.
 _FOREIGN_PATTERNS = 16
 
@@ -71,41 +74,100 @@ _PATTERN_STEPS = 10_000
 #: What may be a number that Python does not read, in a text of any kind.
 _LONG_NUMBER = re.compile(rb"[0-9]{4301}")
 
-#: Verdicts that are kept. One is a hundred bytes, or a short sentence.
-_KEPT = 4096
-_verdicts: dict[bytes, Fault | None] = {}
+#: Keywords that are taken out of one schema before it is given up.
+_MOST_REPAIRS = 16
+
+#: A group that is nothing but a repetition, repeated: `(a+)+`. It means no more than `a+`, and takes a backtracking
+#: engine exponential time. Ours has a bound, but providers and clients get these schemas too.
+_EXPLODES = re.compile(r"\((?:\?:|\?P?<\w+>)?(?:\\.|\[(?:\\.|[^\]\\])*\]|[^\\\[\]()|*+?{}])[+*]\??\)(?:[+*]|\{\d+,\})")
+
+#: Answers that are kept: most are nothing, or a short sentence. A repaired schema larger than this is not.
+_KEPT, _KEPT_BYTES = 4096, 32 << 10
+_answers: dict[tuple[str, bytes], Any] = {}
 
 
-def check_parameters(tool: Tool, path: str) -> None:
-    """Raises RequestError if the parameters are no valid schema of an object. `path` is the JSON path of the member
-    that holds them."""
-    _raise(_fault, b"", tool, path)
+def check_parameters(tool: Tool, path: str, *, repairs: bool = False) -> None:
+    """Raises RequestError if the parameters are no valid schema of an object; with `repairs`, only for what `usable`
+    cannot repair. `path` is the JSON path of the member that holds them."""
+    fault = None if tool.parameters is None else _fault(tool.parameters)
+    if fault is not None and repairs and tool.parameters is not None:
+        found = _repaired(tool.parameters)
+        fault = found if isinstance(found, Fault) else None
+    _raise(fault, tool, path)
 
 
 def check_strict(tool: Tool, path: str) -> None:
     """Raises RequestError if a strict tool breaks OpenAI's rules for strict schemas. Only a host that enforces them is
     asked for: others take `strict` for a wish, or have rules of their own."""
-    if tool.strict is True:
-        _raise(_strict_fault, b"strict", tool, path)
+    if tool.strict is True and tool.parameters is not None:
+        _raise(_strict_fault(tool.parameters), tool, path)
 
 
-def _raise(find: Callable[[bytes], Fault | None], question: bytes, tool: Tool, path: str) -> None:
-    raw = tool.parameters
-    if raw is None:
-        return
-    key = hashlib.sha256(raw).digest() + question
-    try:
-        fault = _verdicts[key]
-    except KeyError:
-        if len(_verdicts) >= _KEPT:
-            _verdicts.clear()
-        fault = _verdicts[key] = find(raw)
+def is_strict(raw: bytes) -> bool:
+    """Whether a valid schema keeps OpenAI's rules for strict schemas."""
+    return _strict_fault(raw) is None
+
+
+class Usable(NamedTuple):
+    """A valid schema, as JSON, and the JSON pointers of what was cut from the client's to make it so."""
+
+    raw: bytes
+    cuts: tuple[str, ...] = ()
+
+
+def usable(raw: bytes) -> Usable:
+    """The schema itself if it is valid, else repaired. Itself where that cannot be done: `check_parameters` tells."""
+    if _fault(raw) is None:
+        return Usable(raw)
+    found = _repaired(raw)
+    return Usable(raw) if isinstance(found, Fault) else found
+
+
+def has_slow_pattern(raw: bytes) -> bool:
+    """Whether a pattern repeats a repetition. It is never run here without a bound, but others may."""
+    return b"attern" in raw and _slow(raw)
+
+
+Found = TypeVar("Found")
+
+
+def _kept(find: Callable[[bytes], Found]) -> Callable[[bytes], Found]:
+    """The function of a schema's text, with its answers kept by the text's SHA-256."""
+
+    def remembered(raw: bytes) -> Found:
+        key = (find.__name__, hashlib.sha256(raw).digest())
+        if key not in _answers:
+            found = find(raw)
+            if isinstance(found, Usable) and len(found.raw) > _KEPT_BYTES:
+                return found
+            if len(_answers) >= _KEPT:
+                _answers.clear()
+            _answers[key] = found
+        known: Found = _answers[key]
+        return known
+
+    return remembered
+
+
+def _raise(fault: Fault | None, tool: Tool, path: str) -> None:
     if fault is not None:
         where = f" at {fault.pointer[:200]!r}" if fault.pointer else ""
         raise RequestError(f"`{path}` of the tool {tool.name!r}{where}: {fault.text}", param=path, code=fault.code)
 
 
+@_kept
 def _fault(raw: bytes) -> Fault | None:
+    root = _parsed(raw)
+    if isinstance(root, Fault):
+        return root
+    fault = _survey_fault(root)
+    if fault is None:
+        found = _compiled(raw.decode(), draft_of(root))
+        fault = found if isinstance(found, Fault) else None
+    return fault
+
+
+def _parsed(raw: bytes) -> dict[str, Any] | Fault:
     try:
         root = parse(raw)
     except (ValueError, RecursionError):
@@ -114,6 +176,11 @@ def _fault(raw: bytes) -> Fault | None:
         return Fault(_INVALID, "", "it must be a JSON Schema object")
     if _LONG_NUMBER.search(raw) and not _is_readable(raw):
         return Fault(_INVALID, "", "it has a number of more than 4,300 digits")
+    return root
+
+
+def _survey_fault(root: dict[str, Any]) -> Fault | None:
+    """What no validator should be given, or no schema of arguments can be."""
     try:
         Survey(root)
     except SurveyError as error:
@@ -121,10 +188,70 @@ def _fault(raw: bytes) -> Fault | None:
     kind = root.get("type", "object")
     if kind != "object" and not (isinstance(kind, list) and "object" in kind):
         return Fault(_INVALID, "/type", 'it must be "object": the arguments of a call are an object')
-    found = _compiled(raw.decode(), draft_of(root))
-    return found if isinstance(found, Fault) else None
+    return None
 
 
+@_kept
+def _repaired(raw: bytes) -> Usable | Fault:
+    """The schema made valid, or why it cannot be."""
+    given = _parsed(raw)
+    if isinstance(given, Fault):
+        return given
+    schema, cuts = repaired(given)
+    if fault := _survey_fault(schema):
+        return fault
+    found: Fault | Validator = Fault(_INVALID, "", "it has too many faults")
+    for _ in range(_MOST_REPAIRS):
+        text = msgspec.json.encode(schema).decode()
+        found = _compiled(text, draft_of(schema))
+        if not isinstance(found, Fault):
+            return Usable(text.encode(), tuple(cuts))
+        if not found.path:
+            break
+        cut = _cut(schema, list(found.path))
+        cuts += [] if cut == "/$id" else [cut]  # a name that nobody can refer to
+        if fault := _survey_fault(schema):  # a reference led to what is gone
+            return fault
+    assert isinstance(found, Fault)
+    return found
+
+
+def _cut(schema: dict[str, Any], path: list[str | int]) -> str:
+    """Takes the keyword out that the path leads to, in place. Returns where it stood."""
+    path = _loosening(path)
+    node: Any = schema
+    for step in path[:-1]:
+        above, node = node, node[step]
+    if path[-2:-1] == ["patternProperties"]:  # what it covered must not become what the others refuse
+        above.pop("additionalProperties", None)
+        above.pop("unevaluatedProperties", None)
+    del node[path[-1]]
+    return "".join("/" + escaped(step) for step in path)
+
+
+def _loosening(path: list[str | int]) -> list[str | int]:
+    """The path of the keyword without which the schema accepts more: below `not`, one word less may accept less."""
+    is_name = False
+    for number, step in enumerate(path):
+        if not is_name and step in ("if", "not", "oneOf"):
+            return path[: number + 1]
+        is_name = not is_name and step in NAMED
+    while not isinstance(path[-1], str):
+        path = path[:-1]
+    return path
+
+
+@_kept
+def _slow(raw: bytes) -> bool:
+    for node in walk(parse(raw)):
+        named = node.get("patternProperties")
+        patterns = [node.get("pattern"), *(named if isinstance(named, dict) else ())]
+        if any(isinstance(pattern, str) and _EXPLODES.search(pattern) for pattern in patterns):
+            return True
+    return False
+
+
+@_kept
 def _strict_fault(raw: bytes) -> Fault | None:
     """Of a schema that `_fault` found valid."""
     root = parse(raw)
@@ -133,8 +260,8 @@ def _strict_fault(raw: bytes) -> Fault | None:
 
 
 def compiled_validator(raw: bytes) -> Validator:
-    """The validator of a schema that `check_parameters` found valid. It fetches nothing, and a pattern gives up after
-    `_PATTERN_STEPS` steps."""
+    """The validator of a schema that `usable` gave. It fetches nothing, and a pattern gives up after `_PATTERN_STEPS`
+    steps. `format` is not checked, whatever the draft."""
     found = _compiled(raw.decode(), draft_of(json.loads(raw)))
     assert not isinstance(found, Fault), "checked before"
     return found
@@ -156,7 +283,7 @@ def _compiled(text: str, draft: int) -> Fault | Validator:
     schema: Any = text  # the validator reads it itself, unless a pattern must be taken out
     for _ in range(_FOREIGN_PATTERNS):
         try:
-            return validator(schema, offline=True, pattern_options=patterns)
+            return validator(schema, offline=True, validate_formats=False, pattern_options=patterns)
         except jsonschema_rs.ValidationError as error:
             path = list(error.instance_path)
             regex = error.instance if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Format) else None
@@ -197,8 +324,8 @@ def _explained(path: list[str | int]) -> Fault:
     """What is wrong, without the values: they are the client's."""
     pointer = "".join("/" + escaped(step) for step in path)
     keyword = next((step for step in reversed(path) if isinstance(step, str)), "")
-    if len(path) > 1 and path[-2] in _NAMED:  # a property called `type`, say
-        return Fault(_INVALID, pointer, "it must be a schema: an object, true or false")
+    if len(path) > 1 and path[-2] in NAMED:  # a property called `type`, say
+        return Fault(_INVALID, pointer, "it must be a schema: an object, true or false", tuple(path))
     wanted = _WANTED.get(keyword)
     text = f"`{keyword}` must be {wanted}" if wanted else "JSON Schema does not allow the value that stands there"
-    return Fault(_INVALID, pointer, text)
+    return Fault(_INVALID, pointer, text, tuple(path))

@@ -9,7 +9,8 @@ Why each step loses nothing:
   merge is their merge; `true` is `{}` and `false` is `{"not":{}}`.
 Values (enum, const, default, examples) and unknown keywords are carried as they are.
 
-A schema that names an old draft and uses newer keywords keeps them: its author meant them.
+A schema that names an old draft and uses newer keywords keeps them: its author meant them. Conditions (`if`) are left
+out before draft 7: they decided nothing there, and would now.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ from toolwire.schema.tree import DEFINITIONS, References, Schema, children, draf
 
 #: Names of the document and its parts: references are written anew, so that nobody asks for them.
 _NAMES = frozenset({"$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary"})
+
+#: Keywords that mean nothing before draft 7: a schema that names an older one does not mean them.
+CONDITIONS, CONDITIONS_SINCE = frozenset({"if", "then", "else"}), 7
 
 _INTEGER = re.compile(rb"-?[0-9]{1,18}")
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -91,6 +95,8 @@ class Converter:
             stays = not self._plain or keyword.startswith(("additional", "unevaluated"))
             return schema if stays else ({} if schema else {"not": {}})
         plain = self._plain or at_root
+        if self._draft < CONDITIONS_SINCE and not CONDITIONS.isdisjoint(schema):
+            schema = {word: value for word, value in schema.items() if word not in CONDITIONS}
         source = self._one_reference(schema, plain)
         if unspeakable := {"$dynamicRef", "$recursiveRef"} & source.keys():
             raise CannotConvertError(unspeakable.pop())

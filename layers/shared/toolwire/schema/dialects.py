@@ -1,9 +1,12 @@
 """What each provider takes as a tool's parameters, as data, and a tool's parameters in its words.
 
 A keyword that a provider documents as ignored is sent: the model reads it, and the meaning stays. One that makes it
-refuse the whole request is converted if nothing is lost (`convert` says when), else the tool is refused here, by name.
+refuse the whole request is converted if nothing is lost (`convert` says when). Else it is left out, with a warning, and
+in words for the model (`flatten`, `lossy`, `property_names`), or the tool is refused here, by name: `schema_mode` says
+which. Arguments are checked against the client's own schema in any case.
 
-Where the rows come from: OpenAI takes any schema that is valid (what `strict` asks for is checked with the request).
+Where the rows come from: the Chat hosts want an object with `properties`, arrays that say what their items are, and
+2020-12; OpenAI itself also refuses combinations at the root (what `strict` asks for is checked with the request).
 Anthropic refuses `oneOf`, `allOf` and `anyOf` at the root, wants `type: object` there and property names of 64 plain
 characters, and reads 2020-12. Gemini takes JSON Schema in `parametersJsonSchema`; of its keywords it documents `$defs`
 and a `$ref` alone in its schema, going round only through properties that need not be there, `enum` of strings and
@@ -14,24 +17,25 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, Literal
 
 from msgspec import json
 
 from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool
-from toolwire.schema.convert import CannotConvertError, Converter
+from toolwire.schema.check import usable
+from toolwire.schema.convert import CONDITIONS, CONDITIONS_SINCE, CannotConvertError, Converter
+from toolwire.schema.flatten import flattened
 from toolwire.schema.lossy import (
-    ANYTHING,
+    names_alone,
     unused_definitions_dropped,
     with_optional_cycles,
     without_dynamic_references,
-    without_odd_names,
-    without_root_keywords,
 )
+from toolwire.schema.property_names import replacements, with_replacements
 from toolwire.schema.strict import ANTHROPIC_LIMITS, StrictCost, anthropic_cost
 from toolwire.schema.survey import Survey, SurveyError
 from toolwire.schema.tree import draft_of, parse, walk
@@ -39,7 +43,7 @@ from toolwire.schema.tree import draft_of, parse, walk
 
 @dataclass(frozen=True, slots=True)
 class SchemaDialect:
-    """What one API takes. The defaults take everything as it is."""
+    """What one API takes. Each wants a schema of draft 2020-12, with `type` and without a reference at its root."""
 
     #: What is sent for a tool without parameters; None: nothing.
     empty: bytes | None = None
@@ -49,8 +53,8 @@ class SchemaDialect:
     refused_at_root: frozenset[str] = frozenset()
     #: What the names of the root's properties must match.
     property_name: re.Pattern[str] | None = None
-    #: Whether the schema must be draft 2020-12, with `type` and without a reference at its root.
-    modern: bool = False
+    #: Whether the root must have `properties`, and an array `items`.
+    whole: bool = False
     #: Whether only the words that the provider documents are used where there is a choice.
     plain: bool = False
     #: Whether a schema may contain itself only through a property that need not be there.
@@ -59,20 +63,25 @@ class SchemaDialect:
     strict_budget: bool = False
 
 
+#: Anthropic's rule for the names of the root's properties, which it has at Bedrock, too.
+_PROPERTY_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+
 DIALECTS = {
     "anthropic_messages": SchemaDialect(
         empty=b'{"type":"object","properties":{}}',
         refused_at_root=frozenset({"allOf", "anyOf", "oneOf"}),
-        property_name=re.compile(r"[A-Za-z0-9_.-]{1,64}"),
-        modern=True,
+        property_name=_PROPERTY_NAME,
         strict_budget=True,
     ),
     "bedrock_converse": SchemaDialect(
         empty=b'{"type":"object","properties":{}}',
         refused_at_root=frozenset({"allOf", "anyOf", "oneOf"}),
-        modern=True,
+        property_name=_PROPERTY_NAME,
     ),
-    "gemini": SchemaDialect(omits_empty=True, modern=True, plain=True, optional_cycles=True),
+    "gemini": SchemaDialect(omits_empty=True, plain=True, optional_cycles=True),
+    "openai": SchemaDialect(whole=True, refused_at_root=frozenset({"allOf", "anyOf", "enum", "not", "oneOf"})),
+    "openai_chat": SchemaDialect(whole=True),
+    "openai_responses": SchemaDialect(whole=True),
 }
 
 #: `strict` was asked for, and the schema says more than the provider can force, or the request has too many such.
@@ -80,6 +89,8 @@ STRICT_OFF = "strict_turned_off"
 
 #: Something was left out of a schema, at the path that follows.
 SCHEMA_REDUCED = "tool_schema_reduced"
+#: Parameters have other names at the provider, of the tool at the path that follows.
+NAMES_REPLACED = "tool_properties_renamed"
 #: What may not stand in a warning: warnings travel in a header, divided by commas.
 _UNFIT = re.compile(r"[^A-Za-z0-9_.$\[\]/~-]")
 
@@ -93,19 +104,28 @@ class Adapted:
     warnings: tuple[str, ...] = ()
     #: What the tool takes of the provider's budget for strict tools; None where there is none, or it is not strict.
     cost: StrictCost | None = None
+    #: What the model should know of what was left out.
+    note: str | None = None
+    #: The names that the provider has for parameters whose own it refuses -> these.
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def described(self, description: str | None) -> str | None:
+        """The tool's description, and the note."""
+        return "\n\n".join(text for text in (description, self.note) if text) or None
 
 
 @dataclass(frozen=True, slots=True)
 class _Converted:
-    """What becomes of one schema. `raw` is None if it goes as it is; `features` are what cannot be said; `changed` are
-    the keywords that are said otherwise; `cuts` is where something was left out (lossy)."""
+    """What becomes of one schema. `raw` is None if it goes as it is; `features` are what cannot be said, or could not;
+    `cuts` is where something was left out; `note` and `names`: see `Adapted`."""
 
     raw: bytes | None = None
     omitted: bool = False
     features: tuple[str, ...] = ()
     cost: StrictCost | None = None
-    changed: tuple[str, ...] = ()
     cuts: tuple[str, ...] = ()
+    note: str | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 #: Conversions by dialect and SHA-256 of the schema: a conversation sends the same tools with every turn. Larger ones
@@ -124,35 +144,42 @@ def adapted(tool: Tool, dialect: str, path: str, provider: str, mode: SchemaMode
     """The tool's parameters for a provider of this dialect: the very bytes where nothing must change. `path` is the
     JSON path of the parameters in the client's request.
 
-    Where something must, "convert" (which None means) says the same in the provider's words, "reject" refuses, and
-    "lossy" also leaves out what the provider has no words for, with a warning that names the path. Raises RequestError
-    (`tool_schema_incompatible`) where the provider cannot be told the same, or not as it is.
+    Where something must, they say the same in the provider's words. Where the provider has no words for it, "reject"
+    refuses; "convert" (which None means) and "lossy" leave it out, with a warning that names the path. Raises
+    RequestError (`tool_schema_incompatible`) where the provider cannot be told the same.
     """
-    rules = DIALECTS.get(dialect)
-    if rules is None:
-        return Adapted(tool.parameters, tool.strict)
+    rules = DIALECTS[dialect]
     raw = tool.parameters or rules.empty
     if raw is None:
         return Adapted(None, tool.strict)
-    result = _cached(raw, dialect, rules, lossy=mode == "lossy")
-    what = f"the parameters of the tool {tool.name!r} (`{path}`) use what {provider} does not take"
+    result = _cached(raw, dialect, rules, loosens=mode != "reject")
     if result.features:
-        raise _incompatible(
-            f"{what}, and it cannot be said otherwise without a change of meaning", path, result.features
-        )
-    if mode == "reject" and result.changed:
-        raise _incompatible(f"{what}, and schema_mode `reject` allows no conversion", path, result.changed)
-    cuts = tuple(f"{SCHEMA_REDUCED}:{_UNFIT.sub('_', path + cut)[:200]}" for cut in result.cuts)
+        raise _incompatible(tool, path, provider, result.features)
+    warnings = tuple(f"{SCHEMA_REDUCED}:{_UNFIT.sub('_', path + cut)[:200]}" for cut in result.cuts)
+    warnings += (f"{NAMES_REPLACED}:{path}",) if result.names else ()
     parameters = None if result.omitted else raw if result.raw is None else result.raw
-    if not (tool.strict and rules.strict_budget):
-        return Adapted(parameters, tool.strict, cuts)
-    if result.cost is None:
-        return Adapted(parameters, None, (*cuts, STRICT_OFF))
-    return Adapted(parameters, True, cuts, cost=result.cost)
+    strict, cost = tool.strict, None
+    if tool.strict and rules.strict_budget:
+        cost = result.cost
+        strict = None if cost is None else True
+        warnings += (STRICT_OFF,) if cost is None else ()
+    return Adapted(parameters, strict, warnings, cost, result.note, result.names)
 
 
-def _incompatible(text: str, path: str, features: tuple[str, ...]) -> RequestError:
-    message = f"{text}: {', '.join(features)}"
+def replaced_names(tool: Tool, dialect: str, mode: SchemaMode | None = None) -> Mapping[str, str]:
+    """`Adapted.names` of the tool at a provider of this dialect."""
+    rules = DIALECTS.get(dialect)
+    if tool.parameters is None or mode == "reject" or rules is None or rules.property_name is None:
+        return {}
+    return _cached(tool.parameters, dialect, rules, loosens=True).names
+
+
+def _incompatible(tool: Tool, path: str, provider: str, features: tuple[str, ...]) -> RequestError:
+    message = (
+        f"the parameters of the tool {tool.name!r} (`{path}`) use what {provider} does not take, and it cannot be said "
+        f"otherwise without a change of meaning: {', '.join(features)}. Put it otherwise, or let it be changed with "
+        "`schema_mode` (the header `x-toolwire-schema-mode`) `convert`"
+    )
     return RequestError(message, param=path, code="tool_schema_incompatible", features=features)
 
 
@@ -172,13 +199,17 @@ def within_strict_budget(tools: Sequence[Adapted]) -> list[Adapted]:
     return result
 
 
-def _cached(raw: bytes, dialect: str, rules: SchemaDialect, *, lossy: bool) -> _Converted:
-    key = (dialect, lossy, hashlib.sha256(raw).digest())
+def _cached(raw: bytes, dialect: str, rules: SchemaDialect, *, loosens: bool) -> _Converted:
+    key = (dialect, loosens, hashlib.sha256(raw).digest())
     result = _converted.get(key)
     if result is None:
-        result = _convert(raw, rules)
-        if lossy and result.features:
-            result = _reduce(raw, rules)
+        valid = usable(raw)
+        result = _convert(valid.raw, rules)
+        if loosens and result.features:
+            result = _loosened(valid.raw, rules)
+        if valid.raw is not raw:
+            raw_now = result.raw or (None if result.omitted else valid.raw)
+            result = replace(result, raw=raw_now, cuts=_few((*valid.cuts, *result.cuts)))
         if len(_converted) >= _KEPT:
             _converted.clear()
         if len(result.raw or b"") <= _KEPT_BYTES:
@@ -186,11 +217,16 @@ def _cached(raw: bytes, dialect: str, rules: SchemaDialect, *, lossy: bool) -> _
     return result
 
 
+def _few(cuts: Sequence[str]) -> tuple[str, ...]:
+    """The cuts, or the one that stands for more of them than a header should name."""
+    return tuple(cuts) if len(cuts) <= _MOST_CUTS else ("",)
+
+
 def _convert(raw: bytes, rules: SchemaDialect) -> _Converted:
     try:
         given = parse(raw)
         survey = Survey(given)
-        schema = Converter(given, survey.references, plain=rules.plain).document() if _must(given, rules) else given
+        schema = _said_otherwise(given, survey, rules) if _must(given, rules) else given
         if rules.omits_empty and _is_empty(schema):
             return _Converted(omitted=True)
         features = _unspeakable(schema, survey, rules)
@@ -201,52 +237,60 @@ def _convert(raw: bytes, rules: SchemaDialect) -> _Converted:
         return _Converted(features=("$ref",))
     except RecursionError:
         return _Converted(features=("nesting",))
-    if schema == given:
-        return _Converted(features=features, cost=cost)
-    return _Converted(json.encode(schema), features=features, cost=cost, changed=_difference(given, schema))
+    return _Converted(None if schema == given else json.encode(schema), features=features, cost=cost)
 
 
-def _difference(given: dict[str, Any], schema: dict[str, Any]) -> tuple[str, ...]:
-    """The keywords that a conversion has replaced, else those it has added or moved."""
-    before, after = (Counter(word for node in walk(root) for word in node) for root in (given, schema))
-    return tuple(sorted(before - after)) or tuple(sorted(after - before)) or ("layout",)
+def _said_otherwise(given: dict[str, Any], survey: Survey, rules: SchemaDialect) -> dict[str, Any]:
+    """The same schema in the provider's words. Raises CannotConvertError."""
+    schema = Converter(given, survey.references, plain=rules.plain).document()
+    if rules.whole:
+        schema.setdefault("properties", {})
+        for node in walk(schema):
+            node |= {"items": {}} if _lacks_items(node) else {}
+    return schema
 
 
-def _reduce(raw: bytes, rules: SchemaDialect) -> _Converted:
+def _loosened(raw: bytes, rules: SchemaDialect) -> _Converted:
     """The schema without what the provider has no words for, and where that was."""
     schema: dict[str, Any] = parse(raw)
+    note: str | None = None
     try:
         cuts = without_dynamic_references(schema)
         survey = Survey(schema)
-        schema = parse(json.encode(Converter(schema, survey.references, plain=rules.plain).document()))
-        cuts += without_root_keywords(schema, rules.refused_at_root)
-        if rules.property_name is not None:
-            cuts += without_odd_names(schema, rules.property_name)
+        schema = parse(json.encode(_said_otherwise(schema, survey, rules)))
+        dropped, note = flattened(schema, rules.refused_at_root)
+        cuts += dropped
         if rules.optional_cycles and not survey.cycles_only_where_optional():
             cuts += with_optional_cycles(schema)
-        unused_definitions_dropped(schema)
-        survey = Survey(schema)
-        left = _unspeakable(schema, survey, rules)
-    except (CannotConvertError, SurveyError, RecursionError):
-        left, cuts = ("everything",), [""]
-    if len(cuts) > _MOST_CUTS:
-        cuts = [""]  # a warning each would be a document of its own
-    if left:  # nothing that can be cut alone: the model is told that there are parameters, and no more
-        return _Converted(json.encode(ANYTHING), cuts=tuple(cuts) or ("",))
+    except (CannotConvertError, SurveyError, RecursionError):  # nothing that can be cut alone
+        schema, cuts = names_alone(parse(raw)), [""]
+    names: dict[str, str] = {}
+    if rules.property_name is not None:
+        names = replacements(list(schema.get("properties", ())), rules.property_name)
+        schema = with_replacements(schema, names)
+    unused_definitions_dropped(schema)
     if rules.omits_empty and _is_empty(schema):
-        return _Converted(omitted=True, cuts=tuple(cuts))
-    cost = anthropic_cost(schema, survey) if rules.strict_budget else None
-    return _Converted(json.encode(schema), cost=cost, cuts=tuple(cuts))
+        return _Converted(omitted=True, cuts=_few(cuts), note=note)
+    cost = anthropic_cost(schema, Survey(schema)) if rules.strict_budget else None
+    return _Converted(json.encode(schema), cost=cost, cuts=_few(cuts), note=note, names=names)
 
 
 def _must(schema: dict[str, Any], rules: SchemaDialect) -> bool:
     """Whether there is anything to convert."""
     if rules.plain or schema.get("type") != "object" or "$ref" in schema or rules.refused_at_root & schema.keys():
         return True
-    return draft_of(schema) < 2020 and any(map(_is_dated, walk(schema)))
+    if rules.whole and ("properties" not in schema or any(map(_lacks_items, walk(schema)))):
+        return True
+    draft = draft_of(schema)
+    return draft < 2020 and any(_is_dated(node, draft) for node in walk(schema))
 
 
-def _is_dated(node: dict[str, Any]) -> bool:
+def _lacks_items(node: dict[str, Any]) -> bool:
+    kind = node.get("type")
+    return (kind == "array" or (isinstance(kind, list) and "array" in kind)) and "items" not in node
+
+
+def _is_dated(node: dict[str, Any], draft: int) -> bool:
     """Whether a schema of an old draft would mean something else in 2020-12."""
     return (
         isinstance(node.get("items"), list)
@@ -255,6 +299,7 @@ def _is_dated(node: dict[str, Any]) -> bool:
         or isinstance(node.get("exclusiveMaximum"), bool)
         or ("$ref" in node and len(node) > 1)
         or any(isinstance(node.get(word), str) and node[word].startswith("#") for word in ("$id", "id"))
+        or (draft < CONDITIONS_SINCE and not CONDITIONS.isdisjoint(node))
     )
 
 
@@ -269,9 +314,10 @@ def _is_empty(schema: dict[str, Any]) -> bool:
 def _unspeakable(schema: dict[str, Any], survey: Survey, rules: SchemaDialect) -> tuple[str, ...]:
     """What the provider would refuse."""
     features = [f"{keyword} at the root" for keyword in sorted(rules.refused_at_root & schema.keys())]
-    pattern = rules.property_name
-    if pattern is not None and not all(map(pattern.fullmatch, schema.get("properties", ()))):
-        features.append("property names")
+    if rules.property_name is not None:
+        odd = replacements(list(schema.get("properties", ())), rules.property_name).values()
+        features += [f"the property name {name[:100]!r}" for name in islice(odd, _MOST_CUTS)]
     if rules.optional_cycles and not survey.cycles_only_where_optional():
-        features.append("recursion through a required property")
+        places = with_optional_cycles(parse(json.encode(schema)))
+        features += [f"recursion through the required property {place}" for place in places[:_MOST_CUTS]]
     return tuple(features)

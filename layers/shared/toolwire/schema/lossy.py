@@ -1,5 +1,4 @@
-"""A schema made to fit by leaving out what a provider cannot be told: only for requests that ask for it
-(`schema_mode: lossy`).
+"""A schema made to fit by leaving out what a provider cannot be told, unless `schema_mode` is `reject`.
 
 What is lost is always a restriction, never a parameter that the model could have filled in: what is left accepts
 whatever the schema did, and more. Each step notes where it cut, as a JSON pointer into the schema.
@@ -7,21 +6,31 @@ whatever the schema did, and more. Each step notes where it cut, as a JSON point
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator
 from typing import Any
 
+from toolwire.schema.flatten import offered
 from toolwire.schema.survey import Survey
-from toolwire.schema.tree import DEFINITIONS, References, children, escaped, walk
+from toolwire.schema.tree import DEFINITIONS, References, escaped, placed, walk
 
-#: What is left of a schema of which nothing can be said: an object.
-ANYTHING: dict[str, Any] = {"type": "object"}
+
+def names_alone(schema: dict[str, Any]) -> dict[str, Any]:
+    """What is left of a schema of which nothing else can be said: an object with the parameters' names, and what is
+    said of each in words."""
+    properties = {
+        name: {word: text for word, text in ((word, one.get(word)) for word in _WORDS) if isinstance(text, str)}
+        for name, found in offered(schema, References(schema)).items()
+        for one in [next((entry for entry in found if isinstance(entry, dict)), {})]
+    }
+    return {"type": "object", "properties": properties} if properties else {"type": "object"}
+
+
+_WORDS = ("title", "description")
 
 
 def without_dynamic_references(schema: dict[str, Any]) -> list[str]:
     """Drops references that depend on how a validator came by, in place. Returns where they stood."""
     cuts = []
-    for pointer, node in list(_placed(schema)):
+    for pointer, node in list(placed(schema)):
         for keyword in ("$dynamicRef", "$recursiveRef"):
             if keyword in node:
                 cuts.append(f"{pointer}/{keyword}")
@@ -29,65 +38,12 @@ def without_dynamic_references(schema: dict[str, Any]) -> list[str]:
     return cuts
 
 
-def _placed(root: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every schema object in the tree with its JSON pointer."""
-    stack: list[tuple[str, Any]] = [("", root)]
-    while stack:
-        pointer, node = stack.pop()
-        if isinstance(node, dict):
-            yield pointer, node
-            for keyword, key, schema in children(node):
-                stack.append((f"{pointer}/{keyword}" + ("" if key is None else f"/{escaped(key)}"), schema))
-
-
-def without_root_keywords(schema: dict[str, Any], refused: Collection[str]) -> list[str]:
-    """Drops combinations at the root, in place, and gives the root the properties that stood in them, so that the model
-    still hears of each. Returns what was dropped."""
-    dropped = [keyword for keyword in sorted(refused) if keyword in schema]
-    references = References(schema)
-    properties: dict[str, Any] = dict(schema.get("properties", {}))
-    required = list(schema.get("required", ()))
-    for keyword in dropped:
-        for branch in schema[keyword]:
-            target = references.target(branch["$ref"]) if isinstance(branch, dict) and "$ref" in branch else branch
-            if not isinstance(target, dict):
-                continue
-            for name, child in target.get("properties", {}).items():
-                properties[name] = _either(properties[name], child) if name in properties else child
-            if keyword == "allOf":
-                required += target.get("required", ())
-    for keyword in dropped:
-        del schema[keyword]
-    if dropped:
-        # Closed, the root would now refuse what only a dropped branch allowed.
-        schema.pop("additionalProperties", None)
-        schema.pop("unevaluatedProperties", None)
-        schema |= {"properties": properties} if properties else {}
-        schema |= {"required": list(dict.fromkeys(required))} if required else {}
-    return [f"/{keyword}" for keyword in dropped]
-
-
-def _either(first: Any, second: Any) -> Any:
-    return first if first == second else {"anyOf": [first, second]}
-
-
-def without_odd_names(schema: dict[str, Any], name_rule: re.Pattern[str]) -> list[str]:
-    """Drops the root's properties whose names the provider refuses, in place. Returns where they stood."""
-    properties = schema.get("properties", {})
-    odd = dict.fromkeys(name for name in properties if not name_rule.fullmatch(name))
-    if odd:
-        schema["properties"] = {name: value for name, value in properties.items() if name not in odd}
-        schema["required"] = [name for name in schema.get("required", ()) if name not in odd]
-        schema.pop("additionalProperties", None)
-    return [f"/properties/{escaped(name)}" for name in odd]
-
-
 def with_optional_cycles(schema: dict[str, Any]) -> list[str]:
     """Lets be absent, in place, each property through which the schema contains itself. Returns what was `required`."""
     survey = Survey(schema)
     recursive = _recursive(survey)
     cuts = []
-    for pointer, node in list(_placed(schema)):
+    for pointer, node in list(placed(schema)):
         required, properties = node.get("required"), node.get("properties")
         if not isinstance(required, list) or not isinstance(properties, dict):
             continue

@@ -7,7 +7,6 @@ is compiled; the work is bounded by the size of the document.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
@@ -17,10 +16,6 @@ from toolwire.schema.tree import DEFINITIONS, IN_PLACE, REFERENCES, References, 
 
 #: Schemas that a document may stand for once every reference is replaced by what it points to.
 EXPANDED_NODES = 100_000
-
-#: A group that is nothing but a repetition, repeated: `(a+)+`. It means no more than `a+`, and takes a backtracking
-#: engine exponential time. Ours is none and runs no pattern here, but providers and clients get these schemas too.
-_EXPLODES = re.compile(r"\((?:\?:|\?P?<\w+>)?(?:\\.|\[(?:\\.|[^\]\\])*\]|[^\\\[\]()|*+?{}])[+*]\??\)(?:[+*]|\{\d+,\})")
 
 #: References that lead from one to the next. Validators follow them recursively, on the machine's stack.
 REFERENCE_CHAIN = 100
@@ -56,8 +51,7 @@ class Unit:
 
 class Survey:
     """The units of a document by `id()` of their schema, the document's root first. Raises SurveyError for a reference
-    that leads elsewhere or nowhere, one that never ends, a document that stands for too much, or a pattern that takes
-    a backtracking engine for ever."""
+    that leads elsewhere or nowhere, one that never ends, or a document that stands for too much."""
 
     def __init__(self, root: dict[str, Any]) -> None:
         self.references = References(root)
@@ -94,8 +88,6 @@ class Survey:
                 raise self._too_large(unit.schema)
             if not isinstance(node, dict):
                 continue
-            if isinstance(pattern := node.get("pattern"), str) and _EXPLODES.search(pattern):
-                raise SurveyError("its pattern repeats a repetition, as in (a+)+: write it once, as in a+", node)
             for keyword in REFERENCES:
                 if keyword in node and isinstance(target := self._target(node, keyword), dict):
                     unit.edges.append(Edge(id(target), in_place, optional))

@@ -18,7 +18,7 @@ import msgspec
 Schema = dict[str, Any] | bool
 
 #: Keywords whose value is one schema. `items` may also be an array of them (before 2020-12).
-_ONE = frozenset(
+ONE = frozenset(
     [
         "additionalItems",
         "additionalProperties",
@@ -35,9 +35,9 @@ _ONE = frozenset(
     ]
 )
 #: Keywords whose value is an array of schemas.
-_MANY = frozenset({"allOf", "anyOf", "items", "oneOf", "prefixItems"})
+MANY = frozenset({"allOf", "anyOf", "items", "oneOf", "prefixItems"})
 #: Keywords whose value is an object with a schema under each name. A dependency may also be an array of names.
-_NAMED = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"})
+NAMED = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"})
 
 #: Of these, the ones that apply nothing by themselves.
 DEFINITIONS = frozenset({"$defs", "definitions"})
@@ -79,18 +79,18 @@ def children(node: dict[str, Any]) -> Iterator[Child]:
     """The schemas directly below this one, in order."""
     for keyword, value in node.items():
         if isinstance(value, dict):
-            if keyword in _NAMED:
+            if keyword in NAMED:
                 for name, child in value.items():
                     if isinstance(child, dict | bool):
                         yield Child(keyword, name, child)
-            elif keyword in _ONE:
+            elif keyword in ONE:
                 yield Child(keyword, None, value)
         elif isinstance(value, list):
-            if keyword in _MANY:
+            if keyword in MANY:
                 for number, child in enumerate(value):
                     if isinstance(child, dict | bool):
                         yield Child(keyword, number, child)
-        elif isinstance(value, bool) and keyword in _ONE:
+        elif isinstance(value, bool) and keyword in ONE:
             yield Child(keyword, None, value)
 
 
@@ -104,17 +104,20 @@ def walk(root: Schema) -> Iterator[dict[str, Any]]:
             stack += [child.schema for child in children(node)]
 
 
+def placed(root: Schema) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every schema object in the tree with its JSON pointer."""
+    stack: list[tuple[str, Schema]] = [("", root)]
+    while stack:
+        pointer, node = stack.pop()
+        if isinstance(node, dict):
+            yield pointer, node
+            for keyword, key, schema in children(node):
+                stack.append((f"{pointer}/{keyword}" + ("" if key is None else f"/{escaped(key)}"), schema))
+
+
 def locate(root: dict[str, Any], wanted: Schema) -> str:
     """The JSON pointer of a schema object in the tree; "" for the root, and for what is not found."""
-    stack: list[tuple[Schema, str]] = [(root, "")]
-    while stack:
-        node, pointer = stack.pop()
-        if node is wanted:
-            return pointer
-        if isinstance(node, dict):
-            for keyword, key, schema in children(node):
-                stack.append((schema, f"{pointer}/{keyword}" + ("" if key is None else f"/{escaped(key)}")))
-    return ""
+    return next((pointer for pointer, node in placed(root) if node is wanted), "")
 
 
 def escaped(step: str | int) -> str:

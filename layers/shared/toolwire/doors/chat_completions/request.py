@@ -17,6 +17,7 @@ from toolwire.doors.chat_completions.document import render_response
 from toolwire.doors.chat_completions.history import read_messages, within
 from toolwire.doors.chat_completions.stream import ChatEncoder
 from toolwire.doors.sample_request import SAMPLE_MESSAGES, sample_post
+from toolwire.doors.tool_parameters import read_parameters
 from toolwire.doors.typed import EFFORTS, decode, in_range, member, one_of, required_model, too_deep, top_members
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
@@ -181,30 +182,12 @@ def _tool(raw: bytes, path: str) -> Tool:
         extra = tuple((name, value) for name, value in members(raw).items() if name == "custom")
         tool = Tool(inner.name, inner.description, kind="custom", extra=extra)
         return with_source(tool, Source(wire.DIALECT, raw))
-    parameters = bytes(inner.parameters) or b"null"
-    if parameters != b"null" and parameters[:1] != b"{":
-        raise RequestError(
-            f"`{path}.function.parameters` must be a JSON Schema object",
-            param=f"{path}.function.parameters",
-            code="invalid_function_parameters",
-        )
-    _check_root(parameters, path)
+    schema = read_parameters(bytes(inner.parameters), f"{path}.function.parameters")
     outer = unnamed(raw, frozenset({"type", "function"}))
     named = frozenset({"name", "description", "parameters", "strict"})
-    schema = parameters if parameters != b"null" else None
     tool = Tool(inner.name, inner.description, schema, inner.strict, extra=outer + within(raw, "function", named))
     nulls = b"null" in raw and b"null" in members(raw_members(raw)["function"]).values()
     return with_source(tool, None if nulls else Source(wire.DIALECT, raw))  # null is absent; several hosts refuse it
-
-
-def _check_root(parameters: bytes, path: str) -> None:
-    root = bytes(raw_members(parameters).get("type", b"")) if parameters[:1] == b"{" else b""
-    if root and root != b'"object"':
-        raise RequestError(
-            f'`{path}.function.parameters.type` must be "object", not {root.decode()[:80]}',
-            param=f"{path}.function.parameters.type",
-            code="invalid_function_parameters",
-        )
 
 
 def _tool_choice(top: dict[str, bytes]) -> ToolChoice | None:

@@ -20,6 +20,7 @@ from toolwire.doors.messages.errors import render_error
 from toolwire.doors.messages.history import read_history
 from toolwire.doors.messages.stream import MessagesEncoder
 from toolwire.doors.sample_request import SAMPLE_MESSAGES, sample_post
+from toolwire.doors.tool_parameters import read_parameters
 from toolwire.doors.typed import decode, member, required_model, too_deep, top_members
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
@@ -29,7 +30,7 @@ from toolwire.model.response import ChatResponse
 from toolwire.model.source import Source, with_source
 from toolwire.wire import anthropic_messages as wire
 from toolwire.wire.anthropic_client_tools import DECLARED, client_tool
-from toolwire.wire.json import raw_members, unnamed
+from toolwire.wire.json import unnamed
 
 _EFFORTS = ("low", "medium", "high", "xhigh", "max")
 _THINKING = ("adaptive", "between_tools", "disabled", "enabled")
@@ -227,20 +228,13 @@ def _tool(raw: bytes, path: str) -> Tool:
         return with_source(_typed(shape, raw), source)
     if not shape.name:
         raise RequestError(f"`{path}.name` is required", param=f"{path}.name", code="missing_required_parameter")
-    schema = bytes(shape.input_schema)
-    if schema[:1] != b"{":
+    if not bytes(shape.input_schema):
         raise RequestError(
-            f'`{path}.input_schema` must be a JSON Schema object, {{"type": "object"}} for a tool without parameters',
+            f'`{path}.input_schema` is required: {{"type": "object"}} for a tool without parameters',
             param=f"{path}.input_schema",
             code="invalid_function_parameters",
         )
-    root = bytes(raw_members(schema).get("type", b'"object"'))
-    if root != b'"object"':
-        raise RequestError(
-            f'`{path}.input_schema.type` must be "object", not {root.decode()[:80]}',
-            param=f"{path}.input_schema.type",
-            code="invalid_function_parameters",
-        )
+    schema = read_parameters(bytes(shape.input_schema), f"{path}.input_schema")
     return with_source(Tool(shape.name, shape.description, schema, shape.strict, extra=unnamed(raw, _TOOL)), source)
 
 

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import msgspec
 
+from toolwire.doors.tool_parameters import read_parameters
 from toolwire.doors.typed import decode, member
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Tool, ToolChoice
@@ -82,9 +83,7 @@ def _tool(raw: bytes, shape: wire.Tool, path: str, namespace: str | None = None)
     name = wire.flat_name(namespace, _name(shape, path))
     if shape.type == "custom":
         return with_source(Tool(name, shape.description, kind="custom", extra=_custom(name, shape) + mark), source)
-    parameters = bytes(shape.parameters) or b"null"
-    _check_root(parameters, path)
-    schema = parameters if parameters != b"null" else None
+    schema = read_parameters(bytes(shape.parameters), f"{path}.parameters")
     return with_source(Tool(name, shape.description, schema, shape.strict, extra=unnamed(raw, _KNOWN) + mark), source)
 
 
@@ -105,22 +104,6 @@ def _name(shape: wire.Tool, path: str) -> str:
             code="missing_required_parameter",
         )
     return shape.name
-
-
-def _check_root(parameters: bytes, path: str) -> None:
-    if parameters != b"null" and parameters[:1] != b"{":
-        raise RequestError(
-            f"`{path}.parameters` must be a JSON Schema object",
-            param=f"{path}.parameters",
-            code="invalid_function_parameters",
-        )
-    root = bytes(raw_members(parameters).get("type", b"")) if parameters[:1] == b"{" else b""
-    if root and root != b'"object"':
-        raise RequestError(
-            f'`{path}.parameters.type` must be "object", not {root.decode()[:80]}',
-            param=f"{path}.parameters.type",
-            code="invalid_function_parameters",
-        )
 
 
 # ---------------------------------------------------------------- tool_choice

@@ -57,7 +57,8 @@ def _tool(tool: Tool, schema: Adapted, family: Family, warnings: list[str]) -> b
     assert schema.parameters is not None  # this dialect says something for a tool without
     warnings += schema.warnings
     members = [("name", dump(tool.name))]
-    members += [("description", dump(tool.description))] if tool.description else []
+    description = schema.described(tool.description)
+    members += [("description", dump(description))] if description else []
     members.append(("input_schema", schema.parameters))
     if schema.strict and family.structured_output:
         members.append(("strict", b"true"))

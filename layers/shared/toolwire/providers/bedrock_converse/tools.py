@@ -92,7 +92,8 @@ def _entries(
 def _spec(tool: Tool, schema: Adapted, family: Family, warnings: list[str]) -> bytes:
     assert schema.parameters is not None  # this dialect says something for a tool without
     members = [("name", dump(tool.name))]
-    members += [("description", dump(tool.description))] if tool.description else []
+    description = schema.described(tool.description)
+    members += [("description", dump(description))] if description else []
     members.append(("inputSchema", write_object([("json", schema.parameters)])))
     if schema.strict and family.structured_output:
         members.append(("strict", b"true"))

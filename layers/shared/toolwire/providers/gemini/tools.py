@@ -22,7 +22,8 @@ def write_declarations(request: ChatRequest, target: Target, warnings: list[str]
             add_warning(warnings, warning)
         is_strict = is_strict or bool(schema.strict)
         declaration = [("name", dump(tool.name))]
-        declaration += [("description", dump(tool.description))] if tool.description else []
+        description = schema.described(tool.description)
+        declaration += [("description", dump(description))] if description else []
         declaration += [("parametersJsonSchema", schema.parameters)] if schema.parameters is not None else []
         declarations.append(write_object(declaration))
     return declarations, is_strict

@@ -22,7 +22,7 @@ from toolwire.providers.openai_responses.messages import CONTENT, SHARED_MEMBERS
 from toolwire.providers.openai_responses.models import Family, family_of
 from toolwire.providers.openai_responses.shapes import without_source
 from toolwire.providers.openai_responses.tools import write_tool_choice, write_tools
-from toolwire.providers.openai_tools import check_tools, only_allowed, without_idle_choice
+from toolwire.providers.openai_tools import check_tools, only_allowed, with_known_schemas, without_idle_choice
 from toolwire.providers.profiles import Profile
 from toolwire.providers.reasoning_efforts import EFFORTS, with_known_effort
 from toolwire.rewrite.content import with_carried_content
@@ -159,7 +159,7 @@ def _with_sent_tools(request: ChatRequest, target: Target, profile: Profile, war
     """The request with the tools that are sent."""
     request = without_server_tools(only_allowed(request, profile), DIALECT, target, warnings)
     request = request if profile.custom_tools else bridged(request, warnings)
-    return without_idle_choice(request)
+    return without_idle_choice(with_known_schemas(request, DIALECT, target, profile, warnings))
 
 
 # ---------------------------------------------------------------- a client of the same dialect

@@ -47,8 +47,8 @@ def policy_of(section: PolicySection, at: str) -> dict[str, Any]:
     preset = one_of(section.preset, PRESETS, f"{at}.preset")
     own = {} if section.limits is UNSET else section.limits
     limits = replace(PRESETS[preset], **given(read_section(_limits_section(preset), own, f"{at}.limits")))
-    errors = "error" if preset == "2api" else None
-    return {"limits": limits, "native_limits": limits, "tool_choice_not_honored": errors}
+    errors, mode = ("error", "reject") if preset == "2api" else (None, "convert")
+    return {"limits": limits, "native_limits": limits, "tool_choice_not_honored": errors, "schema_mode": mode}
 
 
 @functools.cache

@@ -1,0 +1,141 @@
+"""A schema whose root is a combination (`anyOf`, `oneOf`, `allOf`, ...), for providers that refuse one there.
+
+The parameters of every alternative move to the root, and the model is told in words which of them go together. What is
+left accepts whatever the combination did, and more; the arguments need no rewriting on their way back.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from msgspec import json
+
+from toolwire.schema.tree import References, Schema
+
+#: Keywords whose schemas apply to the same value, and may name properties of it.
+_LISTS, _NAMED, _SINGLE = ("allOf", "anyOf", "oneOf"), ("dependentSchemas",), ("then", "else")
+
+#: Keywords by which alternatives are told apart.
+_TELLING = ("const", "enum", "required", "dependentRequired")
+
+#: Characters that the model is told at most, and schemas that are looked at for them.
+_CHARACTERS = 2_000
+
+_SOME = "Only some combinations of these parameters are allowed."
+
+
+def flattened(schema: dict[str, Any], refused: Collection[str]) -> tuple[list[str], str | None]:
+    """Drops the refused keywords at the root, in place, and gives the root what they say of properties. Returns the
+    JSON pointers of what was dropped, and what the model is told of it."""
+    references = References(schema)
+    dropped = {word: schema[word] for word in sorted(refused) if word in schema}
+    if not dropped:
+        return [], None
+    own: dict[str, Any] = schema.get("properties", {})
+    properties = dict(own)
+    for name, schemas in offered(dropped, references).items():
+        if name not in own:
+            properties[name] = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+    required = list(dict.fromkeys([*schema.get("required", ()), *_required(dropped, references, {})]))
+    note = _note(dropped, references)
+    for word in dropped:
+        del schema[word]
+    schema.pop("unevaluatedProperties", None)  # it looked into what is gone
+    schema |= {"properties": properties} if properties else {}
+    schema |= {"required": required} if required else {}
+    return [f"/{word}" for word in dropped], note
+
+
+def offered(root: Schema, references: References) -> dict[str, list[Schema]]:
+    """The schemas of each property that is named for the value itself, by whichever keyword, each once."""
+    found: dict[str, dict[bytes, Schema]] = {}
+    seen: set[int] = set()
+    waiting: deque[Schema] = deque([root])
+    while waiting:
+        node = waiting.popleft()
+        if not isinstance(node, dict) or id(node) in seen:
+            continue
+        seen.add(id(node))
+        for name, schema in _dict(node.get("properties")).items():
+            found.setdefault(name, {}).setdefault(json.encode(schema), schema)
+        waiting += _beside(node, references)
+    return {name: list(schemas.values()) for name, schemas in found.items()}
+
+
+def _beside(node: dict[str, Any], references: References) -> Iterator[Schema]:
+    """The schemas that apply to the same value as this one."""
+    for word in _LISTS:
+        yield from node.get(word, ()) if isinstance(node.get(word), list) else ()
+    for word in _NAMED:
+        yield from node.get(word, {}).values() if isinstance(node.get(word), dict) else ()
+    for word in _SINGLE:
+        yield node.get(word, True)
+    if "$ref" in node:
+        yield references.target(node["$ref"]) or True
+
+
+def _required(node: Schema, references: References, known: dict[int, dict[str, None]]) -> dict[str, None]:
+    """The names that each value has, in order: those of all of `allOf`, and those that every alternative asks for.
+    `known`: what was found of a schema before, so that each is looked at once."""
+    if not isinstance(node, dict):
+        return {}
+    if id(node) not in known:
+        known[id(node)] = {}  # while it is looked at
+        found = dict.fromkeys(node.get("required", ()))
+        if "$ref" in node:
+            found |= _required(references.target(node["$ref"]) or True, references, known)
+        for member in node.get("allOf", ()):
+            found |= _required(member, references, known)
+        for word in ("anyOf", "oneOf"):
+            first, *others = [_required(branch, references, known) for branch in node.get(word, ())] or [{}]
+            found |= {name: None for name in first if all(name in other for other in others)}
+        known[id(node)] = found
+    return known[id(node)]
+
+
+def _note(dropped: dict[str, Any], references: References) -> str | None:
+    try:
+        told = _Told(references).of(dropped)
+    except (OverflowError, RecursionError):
+        return _SOME
+    if not told:
+        return None
+    text = json.encode(told).decode("utf-8", "replace")
+    return f"The arguments must also match this JSON Schema: {text}" if len(text) <= _CHARACTERS else _SOME
+
+
+class _Told:
+    """What of schemas tells one alternative from another; the properties' own schemas stand at the root."""
+
+    def __init__(self, references: References) -> None:
+        self._references, self._left = references, _CHARACTERS
+
+    def of(self, node: Schema) -> dict[str, Any]:
+        """Raises OverflowError where that is too much to tell."""
+        self._left -= 1
+        if self._left < 0:
+            raise OverflowError
+        if not isinstance(node, dict):
+            return {}
+        if "$ref" in node:
+            node = {**_dict(self._references.target(node["$ref"])), **{w: v for w, v in node.items() if w != "$ref"}}
+        told = {word: node[word] for word in _TELLING if word in node}
+        if properties := {name: inner for name, it in _dict(node.get("properties")).items() if (inner := _values(it))}:
+            told["properties"] = properties
+        for word in _LISTS:
+            branches = [self.of(branch) for branch in node.get(word, ())]
+            told |= {word: branches} if any(branches) else {}
+        for word in ("not", "if", "then", "else"):
+            if inner := self.of(node.get(word, True)):
+                told[word] = inner
+        return told
+
+
+def _values(schema: Schema) -> dict[str, Any]:
+    return {word: schema[word] for word in ("const", "enum") if word in schema} if isinstance(schema, dict) else {}
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
