@@ -247,3 +247,20 @@ def test_every_field_of_a_profile_is_explained(name: str) -> None:
 
 def test_every_profile_is_named() -> None:
     assert {name for name in PROFILES if f"`{name}`" not in PROVIDERS} == set()
+
+
+def test_the_house_is_as_contributing_draws_it() -> None:
+    """Every file and folder of the package that the page names is there; `<api>` and `<wire>` stand for each of them."""
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    named = set(re.findall(r"`((?:[a-z_]+/)+(?:<\w+>/)?(?:[a-z_]+\.py)?)`", page))
+    absent = []
+    for name in sorted(named):
+        folder, _, rest = name.partition("<")
+        if not rest:
+            absent += [] if (PACKAGE / name).exists() or (ROOT / name).exists() else [name]
+            continue
+        file = rest.partition(">/")[2]
+        homes = [home for home in (PACKAGE / folder).iterdir() if (home / "__init__.py").exists()]
+        absent += [f"{home.name}/{file}" for home in homes if not (home / file).exists()]
+    assert len(named) > 20
+    assert absent == []
