@@ -250,7 +250,7 @@ def test_every_profile_is_named() -> None:
 
 
 def test_the_house_is_as_contributing_draws_it() -> None:
-    """Every file and folder of the package that the page names is there; `<api>` and `<wire>` stand for each of them."""
+    """Every file and folder that the page names is there; `<api>` and `<wire>` stand for each of them."""
     page = (ROOT / "CONTRIBUTING.md").read_text()
     named = set(re.findall(r"`((?:[a-z_]+/)+(?:<\w+>/)?(?:[a-z_]+\.py)?)`", page))
     absent = []
