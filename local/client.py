@@ -1,18 +1,14 @@
-"""A plain HTTP client that keeps what a check wants to know: when each piece of an answer came, and whether it ended.
-
-The standard library's, because `make run` installs no other, and because a check should not see through the gateway's
-own eyes.
-"""
+"""An HTTP client that keeps what a check wants to know: when each piece of an answer came, and whether it ended."""
 
 from __future__ import annotations
 
-import contextlib
-import http.client
 import json
 import time
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import SplitResult
+
+import httpx
 
 #: Seconds that one read may take: more than the longest silence a check asks for.
 _READ_SECONDS = 60.0
@@ -89,27 +85,22 @@ class HttpGateway:
         if presented is not None:
             name, value = ("authorization", f"Bearer {presented}") if header == "bearer" else (header, presented)
             headers[name] = value
-        secure = self.url.scheme == "https"
-        kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-        connection = kind(self.url.hostname or "", self.url.port, timeout=_READ_SECONDS)
+        address = self.url.geturl().rstrip("/") + path
         started = time.monotonic()
-        try:
-            # A server may refuse a body before it has read all of it; its answer is there to be read.
-            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-                connection.request(method, self.url.path.rstrip("/") + path, body, headers)
-            with connection.getresponse() as response:
-                return _read(response, started)
-        finally:
-            connection.close()
+        # The URL is the whole truth of where the gateway is: no proxy, no redirect.
+        with (
+            httpx.Client(timeout=_READ_SECONDS, trust_env=False) as client,
+            client.stream(method, address, content=body, headers=headers) as response,
+        ):
+            return _read(response, started)
 
 
-def _read(response: http.client.HTTPResponse, started: float) -> Reply:
+def _read(response: httpx.Response, started: float) -> Reply:
     pieces: list[tuple[float, bytes]] = []
     broken = False
     try:
-        while piece := response.read1(65536):
+        for piece in response.iter_raw():
             pieces.append((time.monotonic() - started, piece))
-    except (OSError, http.client.HTTPException):
+    except httpx.TransportError:
         broken = True
-    headers = {name.lower(): value for name, value in response.getheaders()}
-    return Reply(response.status, headers, tuple(pieces), broken)
+    return Reply(response.status_code, dict(response.headers), tuple(pieces), broken)

@@ -12,7 +12,6 @@ Exit status: 0 all passed, 1 a check failed, 2 the gateway could not be reached 
 from __future__ import annotations
 
 import argparse
-import http.client
 import itertools
 import json
 import os
@@ -21,6 +20,8 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import urlsplit
+
+import httpx
 
 from local.client import HttpGateway, Reply
 from local.expectations import (
@@ -256,7 +257,7 @@ def _run(check: Callable[[Gateway], str], gateway: Gateway) -> tuple[str, str, b
         return "skip", str(skipped), False
     except FailedError as failure:
         return "FAIL", str(failure), isinstance(failure, BlockedError)
-    except (OSError, http.client.HTTPException) as error:
+    except httpx.HTTPError as error:
         return "FAIL", f"no answer: {type(error).__name__}", False
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         return "FAIL", f"the answer has none of the expected shape ({type(error).__name__}); a bug", False
@@ -289,7 +290,7 @@ def main(arguments: list[str] | None = None) -> int:
     gateway = HttpGateway(url, options.key)
     try:
         gateway.send("GET", "/health", key=None)
-    except (OSError, http.client.HTTPException) as error:
+    except httpx.HTTPError as error:
         print(
             f"{url.scheme}://{url.netloc.rpartition('@')[2]} cannot be reached: {type(error).__name__}: {error}",
             file=sys.stderr,
