@@ -19,6 +19,7 @@ from toolwire.conversation.tool_call_ids import (
     rewrite,
     token_of,
 )
+from toolwire.doors import CONVERSATION_HEADERS
 from toolwire.model.request import ChatRequest, Message, TextPart, ToolCallPart
 
 TOKEN = "Abcdef0123"
@@ -112,7 +113,7 @@ OURS = f"conv_{TOKEN}"
     ],
 )
 def test_a_header_names_the_conversation(headers: dict[str, str], id: str) -> None:
-    conversation = find_conversation(request(mint(TOKEN, RANDOM)), headers, "default", never)
+    conversation = find_conversation(request(mint(TOKEN, RANDOM)), headers, "default", never, CONVERSATION_HEADERS)
 
     assert conversation.id == id
     assert conversation.token == base62(f"default\n{id}".encode(), 10)
@@ -147,7 +148,7 @@ def test_an_id_that_only_looks_like_ours_is_hashed(id: str) -> None:
 
 def test_the_token_of_a_named_conversation_differs_by_tenant() -> None:
     headers = {"x-conversation-id": "mine"}
-    tokens = {find_conversation(request(), headers, tenant, never).token for tenant in ("a", "b")}
+    tokens = {find_conversation(request(), headers, tenant, never, CONVERSATION_HEADERS).token for tenant in ("a", "b")}
 
     assert len(tokens) == 2
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Container
 from dataclasses import dataclass
 
+from toolwire.model.http import CONVERSATION_HEADER
 from toolwire.model.request import ChatRequest
 
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -24,10 +25,6 @@ _MINTED = re.compile(r"call_([0-9A-Za-z]{10})[0-9A-Za-z]{20}[0-9A-Za-z]{2}")
 _OURS = re.compile(r"conv_([0-9A-Za-z]{10})")
 #: A client's name for its conversation that can be sent back in a header, whatever is between us and the client.
 _SHOWABLE = re.compile(r"[!-~]([ -~]{0,254}[!-~])?")
-
-#: Request headers that name a conversation where the body does not, first present wins: ours, then those of known
-#: clients.
-CONVERSATION_HEADERS = ("x-conversation-id", "x-claude-code-session-id", "session-id", "x-session-id")
 
 
 def base62(data: bytes, length: int) -> str:
@@ -64,11 +61,16 @@ class Conversation:
 
 
 def find_conversation(
-    request: ChatRequest, headers: dict[str, str], tenant: str, new_id: Callable[[int], str]
+    request: ChatRequest,
+    headers: dict[str, str],
+    tenant: str,
+    new_id: Callable[[int], str],
+    names: tuple[str, ...] = (CONVERSATION_HEADER,),
 ) -> Conversation:
-    """What the client names it, else that of the newest minted id in the history, else a new one. A name that no header
-    can bear is shown by its token, which leads to the same conversation."""
-    for named in (request.conversation_id, *map(headers.get, CONVERSATION_HEADERS)):
+    """What the client names it, in the body or in the first of the headers `names` that is there, else that of the
+    newest minted id in the history, else a new one. A name that no header can bear is shown by its token, which leads
+    to the same conversation."""
+    for named in (request.conversation_id, *map(headers.get, names)):
         if named:
             if ours := _OURS.fullmatch(named):
                 return Conversation(named, ours[1])

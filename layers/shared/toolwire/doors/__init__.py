@@ -27,7 +27,7 @@ from toolwire.doors.limit_headers import RateLimit, openai_limit_headers
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import Batch
 from toolwire.model.faults import CallFault
-from toolwire.model.http import Headers, HttpRequest
+from toolwire.model.http import CONVERSATION_HEADER, Headers, HttpRequest
 from toolwire.model.request import ChatRequest
 from toolwire.model.response import ChatResponse
 
@@ -72,6 +72,11 @@ class KeyPlaces(NamedTuple):
 KEY_PLACES = KeyPlaces()
 
 
+#: Request headers in which clients name a conversation where the body does not, the first that is there: ours, then
+#: those of known clients, which use any of the APIs.
+CONVERSATION_HEADERS = (CONVERSATION_HEADER, "x-claude-code-session-id", "session-id", "x-session-id")
+
+
 class Door(Protocol):
     """One API we serve. A class that extends this has the defaults; what has none it must define."""
 
@@ -82,6 +87,7 @@ class Door(Protocol):
     #: What the ids of answers begin with.
     response_prefix: str
     key_places: KeyPlaces = KEY_PLACES
+    conversation_headers: tuple[str, ...] = CONVERSATION_HEADERS
 
     def parse_request(self, request: HttpRequest) -> ChatRequest:
         """Raises RequestError naming the JSON path, what was there, and the fix."""

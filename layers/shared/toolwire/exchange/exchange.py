@@ -62,7 +62,9 @@ class Exchange:
         every answer."""
         self.client, self.answer_headers, self._observer = client, answer_headers, observer
         self.figures = Figures(client.request.stream, client.door.dialect, warnings=list(client.warnings))
-        self.conversation = find_conversation(client.request, client.http.headers, client.tenant.name, new_id)
+        self.conversation = find_conversation(
+            client.request, client.http.headers, client.tenant.name, new_id, client.door.conversation_headers
+        )
         expires_at = int(now()) + state_seconds
         self._turn = Turn(client, self.conversation, self.figures, request_id, now, new_id, expires_at)
         self._heads = Heads(request_id, self.conversation.id, self.figures, answer_headers)

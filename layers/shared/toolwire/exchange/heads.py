@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from toolwire.exchange.figures import Figures
-from toolwire.model.http import Head, Headers, id_headers
+from toolwire.model.http import CONVERSATION_HEADER, Head, Headers, id_headers
 
 #: The form of a provider's header that may be shown, and how many of them.
 _SHOWN_VALUE = re.compile(r"[\x21-\x7e]{1,64}")
@@ -32,7 +32,7 @@ class Heads:
     def head(self, status: int, content_type: str, *more: tuple[str, str]) -> Head:
         """A head with the warnings that are known by now."""
         headers = [("content-type", content_type), *id_headers(self._request_id)]
-        headers.append(("x-conversation-id", self._conversation_id))
+        headers.append((CONVERSATION_HEADER, self._conversation_id))
         warnings = self._figures.warnings
         self._told = len(warnings)
         if warnings:

@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 Headers = tuple[tuple[str, str], ...]
 
 
+#: The header, of our own, that names a conversation: in requests whose body does not, and in every answer.
+CONVERSATION_HEADER = "x-conversation-id"
+
+
 def id_headers(request_id: str) -> Headers:
     """The request's id as OpenAI's SDKs read it, and as Anthropic's do."""
     return (("x-request-id", request_id), ("request-id", request_id))

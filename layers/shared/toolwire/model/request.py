@@ -226,8 +226,9 @@ class RequestFields:
     dialect: str
     members: tuple[tuple[str, bytes], ...]
     parsed: ChatRequest
-    #: The member that holds the history.
+    #: The members that hold the history and the stop sequences.
     history: str = "messages"
+    stop: str = "stop"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 import msgspec
 
+from toolwire.doors.responses.model_list import model_entry
 from toolwire.exchange.routing import may_use, route
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.settings import Settings, Tenant
@@ -36,7 +37,7 @@ def models_body(settings: Settings, wires: Collection[str], tenant: Tenant | Non
         {
             "object": "list",
             "data": models,
-            "models": [_codex_model(str(model["id"]), number) for number, model in enumerate(models)],
+            "models": [model_entry(str(model["id"]), number) for number, model in enumerate(models)],
             "has_more": False,
             "first_id": models[0]["id"] if models else None,
             "last_id": models[-1]["id"] if models else None,
@@ -65,34 +66,6 @@ def _model(name: str, owner: str) -> dict[str, object]:
         "display_name": name,
         "created_at": "1970-01-01T00:00:00Z",
     }
-
-
-def _codex_model(name: str, priority: int) -> dict[str, object]:
-    """One entry as Codex reads it (`ModelInfo`, required members and those that matter here): its `model_catalog_json`
-    takes the whole document. The freeform patch tool works with every provider: see `custom_tools`."""
-    return {
-        "slug": name,
-        "display_name": name,
-        "description": None,
-        "priority": priority,
-        "visibility": "list",
-        "supported_in_api": True,
-        "base_instructions": _CODEX_INSTRUCTIONS,
-        "shell_type": "unified_exec",
-        "apply_patch_tool_type": "freeform",
-        "supports_parallel_tool_calls": True,
-        "supported_reasoning_levels": [],
-        "support_verbosity": False,
-        "truncation_policy": {"mode": "tokens", "limit": 10_000},
-        "experimental_supported_tools": [],
-    }
-
-
-#: Codex wants instructions for each model. What it needs to know of its tools it is told with them.
-_CODEX_INSTRUCTIONS = (
-    "You are a coding agent in the user's workspace. Work on the task until it is done: look before you change, use "
-    "the tools you have, check what you did, and say in short what you changed."
-)
 
 
 def health_body(version: str, *, demo: bool, store: str) -> bytes:

@@ -13,9 +13,8 @@ from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, OpaquePart, Part, ReasoningPart, Tool, ToolResultPart
 from toolwire.model.settings import Target
 from toolwire.model.source import raw_in
-from toolwire.wire import openai_responses
-from toolwire.wire.anthropic_client_tools import is_toolset
 from toolwire.wire.member_names import NOTHING_ASKED
+from toolwire.wire.server_tools import is_server_tool_part, is_toolset
 
 #: Fields that nobody misses in the answer: accounting, storage and caching at the host the client had in mind.
 _IGNORED = frozenset(
@@ -181,9 +180,7 @@ def _is_unsigned(part: Part) -> bool:
 
 
 def _is_left(part: Part) -> bool:
-    if type(part) is not OpaquePart or part.dialect != openai_responses.DIALECT:
-        return False
-    return part.kind in openai_responses.SERVER_TOOL_ITEMS
+    return type(part) is OpaquePart and is_server_tool_part(part.dialect, part.kind)
 
 
 def _is_foreign(tool: Tool, dialect: str) -> bool:

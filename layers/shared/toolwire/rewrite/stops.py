@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from toolwire.model.request import ChatRequest
-from toolwire.wire import anthropic_messages
 
 
 def with_stops(
@@ -20,6 +19,5 @@ def with_stops(
     kept = tuple(stop for stop in given if takes(stop))[:most]
     if len(kept) == len(given):
         return request
-    own = request.fields is not None and request.fields.dialect == anthropic_messages.DIALECT
-    warnings.append(f"stop_cut:{'stop_sequences' if own else 'stop'}")
+    warnings.append(f"stop_cut:{request.fields.stop if request.fields is not None else 'stop'}")
     return replace(request, sampling=replace(request.sampling, stop=kept or None))

@@ -137,7 +137,7 @@ def _request(top: dict[str, bytes], to_count: bool) -> ChatRequest:
         reasoning_effort=_reasoning_effort(top, config),
         dialect_fields=dialect_fields,
     )
-    return replace(parsed, fields=RequestFields(wire.DIALECT, tuple(top.items()), parsed))
+    return replace(parsed, fields=RequestFields(wire.DIALECT, tuple(top.items()), parsed, stop="stop_sequences"))
 
 
 # ---------------------------------------------------------------- top-level fields

@@ -28,3 +28,13 @@ def _flat(error: GatewayError) -> GatewayError:
 def render_error(error: GatewayError, request_id: str) -> bytes:
     """The body of an error answer."""
     return openai_errors.render_error(_flat(error), request_id)
+
+
+def no_compaction() -> RequestError:
+    """The answer to POST /responses/compact: only OpenAI can read what its compaction makes."""
+    return RequestError(
+        "Conversations are not compacted here (/responses/compact). In Codex's config.toml, give the provider a `name` "
+        "other than OpenAI: Codex then asks the model itself for a summary.",
+        status=404,
+        code="not_found",
+    )

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolwire.doors.openai_errors import render_error
-from toolwire.model.errors import RequestError
+from toolwire.doors.responses.errors import no_compaction, render_error
 from toolwire.model.http import Headers, HttpRequest
 from toolwire.shell.access.keys import authenticate
 from toolwire.shell.serve import observe
@@ -30,9 +29,4 @@ def serve_compact(event: Any, context: Any) -> Answer:
 
 def _refuse(request: HttpRequest, record: observe.RequestRecord) -> tuple[bytes, Headers]:
     record.tenant = authenticate(request, current_settings()).name
-    raise RequestError(
-        "Conversations are not compacted here (/responses/compact). In Codex's config.toml, give the provider a `name` "
-        "other than OpenAI: Codex then asks the model itself for a summary.",
-        status=404,
-        code="not_found",
-    )
+    raise no_compaction()
