@@ -279,9 +279,32 @@ HISTORY: dict[str, tuple[list[Any], str | None, list[Any]]] = {
         ],
     ),
     "files": (
-        [{"role": "user", "content": [{"type": "file", "file": {"filename": "a.pdf", "file_data": PDF_URL}}]}],
+        [
+            {
+                "role": "user",
+                "content": [
+                    {
+                        "type": "file",
+                        "file": {"filename": "a.pdf", "file_data": PDF_URL},
+                        "prompt_cache_breakpoint": {"mode": "explicit"},
+                    }
+                ],
+            }
+        ],
         None,
-        [said("user", [{"type": "input_file", "filename": "a.pdf", "file_data": PDF_URL}])],
+        [
+            said(
+                "user",
+                [
+                    {
+                        "type": "input_file",
+                        "filename": "a.pdf",
+                        "file_data": PDF_URL,
+                        "prompt_cache_breakpoint": {"mode": "explicit"},
+                    }
+                ],
+            )
+        ],
     ),
     "reasoning of another provider": (
         [USER, assistant(content="Hi", reasoning_content="Hmm."), USER],

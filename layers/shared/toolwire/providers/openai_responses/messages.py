@@ -207,7 +207,7 @@ def _content(parts: Sequence[Part], path: str) -> bytes:
     return write_array(_part(part, f"{path}[{number}]") for number, part in enumerate(parts))
 
 
-def _shared(part: TextPart | ImagePart) -> Members:
+def _shared(part: TextPart | ImagePart | FilePart) -> Members:
     return tuple(pair for pair in part.extra if pair[0] in SHARED_MEMBERS)
 
 
@@ -233,11 +233,14 @@ def _part(part: Part, path: str) -> bytes:
 def _file(part: FilePart) -> bytes:
     """A file by its bytes, its address, or its id at OpenAI."""
     if part.file_id is not None:
-        return dump({"type": "input_file", "file_id": part.file_id})
-    if part.url is not None:
-        return dump({"type": "input_file", "file_url": part.url})
-    url = data_url(part.media_type, part.data or "")
-    return dump({"type": "input_file", "filename": file_name(part.name, part.media_type), "file_data": url})
+        named = {"file_id": part.file_id}
+    elif part.url is not None:
+        named = {"file_url": part.url}
+    else:
+        url = data_url(part.media_type, part.data or "")
+        named = {"filename": file_name(part.name, part.media_type), "file_data": url}
+    members = [(name, dump(value)) for name, value in named.items()]
+    return write_object([("type", b'"input_file"'), *members, *_shared(part)])
 
 
 def _refusal(part: ImagePart | FilePart, role: Role) -> Refusal | None:
