@@ -11,6 +11,7 @@ from toolwire.demo.answer import Answer
 from toolwire.demo.openai_chat import Flavour
 from toolwire.doors import door_at, load_door
 from toolwire.exchange.prepare import target_of
+from toolwire.shell.serve.proxy_event import http_request
 from toolwire.shell.settings.configuration import load_settings
 
 _NOW = 1_700_000_000
@@ -19,7 +20,7 @@ _NOW = 1_700_000_000
 def demo_host(event: dict[str, Any]) -> Callable[[bytes, Callable[[], str]], Answer]:
     """What the demo answers to the body that the gateway sends it for a client's request. The second argument is the
     source of what is new in each answer."""
-    body = json.loads(event["body"])
+    body = json.loads(http_request(event).body)
     door = load_door(door_at(event["resource"]) or event["resource"])
     provider = target_of(body["model"], door.dialect, load_settings({})).provider
     match provider.wire:

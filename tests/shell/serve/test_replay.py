@@ -11,6 +11,7 @@ import pytest
 from local.replay import outcome
 from toolwire.doors import DOORS, door_at
 from toolwire.model.events import StreamFailed, ToolCallStart
+from toolwire.shell.serve.proxy_event import http_request
 from toolwire.shell.serve.replay import Scenario, load_scenario, replay
 
 EVENTS = Path(__file__).parents[3] / "events"
@@ -55,7 +56,7 @@ def test_the_bytes_do_not_depend_on_how_the_answer_arrives(folder: Path) -> None
 def test_a_scenario_runs_live_as_well(folder: Path) -> None:
     event = json.loads((folder / "event.json").read_text("utf-8"))
 
-    assert json.loads(event["body"])["model"].startswith("demo/")
+    assert json.loads(http_request(event).body)["model"].startswith("demo/")
 
 
 STREAMS = [folder for folder in FOLDERS if len(load_scenario(folder).upstream.pieces) > 1]
