@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import open_exchange
+from toolwire.providers.openai_models import EFFORTS, FAMILIES, family_of
 from toolwire.providers.profiles import PROFILES
-from toolwire.providers.reasoning_efforts import EFFORTS, ROWS, known_efforts
 
 CHANGED, LEFT_OUT = ["reasoning_effort_changed"], ["not_supported:reasoning_effort"]
 
@@ -73,11 +73,13 @@ def test_a_client_of_the_api_itself_asks_what_it_likes(effort: str) -> None:
 
 
 def test_words_rise_and_are_known() -> None:
-    for words in [words for _, words in ROWS] + [profile.efforts for profile in PROFILES.values()]:
+    for words in [family.efforts for family in FAMILIES if family.efforts is not None] + [
+        profile.efforts for profile in PROFILES.values()
+    ]:
         assert words == tuple(word for word in EFFORTS if word in words)
         assert words != ("none",)
 
 
 def test_a_name_without_a_row_is_unknown() -> None:
-    assert known_efforts("qwen3-coder") is None
-    assert known_efforts("gpt-5.9") is None
+    assert family_of("qwen3-coder").efforts is None
+    assert family_of("gpt-5.9").efforts is None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toolwire.providers.reasoning_efforts import EFFORTS
+from toolwire.providers.openai_models import EFFORTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,25 +52,18 @@ class Profile:
     json_schema: bool = True
     #: Whether the model goes on with a last turn of the assistant's.
     prefill: bool = True
-    #: The efforts of reasoning that a client of another API may ask of a model that no row of `reasoning_efforts.py`
+    #: The efforts of reasoning that a client of another API may ask of a model that no row of `openai_models.py`
     #: knows. The three that every host with the member takes; none where a model without reasoning refuses the member.
     efforts: tuple[str, ...] = ("low", "medium", "high")
     #: Whether answers carry state that documented Chat fields cannot hold, so that ids must be ours.
     yields_state: bool = False
-    #: The models, as glob patterns, that are reached by the Responses wire although the provider's own is Chat's:
-    #: OpenAI has both, and serves these with tools by the newer one only. Where there are any, clients of the Responses
-    #: API are always served by it.
-    responses_models: frozenset[str] = frozenset()
+    #: Whether the host has the Responses API beside Chat Completions: clients of the former are always served by it,
+    #: others where the model needs it (`openai_models.py`).
+    has_responses: bool = False
     #: Whether tool calls that models wrote as text become calls (`stream/text_calls`), unless a request says no.
     #: Never at vendors whose own servers read every call: markup in their text is text, whatever a request asks.
     recovers_text_calls: bool = True
 
-
-#: OpenAI refuses function tools beside reasoning on the Chat wire since gpt-5.4; the others are not on it at all.
-_RESPONSES_MODELS = frozenset({
-    "gpt-5.[4-9]", "gpt-5.[4-9]-*", "gpt-5.[1-9][0-9]*", "gpt-[6-9]*", "o1-pro*", "o3-pro*", "gpt-5-pro*",
-    "gpt-5*-codex*", "codex-*", "*-deep-research*", "computer-use-preview*",
-})  # fmt: skip
 
 _OPENAI_ONLY = frozenset({"store", "metadata", "service_tier", "prompt_cache_key", "safety_identifier", "verbosity"})
 
@@ -89,7 +82,7 @@ PROFILES: dict[str, Profile] = {
             stops=4,
             efforts=EFFORTS,
             reasoning_back=None,
-            responses_models=_RESPONSES_MODELS,
+            has_responses=True,
             recovers_text_calls=False,
         ),
         Profile(

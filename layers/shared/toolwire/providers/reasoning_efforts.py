@@ -1,50 +1,25 @@
-"""Which efforts of reasoning a model of OpenAI's wires is asked for, as data: the first row that fits its name holds.
+"""Which effort of reasoning a model of OpenAI's wires is asked for (`openai_models.py` knows the words of each).
 
 A client that speaks the wire itself asks what it likes, and the host's refusal is between the two. Claude Code and its
 like ask for an effort with every request, whatever the model: sent to one that does not know the word, or the member,
-every request would be refused. Source: the model pages of OpenAI, xAI and Groq, and what their APIs were seen to
-refuse. A model that no row knows is asked in the words of its host's profile (`Profile.efforts`).
+every request would be refused. A model that no row knows is asked in the words of its host's profile
+(`Profile.efforts`).
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Target
-
-#: Every word that a door takes, rising.
-EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-
-_UP_TO_HIGH = ("low", "medium", "high")
-
-#: Pattern for the model's name, after any path -> the words it knows, rising; none: it refuses the member.
-ROWS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (r"(gpt-[3-9](\.\d+)?-chat|chatgpt|gpt-[34]|o1-(mini|preview)).*", ()),
-    (r"(o[1-9]|gpt-oss).*", _UP_TO_HIGH),
-    (r"gpt-5\.1(\D.*)?", ("none", *_UP_TO_HIGH)),
-    (r"gpt-5\.[2-5](\D.*)?", ("none", *_UP_TO_HIGH, "xhigh")),
-    (r"gpt-5([^.].*)?", ("minimal", *_UP_TO_HIGH)),
-    (r"grok-3-mini.*", ("low", "high")),
-    (r"grok-4\.20-multi-agent.*", (*_UP_TO_HIGH, "xhigh")),
-    (r"grok-4\.3.*", ("none", *_UP_TO_HIGH)),
-    (r"grok-([234]|code).*", ()),
-    (r"(meta-)?(llama|codellama|mixtral|codestral|pixtral|gemma-?[123]).*", ()),
-)
-
-
-def known_efforts(model: str) -> tuple[str, ...] | None:
-    """The words that the model knows; None for a model that no row knows."""
-    name = model.rpartition("/")[2].lower()
-    return next((words for pattern, words in ROWS if re.fullmatch(pattern, name)), None)
+from toolwire.providers.openai_models import EFFORTS, family_of
 
 
 def with_known_effort(
     request: ChatRequest, target: Target, otherwise: tuple[str, ...], warnings: list[str]
 ) -> ChatRequest:
     """The request with a word that the model knows. `otherwise`: the words for a model that no row knows."""
-    known = known_efforts(target.model)
+    known = family_of(target.model).efforts
     effort, found = _nearest(request.reasoning_effort, known, otherwise)
     warnings += found
     summary = request.reasoning_summary if known != () else None

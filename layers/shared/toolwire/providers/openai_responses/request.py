@@ -16,15 +16,15 @@ from toolwire.model.http import Headers, UpstreamRequest, endpoint, post_json
 from toolwire.model.request import ChatRequest, RequestFields
 from toolwire.model.settings import Target
 from toolwire.providers import Decoder, Provider
+from toolwire.providers.openai_models import EFFORTS, Family, family_of
 from toolwire.providers.openai_responses.answer import ResponsesDecoder
 from toolwire.providers.openai_responses.errors import error_from_body
 from toolwire.providers.openai_responses.messages import CONTENT, SHARED_MEMBERS, write_input
-from toolwire.providers.openai_responses.models import Family, family_of
 from toolwire.providers.openai_responses.shapes import without_source
 from toolwire.providers.openai_responses.tools import write_tool_choice, write_tools
 from toolwire.providers.openai_tools import check_tools, only_allowed, with_known_schemas, without_idle_choice
 from toolwire.providers.profiles import Profile
-from toolwire.providers.reasoning_efforts import EFFORTS, with_known_effort
+from toolwire.providers.reasoning_efforts import with_known_effort
 from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields, without_server_tools, without_unsigned_reasoning

@@ -1,0 +1,80 @@
+"""What differs between the models that OpenAI's two wires serve, as data: the first row that fits a name holds.
+
+Source: the model pages of OpenAI, xAI and Groq, and what their APIs were seen to refuse: an effort that the model does
+not know, sampling beside reasoning, `reasoning.encrypted_content` of models that do not reason, tools beside reasoning
+on the Chat wire since gpt-5.4. A model that no row knows gets what was asked for and is asked for nothing more; its
+effort is asked for in the words of its host's profile.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+
+#: Every word for how much a model is to reason that a door takes, rising.
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The models whose name, in lower case and after any path, is matched whole by `pattern`."""
+
+    pattern: str
+    #: The efforts that the model knows, rising; (): it refuses the member; None: nobody knows.
+    efforts: tuple[str, ...] | None = None
+    #: Whether the model can reason: its reasoning is then asked for in the form that can be sent back.
+    reasons: bool = False
+    #: Whether it reasons unless told not to.
+    by_default: bool = True
+    #: Whether its reasoning can be switched off (effort "none"), which is when it takes temperature and top_p.
+    can_rest: bool = False
+    #: Whether OpenAI serves it, or serves it with tools, by the Responses wire only.
+    needs_responses: bool = False
+
+
+_LOW_TO_HIGH = ("low", "medium", "high")
+_MINIMAL_TO_HIGH = ("minimal", *_LOW_TO_HIGH)
+_TO_HIGH = ("none", *_LOW_TO_HIGH)
+_TO_XHIGH = (*_TO_HIGH, "xhigh")
+
+_CODEX = r"-(.*-)?codex.*"
+
+FAMILIES = (
+    # OpenAI
+    Family(r"o\d.*-deep-research.*", _LOW_TO_HIGH, reasons=True, needs_responses=True),
+    Family(r".*-deep-research.*", can_rest=True, needs_responses=True),
+    Family(r"gpt-(5\.([4-9]|\d\d)|[6-9](\.\d+)?)-chat.*", (), needs_responses=True),
+    Family(r"(gpt-[345](\.\d+)?-chat|chatgpt|gpt-[34]).*", ()),
+    Family(r"o1-(mini|preview).*", (), reasons=True),
+    Family(r"o[13]-pro.*", _LOW_TO_HIGH, reasons=True, needs_responses=True),
+    Family(r"o[1-9].*", _LOW_TO_HIGH, reasons=True),
+    Family(rf"gpt-5(-pro.*|{_CODEX})", _MINIMAL_TO_HIGH, reasons=True, needs_responses=True),
+    Family(rf"gpt-5\.1{_CODEX}", _TO_HIGH, reasons=True, by_default=False, can_rest=True, needs_responses=True),
+    Family(r"gpt-5\.1(\D.*)?", _TO_HIGH, reasons=True, by_default=False, can_rest=True),
+    Family(rf"gpt-5\.[23]{_CODEX}", _TO_XHIGH, reasons=True, by_default=False, can_rest=True, needs_responses=True),
+    Family(r"gpt-5\.[23](\D.*)?", _TO_XHIGH, reasons=True, by_default=False, can_rest=True),
+    Family(r"gpt-5\.[45](\D.*)?", _TO_XHIGH, reasons=True, by_default=False, can_rest=True, needs_responses=True),
+    Family(r"gpt-(5\.\d|[6-9]).*", reasons=True, can_rest=True, needs_responses=True),
+    Family(r"gpt-5.*", _MINIMAL_TO_HIGH, reasons=True),
+    Family(r"(codex-|computer-use-preview).*", reasons=True, needs_responses=True),
+    Family(r"gpt-oss.*", _LOW_TO_HIGH, can_rest=True),
+    # xAI
+    Family(r"grok-3-mini.*", ("low", "high"), can_rest=True),
+    Family(r"grok-4\.20-multi-agent.*", (*_LOW_TO_HIGH, "xhigh"), reasons=True, can_rest=True),
+    Family(r"grok-4\.3.*", _TO_HIGH, reasons=True, can_rest=True),
+    Family(r"grok-(4|code).*", (), reasons=True, can_rest=True),
+    Family(r"grok-[5-9].*", reasons=True, can_rest=True),
+    Family(r"grok-[23].*", (), can_rest=True),
+    # at Groq and elsewhere
+    Family(r"(meta-)?(llama|codellama|mixtral|codestral|pixtral|gemma-?[123]).*", (), can_rest=True),
+)
+
+UNKNOWN = Family("", can_rest=True)
+
+
+@functools.lru_cache(maxsize=256)
+def family_of(model: str) -> Family:
+    """The first family that the model's name belongs to, UNKNOWN if there is none."""
+    name = model.rpartition("/")[2].lower()
+    return next((family for family in FAMILIES if re.fullmatch(family.pattern, name)), UNKNOWN)
