@@ -84,7 +84,7 @@ def prepare_attempt(
     same_dialect = client.door.dialect in provider.lanes
     if not (same_dialect and provider.judges_results):
         check_results(request)
-    warnings: list[str] = []
+    warnings = list(request.notes)
     given = request
     names: Names = {}
     if not same_dialect:

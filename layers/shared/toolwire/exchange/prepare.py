@@ -13,7 +13,7 @@ before an attempt. The first two do not depend on the target, so that another at
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolwire.conversation.sticky_model import with_sticky_model
 from toolwire.doors import Door
@@ -25,9 +25,13 @@ from toolwire.model.settings import Settings, Target, Tenant
 from toolwire.policy.checked_request import checked_request
 from toolwire.policy.rules import ToolRules
 from toolwire.providers.wire_choice import wire_for
+from toolwire.wire.json import whole_characters
 
 #: Carried by every request that we send, so that one that comes back to us is recognised.
 HOP_HEADER = "x-toolwire-hop"
+
+#: Warning: a text of the request was cut within a character, as our own answers may have been; no provider takes it.
+_HALF_REPLACED = "half_character_replaced"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +67,11 @@ def read_request(
     """The request as the tenant may send it, wherever it goes. `with_model` gives the model of a request that names
     none. Raises RequestError."""
     check_door(tenant, door.name)
-    request = with_model(door.parse_request(http))
+    body = whole_characters(http.body)
+    halves = () if body == http.body else (_HALF_REPLACED,)
+    request = with_model(door.parse_request(replace(http, body=body) if halves else http))
     checked = checked_request(door.name, request, http.headers, tenant)
-    return ClientRequest(door, http, tenant, checked.request, checked.rules, checked.warnings)
+    return ClientRequest(door, http, tenant, checked.request, checked.rules, (*halves, *checked.warnings))
 
 
 def prepare(

@@ -265,6 +265,8 @@ class ChatRequest:
     #: report or refuse them.
     dialect_fields: tuple[str, ...] = ()
     options: RequestOptions = RequestOptions()
+    #: Codes of warnings about what its door could not read as it was.
+    notes: tuple[str, ...] = ()
     #: How much of its reasoning the model is to tell ("auto", "concise", "detailed"); None: the client said nothing.
     reasoning_summary: str | None = None
     #: Request headers that belong to the door's dialect (names in lower case): a provider of that dialect gets them.

@@ -18,6 +18,8 @@ MESSAGES = {
     "ignored": "`{}` means nothing to the provider, so it was left out.",
     "id_mapping_missing": "The store does not know an id of ours in the history: it went to the provider as it is.",
     "invalid_tool_arguments": "The arguments of a call of the tool `{}` are not what its schema allows.",
+    "half_character_replaced": "Half of a character in the history, which was cut in two, was sent as U+FFFD.",
+    "item_reference_left_out": "A reference to an item that the gateway has told was left out: it keeps none.",
     "malformed_tool_arguments": "The arguments of a call of the tool `{}` are no JSON object.",
     "max_tokens_raised": "`max_tokens` was raised to the provider's least, 16.",
     "not_supported": "The provider has no word for `{}`, so it was left out.",

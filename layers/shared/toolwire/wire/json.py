@@ -7,6 +7,7 @@ leaves as it came.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -22,6 +23,20 @@ _encode = msgspec.json.Encoder().encode
 class TooDeepError(msgspec.DecodeError, RecursionError):
     """JSON nested deeper than the parser goes. How deep that is depends on where it is called, so a document that was
     read once may be too deep for the next reader."""
+
+
+#: Escapes of a JSON text: a whole surrogate pair, half of one, any other.
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+
+
+def whole_characters(raw: bytes) -> bytes:
+    """The JSON with U+FFFD for every half of a surrogate pair, which JSON allows and no parser of ours reads; itself
+    if it has none."""
+    if b"\\ud" not in raw and b"\\uD" not in raw:
+        return raw
+    return _ESCAPE.sub(lambda match: b"\\ufffd" if match[1] else match[0], raw)
 
 
 def members(raw: bytes | msgspec.Raw) -> dict[str, bytes]:

@@ -74,7 +74,9 @@ MEMBER_NAMES: dict[str, MemberNames] = {
             "reasoning": (_names("effort summary"), _names("context generate_summary mode")),
             "stream_options": (_names("include_obfuscation"), frozenset()),
         },
-        silent=_names("id status annotations logprobs phase namespace custom created_by caller defer_loading type"),
+        silent=_names(
+            "id status type annotations logprobs phase namespace custom created_by caller defer_loading execution"
+        ),
         nested=_names("allowed_callers async output_schema prompt_cache_breakpoint detail"),
     ),
     anthropic_messages.DIALECT: MemberNames(

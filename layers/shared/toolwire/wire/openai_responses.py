@@ -20,6 +20,8 @@ are:
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 from msgspec import Raw, Struct
 
@@ -44,11 +46,13 @@ class InputItem(Struct):
     call_id: str | None = None
     name: str | None = None
     namespace: str | None = None
-    arguments: str | None = None
+    arguments: Raw = ABSENT  # a function's are text, those of a search for tools an object
     input: str | None = None  # of a custom tool's call
     output: Raw = ABSENT  # a string, or a list of parts
     summary: list[Raw] | None = None
     encrypted_content: str | None = None
+    execution: str | None = None  # of a search for tools: who runs it, "client" or "server"
+    tools: list[Raw] | None = None  # what it has found
 
 
 class ContentPart(Struct):
@@ -76,6 +80,7 @@ class Tool(Struct):
     strict: bool | None = None
     format: Raw = ABSENT
     tools: list[Raw] | None = None
+    execution: str | None = None
 
 
 class AllowedTool(Struct):
@@ -110,6 +115,11 @@ class ReasoningSettings(Struct):
     effort: str | None = None
     summary: str | None = None
 
+
+#: A search for deferred tools that the client runs: the tool, its call and what it has found.
+SEARCH_TOOL: Final = "tool_search"
+SEARCH_CALL: Final = "tool_search_call"
+SEARCH_OUTPUT: Final = "tool_search_output"
 
 #: What a host's own tools leave in a history and another host can do without: what came of it, the model has said.
 #: Items that hold more (a result, a picture, a call for the client) are not among them.

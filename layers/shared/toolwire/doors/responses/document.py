@@ -86,7 +86,7 @@ class _Document:
                     item = self._item("reasoning")
                     item.pieces, item.signature = [text] if text else [], signature
             case ToolCallOutput():
-                item = self._item("custom_tool_call" if part.kind == "custom" else "function_call")
+                item = self._item(self._names.item_kind(part.name, part.kind))
                 item.call_id, item.name, item.pieces = part.id, self._names.split(part.name), [part.arguments]
             case OpaquePart():
                 if part.dialect == DIALECT:

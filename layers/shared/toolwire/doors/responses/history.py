@@ -13,6 +13,8 @@ from typing import Any, cast
 import msgspec
 
 from toolwire.doors.openai_files import file_part, image_part, raw_audio_part, stored_image
+from toolwire.doors.responses.items import is_own_id
+from toolwire.doors.responses.tools import read_tool_list
 from toolwire.doors.typed import decode
 from toolwire.model.errors import RequestError
 from toolwire.model.request import (
@@ -23,7 +25,9 @@ from toolwire.model.request import (
     RefusalPart,
     Role,
     TextPart,
+    Tool,
     ToolCallPart,
+    ToolReferencePart,
     ToolResultPart,
 )
 from toolwire.model.source import Members, Source, with_source
@@ -53,6 +57,10 @@ class History:
 
     messages: tuple[Message, ...]
     foreign: list[str] = field(default_factory=list)
+    #: Tools that the history has loaded.
+    tools: list[Tool] = field(default_factory=list)
+    #: Whether there were references to items that nobody keeps.
+    left_out: bool = False
 
 
 def read_input(top: dict[str, bytes]) -> History:
@@ -79,13 +87,15 @@ class _Reader:
     def __init__(self) -> None:
         self._messages: list[Message] = []
         self._foreign: list[str] = []
+        self._tools: list[Tool] = []
+        self._left_out = False
         self._parts: list[Part] = []  # of the assistant's turn that is being read
         self._raws: list[bytes] = []
         self._exact = True  # whether a provider may see its items as they are
 
     def end(self) -> History:
         self._end_turn()
-        return History(tuple(self._messages), self._foreign)
+        return History(tuple(self._messages), self._foreign, self._tools, left_out=self._left_out)
 
     def add(self, message: Message, source: Source | None) -> None:
         """A message that is nothing of the assistant's."""
@@ -97,12 +107,18 @@ class _Reader:
         kind = shape.type or ("message" if shape.role is not None else "item_reference")
         if kind == "message":
             self._message(shape, raw, path)
+        elif kind == wire.SEARCH_CALL and shape.call_id and shape.execution != "server":
+            self._say([_search_call(shape, path, raw)], raw)
+        elif kind == wire.SEARCH_OUTPUT and shape.call_id and shape.execution != "server":
+            self.add(Message("tool", (self._found(shape, path),)), Source(wire.DIALECT, raw))
         elif kind in _CALLS:
             self._say([_call(shape, kind, raw, path)], raw)
         elif kind in _RESULTS:
             self.add(Message("tool", (self._result(shape, path),)), Source(wire.DIALECT, raw))
         elif kind == "reasoning":
             self._say([_reasoning(shape, raw, path)], raw)
+        elif kind == "item_reference" and is_own_id(shape.id):
+            self._left_out = True
         else:
             leavable = kind in wire.SERVER_TOOL_ITEMS
             if not leavable:
@@ -162,6 +178,12 @@ class _Reader:
         parts = self._content(output, f"{path}.output")
         return ToolResultPart(call_id, cast(Any, tuple(parts)), name=shape.name)
 
+    def _found(self, shape: wire.InputItem, path: str) -> ToolResultPart:
+        """What a search of the client's has found: tools of the request from here on."""
+        tools = read_tool_list(shape.tools or (), f"{path}.tools")
+        self._tools += tools
+        return ToolResultPart(shape.call_id or "", tuple(ToolReferencePart(tool.name) for tool in tools))
+
     # ------------------------------------------------------------ content
 
     def _content(self, content: bytes, path: str, phase: Members = ()) -> list[Part]:
@@ -205,7 +227,8 @@ def _call(shape: wire.InputItem, kind: str, raw: bytes, path: str) -> ToolCallPa
     call_id = _required(shape.call_id, f"{path}.call_id", "the id that its output names")
     name = _required(shape.name, f"{path}.name", "the tool's name")
     member = "arguments" if kind == "function_call" else "input"
-    text = _required(getattr(shape, member), f"{path}.{member}", "the call's own text", may_be_empty=True)
+    given = _text(shape.arguments, f"{path}.arguments") if kind == "function_call" else shape.input
+    text = _required(given, f"{path}.{member}", "the call's own text", may_be_empty=True)
     call = ToolCallPart(
         call_id,
         wire.flat_name(shape.namespace, name),
@@ -213,6 +236,18 @@ def _call(shape: wire.InputItem, kind: str, raw: bytes, path: str) -> ToolCallPa
         "function" if kind == "function_call" else "custom",
         unnamed(raw, _KNOWN_CALL),
     )
+    return with_source(call, Source(wire.DIALECT, raw))
+
+
+def _text(raw: msgspec.Raw, path: str) -> str | None:
+    given = bytes(raw)
+    return cast("str | None", decode(given, str, path)) if given not in (b"", b"null") else None
+
+
+def _search_call(shape: wire.InputItem, path: str, raw: bytes) -> ToolCallPart:
+    given = bytes(shape.arguments)
+    arguments = _text(shape.arguments, path) or "{}" if given[:1] != b"{" else given.decode()
+    call = ToolCallPart(shape.call_id or "", wire.SEARCH_TOOL, arguments)
     return with_source(call, Source(wire.DIALECT, raw))
 
 

@@ -11,8 +11,8 @@ from toolwire.conversation.tool_call_ids import base62
 from toolwire.model.events import Finish, ResponseStart, Usage
 from toolwire.model.request import ChatRequest
 from toolwire.model.source import Members, raw_in
-from toolwire.wire.json import dump, write_array, write_object
-from toolwire.wire.openai_responses import DIALECT
+from toolwire.wire.json import dump, is_object, write_array, write_object
+from toolwire.wire.openai_responses import DIALECT, SEARCH_CALL
 
 #: What the response object repeats of the request, and what stands there where the request says nothing.
 _REPEATED = {
@@ -33,7 +33,16 @@ _REPEATED = {
 }
 
 #: Item type -> what its ids begin with.
-_PREFIXES = {"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc"}
+_PREFIXES = {
+    "message": "msg",
+    "reasoning": "rs",
+    "function_call": "fc",
+    "custom_tool_call": "ctc",
+    "tool_search_call": "tsc",
+}
+
+#: An id of ours, as `item_id` makes them.
+_OWN_ID = re.compile(r"(?:msg|rs|fc|ctc|tsc)_[A-Za-z0-9_-]{1,48}_[0-9]{1,5}")
 
 #: What of a response's id its items' ids repeat: together they are within the 64 characters that clients expect.
 _TOKEN = re.compile(r"resp_([A-Za-z0-9_-]{1,48})")
@@ -47,6 +56,11 @@ def item_id(kind: str, response_id: str, index: int) -> str:
     match = _TOKEN.fullmatch(response_id)
     token = match[1] if match else base62(response_id.encode("utf-8", "surrogatepass"), 24)
     return f"{_PREFIXES[kind]}_{token}_{index}"
+
+
+def is_own_id(id: str | None) -> bool:
+    """Whether an item of ours has this id: nothing keeps what it said."""
+    return id is not None and _OWN_ID.fullmatch(id) is not None
 
 
 class ResponseShape:
@@ -153,7 +167,11 @@ def reasoning_item(id: str, status: str, texts: Iterable[str], signature: str | 
 def call_item(
     kind: str, id: str, status: str, call_id: str, name: tuple[str | None, str], text: str, extra: Members
 ) -> bytes:
-    """A call; `name` is (namespace or None, name)."""
+    """A call; `name` is (namespace or None, name). A search for tools has its arguments as an object."""
+    if kind == SEARCH_CALL:
+        arguments = text.encode("utf-8", "backslashreplace") if is_object(text) else dump(text) if text else b"{}"
+        head = {"type": kind, "id": id, "status": status, "call_id": call_id, "execution": "client"}
+        return write_object([*((name, dump(value)) for name, value in head.items()), ("arguments", arguments)])
     member = "input" if kind == "custom_tool_call" else "arguments"
     item: dict[str, object] = {"type": kind, "id": id, "status": status, "call_id": call_id, "name": name[1]}
     if name[0] is not None:

@@ -14,7 +14,7 @@ from toolwire.model.events import Finish
 from toolwire.model.source import Members
 from toolwire.wire.json import is_object
 
-Kind = Literal["message", "reasoning", "function_call", "custom_tool_call"]
+Kind = Literal["message", "reasoning", "function_call", "custom_tool_call", "tool_search_call"]
 
 
 @dataclass(slots=True)
@@ -53,7 +53,7 @@ class OutputItem:
     def final_status(self, finish: Finish, is_last: bool) -> str:
         """The status at the answer's end: a call is cut where the output limit left no whole arguments, text and a
         freeform call where they are what came last."""
-        if self.kind == "function_call":
+        if self.kind in ("function_call", "tool_search_call"):
             cut = finish.reason == "length" and not is_object(self.text)
         elif self.kind == "message":
             cut = is_last and finish.reason in ("length", "content_filter")

@@ -21,7 +21,7 @@ from toolwire.doors.typed import EFFORTS, in_range, member, one_of, required_mod
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
 from toolwire.model.http import HttpRequest
-from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, Sampling
+from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, Sampling, Tool
 from toolwire.model.response import ChatResponse
 from toolwire.wire import openai_responses as wire
 from toolwire.wire.member_names import NOTHING_ASKED
@@ -33,6 +33,9 @@ _DIALECT_FIELDS = (
     "prompt_cache_options", "prompt_cache_retention", "safety_identifier", "service_tier", "store", "top_logprobs",
     "truncation", "user",
 )  # fmt: skip
+
+#: Warning: see `docs/operations.md`.
+_REFERENCE_LEFT_OUT = "item_reference_left_out"
 
 #: What stands for a history that OpenAI keeps.
 _STORED_HISTORY = ("previous_response_id", "conversation", "prompt")
@@ -83,7 +86,7 @@ def _request(top: dict[str, bytes]) -> ChatRequest:
             code="missing_required_parameter",
         )
     _check_background(top)
-    tools = read_tools(top)
+    tools = _with_loaded(read_tools(top), history.tools)
     choice, foreign_choice = read_tool_choice(top, tools)
     shape, verbosity = _text(top)
     reasoning = member(top, "reasoning", wire.ReasoningSettings) or wire.ReasoningSettings()
@@ -103,7 +106,18 @@ def _request(top: dict[str, bytes]) -> ChatRequest:
         reasoning_summary=reasoning.summary,
         dialect_fields=(*fields, *verbosity, *foreign_choice, *history.foreign),
     )
-    return replace(parsed, fields=RequestFields(wire.DIALECT, tuple(top.items()), parsed, "input"))
+    fields_sent = RequestFields(wire.DIALECT, tuple(top.items()), parsed, "input")
+    if history.left_out:  # the client's `input` is not what is sent
+        messages = (*history.messages[:-1], *history.messages[-1:])
+        return replace(parsed, fields=fields_sent, messages=messages, notes=(_REFERENCE_LEFT_OUT,))
+    return replace(parsed, fields=fields_sent)
+
+
+def _with_loaded(tools: tuple[Tool, ...], loaded: list[Tool]) -> tuple[Tool, ...]:
+    """The request's tools, with those behind them that a search in the history has loaded."""
+    known = {tool.name for tool in tools}
+    new = {tool.name: tool for tool in loaded if tool.name not in known}
+    return (*tools, *new.values()) if new else tools
 
 
 def _check_background(top: dict[str, bytes]) -> None:

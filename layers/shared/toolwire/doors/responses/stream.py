@@ -28,7 +28,7 @@ from toolwire.model.events import (
 from toolwire.model.request import ChatRequest
 from toolwire.model.source import raw_in
 from toolwire.wire.json import dump, members, unnamed, write_array, write_object
-from toolwire.wire.openai_responses import DIALECT, KNOWN_RESPONSE
+from toolwire.wire.openai_responses import DIALECT, KNOWN_RESPONSE, SEARCH_CALL
 
 #: Events that begin something: who writes one of them anew writes what follows.
 _STARTS = (ResponseStart, TextStart, ReasoningStart, ToolCallStart, OpaquePart)
@@ -94,6 +94,8 @@ class ResponsesEncoder:
         if not writer.output.open:
             return comment if writer.output.raw_open else writer.lifecycle(b"response.in_progress")
         item = writer.output.open[-1]
+        if item.kind == SEARCH_CALL:
+            return comment
         if item.kind != "message":
             return writer.emitter.event(*delta_of(item), b',"delta":""')
         content = next((content for content in item.contents if not content.closed), None)

@@ -6,10 +6,12 @@ Tools are flat here. A namespace, which no other API has, becomes its functions 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, cast
 
 import msgspec
 
+from toolwire.doors.responses.open_items import Kind
 from toolwire.doors.tool_parameters import read_parameters
 from toolwire.doors.typed import decode, member
 from toolwire.model.errors import RequestError
@@ -17,8 +19,14 @@ from toolwire.model.request import ChatRequest, Tool, ToolChoice
 from toolwire.model.source import Members, Source, with_source
 from toolwire.wire import openai_responses as wire
 from toolwire.wire.json import dump, members, raw_members, unnamed, write_object
+from toolwire.wire.openai_responses import SEARCH_CALL, SEARCH_TOOL
 
 _KNOWN = frozenset({"type", "name", "description", "parameters", "strict"})
+#: What a search for tools is, where the client does not say.
+_SEARCHES = "Search for more tools by what they do. The tools that are found can be called then."
+_QUERY = b'{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}'
+#: What marks it.
+_BY_CLIENT: Members = (("execution", b'"client"'),)
 _WORDS = ("auto", "none", "required")
 
 
@@ -26,11 +34,18 @@ class Names:
     """Which function of which namespace a tool's name stands for."""
 
     def __init__(self, request: ChatRequest) -> None:
+        self._searches = any(map(is_search, request.tools))
         self._namespaces = {
             tool.name: msgspec.json.decode(raw, type=str)
             for tool in request.tools
             if (raw := dict(tool.extra).get("namespace")) is not None
         }
+
+    def item_kind(self, name: str, kind: str) -> Kind:
+        """The type of the item that a call of this tool is."""
+        if kind == "custom":
+            return "custom_tool_call"
+        return SEARCH_CALL if self._searches and name == SEARCH_TOOL else "function_call"
 
     def split(self, name: str) -> tuple[str | None, str]:
         """(namespace or None, name within it)."""
@@ -43,9 +58,14 @@ class Names:
 
 def read_tools(top: dict[str, bytes]) -> tuple[Tool, ...]:
     """The tools of a request, given its raw members. Raises RequestError."""
+    return read_tool_list(member(top, "tools", list[msgspec.Raw]) or (), "tools")
+
+
+def read_tool_list(raws: Iterable[msgspec.Raw], place: str) -> tuple[Tool, ...]:
+    """The tools of a list that stands at this place of the request. Raises RequestError."""
     tools: list[Tool] = []
-    for number, raw in enumerate(member(top, "tools", list[msgspec.Raw]) or ()):
-        path = f"tools[{number}]"
+    for number, raw in enumerate(raws):
+        path = f"{place}[{number}]"
         shape = decode(bytes(raw), wire.Tool, path)
         if shape.type == "namespace":
             tools += _namespace(shape, path)
@@ -73,6 +93,8 @@ def _tool(raw: bytes, shape: wire.Tool, path: str, namespace: str | None = None)
     """One tool. One of a namespace has no bytes of its own to be sent alone."""
     source = Source(wire.DIALECT, raw) if namespace is None else None
     mark: Members = (("namespace", dump(namespace)),) if namespace is not None else ()
+    if shape.type == SEARCH_TOOL and shape.execution == "client":
+        return with_source(_search(shape), source)
     if shape.type not in ("function", "custom"):
         return with_source(Tool(shape.type, kind="opaque"), source or Source(wire.DIALECT, raw))
     nested = bytes(raw_members(raw).get(shape.type, b"")) if shape.name is None else b""
@@ -85,6 +107,18 @@ def _tool(raw: bytes, shape: wire.Tool, path: str, namespace: str | None = None)
         return with_source(Tool(name, shape.description, kind="custom", extra=_custom(name, shape) + mark), source)
     schema = read_parameters(bytes(shape.parameters), f"{path}.parameters")
     return with_source(Tool(name, shape.description, schema, shape.strict, extra=unnamed(raw, _KNOWN) + mark), source)
+
+
+def _search(shape: wire.Tool) -> Tool:
+    """The client's own search for deferred tools, as the function that it is for every other API."""
+    parameters = bytes(shape.parameters)
+    schema = parameters if parameters[:1] == b"{" else _QUERY
+    return Tool(SEARCH_TOOL, shape.description or _SEARCHES, schema, extra=_BY_CLIENT)
+
+
+def is_search(tool: Tool) -> bool:
+    """Whether the tool is the client's own search for tools."""
+    return tool.name == SEARCH_TOOL and tool.extra == _BY_CLIENT
 
 
 def _custom(name: str, shape: wire.Tool) -> Members:

@@ -43,7 +43,7 @@ from toolwire.model.events import (
 from toolwire.model.request import ChatRequest
 from toolwire.model.source import Members
 from toolwire.wire.json import dump, is_object
-from toolwire.wire.openai_responses import DIALECT
+from toolwire.wire.openai_responses import DIALECT, SEARCH_CALL
 
 
 class EventWriter:
@@ -203,9 +203,7 @@ class EventWriter:
     # ------------------------------------------------------------ calls
 
     def _open_call(self, event: ToolCallStart) -> bytes:
-        self._items[event.index] = item = self.output.begin(
-            "custom_tool_call" if event.kind == "custom" else "function_call"
-        )
+        self._items[event.index] = item = self.output.begin(self._names.item_kind(event.name, event.kind))
         item.call_id, item.name = event.id or "", self._names.split(event.name)
         item.extra = event.extra if self.same_dialect else ()
         begun = b',"call_id":%b,"name":%b' % (dump(item.call_id), dump(item.name[1]))
@@ -214,13 +212,14 @@ class EventWriter:
     def _fragment(self, event: ToolCallDelta) -> bytes:
         item, said = self._items[event.index], dump(event.fragment)
         item.pieces.append(event.fragment)
-        out = self.emitter.event(*delta_of(item), b',"delta":', said)
+        out = self.emitter.event(*delta_of(item), b',"delta":', said) if item.kind != SEARCH_CALL else b""
         return out + self.emitter.extended(b"response.output_tool_call.delta", place(item), b',"delta":', said)
 
     def _end_call(self, event: ToolCallEnd) -> bytes:
         """Ends the call if it is certain to be whole; else the finish tells."""
         item = self._items[event.index]
-        if self.emitter.frame is not None or item.closed or item.kind != "function_call" or not is_object(item.text):
+        is_free = item.kind == "custom_tool_call"
+        if self.emitter.frame is not None or item.closed or is_free or not is_object(item.text):
             return b""
         return self.output.end(item)
 
