@@ -32,6 +32,8 @@ PACKED  := $(abspath $(wildcard toolwire.toml))
 help:  ## list the targets
 	@sed -n 's/^\([a-z0-9]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
 		printf '  make %-12s %s\n' "$$name" "$$text"; done
+	@echo
+	@echo "A clone needs no other data. TOOLWIRE_SHARED=DIR adds the tests and cases against reference data in DIR (CONTRIBUTING.md)."
 
 run: .venv/run.stamp  ## serve the gateway on 127.0.0.1 (PORT=8080 CONFIG=toolwire.toml)
 	@$(if $(wildcard $(KEYS_FILE)),KEYS_FILE='$(KEYS_FILE)' )$(RUN) -m local.server --port $(PORT) $(if $(CONFIG),--config $(CONFIG))
