@@ -17,8 +17,6 @@ ROOMS = ("demo", "doors", "providers", "wire")
 
 #: Tables whose rows are named after whom they are about.
 TABLES = {
-    "schema/dialects.py": "what each API takes as a schema",
-    "schema/strict.py": "the rules of strict schemas, by who made them",
     "stream/text_calls/formats.py": "how models write calls as text, by the models' makers",
 }
 

@@ -19,7 +19,7 @@ from toolwire.schema.flatten import flattened
 from toolwire.schema.lossy import with_optional_cycles
 from toolwire.schema.merge import merge
 from toolwire.schema.property_names import replacements, with_replacements
-from toolwire.schema.strict import anthropic_cost, strict_fault
+from toolwire.schema.strict import strict_cost, strict_fault
 from toolwire.schema.survey import EXPANDED_NODES, Survey
 
 PATH = "tools[0].function.parameters"
@@ -272,7 +272,7 @@ def _encodable() -> dict[str, Any]:
 WORK: dict[str, Callable[[], object]] = {
     "survey": lambda: Survey(_wide()),
     "strict": lambda: strict_fault(_wide({"type": "string"}) | {"additionalProperties": False}),
-    "cost at Anthropic": lambda: anthropic_cost(
+    "cost at Anthropic": lambda: strict_cost(
         wide := _wide({"type": "string"}) | {"additionalProperties": False}, Survey(wide)
     ),
     "merging": lambda: merge(_wide(), _wide({"type": "string"})),

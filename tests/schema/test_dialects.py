@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from tests.schema.provider_schemas import adapted
 from toolwire.doors.openai_errors import render_error
 from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool
 from toolwire.schema import dialects
-from toolwire.schema.dialects import Adapted, adapted
+from toolwire.schema.dialects import Adapted
 
 PATH = "tools[3].function.parameters"
 DRAFT_4 = {"$schema": "http://json-schema.org/draft-04/schema#"}

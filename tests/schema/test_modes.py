@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import open_exchange
+from tests.schema.provider_schemas import DIALECTS, adapted
 from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool
-from toolwire.schema.dialects import DIALECTS, Adapted, adapted
+from toolwire.schema.dialects import Adapted
 from toolwire.schema.lossy import names_alone
 
 PATH = "tools[3].function.parameters"

@@ -8,11 +8,11 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from tests.schema.provider_schemas import DIALECTS, adapted
 from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool
 from toolwire.policy.arguments import find_fault
 from toolwire.schema.check import check_parameters, usable
-from toolwire.schema.dialects import DIALECTS, adapted
 
 STRING = {"type": "string"}
 A = {"a": STRING}

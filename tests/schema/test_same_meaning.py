@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from tests.schema.provider_schemas import DIALECTS, adapted
 from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool
 from toolwire.schema.check import check_parameters
-from toolwire.schema.dialects import DIALECTS, adapted
 
 PATH = "tools[0].function.parameters"
 URIS = {

@@ -8,10 +8,15 @@ from typing import Any
 
 import pytest
 
+from tests.schema.provider_schemas import DIALECTS, adapted
 from toolwire.model.request import Tool
-from toolwire.schema.dialects import STRICT_OFF, Adapted, adapted, within_strict_budget
-from toolwire.schema.strict import ANTHROPIC_LIMITS, StrictCost, StrictLimits, strict_fault
+from toolwire.schema.dialects import STRICT_OFF, Adapted, within_strict_budget
+from toolwire.schema.strict import StrictBudget, StrictCost, StrictLimits, strict_fault
 from toolwire.schema.tree import locate, parse
+
+#: Anthropic's.
+BUDGET = StrictBudget(20, 24, 16)
+
 
 LIMITS = StrictLimits(properties=3, levels=3, characters=20, enum_values=4, long_enum=2, long_enum_characters=6)
 
@@ -76,7 +81,7 @@ def test_not_strict(schema: dict[str, Any], where: str, what: str) -> None:
 
 def test_the_limits_are_todays() -> None:
     assert StrictLimits() == StrictLimits(5_000, 10, 120_000, 1_000, 250, 15_000)
-    assert ANTHROPIC_LIMITS == (20, 24, 16)
+    assert DIALECTS["anthropic_messages"].strict_budget == BUDGET
 
 
 # ------------------------------------------------------------ Anthropic
@@ -148,4 +153,4 @@ def off(tool: Adapted) -> Adapted:
 )
 def test_the_costliest_tools_of_a_request_are_loosened(tools: list[Adapted], loosened: list[int]) -> None:
     expected = [off(tool) if number in loosened else tool for number, tool in enumerate(tools)]
-    assert within_strict_budget(tools) == expected
+    assert within_strict_budget(tools, BUDGET) == expected

@@ -19,7 +19,7 @@ from toolwire.rewrite.foreign_parts import check_server_tools, without_server_to
 from toolwire.rewrite.history import check_results, without_silent_turns
 from toolwire.rewrite.property_names import Names, with_replaced_names
 from toolwire.rewrite.unread_members import unread_members
-from toolwire.schema.dialects import replaced_names
+from toolwire.schema.dialects import SchemaDialect, replaced_names
 
 #: What is shorter is no secret but a word ("ollama", "EMPTY") that a host's message may well contain.
 _SECRET_CHARS = 12
@@ -91,7 +91,7 @@ def prepare_attempt(
         check_server_tools(request, target)
         warnings += unread_members(request, provider.carried_members)
         given = with_found_tools(without_server_tool_items(request, warnings))
-        names = _parameter_names(request, provider.dialect)
+        names = _parameter_names(request, provider.schemas)
         given = with_replaced_names(given, {tool: {own: it for it, own in of.items()} for tool, of in names.items()})
     shares_state = provider.shares_state(client.door.dialect, target.model)
     turn = restored(given, found, origin_of(target), shares_state=shares_state, with_state=with_state)
@@ -116,8 +116,8 @@ def prepare_attempt(
     )
 
 
-def _parameter_names(request: ChatRequest, dialect: str) -> Names:
+def _parameter_names(request: ChatRequest, schemas: SchemaDialect | None) -> Names:
     """See `Attempt.parameter_names`."""
     mode = request.options.schema_mode
     functions = (tool for tool in request.tools if tool.kind == "function")
-    return {tool.name: names for tool in functions if (names := replaced_names(tool, dialect, mode))}
+    return {tool.name: names for tool in functions if (names := replaced_names(tool, schemas, mode))}

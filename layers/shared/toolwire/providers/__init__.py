@@ -31,6 +31,7 @@ from toolwire.providers.profiles import PROFILES, Profile
 
 if TYPE_CHECKING:
     from toolwire.providers.token_count import Count
+    from toolwire.schema.dialects import SchemaDialect
 
 
 class Decoder(Protocol):
@@ -50,6 +51,8 @@ class Provider(Protocol):
     dialect: str
     #: The tool names it takes, as a regular expression; others are mapped and restored.
     tool_name: str
+    #: What it takes as a tool's parameters; None: everything as it is.
+    schemas: SchemaDialect | None = None
     #: The dialects of the doors whose clients' own bytes may pass: their requests, their answers and their call ids.
     lanes: frozenset[str] = frozenset()
     #: Whether, in a lane, the host decides itself about results without a call: it knows more than the history says

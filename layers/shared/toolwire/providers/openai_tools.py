@@ -10,7 +10,12 @@ from toolwire.model.request import ChatRequest, Tool, ToolChoice
 from toolwire.model.settings import Target
 from toolwire.providers.profiles import Profile
 from toolwire.schema.check import check_strict, is_strict
-from toolwire.schema.dialects import STRICT_OFF, adapted
+from toolwire.schema.dialects import STRICT_OFF, SchemaDialect, adapted
+
+#: Hosts want an object with `properties`, and arrays that say what their items are; those with rules for strict tools
+#: also refuse combinations at the root.
+SCHEMAS = SchemaDialect(whole=True)
+STRICT_SCHEMAS = SchemaDialect(whole=True, refused_at_root=frozenset({"allOf", "anyOf", "enum", "not", "oneOf"}))
 
 
 def check_tools(request: ChatRequest, target: Target, profile: Profile) -> None:
@@ -28,9 +33,7 @@ def check_tools(request: ChatRequest, target: Target, profile: Profile) -> None:
             check_strict(tool, f"tools[{number}].function.parameters")
 
 
-def with_known_schemas(
-    request: ChatRequest, dialect: str, target: Target, profile: Profile, warnings: list[str]
-) -> ChatRequest:
+def with_known_schemas(request: ChatRequest, target: Target, profile: Profile, warnings: list[str]) -> ChatRequest:
     """The request of another API's client with the tools' parameters in the words of this one, and `strict` where the
     host can keep to it. Raises RequestError (`tool_schema_incompatible`)."""
 
@@ -40,7 +43,7 @@ def with_known_schemas(
                 yield tool
                 continue
             path = f"tools[{number}].function.parameters"
-            rules = "openai" if profile.strict_rules else dialect
+            rules = STRICT_SCHEMAS if profile.strict_rules else SCHEMAS
             schema = adapted(tool, rules, path, target.provider.name, request.options.schema_mode)
             new = replace(tool, parameters=schema.parameters, description=schema.described(tool.description))
             warnings.extend(schema.warnings)

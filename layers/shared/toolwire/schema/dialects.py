@@ -1,16 +1,11 @@
-"""What each provider takes as a tool's parameters, as data, and a tool's parameters in its words.
+"""What a provider takes as a tool's parameters, as data, and a tool's parameters in its words.
 
 A keyword that a provider documents as ignored is sent: the model reads it, and the meaning stays. One that makes it
 refuse the whole request is converted if nothing is lost (`convert` says when). Else it is left out, with a warning, and
 in words for the model (`flatten`, `lossy`, `property_names`), or the tool is refused here, by name: `schema_mode` says
 which. Arguments are checked against the client's own schema in any case.
 
-Where the rows come from: the Chat hosts want an object with `properties`, arrays that say what their items are, and
-2020-12; OpenAI itself also refuses combinations at the root (what `strict` asks for is checked with the request).
-Anthropic refuses `oneOf`, `allOf` and `anyOf` at the root, wants `type: object` there and property names of 64 plain
-characters, and reads 2020-12. Gemini takes JSON Schema in `parametersJsonSchema`; of its keywords it documents `$defs`
-and a `$ref` alone in its schema, going round only through properties that need not be there, `enum` of strings and
-numbers, inclusive bounds, `anyOf`, `oneOf` and `prefixItems`, and says of others that they are ignored.
+Each provider has its rules as `Provider.schemas`.
 """
 
 from __future__ import annotations
@@ -36,7 +31,7 @@ from toolwire.schema.lossy import (
     without_dynamic_references,
 )
 from toolwire.schema.property_names import replacements, with_replacements
-from toolwire.schema.strict import ANTHROPIC_LIMITS, StrictCost, anthropic_cost
+from toolwire.schema.strict import StrictBudget, StrictCost, strict_cost
 from toolwire.schema.survey import Survey, SurveyError
 from toolwire.schema.tree import draft_of, parse, walk
 
@@ -59,30 +54,9 @@ class SchemaDialect:
     plain: bool = False
     #: Whether a schema may contain itself only through a property that need not be there.
     optional_cycles: bool = False
-    #: Whether a strict tool takes of a budget, and what is beyond it is sent without `strict`.
-    strict_budget: bool = False
+    #: What strict tools share; what is beyond it is sent without `strict`. None: there is no such bound.
+    strict_budget: StrictBudget | None = None
 
-
-#: Anthropic's rule for the names of the root's properties, which it has at Bedrock, too.
-_PROPERTY_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-
-DIALECTS = {
-    "anthropic_messages": SchemaDialect(
-        empty=b'{"type":"object","properties":{}}',
-        refused_at_root=frozenset({"allOf", "anyOf", "oneOf"}),
-        property_name=_PROPERTY_NAME,
-        strict_budget=True,
-    ),
-    "bedrock_converse": SchemaDialect(
-        empty=b'{"type":"object","properties":{}}',
-        refused_at_root=frozenset({"allOf", "anyOf", "oneOf"}),
-        property_name=_PROPERTY_NAME,
-    ),
-    "gemini": SchemaDialect(omits_empty=True, plain=True, optional_cycles=True),
-    "openai": SchemaDialect(whole=True, refused_at_root=frozenset({"allOf", "anyOf", "enum", "not", "oneOf"})),
-    "openai_chat": SchemaDialect(whole=True),
-    "openai_responses": SchemaDialect(whole=True),
-}
 
 #: `strict` was asked for, and the schema says more than the provider can force, or the request has too many such.
 STRICT_OFF = "strict_turned_off"
@@ -128,10 +102,10 @@ class _Converted:
     names: Mapping[str, str] = field(default_factory=dict)
 
 
-#: Conversions by dialect and SHA-256 of the schema: a conversation sends the same tools with every turn. Larger ones
+#: Conversions by rules and SHA-256 of the schema: a conversation sends the same tools with every turn. Larger ones
 #: are made anew, so that what is kept is bounded.
 _KEPT, _KEPT_BYTES = 1024, 32 << 10
-_converted: dict[tuple[str, bool, bytes], _Converted] = {}
+_converted: dict[tuple[SchemaDialect, bool, bytes], _Converted] = {}
 
 #: Places of one schema that are told apart when something is left out of it.
 _MOST_CUTS = 16
@@ -140,38 +114,36 @@ _MOST_CUTS = 16
 SchemaMode = Literal["convert", "reject", "lossy"]
 
 
-def adapted(tool: Tool, dialect: str, path: str, provider: str, mode: SchemaMode | None = None) -> Adapted:
-    """The tool's parameters for a provider of this dialect: the very bytes where nothing must change. `path` is the
+def adapted(tool: Tool, rules: SchemaDialect, path: str, provider: str, mode: SchemaMode | None = None) -> Adapted:
+    """The tool's parameters for a provider with these rules: the very bytes where nothing must change. `path` is the
     JSON path of the parameters in the client's request.
 
     Where something must, they say the same in the provider's words. Where the provider has no words for it, "reject"
     refuses; "convert" (which None means) and "lossy" leave it out, with a warning that names the path. Raises
     RequestError (`tool_schema_incompatible`) where the provider cannot be told the same.
     """
-    rules = DIALECTS[dialect]
     raw = tool.parameters or rules.empty
     if raw is None:
         return Adapted(None, tool.strict)
-    result = _cached(raw, dialect, rules, loosens=mode != "reject")
+    result = _cached(raw, rules, loosens=mode != "reject")
     if result.features:
         raise _incompatible(tool, path, provider, result.features)
     warnings = tuple(f"{SCHEMA_REDUCED}:{_UNFIT.sub('_', path + cut)[:200]}" for cut in result.cuts)
     warnings += (f"{NAMES_REPLACED}:{path}",) if result.names else ()
     parameters = None if result.omitted else raw if result.raw is None else result.raw
     strict, cost = tool.strict, None
-    if tool.strict and rules.strict_budget:
+    if tool.strict and rules.strict_budget is not None:
         cost = result.cost
         strict = None if cost is None else True
         warnings += (STRICT_OFF,) if cost is None else ()
     return Adapted(parameters, strict, warnings, cost, result.note, result.names)
 
 
-def replaced_names(tool: Tool, dialect: str, mode: SchemaMode | None = None) -> Mapping[str, str]:
-    """`Adapted.names` of the tool at a provider of this dialect."""
-    rules = DIALECTS.get(dialect)
+def replaced_names(tool: Tool, rules: SchemaDialect | None, mode: SchemaMode | None = None) -> Mapping[str, str]:
+    """`Adapted.names` of the tool at a provider with these rules; None: it takes everything as it is."""
     if tool.parameters is None or mode == "reject" or rules is None or rules.property_name is None:
         return {}
-    return _cached(tool.parameters, dialect, rules, loosens=True).names
+    return _cached(tool.parameters, rules, loosens=True).names
 
 
 def _incompatible(tool: Tool, path: str, provider: str, features: tuple[str, ...]) -> RequestError:
@@ -183,14 +155,14 @@ def _incompatible(tool: Tool, path: str, provider: str, features: tuple[str, ...
     return RequestError(message, param=path, code="tool_schema_incompatible", features=features)
 
 
-def within_strict_budget(tools: Sequence[Adapted]) -> list[Adapted]:
+def within_strict_budget(tools: Sequence[Adapted], budget: StrictBudget) -> list[Adapted]:
     """The tools of one request, the costliest without `strict` until the provider's budget holds the others."""
     result = list(tools)
     strict = [number for number, tool in enumerate(result) if tool.cost is not None]
     while strict:
         costs = [cost for number in strict if (cost := result[number].cost) is not None]
         spent = (len(strict), sum(cost.optional for cost in costs), sum(cost.unions for cost in costs))
-        if all(count <= most for count, most in zip(spent, ANTHROPIC_LIMITS, strict=True)):
+        if all(count <= most for count, most in zip(spent, budget, strict=True)):
             break
         fattest = max(range(len(strict)), key=lambda place: (costs[place].optional + costs[place].unions, place))
         number = strict.pop(fattest)
@@ -199,8 +171,8 @@ def within_strict_budget(tools: Sequence[Adapted]) -> list[Adapted]:
     return result
 
 
-def _cached(raw: bytes, dialect: str, rules: SchemaDialect, *, loosens: bool) -> _Converted:
-    key = (dialect, loosens, hashlib.sha256(raw).digest())
+def _cached(raw: bytes, rules: SchemaDialect, *, loosens: bool) -> _Converted:
+    key = (rules, loosens, hashlib.sha256(raw).digest())
     result = _converted.get(key)
     if result is None:
         valid = usable(raw)
@@ -230,7 +202,7 @@ def _convert(raw: bytes, rules: SchemaDialect) -> _Converted:
         if rules.omits_empty and _is_empty(schema):
             return _Converted(omitted=True)
         features = _unspeakable(schema, survey, rules)
-        cost = anthropic_cost(schema, survey) if rules.strict_budget else None
+        cost = strict_cost(schema, survey) if rules.strict_budget is not None else None
     except CannotConvertError as error:
         return _Converted(features=(str(error),))
     except SurveyError:
@@ -271,7 +243,7 @@ def _loosened(raw: bytes, rules: SchemaDialect) -> _Converted:
     unused_definitions_dropped(schema)
     if rules.omits_empty and _is_empty(schema):
         return _Converted(omitted=True, cuts=_few(cuts), note=note)
-    cost = anthropic_cost(schema, Survey(schema)) if rules.strict_budget else None
+    cost = strict_cost(schema, Survey(schema)) if rules.strict_budget is not None else None
     return _Converted(json.encode(schema), cost=cost, cuts=_few(cuts), note=note, names=names)
 
 

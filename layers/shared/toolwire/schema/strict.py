@@ -125,12 +125,12 @@ def _levels(root: dict[str, Any], most: int) -> int:
     return deepest
 
 
-# ---------------------------------------------------------------- Anthropic
+# ---------------------------------------------------------------- budgets
 
 
 @dataclass(frozen=True, slots=True)
 class StrictCost:
-    """What a strict tool takes of Anthropic's budget for one request."""
+    """What a strict tool takes of a provider's budget for one request."""
 
     #: Properties that may be left out.
     optional: int
@@ -138,9 +138,15 @@ class StrictCost:
     unions: int
 
 
-#: Strict tools, optional properties and union properties that one request may have.
-ANTHROPIC_LIMITS = (20, 24, 16)
+class StrictBudget(NamedTuple):
+    """How many strict tools, and how many optional properties and union properties of these, one request may have."""
 
+    tools: int
+    optional: int
+    unions: int
+
+
+#: What a provider with a budget does not force (Anthropic's guide, so far the only one).
 _UNENFORCED = frozenset(
     [
         "contains",
@@ -173,8 +179,8 @@ _UNENFORCED = frozenset(
 _FORMATS = frozenset(["date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid"])
 
 
-def anthropic_cost(root: dict[str, Any], survey: Survey) -> StrictCost | None:
-    """What the schema costs as a strict one at Anthropic; None if it says more than can be forced there."""
+def strict_cost(root: dict[str, Any], survey: Survey) -> StrictCost | None:
+    """What the schema costs as a strict one where there is a budget; None if it says more than can be forced there."""
     if survey.has_cycle():
         return None
     optional = unions = 0

@@ -19,7 +19,7 @@ from toolwire.providers.anthropic_messages.lane import own_fields, own_headers, 
 from toolwire.providers.anthropic_messages.messages import CONTENT, write_messages
 from toolwire.providers.anthropic_messages.models import Family, family_of
 from toolwire.providers.anthropic_messages.settings import Settings, settle
-from toolwire.providers.anthropic_messages.tools import with_tools, write_tool_choice
+from toolwire.providers.anthropic_messages.tools import SCHEMAS, with_tools, write_tool_choice
 from toolwire.providers.profiles import Profile
 from toolwire.rewrite.answer_format import with_format_in_words
 from toolwire.rewrite.content import with_carried_content
@@ -47,6 +47,7 @@ class AnthropicMessages(Provider):
 
     dialect = DIALECT
     tool_name = _TOOL_NAME
+    schemas = SCHEMAS
     lanes = frozenset({DIALECT})
     judges_results = True
     any_model = "claude"

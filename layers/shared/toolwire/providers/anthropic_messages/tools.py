@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from toolwire.model.errors import RequestError
@@ -9,9 +10,18 @@ from toolwire.model.request import ChatRequest, Tool
 from toolwire.model.settings import Target
 from toolwire.model.source import raw_in
 from toolwire.providers.anthropic_messages.models import Family
-from toolwire.schema.dialects import Adapted, adapted, within_strict_budget
+from toolwire.schema.dialects import Adapted, SchemaDialect, adapted, within_strict_budget
+from toolwire.schema.strict import StrictBudget
 from toolwire.wire.anthropic_messages import DIALECT
 from toolwire.wire.json import dump, write_object
+
+#: Anthropic refuses these keywords at the root, wants `type: object` there and property names of 64 plain characters.
+SCHEMAS = SchemaDialect(
+    empty=b'{"type":"object","properties":{}}',
+    refused_at_root=frozenset({"allOf", "anyOf", "oneOf"}),
+    property_name=re.compile(r"[A-Za-z0-9_.-]{1,64}"),
+    strict_budget=StrictBudget(tools=20, optional=24, unions=16),
+)
 
 
 def with_tools(
@@ -32,12 +42,12 @@ def with_tools(
             code="unsupported_tool",
             param="tool_choice",
         )
-    schemas = within_strict_budget(
-        [
-            adapted(tool, DIALECT, f"{path}.function.parameters", target.provider.name, request.options.schema_mode)
-            for tool, path in kept
-        ]
-    )
+    schemas = [
+        adapted(tool, SCHEMAS, f"{path}.function.parameters", target.provider.name, request.options.schema_mode)
+        for tool, path in kept
+    ]
+    if SCHEMAS.strict_budget is not None:
+        schemas = within_strict_budget(schemas, SCHEMAS.strict_budget)
     written = [_tool(tool, schema, family, warnings) for (tool, _), schema in zip(kept, schemas, strict=True)]
     return replace(request, tools=tuple(tool for tool, _ in kept)), written
 

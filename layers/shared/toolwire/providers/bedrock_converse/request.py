@@ -24,7 +24,7 @@ from toolwire.providers.bedrock_converse.answer import ConverseDecoder
 from toolwire.providers.bedrock_converse.errors import error_of
 from toolwire.providers.bedrock_converse.messages import CONTENT, with_own_redacted, write_messages
 from toolwire.providers.bedrock_converse.models import Family, family_of
-from toolwire.providers.bedrock_converse.tools import instruction, with_known_tools, write_tools
+from toolwire.providers.bedrock_converse.tools import SCHEMAS, instruction, with_known_tools, write_tools
 from toolwire.providers.profiles import Profile
 from toolwire.rewrite.answer_format import with_format_in_words
 from toolwire.rewrite.content import with_carried_content
@@ -49,6 +49,7 @@ class BedrockConverse(Provider):
 
     dialect = DIALECT
     tool_name = WIRE_NAME
+    schemas = SCHEMAS
     carried_members = frozenset({"cache_control"})
     any_model = "anthropic.claude"
 

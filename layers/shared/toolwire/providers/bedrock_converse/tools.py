@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from toolwire.model.errors import RequestError
@@ -9,8 +10,7 @@ from toolwire.model.request import ChatRequest, Tool
 from toolwire.model.settings import Target
 from toolwire.providers.bedrock_converse.messages import cache_point
 from toolwire.providers.bedrock_converse.models import Family
-from toolwire.schema.dialects import Adapted, adapted
-from toolwire.wire.bedrock_converse import DIALECT
+from toolwire.schema.dialects import Adapted, SchemaDialect, adapted
 from toolwire.wire.json import dump, write_array, write_object
 
 #: Takes the place of `tool_choice: none`, which the API has no word for, where the history needs tools declared.
@@ -22,6 +22,13 @@ _CHOICE_CHANGED = "tool_choice_changed"
 #: What stands for the definition of a tool that the history has called and the request does not declare.
 _ABSENT_DESCRIPTION = "This tool is not available any more."
 _ABSENT_SCHEMA = b'{"type":"object","properties":{}}'
+
+#: As Anthropic's, whose models most are: but strict tools share no budget here.
+SCHEMAS = SchemaDialect(
+    empty=b'{"type":"object","properties":{}}',
+    refused_at_root=frozenset({"allOf", "anyOf", "oneOf"}),
+    property_name=re.compile(r"[A-Za-z0-9_.-]{1,64}"),
+)
 
 
 def with_known_tools(request: ChatRequest, target: Target, family: Family, warnings: list[str]) -> ChatRequest:
@@ -81,7 +88,7 @@ def _entries(
 ) -> list[bytes]:
     """A tool and the cache point behind it, if the client has marked it."""
     path = f"tools[{number}].function.parameters"
-    schema = adapted(tool, DIALECT, path, target.provider.name, request.options.schema_mode)
+    schema = adapted(tool, SCHEMAS, path, target.provider.name, request.options.schema_mode)
     warnings += schema.warnings
     return [
         _spec(tool, schema, family, warnings),

@@ -20,7 +20,7 @@ from toolwire.providers.gemini.answer import GeminiDecoder
 from toolwire.providers.gemini.errors import error_from_body
 from toolwire.providers.gemini.messages import CONTENT, HistoryWriter
 from toolwire.providers.gemini.models import Family, family_of, thinking
-from toolwire.providers.gemini.tools import add_warning, calling_config, write_declarations
+from toolwire.providers.gemini.tools import SCHEMAS, add_warning, calling_config, write_declarations
 from toolwire.providers.profiles import Profile
 from toolwire.rewrite.answer_format import with_format_in_words
 from toolwire.rewrite.content import with_carried_content
@@ -51,6 +51,7 @@ class Google(Provider):
     dialect = DIALECT
     #: Google's own rule allows 128 characters today; models that are still served allow 64.
     tool_name = r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}"
+    schemas = SCHEMAS
     any_model = "gemini"
 
     def build_request(

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from toolwire.model.request import ChatRequest, ToolChoice
 from toolwire.model.settings import Target
-from toolwire.schema.dialects import adapted
-from toolwire.wire.gemini import DIALECT
+from toolwire.schema.dialects import SchemaDialect, adapted
 from toolwire.wire.json import dump, write_object
+
+#: Of `parametersJsonSchema`, Google documents `$defs` and a `$ref` alone in its schema, going round only through
+#: properties that need not be there, `enum` of strings and numbers, inclusive bounds, `anyOf`, `oneOf` and
+#: `prefixItems`, and says of other keywords that they are ignored.
+SCHEMAS = SchemaDialect(omits_empty=True, plain=True, optional_cycles=True)
 
 
 def write_declarations(request: ChatRequest, target: Target, warnings: list[str]) -> tuple[list[bytes], bool]:
@@ -17,7 +21,7 @@ def write_declarations(request: ChatRequest, target: Target, warnings: list[str]
         if tool.kind == "opaque":  # a service of the host that the client had in mind
             add_warning(warnings, "not_supported:server_tools")
             continue
-        schema = adapted(tool, DIALECT, path, target.provider.name, request.options.schema_mode)
+        schema = adapted(tool, SCHEMAS, path, target.provider.name, request.options.schema_mode)
         for warning in schema.warnings:
             add_warning(warnings, warning)
         is_strict = is_strict or bool(schema.strict)

@@ -25,7 +25,7 @@ from toolwire.providers.openai_chat.messages import (
     write_message,
 )
 from toolwire.providers.openai_chat.tools import write_tool, write_tool_choice
-from toolwire.providers.openai_tools import check_tools, only_allowed, with_known_schemas, without_idle_choice
+from toolwire.providers.openai_tools import SCHEMAS, check_tools, only_allowed, with_known_schemas, without_idle_choice
 from toolwire.providers.profiles import Profile
 from toolwire.providers.reasoning_efforts import with_known_effort
 from toolwire.rewrite.answer_format import with_format_in_words
@@ -64,6 +64,7 @@ class OpenAIChat(Provider):
 
     dialect = DIALECT
     tool_name = WIRE_NAME
+    schemas = SCHEMAS
     lanes = frozenset({DIALECT})
     may_write_calls_as_text = True
 
@@ -103,7 +104,7 @@ def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatR
         request = with_known_effort(request, target, profile.efforts, warnings)
         request = with_stops(request, warnings, most=profile.stops)
         request = request if profile.json_schema else _with_plain_json(request, warnings)
-        request = with_known_schemas(request, DIALECT, target, profile, warnings)
+        request = with_known_schemas(request, target, profile, warnings)
     check_tools(request, target, profile)
     request, added = with_results(request)
     if added:

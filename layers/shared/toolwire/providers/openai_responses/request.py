@@ -22,7 +22,7 @@ from toolwire.providers.openai_responses.errors import error_from_body
 from toolwire.providers.openai_responses.messages import CONTENT, SHARED_MEMBERS, write_input
 from toolwire.providers.openai_responses.shapes import without_source
 from toolwire.providers.openai_responses.tools import write_tool_choice, write_tools
-from toolwire.providers.openai_tools import check_tools, only_allowed, with_known_schemas, without_idle_choice
+from toolwire.providers.openai_tools import SCHEMAS, check_tools, only_allowed, with_known_schemas, without_idle_choice
 from toolwire.providers.profiles import Profile
 from toolwire.providers.reasoning_efforts import with_known_effort
 from toolwire.rewrite.content import with_carried_content
@@ -74,6 +74,7 @@ class OpenAIResponses(Provider):
 
     dialect = DIALECT
     tool_name = _TOOL_NAME
+    schemas = SCHEMAS
     lanes = frozenset({DIALECT})
     judges_results = True
     carried_members = SHARED_MEMBERS
@@ -159,7 +160,7 @@ def _with_sent_tools(request: ChatRequest, target: Target, profile: Profile, war
     """The request with the tools that are sent."""
     request = without_server_tools(only_allowed(request, profile), DIALECT, target, warnings)
     request = request if profile.custom_tools else bridged(request, warnings)
-    return without_idle_choice(with_known_schemas(request, DIALECT, target, profile, warnings))
+    return without_idle_choice(with_known_schemas(request, target, profile, warnings))
 
 
 # ---------------------------------------------------------------- a client of the same dialect
