@@ -74,8 +74,8 @@ _PATTERN_STEPS = 10_000
 #: What may be a number that Python does not read, in a text of any kind.
 _LONG_NUMBER = re.compile(rb"[0-9]{4301}")
 
-#: Keywords that are taken out of one schema before it is given up.
-_MOST_REPAIRS = 16
+#: Keywords that only a validator sees to be wrong, and that are taken out of one schema before it is given up.
+_MOST_REPAIRS = 4
 
 #: A group that is nothing but a repetition, repeated: `(a+)+`. It means no more than `a+`, and takes a backtracking
 #: engine exponential time. Ours has a bound, but providers and clients get these schemas too.
@@ -197,7 +197,7 @@ def _repaired(raw: bytes) -> Usable | Fault:
     given = _parsed(raw)
     if isinstance(given, Fault):
         return given
-    schema, cuts = repaired(given)
+    schema, cuts = repaired(given, _is_pattern)
     if fault := _survey_fault(schema):
         return fault
     found: Fault | Validator = Fault(_INVALID, "", "it has too many faults")
@@ -221,10 +221,7 @@ def _cut(schema: dict[str, Any], path: list[str | int]) -> str:
     path = _loosening(path)
     node: Any = schema
     for step in path[:-1]:
-        above, node = node, node[step]
-    if path[-2:-1] == ["patternProperties"]:  # what it covered must not become what the others refuse
-        above.pop("additionalProperties", None)
-        above.pop("unevaluatedProperties", None)
+        node = node[step]
     del node[path[-1]]
     return "".join("/" + escaped(step) for step in path)
 
@@ -303,6 +300,11 @@ def _is_readable(raw: bytes) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _is_pattern(pattern: str) -> bool:
+    """Whether our engine or another one reads it."""
+    return _is_regex(pattern) or not isinstance(_compiled(json.dumps({"pattern": pattern}), 2020), Fault)
 
 
 def _is_regex(pattern: str) -> bool:

@@ -37,16 +37,18 @@ _FLAGS = frozenset({"deprecated", "readOnly", "writeOnly"})
 _SIZE = re.compile(rb"[0-9]+(?:\.0+)?")
 
 
-def repaired(root: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The schema made valid, as far as its keywords' values go, and the JSON pointers of what was cut from it."""
-    repair = _Repair(root)
+def repaired(root: dict[str, Any], is_pattern: Callable[[str], bool]) -> tuple[dict[str, Any], list[str]]:
+    """The schema made valid, as far as its keywords' values go, and the JSON pointers of what was cut from it.
+    `is_pattern` says whether a text is a regular expression."""
+    repair = _Repair(root, is_pattern)
     return repair.schema(root, ""), repair.cuts
 
 
 class _Repair:
     """One document. Builds it anew, so that what came in stays as it was."""
 
-    def __init__(self, root: dict[str, Any]) -> None:
+    def __init__(self, root: dict[str, Any], is_pattern: Callable[[str], bool]) -> None:
+        self._is_pattern = is_pattern
         self._draft, self._references = draft_of(root), References(root)
         self.cuts: list[str] = []
 
@@ -62,6 +64,10 @@ class _Repair:
             elif not isinstance(kept, _Cut | _Loosened):
                 found[word] = kept
         self._tuple(node, found)
+        patterns = found.get("patternProperties")
+        if patterns is not None and len(patterns) < len(node["patternProperties"]):
+            found.pop("additionalProperties", None)  # it would refuse what the lost ones allowed
+            found.pop("unevaluatedProperties", None)
         return found
 
     def _keyword(self, word: str, value: Any, at: str) -> Any:
@@ -75,7 +81,9 @@ class _Repair:
         if check is None:
             return value
         kept = check(value)
-        if word == "$ref" and isinstance(value, str) and self._leads_nowhere(value):
+        if isinstance(value, str) and (
+            (word == "$ref" and self._leads_nowhere(value)) or (word == "pattern" and not self._is_pattern(value))
+        ):
             kept = _CUT
         if kept is _CUT and word in _BOUNDS and isinstance(value, bool):
             return value  # draft 4's form: see `_exclusive`
@@ -132,6 +140,9 @@ class _Repair:
         found: dict[str, Any] = {}
         for name, entry in value.items():
             place = f"{at}/{escaped(name)}"
+            if word == "patternProperties" and not self._is_pattern(name):
+                self.cuts.append(place)
+                continue
             if word == "dependencies" and isinstance(entry, list):
                 found[name] = _names(entry)
                 continue
