@@ -42,14 +42,14 @@ GOOD: dict[str, list[Any]] = {
     "one call": [ROLE, opening(0, "call_a", "weather"), fragment(0, PARIS[:5]), fragment(0, PARIS[5:]), CALLS, TOTAL],
     "later deltas with empty id and name": [
         ROLE, opening(0, "call_a", "weather"),
-        fragment(0, "{}", id="", type="function"), CALLS, TOTAL,
+        fragment(0, PARIS, id="", type="function"), CALLS, TOTAL,
     ],
     "interleaved calls": [
         ROLE, opening(0, "call_a", "weather"), opening(1, "call_b", "weather"),
         fragment(0, PARIS[:5]), fragment(1, ROME[:7]), fragment(0, PARIS[5:]), fragment(1, ROME[7:]), CALLS, TOTAL,
     ],
-    "text after calls": [ROLE, opening(0, "call_a", "time", "{}"), text("done"), CALLS, TOTAL],
-    "reasoning": [ROLE, chunk({"reasoning_content": "hm"}), chunk({"reasoning": "m"}), text("x"), STOP, TOTAL],
+    "text after calls": [ROLE, opening(0, "call_a", "weather", PARIS), text("done"), CALLS, TOTAL],
+    "reasoning": [ROLE, chunk({"reasoning_content": "hm"}), chunk({"reasoning_content": "m"}), text("x"), STOP, TOTAL],
     "refusal": [chunk({"role": "assistant", "content": None, "refusal": "no"}), STOP, TOTAL],
     "cut by the limit": [ROLE, opening(0, "call_a", "weather", '{"ci'), chunk(finish="length"), TOTAL],
     "unknown members": [
@@ -352,14 +352,6 @@ def test_members_of_the_finish_survive_a_call_without_arguments() -> None:
     assert said.chunks[-2]["choices"][0]["stop_reason"] == 5
 
 
-@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
-def test_reasoning_keeps_the_hosts_word_for_it(name: str) -> None:
-    for parts in (["h", "m"], ["hm"]):
-        said = seen(stream(ROLE, *(chunk({name: part}, id="odd") for part in parts), text("x"), STOP, TOTAL))
-        assert (said.reasoning, said.content) == ("hm", "x")
-        assert "".join(c["choices"][0]["delta"].get(name, "") for c in said.chunks if c["choices"]) == "hm"
-
-
 def test_thinking_parts_of_a_content_list() -> None:
     thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
     said = seen(stream(ROLE, text([thinking]), text([{"type": "text", "text": "x"}]), STOP, TOTAL))
@@ -378,12 +370,6 @@ def test_half_a_surrogate_pair_in_each_chunk() -> None:
     answer = ask(stream(ROLE, *upstream, STOP, TOTAL), usage=True)
     content = read(answer.body, usage=True).content
     assert content.encode("utf-16", "surrogatepass").decode("utf-16") == "\U0001f600"
-
-
-def test_the_finish_of_old_functions() -> None:
-    called = chunk({"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}})
-    upstream = stream(called, chunk(finish="function_call"), TOTAL)
-    assert ask(upstream, usage=True).body == upstream
 
 
 # ---------------------------------------------------------------- usage

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from toolwire.conversation import NOTHING_FOUND, Found, origin_of, restored
@@ -13,6 +14,7 @@ from toolwire.model.http import UpstreamRequest
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Target
 from toolwire.providers import Provider, load_provider, profile_of
+from toolwire.providers.asked import Asked
 from toolwire.providers.profiles import Profile
 from toolwire.rewrite.deferred_tools import with_found_tools
 from toolwire.rewrite.foreign_parts import check_server_tools, without_server_tool_items
@@ -20,6 +22,8 @@ from toolwire.rewrite.history import check_results, without_silent_turns
 from toolwire.rewrite.property_names import Names, with_replaced_names
 from toolwire.rewrite.unread_members import unread_members
 from toolwire.schema.dialects import SchemaDialect, replaced_names
+from toolwire.schema.dialects import replaced_names
+from toolwire.rewrite.tool_names import wire_name
 
 #: What is shorter is no secret but a word ("ollama", "EMPTY") that a host's message may well contain.
 _SECRET_CHARS = 12
@@ -57,6 +61,11 @@ class Attempt:
     def refuses_state(self, status: int | None, refusal: GatewayError) -> bool:
         """Whether the provider has refused the state that it was given: `without_state` may be answered."""
         return self.has_state and status == 400 and _ABOUT_STATE.search(refusal.message) is not None
+
+    def asked(self, warn: Callable[[str], None]) -> Asked:
+        """What the decoder of the answer knows of the request. `warn` takes the codes of its warnings."""
+        tools = (tool.name for tool in self._request.tools if tool.kind != "opaque")
+        return Asked(frozenset(wire_name(name, self.provider.tool_name) for name in tools), warn)
 
     def without_state(self) -> Attempt:
         """The same without any state. Raises RequestError."""

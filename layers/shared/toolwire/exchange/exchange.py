@@ -115,6 +115,7 @@ class Exchange:
             headers,
             self.attempt.provider,
             self.figures,
+            self.attempt.asked(self.figures.warn),
             for_stream=self.client.request.stream,
             observer=self._observer,
         )

@@ -19,6 +19,7 @@ from toolwire.model.errors import GatewayError, UpstreamProtocolError, UpstreamT
 from toolwire.model.events import Batch
 from toolwire.model.limits import ANSWER_BYTES
 from toolwire.providers import Provider
+from toolwire.providers.asked import Asked
 
 #: Within how many bytes a body shows that it is a stream, whatever its content type says.
 _BEGINNING = 16
@@ -37,12 +38,13 @@ def reader_for(
     headers: dict[str, str],
     provider: Provider,
     figures: Figures,
+    asked: Asked,
     *,
     for_stream: bool,
     observer: Observer | None,
 ) -> Reader:
     """The reader of an answer with this head (names of headers in lower case). `for_stream`: the client reads a stream;
-    where it does not, what is streamed is gathered."""
+    where it does not, what is streamed is gathered. `asked`: what the decoder knows of the request."""
     if not 200 <= status < 300:
         return RefusalReader(status, headers, provider)
 
@@ -50,9 +52,9 @@ def reader_for(
         framing = provider.framing(headers.get("content-type", "").lower(), start, asked=for_stream)
         if framing is None:
             return None
-        return StreamReader(framing, provider, figures, for_stream=for_stream, observer=observer)
+        return StreamReader(framing, provider, figures, asked, for_stream=for_stream, observer=observer)
 
-    return stream_reader(b"") or DocumentReader(provider, figures, stream_reader, for_stream=for_stream)
+    return stream_reader(b"") or DocumentReader(provider, figures, asked, stream_reader, for_stream=for_stream)
 
 
 class StreamReader:
@@ -63,12 +65,13 @@ class StreamReader:
         frames: Framing,
         provider: Provider,
         figures: Figures,
+        asked: Asked,
         *,
         for_stream: bool,
         observer: Observer | None,
     ) -> None:
         self._frames, self._provider, self._figures, self._observer = frames, provider, figures, observer
-        self._decoder = provider.decoder()
+        self._decoder = provider.decoder(asked)
         self._for_stream = for_stream
         self._size = 0
 
@@ -124,11 +127,12 @@ class DocumentReader:
         self,
         provider: Provider,
         figures: Figures,
+        asked: Asked,
         stream_reader: Callable[[bytes], StreamReader | None],
         *,
         for_stream: bool,
     ) -> None:
-        self._provider, self._figures, self._for_stream = provider, figures, for_stream
+        self._provider, self._figures, self._asked, self._for_stream = provider, figures, asked, for_stream
         self._stream_reader = stream_reader
         self._stream: StreamReader | None = None
         self._body = bytearray()
@@ -152,7 +156,7 @@ class DocumentReader:
             return
         if error is not None:
             raise error
-        batch = self._provider.decoder().decode_json(bytes(self._body))
+        batch = self._provider.decoder(self._asked).decode_json(bytes(self._body))
         self._figures.note_read(batch)
         yield self._provider.without_source(batch) if self._for_stream else batch
 

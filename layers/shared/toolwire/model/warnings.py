@@ -41,6 +41,7 @@ MESSAGES = {
     "temperature_clamped": "`temperature` was lowered to the provider's highest, 1.",
     "text_calls_recovered": "The model wrote tool calls as text; they were made calls.",
     "token_count_estimated": "The provider counts no tokens: this is an estimate by the size of the request.",
+    "tool_arguments_restated": "The provider sent arguments of a call more than once; they count once.",
     "tool_call_cut": "The output limit cut a call of the tool `{}`: its arguments are not complete.",
     "tool_choice_changed": "The forced tool choice was sent as `auto`: the model cannot be forced while it reasons.",
     "tool_choice_not_honored": "The model did not keep to `tool_choice`.",

@@ -27,6 +27,7 @@ from toolwire.model.events import Batch
 from toolwire.model.http import UpstreamRequest
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Target
+from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.profiles import PROFILES, Profile
 
 if TYPE_CHECKING:
@@ -84,8 +85,8 @@ class Provider(Protocol):
         whether a stream was asked for. The default knows Server-Sent Events."""
         return sse_framing(content_type, start, asked=asked)
 
-    def decoder(self) -> Decoder:
-        """The decoder of one answer."""
+    def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
+        """The decoder of one answer to a request of which it knows this."""
 
     def without_source(self, batch: Batch) -> Batch:
         """The batch with its unnamed members read from its source, and the source dropped."""

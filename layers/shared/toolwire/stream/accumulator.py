@@ -1,7 +1,8 @@
 """Which call does a delta belong to, and what have its arguments become?
 
 Providers of the Chat wire identify a call by id, by index, by both, or by neither, and get each of them wrong. This
-accumulator knows what each field means: id and name are set once, arguments append. It never merges by type.
+accumulator knows what each field means: an id is set once, a name once or in pieces, arguments append. It never merges
+by type.
 
 Identity of a delta, in this order:
   1. an id not seen before opens a call (unless it comes without a name on the index of an open call: hosts exist that
@@ -10,30 +11,49 @@ Identity of a delta, in this order:
   3. else, without index, a name opens a call and anything else goes to the call opened last. So does the id or name
      which that call still lacks, and its own name until its object is complete: a host that repeats it.
 
-A call is complete only when the provider says so. A parsable prefix is no finished call, with one exception, since
-after a complete JSON object only another value can begin: a delta that starts a new object there opens a new call of
-the same name, unless it repeats the call's id (seen where a host forgets the second call's
-identity).
+What a fragment of arguments is, given the arguments of its call so far:
+
+    so far             the fragment                                     it
+    -----------------  -----------------------------------------------  --------------------------------------------
+    nothing            anything                                         appends
+    part of an object  begins with all so far, where no object may      repeats: only what is new in it counts
+                       stand (`{"a` + `{"a":1}`)
+    part of an object  begins with all so far, where one may            is told by what follows: a repetition, or an
+                       (`{"a":` + `{"a":1}`)                            inner object (`}` comes)
+    part of an object  anything else                                    appends
+    an object          white space                                      appends
+    an object          the same object                                  repeats: nothing is new
+    `{}`               another object                                   replaces: `{}` stood for what was not known
+    an object          another object, under the call's id              appends (the text then is no JSON)
+    an object          another object, not under the call's id          opens a call of the same name
+    an object          anything else                                    appends
+    no object, or a    anything                                         appends
+    custom tool's text
+
+It does not matter how the text is cut: the second object may come in pieces, or in one fragment with the first. What
+may turn out to be a repetition is held until that is known, at the latest until `end`; `Call.restated` says that some
+of it was left out. A new id, or another name, is an identity: its object is another call's, even if it is the same.
+
+A call is complete only when the provider says so: a parsable prefix is no finished call.
+
+Names: one that is said again whole changes nothing. With `tool_names`, a piece of a declared name is joined with the
+next piece, and `Call.awaits_name` says that a name may still grow.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Literal
 
-Kind = Literal["function", "custom"]
+from toolwire.stream.argument_text import ArgumentText
 
-_OUTSIDE = re.compile(rb'["{}\[\]]')
-_IN_STRING = re.compile(rb'["\\]')
-_BOUNDARY = re.compile(rb"\}\s*(?=\{)")
-_OBJECT = re.compile(rb"\s*\{")
+Kind = Literal["function", "custom"]
 
 
 class Call:
     """One call while it arrives. Its memory is linear in its arguments: one bytearray, appended to."""
 
-    __slots__ = ("_in_string", "_level", "_scanned", "arguments", "id", "index", "kind", "name", "part")
+    __slots__ = ("awaits_name", "id", "index", "kind", "name", "part", "text_so_far")
 
     def __init__(self, id: str | None, index: int | None, name: str | None, kind: Kind) -> None:
         self.id = id
@@ -41,79 +61,36 @@ class Call:
         self.name = name
         self.kind = kind
         self.part: int | None = None  # its part of the neutral stream, once it was announced
-        self.arguments = bytearray()
-        self._scanned = 0  # the scanner's place; it runs only when a boundary is suspected
-        self._level = 0
-        self._in_string = False
+        self.awaits_name = False  # whether its name may be only the beginning of one
+        self.text_so_far = ArgumentText(is_json=kind == "function")
 
-    def append(self, fragment: str) -> None:
-        self.arguments += fragment.encode("utf-8", "surrogatepass")
+    @property
+    def arguments(self) -> bytearray:
+        """The arguments as far as they were said."""
+        return self.text_so_far.shown
+
+    @property
+    def restated(self) -> bool:
+        """Whether arguments came more than once, and were counted once."""
+        return self.text_so_far.restated
 
     def text(self) -> str:
+        """The same as text."""
         return self.arguments.decode("utf-8", "surrogatepass")
-
-    def object_is_complete(self) -> bool:
-        """Whether the arguments so far are one whole JSON object, by its brackets. Reads each byte once in all."""
-        data = self.arguments
-        self._scan(data, len(data))
-        if self._level or self._in_string or not _OBJECT.match(data):
-            return False
-        last = len(data) - 1
-        while data[last] in b" \t\r\n":
-            last -= 1
-        return data[last] == ord("}")
-
-    def is_unfinished_object(self) -> bool:
-        """Whether the arguments so far are the beginning of a JSON object."""
-        return self.kind == "function" and bool(_OBJECT.match(self.arguments)) and not self.object_is_complete()
-
-    def objects(self, fragment: str) -> list[str]:
-        """The coming fragment, cut wherever an object ends and the next one begins."""
-        data = fragment.encode("utf-8", "surrogatepass")
-        first = data if not self.arguments or self.arguments.isspace() else self.arguments
-        if not _BOUNDARY.search(data) or not _OBJECT.match(first):
-            return [fragment]
-        self._scan(self.arguments, len(self.arguments))
-        ahead = Call(None, None, None, self.kind)
-        ahead._level, ahead._in_string = self._level, self._in_string
-        ahead._scanned = self._scanned - len(self.arguments)
-        pieces, start = [], 0
-        for match in _BOUNDARY.finditer(data):
-            ahead._scan(data, match.end())
-            if ahead._level == 0 and not ahead._in_string:
-                pieces.append(data[start : match.end()].decode("utf-8", "surrogatepass"))
-                start = match.end()
-        pieces.append(data[start:].decode("utf-8", "surrogatepass"))
-        return pieces
-
-    def _scan(self, data: bytes | bytearray, end: int) -> None:
-        at = self._scanned
-        while at < end:
-            match = (_IN_STRING if self._in_string else _OUTSIDE).search(data, at, end)
-            if match is None:
-                at = end
-                break
-            at = match.end()
-            char = match[0]
-            if char == b'"':
-                self._in_string = not self._in_string
-            elif char == b"\\":
-                at += 1  # the escaped byte, which may not have arrived yet
-            else:
-                self._level += 1 if char in b"{[" else -1
-        self._scanned = at
 
 
 class ToolCallAccumulator:
-    """The calls of one response, in order of opening."""
+    """The calls of one response, in order of opening. `tool_names`: the declared tools, as the provider knows them."""
 
-    __slots__ = ("_by_id", "_by_index", "_last", "calls")
+    __slots__ = ("_by_id", "_by_index", "_invents_ids", "_last", "_tool_names", "calls")
 
-    def __init__(self) -> None:
+    def __init__(self, tool_names: Collection[str] = ()) -> None:
         self.calls: list[Call] = []
         self._by_id: dict[str, Call] = {}
         self._by_index: dict[int, Call] = {}
         self._last: Call | None = None
+        self._tool_names = tool_names
+        self._invents_ids = False  # whether the host has given one call several ids, so that a new one says nothing
 
     def take(
         self,
@@ -123,21 +100,42 @@ class ToolCallAccumulator:
         fragment: str,
         kind: Kind = "function",
     ) -> Iterator[tuple[Call, str]]:
-        """Add one delta. Yields the call it belongs to and what was appended; more than one pair when the fragment
-        runs over the end of an object into the next call's. Empty strings count as absent."""
+        """Add one delta. Yields the call it belongs to and what can be said of its arguments now, maybe nothing; more
+        than one pair when the fragment runs over the end of an object into the next call's. Empty strings count as
+        absent."""
         call = self._find(id, index, name)
+        known = bool(id) and id in self._by_id
         if call is None:
+            yield from self._settle_name()
             call = self._open(id, index, name, kind)
         elif "{" in fragment and self._starts_next(call, id, name, fragment):
             call = self._open_next(call, id, index, name)
         elif id or name:
             self._complete(call, id, name, kind)
-        pieces = call.objects(fragment) if "}" in fragment and call.kind == "function" else [fragment]
-        for number, piece in enumerate(pieces):
-            if number:
-                call = self._open_next(call, None, index, None)
-            call.append(piece)
+        if call.awaits_name and fragment and call.name in self._tool_names:
+            call.awaits_name = False
+        rest: str | None = fragment
+        while rest is not None:
+            piece, rest = call.text_so_far.take(rest, own=known)
             yield call, piece
+            if rest is not None:
+                call, known = self._open_next(call, None, index, None), False
+
+    def end(self) -> Iterator[tuple[Call, str]]:
+        """The response is over: what was held, as `take` yields it."""
+        for call in tuple(self.calls):
+            call.awaits_name = False
+            rest: str | None = ""
+            current = call
+            while rest is not None:
+                piece, rest = current.text_so_far.end()
+                yield current, piece
+                if rest is not None:
+                    current = self._open_next(current, None, call.index, None)
+                    more, _ = current.text_so_far.take(rest, own=False)
+                    yield current, more
+
+    # ------------------------------------------------------------ identity
 
     def _find(self, id: str | None, index: int | None, name: str | None) -> Call | None:
         there = self._by_index.get(index) if index is not None else None
@@ -153,14 +151,16 @@ class ToolCallAccumulator:
             # A host that gives one id to two calls tells them apart by a new index and a name.
             return None if index is not None and there is None and name else known
         if index is not None:
-            return None if there is not None and name and there.name and name != there.name else there
+            return None if there is not None and name and not self._is_name_of(name, there) else there
         last = self._last
         if name and last is not None and last.name:
-            return last if name == last.name and (not last.arguments or last.is_unfinished_object()) else None
+            is_next = not last.text_so_far.begun or last.text_so_far.is_open
+            return last if self._is_name_of(name, last) and is_next else None
         return last
 
     def _open(self, id: str | None, index: int | None, name: str | None, kind: Kind) -> Call:
         call = Call(id or None, index, name or None, kind)
+        call.awaits_name = bool(name) and self._is_piece(name or "")
         self.calls.append(call)
         if id:
             self._by_id[id] = call
@@ -178,16 +178,52 @@ class ToolCallAccumulator:
         return after
 
     def _complete(self, call: Call, id: str | None, name: str | None, kind: Kind) -> None:
-        """Set what the call did not have yet; what it has stays."""
+        """Set what the call did not have yet; what it has stays, but a name that comes in pieces."""
+        if id and call.id and id not in self._by_id:
+            self._invents_ids = True
         if id and not call.id and id not in self._by_id:
             call.id = id
             self._by_id[id] = call
-        if name and not call.name:
+        if not name:
+            return
+        if not call.name:
             call.name, call.kind = name, kind
+            if kind == "custom":
+                call.text_so_far.become_raw()
+        elif call.awaits_name:
+            call.name = self._joined(call.name, name) or call.name
+        call.awaits_name = call.part is None and self._is_piece(call.name)
 
     def _starts_next(self, call: Call, id: str | None, name: str | None, fragment: str) -> bool:
-        """Whether the fragment is another call's, though by id and index it is this one's. An id that is known speaks
-        against it, unless the name has changed too."""
-        if call.kind != "function" or fragment.lstrip()[:1] != "{" or not call.object_is_complete():
+        """Whether the fragment is another call's by a new id or another name, though by id and index it is this one's:
+        this one's object is complete, and another begins."""
+        if not call.text_so_far.is_final or fragment.lstrip()[:1] != "{":
             return False
-        return id not in self._by_id or bool(name and call.name and name != call.name)
+        new_id = bool(id) and id not in self._by_id and not self._invents_ids
+        return new_id or bool(name and call.name and name != call.name)
+
+    # ------------------------------------------------------------ names
+
+    def _is_name_of(self, name: str, call: Call) -> bool:
+        """Whether a delta with this name may be the call's: it has none, it has this one, or this goes on with it."""
+        return not call.name or name == call.name or (call.awaits_name and self._joined(call.name, name) is not None)
+
+    def _joined(self, begin: str, name: str) -> str | None:
+        """The name that a piece and what follows it make; None if what follows is a name of its own."""
+        if begin in self._tool_names and name in self._tool_names:
+            return None
+        for whole in (name, begin + name):
+            if whole.startswith(begin) and (whole in self._tool_names or self._is_piece(whole)):
+                return whole
+        return None
+
+    def _is_piece(self, name: str) -> bool:
+        """Whether a declared tool's name begins with this and goes on."""
+        return any(len(tool) > len(name) and tool.startswith(name) for tool in self._tool_names)
+
+    def _settle_name(self) -> Iterator[tuple[Call, str]]:
+        """Another call begins: a tool's name that was held, since it is the beginning of another's too, is that."""
+        last = self._last
+        if last is not None and last.awaits_name and last.name in self._tool_names:
+            last.awaits_name = False
+            yield last, ""

@@ -177,6 +177,8 @@ class ToolCallDelta(Struct):
     type: str | None = None
     function: FunctionDelta | None = None
     custom: CustomDelta | None = None
+    name: str | None = None  # of a call that a proxy has sent without its `function` around it
+    arguments: str | None = None
     extra_content: Raw = ABSENT  # Gemini's endpoint: state that it wants back on the call
 
 
@@ -189,6 +191,7 @@ class Delta(Struct):
     reasoning_content: str | None = None
     reasoning: str | None = None
     tool_calls: list[ToolCallDelta] | None = None
+    function_call: FunctionDelta | None = None  # deprecated; hosts write it all the same
     reasoning_details: Raw = ABSENT  # OpenRouter: state that it wants back on the message
 
 
@@ -215,8 +218,9 @@ class Chunk(Struct):
 #: Members that `Chunk` and its parts name: all others travel as `extra`.
 KNOWN_CHUNK = frozenset({"id", "object", "created", "model", "choices", "usage", "error"})
 KNOWN_CHOICE = frozenset({"index", "delta", "message", "finish_reason"})
-KNOWN_DELTA = frozenset({"role", "content", "refusal", "reasoning_content", "tool_calls"})
-KNOWN_CALL = frozenset({"index", "id", "type", "function", "custom"})
+#: `reasoning` is the same text under another name: clients are shown `reasoning_content`, once.
+KNOWN_DELTA = frozenset({"role", "content", "refusal", "reasoning_content", "reasoning", "tool_calls"})
+KNOWN_CALL = frozenset({"index", "id", "type", "function", "custom", "name", "arguments"})
 #: What a usage object must hold.
 USAGE_COUNTS = ("prompt_tokens", "completion_tokens", "total_tokens")
 KNOWN_USAGE = frozenset({*USAGE_COUNTS, "prompt_tokens_details", "completion_tokens_details"})

@@ -76,6 +76,7 @@ def _delta(raw: bytes | None) -> Delta | None:
         reasoning_content=_text(delta.get("reasoning_content")) or thinking,
         reasoning=_text(delta.get("reasoning")),
         tool_calls=_calls(delta.get("tool_calls", b"")),
+        function_call=_function(delta.get("function_call", b"")),
         reasoning_details=msgspec.Raw(delta.get("reasoning_details", b"")),
     )
 
@@ -89,16 +90,22 @@ def _calls(raw: bytes) -> list[ToolCallDelta] | None:
 
 def _call(raw: bytes) -> ToolCallDelta:
     call = members(raw)
-    function, custom = call.get("function", b"null"), call.get("custom", b"null")
+    custom = call.get("custom", b"null")
     delta = ToolCallDelta(index=_number(call.get("index")), id=_text(call.get("id")), type=_text(call.get("type")))
     delta.extra_content = msgspec.Raw(call.get("extra_content", b""))
-    if function[:1] == b"{":
-        inner = members(function)
-        delta.function = FunctionDelta(_text(inner.get("name")), _text(inner.get("arguments")))
+    delta.function = _function(call.get("function", b""))
+    delta.name, delta.arguments = _text(call.get("name")), _text(call.get("arguments"))
     if custom[:1] == b"{":
         inner = members(custom)
         delta.custom = CustomDelta(_text(inner.get("name")), _text(inner.get("input")))
     return delta
+
+
+def _function(raw: bytes) -> FunctionDelta | None:
+    if raw[:1] != b"{":
+        return None
+    function = members(raw)
+    return FunctionDelta(_text(function.get("name")), _text(function.get("arguments")))
 
 
 def _content(raw: bytes | None) -> tuple[str | None, str | None]:

@@ -87,7 +87,7 @@ def _message(response: ChatResponse, extra: Members) -> bytes:
         ("content", dump("".join(texts)) if texts or not calls else b"null"),
         ("refusal", dump("".join(refusals)) if refusals else b"null"),
     ]
-    if reasoning and not any(name == "reasoning" for name, _ in extra):
+    if reasoning:
         pairs.append(("reasoning_content", dump("".join(reasoning))))
     if calls:
         pairs.append(("tool_calls", write_array(calls)))

@@ -161,8 +161,7 @@ class ChatEncoder:
                     field = b"refusal" if index in self._refusals else b"content"
                     chunks.append(b'{"%s":%s}' % (field, dump(text)))
                 case ReasoningDelta(_, text):
-                    if not any(name == "reasoning" for name, _ in extra):  # the host's own word for it is kept
-                        chunks.append(b'{"reasoning_content":%s}' % dump(text))
+                    chunks.append(b'{"reasoning_content":%s}' % dump(text))
                 case ToolCallDelta(index, fragment):
                     chunks.append(self._fragment(index, fragment))
                 case ToolCallStart():

@@ -24,6 +24,7 @@ from toolwire.model.source import Source
 from toolwire.providers.anthropic_messages.blocks import Blocks
 from toolwire.providers.anthropic_messages.errors import error_from_body
 from toolwire.providers.anthropic_messages.shapes import NULL, read_event, usage
+from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.wire import anthropic_messages as wire
 
 _NOTHING = Batch(())
@@ -36,7 +37,8 @@ class MessagesDecoder:
     raises UpstreamTruncated when the answer broke off.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, asked: Asked = NOTHING_ASKED) -> None:
+        self._asked = asked
         self._started = False
         self._ended = False
         self._blocks = Blocks()

@@ -20,6 +20,8 @@ from toolwire.providers.anthropic_messages.messages import CONTENT, write_messag
 from toolwire.providers.anthropic_messages.models import Family, family_of
 from toolwire.providers.anthropic_messages.settings import Settings, settle
 from toolwire.providers.anthropic_messages.tools import SCHEMAS, with_tools, write_tool_choice
+from toolwire.providers.anthropic_messages.tools import with_tools, write_tool_choice
+from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.profiles import Profile
 from toolwire.rewrite.answer_format import with_format_in_words
 from toolwire.rewrite.content import with_carried_content
@@ -70,8 +72,8 @@ class AnthropicMessages(Provider):
         url = endpoint(target.provider.base_url, "/v1/messages")
         return post_json(url, body, stream=request.stream, headers=(*own, *key)), list(dict.fromkeys(warnings))
 
-    def decoder(self) -> Decoder:
-        return MessagesDecoder()
+    def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
+        return MessagesDecoder(asked)
 
     def without_source(self, batch: Batch) -> Batch:
         return without_source(batch)

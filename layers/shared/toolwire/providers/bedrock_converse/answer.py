@@ -19,6 +19,7 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.model.source import Source
+from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.bedrock_converse.blocks import Blocks, read
 from toolwire.providers.bedrock_converse.errors import error_of_frame
 from toolwire.wire import bedrock_converse as wire
@@ -33,7 +34,8 @@ class ConverseDecoder:
     raises UpstreamTruncated when the answer broke off.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, asked: Asked = NOTHING_ASKED) -> None:
+        self._asked = asked
         self._started = False
         self._ended = False
         self._blocks = Blocks()

@@ -20,6 +20,7 @@ from toolwire.model.settings import Target
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.anthropic_messages.models import family_of as claude_of
 from toolwire.providers.anthropic_messages.settings import settle
+from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.bedrock_converse.answer import ConverseDecoder
 from toolwire.providers.bedrock_converse.errors import error_of
 from toolwire.providers.bedrock_converse.messages import CONTENT, with_own_redacted, write_messages
@@ -77,8 +78,8 @@ class BedrockConverse(Provider):
             return AwsEventStreamDecoder()
         return super().framing(content_type, start, asked=asked)
 
-    def decoder(self) -> Decoder:
-        return ConverseDecoder()
+    def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
+        return ConverseDecoder(asked)
 
     def without_source(self, batch: Batch) -> Batch:
         return batch if batch.source is None else Batch(batch.events, batch.extra)

@@ -22,6 +22,7 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.model.source import Source
+from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.gemini.errors import error_from_body
 from toolwire.providers.gemini.parts import AnswerParts
 from toolwire.wire import gemini as wire
@@ -60,7 +61,8 @@ class GeminiDecoder:
     raises UpstreamTruncated when the answer broke off.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, asked: Asked = NOTHING_ASKED) -> None:
+        self._asked = asked
         self._started = False
         self._ended = False
         self._parts = AnswerParts()

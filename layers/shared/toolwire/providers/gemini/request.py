@@ -16,6 +16,7 @@ from toolwire.model.http import Headers, UpstreamRequest, endpoint, post_json
 from toolwire.model.request import ChatRequest, Sampling
 from toolwire.model.settings import Target
 from toolwire.providers import Decoder, Provider
+from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.gemini.answer import GeminiDecoder
 from toolwire.providers.gemini.errors import error_from_body
 from toolwire.providers.gemini.messages import CONTENT, HistoryWriter
@@ -78,8 +79,8 @@ class Google(Provider):
         url = _url(target, request.stream)
         return post_json(url, body, stream=request.stream, headers=key), warnings
 
-    def decoder(self) -> Decoder:
-        return GeminiDecoder()
+    def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
+        return GeminiDecoder(asked)
 
     def without_source(self, batch: Batch) -> Batch:
         """No door speaks this dialect, so what the model does not name has no reader."""

@@ -20,11 +20,11 @@ from toolwire.model.events import (
     ResponseEnd,
     ResponseStart,
     StreamEvent,
-    ToolCallDelta,
     Usage,
     UsageUpdate,
 )
 from toolwire.model.source import Members, Source
+from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.openai_chat.errors import error_from_body, is_failure
 from toolwire.providers.openai_chat.parts import AnswerParts
 from toolwire.providers.openai_chat.usage import read_usage
@@ -62,14 +62,15 @@ class ChatDecoder:
     raises UpstreamTruncated when the answer broke off.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, asked: Asked = NOTHING_ASKED) -> None:
+        self._asked = asked
         self._id: str | None = None
         self._started = False
         self._role_seen = False
         self._has_deltas = False
         self._done = False  # [DONE] was read
         self._ended = False
-        self._parts = AnswerParts()
+        self._parts = AnswerParts(asked)
         self._finish: Finish | None = None
         self._usage: Usage | None = None
         self._stash: Members = ()  # members of a chunk that came before the answer began (Azure's prompt filter)
@@ -181,8 +182,7 @@ class ChatDecoder:
         events: list[StreamEvent] = [ResponseStart(chunk.id or None, chunk.model or None, chunk.created)]
         self._started = self._done = True
         calls, message.tool_calls = message.tool_calls, None
-        self._parts.say(message, events)
-        keep = keep and calls != []
+        keep = self._parts.say(message, events) and keep and calls != []
         for position, entry in enumerate(calls or ()):
             self._parts.call(entry, position, events)
             whole = entry.type == "custom" if entry.custom is not None else bool(entry.type == "function")
@@ -197,7 +197,7 @@ class ChatDecoder:
         else:
             keep = keep and is_null(chunk.usage)
         closing = self._close()
-        keep = keep and not any(isinstance(event, ToolCallDelta | Finish) for event in closing)
+        keep = keep and not self._parts.restated and not any(type(event) is Finish for event in closing)
         return self._batch(events + closing, readable, keep)
 
     # ------------------------------------------------------------ ends
@@ -234,6 +234,8 @@ class ChatDecoder:
         if self._finish is None and not self._parts.count:
             raise UpstreamProtocolError("the upstream's answer is empty: no content and no finish reason")
         self._parts.end(self._finish is not None, reason, events)
+        if self._parts.restated:
+            self._asked.warn("tool_arguments_restated")
         if self._finish is None or self._finish.reason != reason:
             events.append(Finish(reason, given.raw))
         events.append(ResponseEnd(self._usage))
@@ -241,7 +243,16 @@ class ChatDecoder:
 
     def _batch(self, events: list[StreamEvent], raw: bytes, keep: bool) -> Batch:
         batch = Batch(tuple(events), source=Source(wire.DIALECT, raw))
-        return batch if keep else without_source(batch)
+        if keep:
+            return batch
+        batch = without_source(batch)
+        return _without_function_call(batch) if self._asked.tool_names else batch
+
+
+def _without_function_call(batch: Batch) -> Batch:
+    """The batch without the deprecated member, which is shown as a tool call."""
+    extra = tuple((path, tuple(pair for pair in found if pair[0] != "function_call")) for path, found in batch.extra)
+    return Batch(batch.events, tuple(pair for pair in extra if pair[1]))
 
 
 def _message(choice: wire.Choice) -> wire.Delta | None:

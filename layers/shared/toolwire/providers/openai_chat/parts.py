@@ -18,6 +18,7 @@ from toolwire.model.events import (
     ToolCallEnd,
     ToolCallStart,
 )
+from toolwire.providers.asked import Asked
 from toolwire.providers.openai_chat.state import ReasoningDetails, call_signature
 from toolwire.stream.accumulator import Call, ToolCallAccumulator
 from toolwire.wire import openai_chat as wire
@@ -30,7 +31,8 @@ _NO_DETAILS = (b"", b"null", b"[]")
 class AnswerParts:
     """The parts of one answer, numbered in the order in which they begin."""
 
-    def __init__(self) -> None:
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
         self.count = 0
         self.announced: list[Call] = []  # calls that the client knows, in its order
         self._open_text: int | None = None
@@ -39,19 +41,29 @@ class AnswerParts:
         self._details = ReasoningDetails()
         self._call_state: dict[Call, str] = {}
         self._has_state = False
-        self._accumulator = ToolCallAccumulator()
+        self._accumulator = ToolCallAccumulator(asked.tool_names)
+        #: The deprecated `function_call`, held until it is known whether `tool_calls` say the same.
+        self._deprecated = ToolCallAccumulator(asked.tool_names)
 
     @property
     def calls(self) -> list[Call]:
         """Every call so far, those without a name yet included."""
-        return self._accumulator.calls
+        return self._accumulator.calls or self._deprecated.calls
+
+    @property
+    def restated(self) -> bool:
+        """Whether arguments of some call came more than once."""
+        return any(call.restated for call in self.calls)
 
     def say(self, delta: wire.Delta, events: list[StreamEvent]) -> bool:
         """The events of a delta; whether a strict client may see its calls as they are."""
         reasoning = delta.reasoning_content or delta.reasoning
+        keep = not delta.reasoning  # clients of Chat are told of `reasoning_content` alone
         if delta.reasoning_details is not wire.ABSENT and bytes(delta.reasoning_details) not in _NO_DETAILS:
-            self._details.take(bytes(delta.reasoning_details))
+            readable = self._details.take(bytes(delta.reasoning_details))
             self._has_state = True
+            if readable and not reasoning:
+                reasoning, keep = readable, False
         if reasoning:
             if self._open_reasoning is None:
                 self._close_texts(events)
@@ -70,45 +82,47 @@ class AnswerParts:
                 self._open_refusal = self._next_part()
                 events.append(TextStart(self._open_refusal, refusal=True))
             events.append(TextDelta(self._open_refusal, delta.refusal))
-        if delta.tool_calls is None:
-            return True
-        keep = bool(delta.tool_calls)
-        for entry in delta.tool_calls:
+        if delta.function_call is not None and self._asked.tool_names:  # else it is the client's own way to call
+            for _ in self._deprecated.take(None, 0, delta.function_call.name, delta.function_call.arguments or ""):
+                keep = False
+        for entry in delta.tool_calls or ():
             keep = self.call(entry, entry.index, events) and keep
-        return keep
+        return keep and delta.tool_calls != []
 
     def call(self, entry: wire.ToolCallDelta, index: int | None, events: list[StreamEvent]) -> bool:
         """The events of one entry of `tool_calls`; whether a strict client may see it as it is."""
         if entry.custom is not None:
             name, fragment = entry.custom.name, entry.custom.input
         else:
-            name, fragment = (entry.function.name, entry.function.arguments) if entry.function else (None, None)
+            function = entry.function or entry  # a proxy leaves the object around them out
+            name, fragment = function.name, function.arguments
         kind: Literal["function", "custom"] = "custom" if entry.custom is not None else "function"
         announced, known = len(self.announced), len(self.calls)
         touched: Call | None = None
         state = entry.extra_content is not wire.ABSENT and is_set(entry.extra_content)
         self._has_state = self._has_state or state
         for call, piece in self._accumulator.take(entry.id, index, name, fragment or "", kind):
-            keep = touched is None and (touched := call) is call
+            keep = touched is None and (touched := call) is call and piece == (fragment or "")
             self._append(call, piece, events)
         assert touched is not None
         if state:
             self._call_state[touched] = call_signature(bytes(entry.extra_content))
         opened = len(self.announced) - announced
-        if not keep or touched.part is None or entry.index is None or fragment is None or opened > 1:
+        bare = entry.function is None and entry.custom is None
+        if bare or not keep or touched.part is None or entry.index is None or fragment is None or opened > 1:
             return False
         if opened:
             named = bool(entry.id and name) and entry.type == kind
             fresh = len(self.calls) > known  # else it has had arguments before its name
             return fresh and named and touched is self.announced[-1] and entry.index == announced
-        return not entry.id and not name and entry.index < announced and self.announced[entry.index] is touched
+        return not entry.id and not name and 0 <= entry.index < announced and self.announced[entry.index] is touched
 
     def _append(self, call: Call, piece: str, events: list[StreamEvent]) -> None:
         """Announce a call once its name is known, with all that came before; later pieces as they come."""
         if call.part is not None:
             if piece:
                 events.append(ToolCallDelta(call.part, piece))
-        elif call.name:
+        elif call.name and not call.awaits_name:
             self._close_texts(events)
             self._say_state(events)
             call.part = self._next_part()
@@ -124,7 +138,9 @@ class AnswerParts:
         """
         self._close_texts(events)
         self._say_state(events)
-        for call in self.calls:
+        for call, piece in self._accumulator.end():
+            self._append(call, piece, events)
+        for call in (*self._accumulator.calls, *self._only_deprecated(events)):
             if call.part is None:
                 raise UpstreamProtocolError("the upstream sent a tool call without a name")
             if not finished and call.kind == "function" and call.arguments and not is_object(call.text()):
@@ -132,6 +148,16 @@ class AnswerParts:
             if call.kind == "function" and not call.arguments.strip() and reason in ("stop", "tool_calls"):
                 events.append(ToolCallDelta(call.part, "{}"))  # a call without arguments: JSON.parse("") throws
             events.append(ToolCallEnd(call.part, self._call_state.get(call)))
+
+    def _only_deprecated(self, events: list[StreamEvent]) -> list[Call]:
+        """The calls that came as `function_call` alone, now announced."""
+        for _ in self._deprecated.end():
+            pass
+        known = [(call.name, call.arguments) for call in self._accumulator.calls]
+        calls = [call for call in self._deprecated.calls if (call.name, call.arguments) not in known]
+        for call in calls:
+            self._append(call, "", events)
+        return calls
 
     def _close_texts(self, events: list[StreamEvent]) -> None:
         if self._open_reasoning is not None:

@@ -15,6 +15,7 @@ from toolwire.model.http import Headers, UpstreamRequest, endpoint, post_json
 from toolwire.model.request import ChatRequest, Message, ReasoningPart, ResponseFormat
 from toolwire.model.settings import Target
 from toolwire.providers import Decoder, Provider
+from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.openai_chat.answer import ChatDecoder
 from toolwire.providers.openai_chat.errors import error_from_body
 from toolwire.providers.openai_chat.messages import (
@@ -77,8 +78,8 @@ class OpenAIChat(Provider):
         url = endpoint(target.provider.base_url, "/chat/completions")
         return post_json(url, body, stream=request.stream, headers=bearer), warnings
 
-    def decoder(self) -> Decoder:
-        return ChatDecoder()
+    def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
+        return ChatDecoder(asked)
 
     def without_source(self, batch: Batch) -> Batch:
         return without_source(batch)

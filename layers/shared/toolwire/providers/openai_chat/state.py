@@ -16,6 +16,8 @@ _BEGINS = {MESSAGE_STATE: b"[", CALL_STATE: b"{"}
 
 #: Members of a detail that arrive in pieces.
 _PIECES = ("text", "summary", "data")
+#: Of these, what a reader can read.
+_READABLE = ("text", "summary")
 
 
 class ReasoningDetails:
@@ -24,18 +26,23 @@ class ReasoningDetails:
     def __init__(self) -> None:
         self._details: list[Any] = []
 
-    def take(self, raw: bytes) -> None:
-        """More of them. What is no list of objects says nothing that could be given back."""
+    def take(self, raw: bytes) -> str:
+        """More of them; the text in them that can be read. What is no list of objects says nothing that could be given
+        back."""
         try:
             details = msgspec.json.decode(raw)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            return
+            return ""
+        text = ""
         for detail in details if isinstance(details, list) else ():
             last: Any = self._details[-1] if self._details else None
             if isinstance(detail, dict) and _goes_on(last, detail):
                 _join(last, detail)
             else:
                 self._details.append(detail)
+            if isinstance(detail, dict):
+                text += next((value for name in _READABLE if isinstance(value := detail.get(name), str)), "")
+        return text
 
     def signature(self) -> str | None:
         """Those that no signature has held yet."""

@@ -20,6 +20,7 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.model.source import Source
+from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.openai_responses.errors import error_in_answer
 from toolwire.providers.openai_responses.output import ABOUT_ITEMS, Output
 from toolwire.providers.openai_responses.shapes import (
@@ -52,7 +53,8 @@ class ResponsesDecoder:
     raises UpstreamTruncated when the answer broke off.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, asked: Asked = NOTHING_ASKED) -> None:
+        self._asked = asked
         self._started = False
         self._ended = False
         self._output = Output()

@@ -17,6 +17,7 @@ from toolwire.model.request import ChatRequest, RequestFields
 from toolwire.model.settings import Target
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.openai_models import EFFORTS, Family, family_of
+from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.openai_responses.answer import ResponsesDecoder
 from toolwire.providers.openai_responses.errors import error_from_body
 from toolwire.providers.openai_responses.messages import CONTENT, SHARED_MEMBERS, write_input
@@ -93,8 +94,8 @@ class OpenAIResponses(Provider):
         url = endpoint(target.provider.base_url, "/responses")
         return post_json(url, body, stream=request.stream, headers=bearer), list(dict.fromkeys(warnings))
 
-    def decoder(self) -> Decoder:
-        return ResponsesDecoder()
+    def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
+        return ResponsesDecoder(asked)
 
     def without_source(self, batch: Batch) -> Batch:
         return without_source(batch)

@@ -1,0 +1,22 @@
+"""What a decoder knows of the request whose answer it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+def _ignore(code: str) -> None:
+    """Nobody listens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """`tool_names` are the declared tools, as the provider was told them; `warn` takes the code of a warning."""
+
+    tool_names: frozenset[str] = frozenset()
+    warn: Callable[[str], None] = _ignore
+
+
+#: For an answer to nothing in particular.
+NOTHING_ASKED = Asked()

@@ -1,0 +1,178 @@
+"""What odd hosts of the Chat wire say in other words: their calls, arguments, names and reasoning."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.providers.openai_chat.chat_upstream import (
+    CALLS,
+    ROLE,
+    STOP,
+    TOTAL,
+    ask,
+    chunk,
+    fragment,
+    opening,
+    seen,
+    stream,
+    text,
+    whole,
+)
+
+PARIS = '{"city":"Paris"}'
+WEATHER, CLOCK = ("weather", PARIS), ("time", "{}")
+
+
+def details(text: str, kind: str = "text") -> list[dict[str, Any]]:
+    return [{"type": f"reasoning.{kind}", kind: text, "index": 0}]
+
+
+#: What hosts call reasoning: a delta with this text.
+REASONING: dict[str, Callable[[str], dict[str, Any]]] = {
+    "reasoning_content": lambda text: {"reasoning_content": text},
+    "reasoning": lambda text: {"reasoning": text},
+    "both": lambda text: {"reasoning": text, "reasoning_content": text},
+    "details beside it": lambda text: {"reasoning": text, "reasoning_details": details(text)},
+    "details alone": lambda text: {"reasoning_details": details(text)},
+    "a summary in details": lambda text: {"reasoning": None, "reasoning_details": details(text, "summary")},
+}
+
+
+@pytest.mark.parametrize("delta", REASONING.values(), ids=REASONING)
+def test_reasoning_is_shown_once_under_one_name(delta: Callable[[str], dict[str, Any]]) -> None:
+    for parts in (["h", "m"], ["hm"]):
+        said = seen(stream(ROLE, *(chunk(delta(part)) for part in parts), text("x"), STOP, TOTAL))
+        assert (said.reasoning, said.content) == ("hm", "x")
+        assert not any("reasoning" in c["choices"][0]["delta"] for c in said.chunks if c["choices"])
+    message = json.loads(ask(whole({"content": "x", **delta("hm")}), streamed=False).body)["choices"][0]["message"]
+    assert (message["reasoning_content"], message.get("reasoning")) == ("hm", None)
+
+
+FUNCTION_CALL = {"name": "weather", "arguments": PARIS}
+#: What a host says beside, or in place of, `tool_calls`: deltas, their finish, the calls.
+DEPRECATED: dict[str, tuple[list[dict[str, Any]], str, list[tuple[str, str]]]] = {
+    "in pieces": (
+        [chunk({"function_call": {"name": "weather", "arguments": ""}}),
+         chunk({"function_call": {"arguments": PARIS[:5]}}), chunk({"function_call": {"arguments": PARIS[5:]}})],
+        "function_call", [("weather", PARIS)],
+    ),
+    "whole": ([chunk({"function_call": FUNCTION_CALL})], "stop", [("weather", PARIS)]),
+    "whole, and no arguments": ([chunk({"function_call": {"name": "time"}})], "function_call", [("time", "{}")]),
+    "beside the same": (
+        [chunk({"function_call": FUNCTION_CALL, **opening(0, "call_a", "weather", PARIS)["choices"][0]["delta"]})],
+        "tool_calls", [("weather", PARIS)],
+    ),
+    "before the same": (
+        [chunk({"function_call": FUNCTION_CALL}), opening(0, "call_a", "weather", PARIS)],
+        "function_call", [("weather", PARIS)],
+    ),
+    "beside another": (
+        [chunk({"function_call": FUNCTION_CALL}), opening(0, "call_a", "time", "{}")],
+        "tool_calls", [("time", "{}"), ("weather", PARIS)],
+    ),
+    "null": ([chunk({"function_call": None, "content": "x"})], "stop", []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("deltas", "finish", "calls"), DEPRECATED.values(), ids=DEPRECATED)
+def test_a_function_call_where_tools_were_asked(
+    deltas: list[dict[str, Any]], finish: str, calls: list[tuple[str, str]]
+) -> None:
+    said = seen(stream(ROLE, *deltas, chunk(finish=finish), TOTAL))
+    assert [call[1:] for call in said.calls] == calls
+    assert said.finish == ("tool_calls" if calls else "stop")
+    assert not any(c["choices"][0]["delta"].get("function_call") for c in said.chunks if c["choices"])
+
+
+def test_a_function_call_in_a_document() -> None:
+    answer = ask(whole({"content": None, "function_call": FUNCTION_CALL}, "function_call"), streamed=False)
+    choice = json.loads(answer.body)["choices"][0]
+    assert [call["function"] for call in choice["message"]["tool_calls"]] == [FUNCTION_CALL]
+    assert (choice["finish_reason"], "function_call" in choice["message"]) == ("tool_calls", False)
+
+
+def test_a_function_call_where_functions_were_asked() -> None:
+    called = chunk({"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}})
+    upstream = stream(called, chunk(finish="function_call"), TOTAL)
+    functions = [{"name": "f", "parameters": {"type": "object"}}]
+    assert ask(upstream, usage=True, tools=None, functions=functions).body == upstream
+
+
+BARE = {"index": 0, "id": "call_a", "type": "function", "name": "weather"}
+BARE_CALLS: dict[str, list[dict[str, Any]]] = {
+    "whole": [{**BARE, "arguments": PARIS}],
+    "in pieces": [{**BARE, "arguments": PARIS[:5]}, {"index": 0, "arguments": PARIS[5:]}],
+    "an object": [{**BARE, "arguments": json.loads(PARIS)}],
+    "function null": [{**BARE, "function": None, "arguments": PARIS}],
+}
+
+
+@pytest.mark.parametrize("entries", BARE_CALLS.values(), ids=BARE_CALLS)
+def test_a_call_without_its_function_around_it(entries: list[dict[str, Any]]) -> None:
+    said = seen(stream(ROLE, *(chunk({"tool_calls": [entry]}) for entry in entries), CALLS, TOTAL))
+    assert [(name, json.loads(arguments)) for _, name, arguments in said.calls] == [("weather", json.loads(PARIS))]
+    joined = {**BARE, "arguments": "".join(str(entry["arguments"]) for entry in entries)}
+    if len(entries) == 1:
+        joined = entries[0]
+    message = json.loads(ask(whole({"content": None, "tool_calls": [joined]}), streamed=False).body)["choices"][0]
+    (call,) = message["message"]["tool_calls"]
+    assert (call["id"], json.loads(call["function"]["arguments"])) == ("call_a", json.loads(PARIS))
+    assert (message["finish_reason"], "name" in call) == ("tool_calls", False)
+
+
+#: Chunks of a call -> its arguments, and whether something of them came twice.
+REPEATED: dict[str, tuple[list[dict[str, Any]], str, bool]] = {
+    "the whole call again": (
+        [opening(0, "call_a", "weather"), fragment(0, PARIS), opening(0, "call_a", "weather", PARIS)], PARIS, True,
+    ),
+    "the arguments again": ([opening(0, "call_a", "weather", PARIS), fragment(0, PARIS)], PARIS, True),
+    "all so far in every chunk": (
+        [opening(0, "call_a", "weather"), *(fragment(0, PARIS[:end]) for end in (3, 8, len(PARIS)))], PARIS, True,
+    ),
+    "a placeholder": ([opening(0, "call_a", "weather", "{}"), fragment(0, PARIS[:4]), fragment(0, PARIS[4:])],
+                      PARIS, True),
+    "no arguments": ([opening(0, "call_a", "weather", "{}")], "{}", False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("chunks", "arguments", "repeated"), REPEATED.values(), ids=REPEATED)
+def test_arguments_that_come_twice_count_once(chunks: list[dict[str, Any]], arguments: str, repeated: bool) -> None:
+    upstream = stream(ROLE, *chunks, CALLS, TOTAL)
+    for step in (len(upstream), 1):
+        pieces = [upstream[at : at + step] for at in range(0, len(upstream), step)]
+        said = seen(pieces)
+        assert [call[1:] for call in said.calls] == [("weather", arguments)]
+        answer = ask(pieces, usage=True)
+        told = answer.body.decode() + answer.headers.get("x-toolwire-warnings", "")
+        assert ("tool_arguments_restated" in told) == repeated
+
+
+def test_a_placeholder_in_a_document() -> None:
+    call = {"id": "call_a", "type": "function", "function": {"name": "weather", "arguments": "{}" + PARIS}}
+    answer = ask(whole({"content": None, "tool_calls": [call]}, "tool_calls"), streamed=False)
+    (shown,) = json.loads(answer.body)["choices"][0]["message"]["tool_calls"]
+    assert shown["function"]["arguments"] == PARIS
+    assert answer.headers["x-toolwire-warnings"] == "tool_arguments_restated"
+
+
+@pytest.mark.parametrize("names", [["wea", "ther"], ["w", "wea", "weather"], ["weather", "weather"]])
+def test_a_name_in_pieces(names: list[str]) -> None:
+    first, *others = names
+    chunks = [opening(0, "call_a", first), *(opening(0, None, name) for name in others), fragment(0, PARIS)]
+    said = seen(stream(ROLE, *chunks, CALLS, TOTAL))
+    assert said.calls == [("call_a", "weather", PARIS)]
+
+
+@pytest.mark.parametrize("indices", [(-1, -2), (None, None), ("0", "1"), (3, 7), ("a", "b"), (0.0, 1.0)])
+def test_indices_are_dense_whatever_came(indices: tuple[Any, Any]) -> None:
+    chunks = [
+        item
+        for index, (id, (name, arguments)) in zip(indices, {"call_a": WEATHER, "call_b": CLOCK}.items(), strict=True)
+        for item in (opening(index, id, name), fragment(index, arguments))
+    ]
+    said = seen(stream(ROLE, *chunks, CALLS, TOTAL))
+    assert said.asked == [WEATHER, CLOCK]
