@@ -64,7 +64,7 @@ class Attempt:
 
     def asked(self, warn: Callable[[str], None]) -> Asked:
         """What the decoder of the answer knows of the request. `warn` takes the codes of its warnings."""
-        tools = (tool.name for tool in self._request.tools if tool.kind != "opaque")
+        tools = (tool.name for tool in self._client.request.tools if tool.kind != "opaque")
         return Asked(frozenset(wire_name(name, self.provider.tool_name) for name in tools), warn)
 
     def without_state(self) -> Attempt:
