@@ -300,8 +300,8 @@ def test_a_call_that_the_output_limit_cut_is_withheld(reason_first: bool) -> Non
         order.check(batch)
 
 
-@pytest.mark.parametrize("finish", [CALLS, STOP, Finish("content_filter")])
-def test_only_the_output_limit_cuts(finish: Finish) -> None:
+@pytest.mark.parametrize("finish", [CALLS, STOP])
+def test_only_an_end_that_cuts_excuses_arguments(finish: Finish) -> None:
     run = Run(asked(), validating("reject"))
     assert run.fails(START, *text(), *call(1, "f", MALFORMED), finish, END).code == "malformed_tool_arguments"
     run = Run(asked(), validating("reject"))

@@ -108,7 +108,7 @@ ANSWERS: dict[str, tuple[list[Any], str, str, list[tuple[str, str]], str]] = {
     "a refusal": ([*HELLO, finish("refusal"), STOP], "Hello", "", [], "content_filter"),
     "a reason that is new": ([*HELLO, finish("enough"), STOP], "Hello", "", [], "stop"),
     "calls, whatever the reason": (
-        [start(), call(0, "toolu_a", "weather"), fragment(0, PARIS), end(0), *TURN],
+        [start(), call(0, "toolu_a", "weather"), fragment(0, PARIS), end(0), *CALLS],
         "", "", [("weather", PARIS)], "tool_calls",
     ),
     "a call cut by the output limit": (

@@ -154,6 +154,17 @@ class Finish:
     reason: FinishReason
     raw: str | None = None
 
+    @property
+    def is_paused(self) -> bool:
+        """Whether the provider will go on with the same turn once it is sent back (Anthropic)."""
+        return self.raw == "pause_turn"
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the turn ended for a reason that may have cut what came last: a limit, a filter, a refusal, a
+        pause."""
+        return self.reason in ("length", "content_filter") or self.is_paused
+
 
 @dataclass(frozen=True, slots=True)
 class ResponseEnd:

@@ -42,7 +42,8 @@ MESSAGES = {
     "text_calls_recovered": "The model wrote tool calls as text; they were made calls.",
     "token_count_estimated": "The provider counts no tokens: this is an estimate by the size of the request.",
     "tool_arguments_restated": "The provider sent arguments of a call more than once; they count once.",
-    "tool_call_cut": "The output limit cut a call of the tool `{}`: its arguments are not complete.",
+    "tool_call_cut": "A call of the tool `{}` was cut: its arguments are not complete.",
+    "tool_calls_missing": "The provider ended the turn for tool calls and made none: it is a stop.",
     "tool_choice_changed": "The forced tool choice was sent as `auto`: the model cannot be forced while it reasons.",
     "tool_choice_not_honored": "The model did not keep to `tool_choice`.",
     "tool_not_allowed": "The tool `{}` is not on the tenant's allowlist.",
@@ -51,6 +52,7 @@ MESSAGES = {
     "tool_schema_reduced": "`{}` was left out: the provider has no words for it.",
     "user_turn_added": "The history ends with the assistant: the model was sent a short turn of the user's behind it.",
     "unknown_field": "`{}` is no member of this API that the gateway knows, so it was left out.",
+    "turn_paused": "The provider paused the turn: send it back as it is, and it goes on.",
     "unknown_tool_call": "The model called `{}`, which is no tool of the request.",
 }
 

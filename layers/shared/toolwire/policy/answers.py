@@ -49,6 +49,9 @@ from toolwire.policy.rules import ToolRules
 
 NOT_HONORED = "tool_choice_not_honored"
 
+#: The providers' words for a turn that ends with calls.
+CALL_WORDS = frozenset({"tool_calls", "tool_use", "function_call"})
+
 
 class AnswerLimits:
     """Counts the calls and argument bytes of one answer while it streams."""
@@ -197,7 +200,7 @@ class AnswerPolicy(Stage):
     def _judge_malformed(self) -> None:
         """Calls whose arguments are no JSON object, now that the answer's reason is known."""
         for index, fault in self._malformed.items():
-            if self._finish is None or self._finish.reason != "length":
+            if self._finish is None or not self._finish.is_cut:
                 self._report(fault)
             self._warn(named_warning("tool_call_cut", fault.name))
             self._withheld.append(index)
@@ -232,16 +235,25 @@ class AnswerPolicy(Stage):
 
     def _lacks_call(self) -> bool:
         """Whether a call was asked for and none came. An answer that was cut short is told by its own reason."""
-        cut = self._finish is not None and self._finish.reason in ("length", "content_filter")
+        cut = self._finish is not None and self._finish.is_cut
         return self._wants_call and not self._calls and not cut
 
     def _end(self, _: ResponseEnd) -> None:
         self._judge_malformed()
+        if self._finish is not None:
+            self._warn_of_end(self._finish)
         if self._lacks_call():
             self._unkept("tool_choice asks for a tool call, and the model made none")
         if self._forbids_calls and self._withheld and not self._said_something:
             text = "the model did nothing but call tools although tool_choice is none"
             raise UpstreamProtocolError(text, code=NOT_HONORED)
+
+    def _warn_of_end(self, finish: Finish) -> None:
+        """An end that is not what its word says: to be gone on with, or for calls that were not made."""
+        if finish.is_paused:
+            self._warn("turn_paused")
+        if finish.raw in CALL_WORDS and finish.reason == "stop" and self._tools and not self._calls:
+            self._warn("tool_calls_missing")
 
     def _unkept(self, text: str) -> None:
         if self._rules.insists_on_choice:

@@ -85,12 +85,12 @@ class Fold:
             case ReasoningStart():
                 return ReasoningOutput(text, signature)
             case ToolCallStart():
-                whole = finish.reason != "length" or self._is_whole(part, text)
+                whole = not finish.is_cut or self._is_whole(part, text)
                 return ToolCallOutput(part.id or "", part.name, text, whole, part.kind, part.extra, signature)
             case OpaquePart():
                 return part
 
     def _is_whole(self, part: ToolCallStart, text: str) -> bool:
-        """Whether a call of an answer that the output limit cut is whole. The text of a custom call does not show it,
-        but the limit cuts the part that came last."""
+        """Whether a call of an answer that was cut is whole. The text of a custom call does not show it, but what is
+        cut is the part that came last."""
         return part is not self._parts[-1] if part.kind == "custom" else is_object(text)

@@ -25,8 +25,8 @@ def raw_arguments(arguments: str) -> bytes:
 
 
 def cut_arguments(name: str, text: str, finish: Finish) -> Members:
-    """What is said of arguments that are no object. Raises UpstreamProtocolError unless the output limit cut them."""
-    if finish.reason != "length":
+    """What is said of arguments that are no object. Raises UpstreamProtocolError unless the answer was cut."""
+    if not finish.is_cut:
         raise UpstreamProtocolError(
             f"the model's arguments for the tool {name!r} are no JSON object", code="malformed_tool_arguments"
         )

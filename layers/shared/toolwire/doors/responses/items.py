@@ -88,7 +88,7 @@ class ResponseShape:
         error: bytes = b"null",
     ) -> bytes:
         """The object. `finish` says why it is incomplete, where it is."""
-        reason = _INCOMPLETE.get(finish.reason) if finish is not None else None
+        reason = _why_incomplete(finish) if finish is not None else None
         written = {
             "id": dump(start.id),
             "object": b'"response"',
@@ -118,7 +118,12 @@ def one_line(raw: bytes) -> bytes:
 
 def status_of(finish: Finish) -> str:
     """The status of a response that ended so."""
-    return "incomplete" if finish.reason in _INCOMPLETE else "completed"
+    return "incomplete" if _why_incomplete(finish) else "completed"
+
+
+def _why_incomplete(finish: Finish) -> str | None:
+    """Why a response that ended so is incomplete; a pause has no word of OpenAI's, so it keeps its own."""
+    return finish.raw if finish.is_paused else _INCOMPLETE.get(finish.reason)
 
 
 def write_usage(usage: Usage) -> bytes:

@@ -55,10 +55,14 @@ class OutputItem:
         freeform call where they are what came last."""
         if self.kind in ("function_call", "tool_search_call"):
             cut = finish.reason == "length" and not is_object(self.text)
+        """The status at the answer's end: in one that was cut, a call is incomplete without whole arguments, text and
+        a freeform call where they are what came last."""
+        if self.kind == "function_call":
+            cut = finish.is_cut and not is_object(self.text)
         elif self.kind == "message":
-            cut = is_last and finish.reason in ("length", "content_filter")
+            cut = is_last and finish.is_cut
         else:
-            cut = is_last and self.kind == "custom_tool_call" and finish.reason == "length"
+            cut = is_last and self.kind == "custom_tool_call" and finish.is_cut
         return "incomplete" if cut else "completed"
 
     def write(self, status: str) -> bytes:

@@ -29,6 +29,12 @@ from toolwire.wire import anthropic_messages as wire
 
 _NOTHING = Batch(())
 
+#: Words of OpenAI's that hosts of this API send -> its own.
+_OTHER_WORDS = {
+    "stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use", "function_call": "tool_use",
+    "content_filter": "refusal",
+}  # fmt: skip
+
 
 class MessagesDecoder:
     """One answer. `decode` takes the stream's frames and `end` its end; `decode_json` takes a whole JSON answer.
@@ -123,7 +129,7 @@ class MessagesDecoder:
         keep = self._begin(events) and event.delta is not None and not self._blocks.open
         self._count(event.usage, events)
         if event.delta is not None and event.delta.stop_reason:
-            self._finished(event.delta.stop_reason, event.delta.stop_details, events)
+            keep = self._finished(event.delta.stop_reason, event.delta.stop_details, events) and keep
         return keep and event.usage is not None
 
     # ------------------------------------------------------------ JSON
@@ -141,21 +147,23 @@ class MessagesDecoder:
             raise UpstreamProtocolError("the upstream's answer has no content")
         events: list[StreamEvent] = [ResponseStart(message.id or None, message.model or None)]
         self._started = True
+        whole = bool(message.id and message.model and message.usage and message.stop_reason)
         for block in message.content:
-            self._blocks.whole(bytes(block), events)
+            whole = self._blocks.whole(bytes(block), events) and whole
         self._count(message.usage, events)
         if message.stop_reason:
-            self._finished(message.stop_reason, message.stop_details, events)
+            whole = self._finished(message.stop_reason, message.stop_details, events) and whole
         self._close(events)
-        whole = bool(message.id and message.model and message.usage and message.stop_reason)
         return Batch(tuple(events), source=Source(wire.DIALECT, body) if whole and message.type == "message" else None)
 
     # ------------------------------------------------------------ ends
 
-    def _finished(self, word: str, details: wire.StopDetails | None, events: list[StreamEvent]) -> None:
-        """Why the turn ended. Calls make it tool_calls, whatever the word; truncation and a refusal win over calls."""
+    def _finished(self, given: str, details: wire.StopDetails | None, events: list[StreamEvent]) -> bool:
+        """Why the turn ended; whether a client of the same API may see the word. Calls make it tool_calls, whatever the
+        word; truncation and a refusal win over calls."""
+        word = _OTHER_WORDS.get(given, given)
         reason = wire.STOP_REASONS.get(word, "stop")  # the word itself is kept beside it
-        self._blocks.end_bare(events, cut=reason == "length")
+        self._blocks.end_bare(events, cut=Finish(reason, word).is_cut)
         if reason == "content_filter" and self._finish is None and details is not None and details.explanation:
             self._blocks.refuse(details.explanation, events)
         if reason in ("stop", "tool_calls"):
@@ -163,6 +171,11 @@ class MessagesDecoder:
         if self._finish is None or (self._finish.reason in ("stop", "tool_calls") and self._finish.raw != word):
             self._finish = Finish(reason, word)
             events.append(self._finish)
+        return (
+            word == given
+            and (reason != "tool_calls" or word == "tool_use")
+            and (word != "tool_use" or reason != "stop")
+        )
 
     def _close(self, events: list[StreamEvent]) -> None:
         """Everything that ends with the answer's end."""

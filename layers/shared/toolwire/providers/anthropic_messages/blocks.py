@@ -53,14 +53,14 @@ class Blocks:
         if index in self.open:
             self._end(self.open.pop(index), events)
             keep = False
-        self.open[index] = self._start(raw, events)
-        return keep
+        self.open[index], shown = self._start(raw, events, streamed=True)
+        return keep and shown
 
     def _next_index(self) -> int:
         return max(self.open, default=-1) + 1
 
-    def _start(self, raw: bytes, events: list[StreamEvent]) -> Block:
-        """The beginning of a block, with what it already says."""
+    def _start(self, raw: bytes, events: list[StreamEvent], *, streamed: bool) -> tuple[Block, bool]:
+        """The beginning of a block, with what it already says, and whether a client of the same API may see it."""
         block = read_block(raw)
         self.end_bare(events)
         match block.type:
@@ -78,9 +78,11 @@ class Blocks:
                 opened.input = arguments(block)
                 self.calls += 1
                 events.append(ToolCallStart(self.count - 1, block.id or None, block.name))
+                # Clients take the input from the deltas alone.
+                return opened, bool(block.id) and bytes(block.input)[:1] == b"{" and not (opened.input and streamed)
             case _:
                 opened = Block(block.type, None, raw)
-        return opened
+        return opened, True
 
     def _open_text(self, events: list[StreamEvent]) -> Block:
         events.append(TextStart(self._next_part()))
@@ -143,8 +145,9 @@ class Blocks:
         opened = self.open.pop(index if index is not None else max(self.open, default=-1), None)
         if opened is None:
             return False
+        said = len(opened.pieces)
         self._end(opened, events)
-        return index is not None
+        return index is not None and len(opened.pieces) == said
 
     def _end(self, opened: Block, events: list[StreamEvent]) -> None:
         if opened.part is None:
@@ -174,9 +177,11 @@ class Blocks:
         events.append(ToolCallEnd(self._bare))
         self._bare = None
 
-    def whole(self, raw: bytes, events: list[StreamEvent]) -> None:
-        """A block that comes in one piece."""
-        self._end(self._start(raw, events), events)
+    def whole(self, raw: bytes, events: list[StreamEvent]) -> bool:
+        """A block that comes in one piece. Returns whether a client of the same API may see it as it is."""
+        block, shown = self._start(raw, events, streamed=False)
+        self._end(block, events)
+        return shown
 
     def refuse(self, explanation: str, events: list[StreamEvent]) -> None:
         """A refusal that the stop reason explains: a text of its own."""
@@ -191,7 +196,7 @@ class Blocks:
                 raise UpstreamTruncated("the upstream's answer ended inside a tool call's arguments")
             self._end(opened, events)
         self.open.clear()
-        self.end_bare(events, cut=finish is not None and finish.reason == "length")
+        self.end_bare(events, cut=finish is not None and finish.is_cut)
 
     def _next_part(self) -> int:
         self.count += 1

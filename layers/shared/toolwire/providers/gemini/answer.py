@@ -144,7 +144,7 @@ class GeminiDecoder:
         if self._finish is not None and (self._finish.reason != "stop" or reason == "stop"):
             return False
         self._finish = Finish(reason, word)
-        self._parts.cut = reason == "length"
+        self._parts.cut = self._finish.is_cut
         self._parts.close_call(events)
         self._say_finish(events)
         return not finished

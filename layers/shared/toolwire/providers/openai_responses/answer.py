@@ -144,7 +144,7 @@ class ResponsesDecoder:
             self._start(response, events)
         finish = _finish(response, kind == "response.incomplete")
         said = len(events)
-        self._output.complete(response.output or (), finish.reason == "length", events)
+        self._output.complete(response.output or (), finish.is_cut, events)
         keep = keep and len(events) == said and kind != "response.done" and bool(response.id)
         keep = keep and (bool(response.output) or not self._output.items)
         usage = read_usage(response.usage)
@@ -178,7 +178,7 @@ class ResponsesDecoder:
         for place, raw in enumerate(map(bytes, response.output)):
             shape, typed = read_item(raw)
             exact = exact and typed
-            self._output.whole(place, shape, raw, finish.reason == "length", events)
+            self._output.whole(place, shape, raw, finish.is_cut, events)
         if (usage := read_usage(response.usage)) is not None:
             self._usage = usage
             events.append(UsageUpdate(usage))

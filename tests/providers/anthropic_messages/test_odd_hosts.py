@@ -1,0 +1,181 @@
+"""What odd hosts of the Messages wire say: other words for the end, other inputs, calls that were cut.
+
+Every row goes through every door, streamed and as a document.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.corpus.driver import Answer, answer, open_exchange
+from tests.providers.anthropic_messages.messages_upstream import (
+    HELLO,
+    STOP,
+    USAGE,
+    begin,
+    call,
+    end,
+    finish,
+    fragment,
+    start,
+    stream,
+)
+
+PARIS = '{"city":"Paris"}'
+PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}}
+USER = {"role": "user", "content": "hi"}
+CHAT_TOOL = {"type": "function", "function": {"name": "weather", "description": "d", "parameters": PARAMETERS}}
+#: Door -> a request for it, without `stream`.
+REQUESTS: dict[str, dict[str, Any]] = {
+    "chat": {"messages": [USER], "tools": [CHAT_TOOL]},
+    "responses": {
+        "input": "hi",
+        "tools": [{"type": "function", "name": "weather", "parameters": PARAMETERS, "strict": False}],
+    },
+    "messages": {"max_tokens": 99, "messages": [USER], "tools": [{"name": "weather", "input_schema": PARAMETERS}]},
+    "native": {"messages": [USER], "tools": [CHAT_TOOL]},
+}
+#: Neutral end -> how each door has it.
+ENDS = {
+    "stop": ("stop", "completed", "end_turn", "stop"),
+    "calls": ("tool_calls", "completed", "tool_use", "tool_calls"),
+    "limit": ("length", "incomplete", "max_tokens", "length"),
+    "refusal": ("content_filter", "incomplete", "refusal", "content_filter"),
+    "pause": ("stop", "incomplete", "pause_turn", "stop"),
+}
+
+
+def asked(door: str, upstream: bytes, *, streamed: bool) -> Answer:
+    """The answer of a door to a request whose provider answers so; streams come a byte at a time."""
+    body = json.dumps({"model": "m", "stream": streamed, **REQUESTS[door]}).encode()
+    exchange = open_exchange(body, door=door, wire="anthropic_messages")
+    kind = "text/event-stream" if streamed else "application/json"
+    pieces = [upstream[at : at + 1] for at in range(len(upstream))] if streamed else [upstream]
+    return answer(exchange, pieces, content_type=kind)
+
+
+def events_in(body: bytes) -> list[dict[str, Any]]:
+    lines = [line[6:] for line in body.split(b"\n") if line.startswith(b"data: {")]
+    return [json.loads(line) for line in lines]
+
+
+def end_of(door: str, body: bytes, *, streamed: bool) -> str:
+    """How a door's answer says that it ended."""
+    documents = events_in(body) if streamed else [json.loads(body)]
+    match door:
+        case "responses":
+            return str((documents[-1]["response"] if streamed else documents[0])["status"])
+        case "messages":
+            reasons = [doc.get("delta", doc).get("stop_reason") for doc in documents]
+            return str(next(reason for reason in reasons if reason))
+        case "chat":
+            return str(next(filter(None, (doc["choices"][0]["finish_reason"] for doc in documents if doc["choices"]))))
+        case _:
+            found = documents[-1] if streamed else documents[0]["choices"][0]
+            return str(found.get("finish_reason") or found["choices"][0]["finish_reason"])
+
+
+def whole(content: list[dict[str, Any]], reason: str | None) -> bytes:
+    """A JSON answer."""
+    head = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-host"}
+    return json.dumps(
+        {**head, "content": content, "stop_reason": reason, "stop_sequence": None, "usage": USAGE}
+    ).encode()
+
+
+def block(given: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": "toolu_1", "name": "weather", "input": given}
+
+
+CALL = [start(), call(0, "toolu_1", "weather"), fragment(0, PARIS), end(0)]
+CALL_BLOCK = [block(json.loads(PARIS))]
+TEXT_BLOCK = [{"type": "text", "text": "Hello"}]
+#: The events before the end, the blocks of a document, the host's word, the end as it is shown.
+WORDS: dict[str, tuple[list[Any], list[Any], str | None, str]] = {
+    "calls beside end_turn": (CALL, CALL_BLOCK, "end_turn", "calls"),
+    "calls beside stop_sequence": (CALL, CALL_BLOCK, "stop_sequence", "calls"),
+    "calls beside stop": (CALL, CALL_BLOCK, "stop", "calls"),
+    "calls beside tool_calls": (CALL, CALL_BLOCK, "tool_calls", "calls"),
+    "calls beside nothing": (CALL, CALL_BLOCK, None, "calls"),
+    "calls beside a new word": (CALL, CALL_BLOCK, "enough", "calls"),
+    "tool_use and no call": (HELLO, TEXT_BLOCK, "tool_use", "stop"),
+    "tool_calls and no call": (HELLO, TEXT_BLOCK, "tool_calls", "stop"),
+    "stop": (HELLO, TEXT_BLOCK, "stop", "stop"),
+    "length": (HELLO, TEXT_BLOCK, "length", "limit"),
+    "a pause": (HELLO, TEXT_BLOCK, "pause_turn", "pause"),
+    "a refusal": (HELLO, TEXT_BLOCK, "refusal", "refusal"),
+}
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+@pytest.mark.parametrize("door", REQUESTS)
+@pytest.mark.parametrize("name", WORDS)
+def test_the_end(name: str, door: str, streamed: bool) -> None:
+    events, blocks, word, expected = WORDS[name]
+    ends = [finish(word), STOP] if word else [STOP]
+    said = asked(door, stream(*events, *ends) if streamed else whole(blocks, word), streamed=streamed)
+    assert said.status == 200
+    assert end_of(door, said.body, streamed=streamed) == ENDS[expected][list(REQUESTS).index(door)]
+    told = said.body.decode() + said.headers.get("x-toolwire-warnings", "")
+    assert ("tool_calls_missing" in told) == (word in ("tool_use", "tool_calls") and expected == "stop")
+    assert ("turn_paused" in told) == (expected == "pause")
+
+
+#: An input as a host writes it -> the arguments.
+INPUTS: dict[str, tuple[Any, str]] = {
+    "an object": (json.loads(PARIS), PARIS),
+    "its text": (PARIS, PARIS),
+    "null": (None, "{}"),
+    "an empty list": ([], "{}"),
+    "an empty text": ("", "{}"),
+    "an empty object": ({}, "{}"),
+}
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+@pytest.mark.parametrize("door", REQUESTS)
+@pytest.mark.parametrize("name", INPUTS)
+def test_the_input(name: str, door: str, streamed: bool) -> None:
+    given, arguments = INPUTS[name]
+    opening = begin(0, "tool_use", id="toolu_1", name="weather", input=given)
+    upstream = (
+        stream(start(), opening, end(0), finish("tool_use"), STOP) if streamed else whole([block(given)], "tool_use")
+    )
+    said = asked(door, upstream, streamed=streamed).body
+    if door != "messages":
+        written = json.dumps(arguments) if door != "native" else arguments
+        assert written.replace(" ", "") in said.decode().replace(" ", "")
+    elif streamed:
+        shown = events_in(said)
+        (begun,) = [event["content_block"] for event in shown if event["type"] == "content_block_start"]
+        text = "".join(
+            event["delta"].get("partial_json", "") for event in shown if event["type"] == "content_block_delta"
+        )
+        assert (begun["input"], json.loads(text or "{}")) == ({}, json.loads(arguments))
+    else:
+        assert json.loads(said)["content"][0]["input"] == json.loads(arguments)
+
+
+@pytest.mark.parametrize("door", REQUESTS)
+@pytest.mark.parametrize(
+    ("word", "expected"), [("max_tokens", "limit"), ("refusal", "refusal"), ("pause_turn", "pause")]
+)
+def test_a_call_that_was_cut(word: str, expected: str, door: str) -> None:
+    upstream = stream(start(), call(0, "toolu_1", "weather"), fragment(0, '{"city": "A'), end(0), finish(word), STOP)
+    streamed = asked(door, upstream, streamed=True)
+    gathered = answer(
+        open_exchange(json.dumps({"model": "m", **REQUESTS[door]}).encode(), door=door, wire="anthropic_messages"),
+        [upstream],
+        content_type="text/event-stream",
+    )
+    expected_end = ENDS[expected][list(REQUESTS).index(door)]
+    if expected == "pause" and door != "responses":
+        expected_end = ENDS["calls"][list(REQUESTS).index(door)]
+    for said, is_stream in ((streamed, True), (gathered, False)):
+        assert said.status == 200
+        assert b"malformed" not in said.body
+        assert "city" in said.body.decode()
+        assert end_of(door, said.body, streamed=is_stream) == expected_end
