@@ -16,6 +16,7 @@ from toolwire.model.http import UpstreamRequest, endpoint, post_json
 from toolwire.model.request import ChatRequest, Message, TextPart, ToolCallPart, ToolResultPart
 from toolwire.model.settings import Target
 from toolwire.providers import Provider
+from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.profiles import Profile
 from toolwire.rewrite.history import with_results
 from toolwire.rewrite.tool_names import WIRE_NAME, with_wire_names
@@ -54,7 +55,7 @@ class ToyWire(Provider):
     def framing(self, content_type: str, start: bytes, *, asked: bool) -> Framing | None:
         return NetstringDecoder() if content_type == STREAM_TYPE else None
 
-    def decoder(self) -> ToyDecoder:
+    def decoder(self, asked: Asked = NOTHING_ASKED) -> ToyDecoder:
         return ToyDecoder()
 
     def without_source(self, batch: Batch) -> Batch:
