@@ -140,7 +140,7 @@ def test_a_client_hears_what_was_said(name: str) -> None:
     assert (said.content, said.reasoning, said.asked, said.finish) == (content, reasoning, calls, finished)
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize("name", [name for name in ANSWERS if name != "a call that begins with its input"])
 def test_a_frame_that_needs_no_repair_keeps_its_bytes(name: str) -> None:
     events = ANSWERS[name][0]
     batches = decoded(*events)[:-1]

@@ -435,7 +435,7 @@ def _without_usage(*events: Any) -> Any:
         ("arguments only when they are done", {2}),
         ("an item that never ends", {3}),
         ("index 0 on every delta", {3, 5, 10}),
-        ("an id of its own in every event", {2, 3, 4}),
+        ("an id of its own in every event", {2, 3, 4, 5}),
         ("deltas without an item", {1, 2, 4}),
     ],
 )

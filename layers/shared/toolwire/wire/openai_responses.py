@@ -206,6 +206,7 @@ class Event(AnyEvent):
     refusal: str | None = None
     arguments: str | None = None
     input: str | None = None
+    name: str | None = None  # of a call, in the event that tells its arguments again
     item: Raw = ABSENT
     part: OutputPart | None = None
     response: Raw = ABSENT

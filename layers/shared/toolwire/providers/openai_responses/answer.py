@@ -56,6 +56,7 @@ class ResponsesDecoder:
     def __init__(self, asked: Asked = NOTHING_ASKED) -> None:
         self._asked = asked
         self._started = False
+        self._id: str | None = None
         self._ended = False
         self._output = Output()
         self._usage: Usage | None = None
@@ -111,6 +112,8 @@ class ResponsesDecoder:
                 return True, self._response_start(event, events)
             case _ if kind in _TERMINAL or kind in _FAILED:
                 return True, self._terminal(kind, event, events)
+            case _ if kind.startswith("response.reasoning_part."):  # vLLM's: no SDK knows it, one throws at it
+                return True, False
             case _:
                 return False, True  # annotations, the progress of hosted tools, and whatever is new
 
@@ -123,6 +126,7 @@ class ResponsesDecoder:
 
     def _start(self, response: wire.Response, events: list[StreamEvent]) -> None:
         self._started = True
+        self._id = response.id
         created = int(response.created_at) if response.created_at is not None else None
         events.append(ResponseStart(response.id or None, response.model or None, created))
 
@@ -144,8 +148,15 @@ class ResponsesDecoder:
             self._start(response, events)
         finish = _finish(response, kind == "response.incomplete")
         said = len(events)
-        self._output.complete(response.output or (), finish.is_cut, events)
-        keep = keep and len(events) == said and kind != "response.done" and bool(response.id)
+        same = self._output.complete(response.output or (), finish.is_cut, events)
+        keep = (
+            keep
+            and same
+            and response.id == self._id
+            and len(events) == said
+            and kind != "response.done"
+            and bool(response.id)
+        )
         keep = keep and (bool(response.output) or not self._output.items)
         usage = read_usage(response.usage)
         if usage is not None:

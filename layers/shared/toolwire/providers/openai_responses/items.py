@@ -47,10 +47,11 @@ class Parts:
 class Said:
     """One text, told in pieces and maybe again as a whole."""
 
-    __slots__ = ("ended", "part", "pieces")
+    __slots__ = ("ended", "part", "pieces", "position")
 
-    def __init__(self, part: int) -> None:
+    def __init__(self, part: int, position: int = 0) -> None:
         self.part = part
+        self.position = position  # among the texts of its item
         self.pieces: list[str] = []
         self.ended = False
 
@@ -58,6 +59,18 @@ class Said:
         """What the whole has and the pieces have left out."""
         said = "".join(self.pieces)
         return whole[len(said) :] if whole and whole.startswith(said) else ""
+
+    def begins(self, whole: str | None) -> bool:
+        """Whether the whole begins with what was said, and something was."""
+        return bool(whole) and bool(self.pieces) and (whole or "").startswith("".join(self.pieces))
+
+
+def told_before(texts: dict[Place, Said], place: Place, whole: str | None) -> Place:
+    """The place under which a text of the finished item was told: its own, or another, where a host counts otherwise in
+    its deltas."""
+    if place in texts:
+        return place
+    return next((known for known, said in texts.items() if known[0] == place[0] and said.begins(whole)), place)
 
 
 class Item:
@@ -68,7 +81,17 @@ class Item:
         self.call_id = shape.call_id
         self.kind = shape.type
         self.ended = False
+        self.mended = False  # whether an event of it cannot be shown to a client of the same API as it is
         self._parts = parts
+
+    @property
+    def shown(self) -> bool:
+        """Whether the client may know of it: a call has its name."""
+        return True
+
+    def is_dense(self, place: Place) -> bool:  # noqa: ARG002
+        """Whether the text at this place has the index that clients expect."""
+        return True
 
     def begin(self, shape: wire.OutputItem, events: list[StreamEvent]) -> None:
         """What the item's beginning says."""
@@ -108,7 +131,7 @@ class Message(Item):
         if said is None:
             for other in self._texts.values():
                 _end_text(other, events)
-            said = self._texts[place] = Said(self._parts.next())
+            said = self._texts[place] = Said(self._parts.next(), len(self._texts))
             events.append(TextStart(said.part, refusal=place[0] == "refusal"))
         return said
 
@@ -116,6 +139,10 @@ class Message(Item):
         if whole or place in self._texts:
             rest = self._said(place, events).rest(whole)
             self.say(place, rest, events)
+
+    def is_dense(self, place: Place) -> bool:
+        said = self._texts.get(place)
+        return said is None or said.position == place[1]
 
     def open_part(self, part: wire.OutputPart, index: int, events: list[StreamEvent]) -> None:
         """content_part.added."""
@@ -131,7 +158,7 @@ class Message(Item):
 
     def finish(self, shape: wire.OutputItem | None, raw: bytes, cut: bool, events: list[StreamEvent]) -> None:  # noqa: ARG002
         for place, text in _contents(shape) if shape is not None else ():
-            self.close(place, text, events)
+            self.close(told_before(self._texts, place, text), text, events)
         for said in self._texts.values():
             _end_text(said, events)
 
@@ -183,7 +210,7 @@ class Reasoning(Item):
     def _tell(self, shape: wire.OutputItem, events: list[StreamEvent]) -> None:
         for name, parts in (("summary", shape.summary), ("content", shape.content)):
             for index, part in enumerate(parts or ()):
-                self.close((name, index), part.text, events)
+                self.close(told_before(self._texts, (name, index), part.text), part.text, events)
 
     def finish(self, shape: wire.OutputItem | None, raw: bytes, cut: bool, events: list[StreamEvent]) -> None:  # noqa: ARG002
         if shape is not None:
@@ -201,7 +228,17 @@ class Call(Item):
 
     @property
     def announced(self) -> bool:
+        """Whether its name is known."""
         return self._said.part >= 0
+
+    @property
+    def shown(self) -> bool:
+        return self.announced
+
+    def name_it(self, name: str, events: list[StreamEvent]) -> None:
+        """Its name, which only the end of its arguments tells."""
+        if not self.announced:
+            self._announce(wire.OutputItem(self.kind, call_id=self.call_id, name=name), events)
 
     def begin(self, shape: wire.OutputItem, events: list[StreamEvent]) -> None:
         if shape.name:

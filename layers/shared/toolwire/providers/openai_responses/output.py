@@ -70,8 +70,8 @@ class Output:
         """output_item.added."""
         shape, exact = read_item(bytes(event.item))
         index, keep = self._free_index(event)
-        self._open(index, shape, events)
-        return keep and exact and bool(shape.id) and index == len(self.items) - 1
+        item = self._open(index, shape, events)
+        return keep and exact and bool(shape.id) and index == len(self.items) - 1 and item.shown
 
     def _free_index(self, event: wire.Event) -> tuple[int, bool]:
         """The index for a new item, and whether it is the event's own: a host may give none, or one that is taken."""
@@ -106,6 +106,7 @@ class Output:
             event.output_index is not None
             and self.items.get(event.output_index) is item
             and (not item.id or item.id == event.item_id)
+            and item.shown
         )
 
     def _say(self, kind: str, name: str, event: wire.Event, events: list[StreamEvent]) -> bool:
@@ -115,8 +116,14 @@ class Output:
             if not event.delta:
                 return False
             item, keep = self._implied(event, kind, events), False
-        item.say(_place(event, name), event.delta or "", events)
-        return keep and event.delta is not None and self._named_exactly(item, event)
+        place = _place(event, name)
+        item.say(place, event.delta or "", events)
+        return keep and event.delta is not None and self._named_exactly(item, event) and self._is_dense(item, place)
+
+    def _is_dense(self, item: Item, place: Place) -> bool:
+        """Whether the text has the index that clients expect; else the item's end must be written anew too."""
+        item.mended = item.mended or not item.is_dense(place)
+        return not item.mended
 
     def _implied(self, event: wire.Event, kind: str, events: list[StreamEvent]) -> Item:
         """The item that a delta without one belongs to: text and reasoning need no more than that; a call's name may
@@ -133,9 +140,11 @@ class Output:
             item = self._implied(event, kind, events)
         if item.ended:
             return False
-        said = len(events)
-        item.close(_place(event, name), whole, events)
-        return len(events) == said and self._named_exactly(item, event)
+        said, place = len(events), _place(event, name)
+        if isinstance(item, Call) and event.name:
+            item.name_it(event.name, events)
+        item.close(place, whole, events)
+        return len(events) == said and self._named_exactly(item, event) and self._is_dense(item, place)
 
     def _content_part(self, event: wire.Event, events: list[StreamEvent], *, done: bool) -> bool:
         """content_part.added and content_part.done."""
@@ -149,7 +158,9 @@ class Output:
         said = len(events)
         if not isinstance(item, Message):
             return keep and self._named_exactly(item, event)
-        (item.end_part if done else item.open_part)(part, event.content_index or 0, events)
+        index = event.content_index or 0
+        (item.end_part if done else item.open_part)(part, index, events)
+        keep = self._is_dense(item, ("refusal" if part.type == "refusal" else "content", index)) and keep
         keep = keep and not any(type(told) is TextDelta for told in events[said:])
         return keep and event.content_index is not None and self._named_exactly(item, event)
 
@@ -165,6 +176,7 @@ class Output:
         keep = keep and self.items.get(event.output_index if event.output_index is not None else -1) is item
         keep = keep and (item.id, item.kind) == (shape.id, shape.type)
         keep = keep and (not isinstance(item, Call) or item.call_id == shape.call_id)
+        keep = keep and item.shown and not item.mended
         said = len(events)
         self._finish_item(item, shape, raw, events)
         told = [told for told in events[said:] if type(told) is TextDelta or type(told) is ToolCallDelta]
@@ -177,8 +189,11 @@ class Output:
         item.ended = True
         item.finish(shape, raw, shape.status == "incomplete" or (cut and shape.status != "completed"), events)
 
-    def complete(self, output: Iterable[msgspec.Raw], cut: bool, events: list[StreamEvent]) -> None:
-        """The response at the end tells what the stream has left out: items that have not ended, or never began."""
+    def complete(self, output: Iterable[msgspec.Raw], cut: bool, events: list[StreamEvent]) -> bool:
+        """The response at the end tells what the stream has left out: items that have not ended, or never began.
+        Returns whether it tells all items under the ids that they had."""
+        told: set[int] = set()
+        same = True
         for place, raw in enumerate(map(bytes, output)):
             shape, _ = read_item(raw)
             index = self._by_id.get(shape.id) if shape.id else None
@@ -189,10 +204,14 @@ class Output:
                 item = self._open(self._next_index(), shape, events)
             if not item.ended:
                 self._finish_item(item, shape, raw, events, cut)
+            told.add(id(item))
+            same = same and item.id == shape.id and item.call_id == shape.call_id
+        same = same and len(told) == len(self.items)
         for item in self.items.values():
             if not item.ended:
                 item.ended = True
                 item.finish(None, b"", cut, events)
+        return same
 
     def whole(self, index: int, shape: wire.OutputItem, raw: bytes, cut: bool, events: list[StreamEvent]) -> None:
         """An item that comes in one piece. `cut`: the output limit has cut the answer."""
