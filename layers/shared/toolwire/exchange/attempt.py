@@ -20,10 +20,10 @@ from toolwire.rewrite.deferred_tools import with_found_tools
 from toolwire.rewrite.foreign_parts import check_server_tools, without_server_tool_items
 from toolwire.rewrite.history import check_results, without_silent_turns
 from toolwire.rewrite.property_names import Names, with_replaced_names
+from toolwire.rewrite.tool_names import wire_name
 from toolwire.rewrite.unread_members import unread_members
 from toolwire.schema.dialects import SchemaDialect, replaced_names
 from toolwire.schema.dialects import replaced_names
-from toolwire.rewrite.tool_names import wire_name
 
 #: What is shorter is no secret but a word ("ollama", "EMPTY") that a host's message may well contain.
 _SECRET_CHARS = 12

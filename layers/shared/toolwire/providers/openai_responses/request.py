@@ -16,8 +16,8 @@ from toolwire.model.http import Headers, UpstreamRequest, endpoint, post_json
 from toolwire.model.request import ChatRequest, RequestFields
 from toolwire.model.settings import Target
 from toolwire.providers import Decoder, Provider
-from toolwire.providers.openai_models import EFFORTS, Family, family_of
 from toolwire.providers.asked import NOTHING_ASKED, Asked
+from toolwire.providers.openai_models import EFFORTS, Family, family_of
 from toolwire.providers.openai_responses.answer import ResponsesDecoder
 from toolwire.providers.openai_responses.errors import error_from_body
 from toolwire.providers.openai_responses.messages import CONTENT, SHARED_MEMBERS, write_input
