@@ -23,7 +23,6 @@ from toolwire.rewrite.property_names import Names, with_replaced_names
 from toolwire.rewrite.tool_names import wire_name
 from toolwire.rewrite.unread_members import unread_members
 from toolwire.schema.dialects import SchemaDialect, replaced_names
-from toolwire.schema.dialects import replaced_names
 
 #: What is shorter is no secret but a word ("ollama", "EMPTY") that a host's message may well contain.
 _SECRET_CHARS = 12

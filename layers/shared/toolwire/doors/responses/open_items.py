@@ -51,13 +51,9 @@ class OutputItem:
         return "".join(self.pieces)
 
     def final_status(self, finish: Finish, is_last: bool) -> str:
-        """The status at the answer's end: a call is cut where the output limit left no whole arguments, text and a
-        freeform call where they are what came last."""
-        if self.kind in ("function_call", "tool_search_call"):
-            cut = finish.reason == "length" and not is_object(self.text)
         """The status at the answer's end: in one that was cut, a call is incomplete without whole arguments, text and
         a freeform call where they are what came last."""
-        if self.kind == "function_call":
+        if self.kind in ("function_call", "tool_search_call"):
             cut = finish.is_cut and not is_object(self.text)
         elif self.kind == "message":
             cut = is_last and finish.is_cut

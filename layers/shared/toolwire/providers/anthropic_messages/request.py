@@ -20,7 +20,6 @@ from toolwire.providers.anthropic_messages.messages import CONTENT, write_messag
 from toolwire.providers.anthropic_messages.models import Family, family_of
 from toolwire.providers.anthropic_messages.settings import Settings, settle
 from toolwire.providers.anthropic_messages.tools import SCHEMAS, with_tools, write_tool_choice
-from toolwire.providers.anthropic_messages.tools import with_tools, write_tool_choice
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.profiles import Profile
 from toolwire.rewrite.answer_format import with_format_in_words
