@@ -237,3 +237,7 @@ def test_tools_are_checked_through_a_new_door_and_for_a_new_wire() -> None:
     verdicts = json.loads(bytes(answer))["providers"]  # type: ignore[arg-type]
     assert [verdict["wire"] for verdict in verdicts] == ["toy", "openai_chat"]
     assert all(verdict["accepted"] for verdict in verdicts)
+    renamed = {"tool": "get weather", "path": "tools[0]", "change": "renamed"}
+    for verdict in verdicts:  # and the schema is found again: nothing else has changed
+        (change,) = verdict["changes"]
+        assert renamed.items() <= change.items()

@@ -18,6 +18,7 @@ from toolwire.model.settings import Target
 from toolwire.providers import Provider
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.profiles import Profile
+from toolwire.providers.sent_tools import SentTool, entries, member, sent_tool
 from toolwire.rewrite.history import with_results
 from toolwire.rewrite.tool_names import WIRE_NAME, with_wire_names
 from toolwire.wire.json import dump, write_array, write_object
@@ -60,6 +61,9 @@ class ToyWire(Provider):
 
     def without_source(self, batch: Batch) -> Batch:
         return batch
+
+    def sent_tools(self, body: bytes) -> list[SentTool]:
+        return [sent_tool(tool, None, "takes") for tool in entries(member(body, "tools"))]
 
     def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
         return error_from(body, status)

@@ -16,8 +16,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, TypeVar
 
-import msgspec
-
 from toolwire.doors import Door
 from toolwire.doors.native.errors import error_object
 from toolwire.model.errors import RequestError
@@ -26,10 +24,11 @@ from toolwire.model.settings import Target, Tenant
 from toolwire.model.warnings import explain
 from toolwire.policy.checked_request import CheckedRequest, checked_request
 from toolwire.providers import load_provider, profile_of
+from toolwire.providers.sent_tools import SentTool
 from toolwire.rewrite.tool_names import wire_name
 from toolwire.schema.dialects import SCHEMA_REDUCED
 from toolwire.schema.tree import escaped, parse
-from toolwire.wire.json import dump, elements, raw_members, write_array, write_object
+from toolwire.wire.json import dump, write_array, write_object
 
 #: Refusals that one answer names for one provider, and differences for one tool.
 _MOST_REFUSALS, _MOST_CHANGES = 64, 64
@@ -87,7 +86,7 @@ def _verdict(
     target, refused = candidate.target, [candidate.refusal] if candidate.refusal else []
     changes: list[_Change] = []
     warnings: list[str] = []
-    sent: list[_Sent] = []
+    sent: list[SentTool] = []
     if target is not None and passed is not None:
         provider, profile = load_provider(target.provider.wire), profile_of(target)
         asked = replace(rest, options=passed.request.options)  # with the tenant's defaults
@@ -95,7 +94,7 @@ def _verdict(
         absent = known | {number for error in refused if (number := _number(error)) is not None}
         if built is not None:
             upstream, warnings = built
-            sent = [tool for tool in _sent_tools(upstream.body) if tool.name not in map(_stand_in, absent)]
+            sent = [tool for tool in provider.sent_tools(upstream.body) if tool.name not in map(_stand_in, absent)]
             changes = list(_changes(request, provider.tool_name, sent, absent, warnings))
     return write_object(
         [
@@ -171,59 +170,8 @@ def _warnings(codes: Sequence[str]) -> bytes:
 # ---------------------------------------------------------------- changes
 
 
-@dataclass(frozen=True, slots=True)
-class _Sent:
-    """A tool as it stands in an upstream's request, whatever the wire calls its members."""
-
-    name: str
-    raw: bytes
-    parameters: Any
-    is_described: bool
-    is_strict: bool
-
-
-def _sent_tools(body: bytes) -> list[_Sent]:
-    """The tools of an upstream's request. The wires differ in where the list stands and in what a schema is called."""
-    document = _object(body)
-    config = document.get("toolConfig")
-    mode = bytes(_member(_member(config, "functionCallingConfig"), "mode") or b"")
-    entries = _list(document.get("tools")) or _list(_member(config, "tools"))
-    tools = [raw for entry in entries for raw in _list(_member(entry, "functionDeclarations")) or [entry]]
-    return [_sent(raw, _object(raw), is_forced=mode in (b'"VALIDATED"', b'"ANY"')) for raw in tools]
-
-
-def _sent(raw: msgspec.Raw, members: dict[str, msgspec.Raw], *, is_forced: bool) -> _Sent:
-    """`is_forced`: the request asks of all calls what `strict` asks of one tool's."""
-    inner = _object(members.get("function") or members.get("toolSpec") or members.get("custom") or raw)
-    schema = next((inner[name] for name in _SCHEMAS if name in inner), None)
-    if "inputSchema" in inner:
-        schema = _member(schema, "json")
-    return _Sent(
-        name=str(msgspec.json.decode(inner.get("name") or members.get("type") or b'""')),
-        raw=bytes(raw),
-        parameters=None if schema is None else parse(bytes(schema)),
-        is_described="description" in inner,
-        is_strict=is_forced or bytes(inner.get("strict") or b"") == b"true",
-    )
-
-
-_SCHEMAS = ("parameters", "input_schema", "parametersJsonSchema", "inputSchema")
-
-
-def _object(raw: bytes | msgspec.Raw | None) -> dict[str, msgspec.Raw]:
-    return raw_members(raw) if raw is not None and bytes(raw)[:1] == b"{" else {}
-
-
-def _list(raw: bytes | msgspec.Raw | None) -> list[msgspec.Raw]:
-    return list(map(msgspec.Raw, elements(raw))) if raw is not None and bytes(raw)[:1] == b"[" else []
-
-
-def _member(raw: bytes | msgspec.Raw | None, name: str) -> msgspec.Raw | None:
-    return _object(raw).get(name)
-
-
 def _changes(
-    request: ChatRequest, names: str, sent: Sequence[_Sent], absent: set[int], warnings: Sequence[str]
+    request: ChatRequest, names: str, sent: Sequence[SentTool], absent: set[int], warnings: Sequence[str]
 ) -> Iterator[_Change]:
     """How each tool that is taken differs from what the client wrote. `names` is the provider's rule for names;
     `warnings` tell where a schema lost something."""
@@ -249,7 +197,7 @@ def _changes(
             yield from _schema_changes(tool.parameters, there, about, how)
 
 
-def _schema_changes(parameters: bytes, there: _Sent, about: _Change, how: str) -> Iterator[_Change]:
+def _schema_changes(parameters: bytes, there: SentTool, about: _Change, how: str) -> Iterator[_Change]:
     if there.parameters is None:
         yield about | {"change": "schema_left_out"}
         return

@@ -31,6 +31,7 @@ from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.profiles import PROFILES, Profile
 
 if TYPE_CHECKING:
+    from toolwire.providers.sent_tools import SentTool
     from toolwire.providers.token_count import Count
     from toolwire.schema.dialects import SchemaDialect
 
@@ -98,6 +99,9 @@ class Provider(Protocol):
         """Whether clients that speak `dialect` hold the signatures of this model as it made them, and bring them back
         so. Where not, a signature is shown with a mark of its origin. The default: in a lane."""
         return dialect in self.lanes
+
+    def sent_tools(self, body: bytes) -> list[SentTool]:
+        """The tools in a body of `build_request`, read back."""
 
     def count_request(self, request: UpstreamRequest) -> Count | None:  # noqa: ARG002
         """How a host is asked for the tokens of `request`, which was built for a whole answer; None where it cannot

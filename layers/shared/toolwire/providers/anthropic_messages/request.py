@@ -34,6 +34,7 @@ from toolwire.wire.anthropic_messages_extra import without_source
 from toolwire.wire.json import dump, write_array, write_object
 
 if TYPE_CHECKING:
+    from toolwire.providers.sent_tools import SentTool
     from toolwire.providers.token_count import Count
 
 #: Tool names the API accepts.
@@ -76,6 +77,11 @@ class AnthropicMessages(Provider):
 
     def without_source(self, batch: Batch) -> Batch:
         return without_source(batch)
+
+    def sent_tools(self, body: bytes) -> list[SentTool]:
+        from toolwire.providers.sent_tools import entries, member, sent_tool  # for few requests
+
+        return [sent_tool(tool, None, "input_schema") for tool in entries(member(body, "tools"))]
 
     def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
         return error_from_body(body, status, headers.get("retry-after"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from toolwire.framing import Framing
@@ -37,6 +38,10 @@ from toolwire.rewrite.tool_names import WIRE_NAME, with_wire_names
 from toolwire.wire import anthropic_messages
 from toolwire.wire.bedrock_converse import DIALECT
 from toolwire.wire.json import dump, write_object
+
+if TYPE_CHECKING:
+    from toolwire.providers.sent_tools import SentTool
+
 
 #: Effort of reasoning -> what Amazon Nova calls it; it has three.
 _NOVA_EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
@@ -83,6 +88,12 @@ class BedrockConverse(Provider):
 
     def without_source(self, batch: Batch) -> Batch:
         return batch if batch.source is None else Batch(batch.events, batch.extra)
+
+    def sent_tools(self, body: bytes) -> list[SentTool]:
+        from toolwire.providers.sent_tools import entries, member, sent_tool  # for few requests
+
+        tools = entries(member(member(body, "toolConfig"), "tools"))
+        return [sent_tool(tool, member(tool, "toolSpec"), "inputSchema", within="json") for tool in tools]
 
     def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
         return error_of(status, headers, body)

@@ -34,6 +34,7 @@ from toolwire.wire.gemini import DIALECT
 from toolwire.wire.json import dump, write_array, write_object
 
 if TYPE_CHECKING:
+    from toolwire.providers.sent_tools import SentTool
     from toolwire.providers.token_count import Count
 
 #: Stop sequences in one request.
@@ -85,6 +86,14 @@ class Google(Provider):
     def without_source(self, batch: Batch) -> Batch:
         """No door speaks this dialect, so what the model does not name has no reader."""
         return Batch(batch.events, batch.extra)
+
+    def sent_tools(self, body: bytes) -> list[SentTool]:
+        from toolwire.providers.sent_tools import entries, member, sent_tool  # for few requests
+
+        config = member(member(body, "toolConfig"), "functionCallingConfig")
+        forced = bytes(member(config, "mode") or b"") in (b'"VALIDATED"', b'"ANY"')
+        sets = [entries(member(entry, "functionDeclarations")) for entry in entries(member(body, "tools"))]
+        return [sent_tool(tool, None, "parametersJsonSchema", is_forced=forced) for tools in sets for tool in tools]
 
     def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
         return error_from_body(body, status, headers.get("retry-after"))

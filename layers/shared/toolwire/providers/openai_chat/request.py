@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from toolwire.model.errors import UpstreamError
 from toolwire.model.events import Batch
@@ -39,6 +40,10 @@ from toolwire.rewrite.tool_names import WIRE_NAME, with_wire_names
 from toolwire.wire.json import dump, members, write_array, write_object
 from toolwire.wire.openai_chat import DIALECT
 from toolwire.wire.openai_chat_extra import without_source
+
+if TYPE_CHECKING:
+    from toolwire.providers.sent_tools import SentTool
+
 
 #: Request member -> the neutral attribute it is made from: while that is untouched, the client's own bytes go out.
 _ATTRIBUTES = {
@@ -83,6 +88,16 @@ class OpenAIChat(Provider):
 
     def without_source(self, batch: Batch) -> Batch:
         return without_source(batch)
+
+    def sent_tools(self, body: bytes) -> list[SentTool]:
+        from toolwire.providers.sent_tools import entries, member, members_of, sent_tool  # for few requests
+
+        tools = entries(member(body, "tools"))
+        inner = [members_of(tool) for tool in tools]
+        return [
+            sent_tool(tool, of.get("function") or of.get("custom"), "parameters")
+            for tool, of in zip(tools, inner, strict=True)
+        ]
 
     def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
         return error_from_body(body, status, headers.get("retry-after"))

@@ -36,6 +36,7 @@ from toolwire.wire.json import dump, members, write_object
 from toolwire.wire.openai_responses import DIALECT
 
 if TYPE_CHECKING:
+    from toolwire.providers.sent_tools import SentTool
     from toolwire.providers.token_count import Count
 
 #: Names of functions that the API accepts, call ids, and the length of an id that stands in for another.
@@ -99,6 +100,11 @@ class OpenAIResponses(Provider):
 
     def without_source(self, batch: Batch) -> Batch:
         return without_source(batch)
+
+    def sent_tools(self, body: bytes) -> list[SentTool]:
+        from toolwire.providers.sent_tools import entries, member, sent_tool  # for few requests
+
+        return [sent_tool(tool, None, "parameters") for tool in entries(member(body, "tools"))]
 
     def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
         return error_from_body(body, status, headers.get("retry-after"))
