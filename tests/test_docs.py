@@ -17,7 +17,7 @@ from toolwire.model.errors import InternalError
 from toolwire.model.events import Usage
 from toolwire.model.limits import PRESET_2API, PRESET_AGENTS, Limits
 from toolwire.model.settings import ProviderConfig, Target
-from toolwire.model.warnings import MESSAGES
+from toolwire.model.warnings import MESSAGES, Warnings
 from toolwire.providers import upstream_errors
 from toolwire.providers.profiles import PROFILES, Profile
 from toolwire.shell.serve import observe
@@ -110,18 +110,16 @@ def test_every_error_code_is_explained() -> None:
 
 
 #: What a function or method is called that takes codes of warnings.
-_TAKES_WARNINGS = re.compile(r"(.*\.)?(warn|_warn|named_warning|_?warnings\.append)")
+_TAKES_WARNINGS = re.compile(r"(.*\.)?(warn|_warn|named_warning|_?warnings\.add)")
 
 
 def _warned(tree: ast.AST) -> Iterator[str]:
-    """Every warning's code that a module writes, without what follows its colon: handed to what takes warnings, added
-    to a list of that name, or set out in a list beside one."""
+    """Every warning's code that a module writes, without what follows its colon: handed to what takes warnings, or set
+    out in a list beside one."""
     for node in ast.walk(tree):
         values: list[ast.expr] = []
         if isinstance(node, ast.Call) and _TAKES_WARNINGS.fullmatch(ast.unparse(node.func)):
             values = node.args
-        elif isinstance(node, ast.AugAssign) and "warnings" in ast.unparse(node.target):
-            values = [node.value]
         elif isinstance(node, ast.List) and any(isinstance(item, ast.Starred) for item in node.elts):
             values = node.elts if "warnings" in ast.unparse(node) else []
         texts = (text for value in values for text in _written_in(value))
@@ -133,6 +131,10 @@ def _written_in(value: ast.expr) -> Iterator[str]:
     if isinstance(value, ast.List | ast.Tuple):
         for item in value.elts:
             yield from _written_in(item)
+    elif isinstance(value, ast.Starred):
+        yield from _written_in(value.value)
+    elif isinstance(value, ast.GeneratorExp):
+        yield from _written_in(value.elt)
     elif isinstance(value, ast.JoinedStr):
         yield from _written_in(value.values[0])
     elif isinstance(value, ast.IfExp):
@@ -164,7 +166,8 @@ def full_record() -> observe.RequestRecord:
         stream=True, dialect="openai_chat", tool_names=["f"], calls=1, recovered={"hermes": 1},
         argument_bytes=1, ids_minted=1,
         stored_items=1, repaired_frames=1,
-        warnings=["unknown_field:temperatur"], upstream_status=200, model="m", finish="stop", usage=Usage(1, 1),
+        warnings=Warnings(["unknown_field:temperatur"]), upstream_status=200, model="m", finish="stop",
+        usage=Usage(1, 1),
     )  # fmt: skip
     return record
 

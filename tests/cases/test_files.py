@@ -87,7 +87,7 @@ def sent(door: str, wire: str, history: list[dict[str, Any]]) -> tuple[dict[str,
     profile = "openai" if wire.startswith("openai") else None
     model = "gemini-3-flash" if wire == "gemini" else "m"
     exchange = open_exchange(body_of(door, history), door=door, wire=wire, profile=profile, model=model)
-    return json.loads(exchange.upstream_request.body), exchange.figures.warnings
+    return json.loads(exchange.upstream_request.body), list(exchange.figures.warnings)
 
 
 # ---------------------------------------------------------------- what arrives

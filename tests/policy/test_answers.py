@@ -34,6 +34,7 @@ from toolwire.model.limits import PRESET_AGENTS
 from toolwire.model.request import ChatRequest, RequestOptions, Tool, ToolChoice
 from toolwire.model.settings import Tenant
 from toolwire.model.source import Source, with_source
+from toolwire.model.warnings import Warnings
 from toolwire.policy import AnswerLimits, AnswerPolicy, ToolRules, rules_for
 from toolwire.stream.order import OrderCheck
 
@@ -66,7 +67,7 @@ class Run:
 
     request: ChatRequest
     rules: ToolRules = field(default_factory=ToolRules)
-    warnings: list[str] = field(default_factory=list)
+    warnings: Warnings = field(default_factory=Warnings)
     shown: list[Batch] = field(default_factory=list)
 
     def __post_init__(self) -> None:

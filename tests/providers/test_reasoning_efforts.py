@@ -42,7 +42,7 @@ CASES: list[tuple[str, str, str, str | None, list[str]]] = [
 
 def sent(body: dict[str, Any], profile: str, model: str, door: str, wire: str = "openai_chat") -> tuple[Any, list[str]]:
     exchange = open_exchange(json.dumps(body).encode(), door=door, wire=wire, profile=profile, model=model)
-    return json.loads(exchange.upstream_request.body), exchange.figures.warnings
+    return json.loads(exchange.upstream_request.body), list(exchange.figures.warnings)
 
 
 def asking(effort: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from tests.matrix.scenarios import Call, Scenario, Text
 from tests.providers.openai_chat.chat_reader import sdk_stream
 from toolwire.model.events import Batch, StreamEvent, ToolCallDelta, ToolCallEnd, ToolCallStart
 from toolwire.model.request import ChatRequest, Message, TextPart, Tool, ToolCallPart
+from toolwire.model.warnings import Warnings
 from toolwire.rewrite.custom_tools import CustomCalls, InputText, bridged
 
 GRAMMAR = b'{"name":"patch","format":{"type":"grammar","grammar":{"syntax":"lark","definition":"start: /.+/"}}}'
@@ -65,7 +66,7 @@ def test_arguments_of_any_form(arguments: str, text: str) -> None:
 
 
 def test_a_streamed_call_becomes_one_of_the_custom_tool() -> None:
-    warnings: list[str] = []
+    warnings = Warnings()
     calls = CustomCalls(ChatRequest("m", (USER,), tools=(PATCH, PING)), warnings, lambda batch: batch)
     events: list[StreamEvent] = [
         ToolCallStart(0, "call_1", "patch"),
@@ -90,7 +91,7 @@ def test_a_streamed_call_becomes_one_of_the_custom_tool() -> None:
 
 
 def test_what_concerns_no_custom_tool_is_the_same_batch() -> None:
-    calls = CustomCalls(ChatRequest("m", (USER,), tools=(PATCH, PING)), [], lambda batch: batch)
+    calls = CustomCalls(ChatRequest("m", (USER,), tools=(PATCH, PING)), Warnings(), lambda batch: batch)
     batch = Batch((ToolCallStart(0, "call_1", "ping"), ToolCallDelta(0, "{}"), ToolCallEnd(0)))
     assert calls.take(batch)[0] is batch
     own = Batch((ToolCallStart(1, "call_2", "patch", "custom"), ToolCallDelta(1, "+x"), ToolCallEnd(1)))
@@ -98,7 +99,7 @@ def test_what_concerns_no_custom_tool_is_the_same_batch() -> None:
 
 
 def test_more_than_the_one_argument_is_told() -> None:
-    warnings: list[str] = []
+    warnings = Warnings()
     calls = CustomCalls(ChatRequest("m", (USER,), tools=(PATCH,)), warnings, lambda batch: batch)
     events = (ToolCallStart(0, "c", "patch"), ToolCallDelta(0, '{"input":"x","why":"y"}'), ToolCallEnd(0))
     assert calls.take(Batch(events))[0].events[1] == ToolCallDelta(0, "x")
@@ -106,7 +107,7 @@ def test_more_than_the_one_argument_is_told() -> None:
 
 
 def test_the_request_names_a_function_with_one_string() -> None:
-    warnings: list[str] = []
+    warnings = Warnings()
     call = ToolCallPart("c1", "patch", '+"x"\n', "custom", (("id", b'"ctc_1"'),))
     request = bridged(ChatRequest("m", (USER, Message("assistant", (call,))), tools=(PING, PATCH)), warnings)
     function = request.tools[1]
@@ -121,7 +122,7 @@ def test_the_request_names_a_function_with_one_string() -> None:
 
 
 def test_a_request_without_custom_tools_is_itself() -> None:
-    warnings: list[str] = []
+    warnings = Warnings()
     request = ChatRequest("m", (USER, Message("assistant", (ToolCallPart("c", "ping", "{}"),))), tools=(PING,))
     assert bridged(request, warnings) is request
     assert warnings == []

@@ -34,6 +34,7 @@ from toolwire.model.events import (
 from toolwire.model.request import ChatRequest
 from toolwire.model.response import ChatResponse, OutputPart, TextOutput, ToolCallOutput
 from toolwire.model.source import Source, with_source
+from toolwire.model.warnings import Warnings
 
 START = ResponseStart("msg_1", "model-1", 1)
 DIALECT = "anthropic_messages"
@@ -41,7 +42,7 @@ CALLED = Finish("tool_calls")
 
 
 def context(*warnings: str) -> AnswerContext:
-    return AnswerContext("req_1", "conv_1", "p", ChatRequest("m", ()), list(warnings))
+    return AnswerContext("req_1", "conv_1", "p", ChatRequest("m", ()), Warnings(warnings))
 
 
 def encoded(*given: StreamEvent, usage: Usage | None = None) -> bytes:

@@ -41,6 +41,7 @@ from toolwire.model.events import (
 from toolwire.model.faults import CallFault
 from toolwire.model.http import HttpRequest
 from toolwire.model.request import ChatRequest
+from toolwire.model.warnings import Warnings
 from toolwire.stream.fold import Fold
 
 ID = "call_" + "a" * 32
@@ -49,7 +50,7 @@ USAGE = Usage(7, 5, 2, 1, 3)
 
 
 def context(*warnings: str) -> AnswerContext:
-    return AnswerContext("req-1", "conv_1", "upstream", ChatRequest("m", ()), list(warnings))
+    return AnswerContext("req-1", "conv_1", "upstream", ChatRequest("m", ()), Warnings(warnings))
 
 
 def called(text: str, *, name: str = "f", index: int = 0, signature: str | None = None) -> list[StreamEvent]:
@@ -285,7 +286,7 @@ def test_a_late_warning_is_told_once_and_before_the_end() -> None:
     its = context("a_first")
     encoder = NativeEncoder(its)
     out = encoder.encode(Batch((START,)))
-    its.warnings.append("a_second")
+    its.warnings.add("a_second")
     out += encoder.encode(Batch((TextStart(0),))) + encoder.encode(Batch((TextEnd(0),)))
     out += encoder.encode(Batch(tuple(ended())))
     names = [name for name, _ in frames(out)]

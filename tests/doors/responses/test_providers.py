@@ -41,7 +41,7 @@ def sent(wire: str, **fields: Any) -> tuple[dict[str, Any], list[str]]:
     body = json.dumps({"model": "m", "input": [USER]} | fields).encode()
     exchange = open_exchange(body, door="responses", wire=wire, model=model)
     document: dict[str, Any] = json.loads(exchange.upstream_request.body)
-    return document, exchange.figures.warnings
+    return document, list(exchange.figures.warnings)
 
 
 def names(wire: str, document: dict[str, Any]) -> list[str]:

@@ -34,7 +34,8 @@ def parsed(body: bytes, headers: dict[str, str] | None = None) -> ChatRequest:
 
 def sent(request: ChatRequest, model: str = MODEL) -> tuple[UpstreamRequest, list[str]]:
     target = Target(ProviderConfig("anthropic", "anthropic_messages", "https://a.example", "none"), model)
-    return PROVIDER.build_request(request, target, PROFILES["compatible"], "secret")
+    upstream, warnings = PROVIDER.build_request(request, target, PROFILES["compatible"], "secret")
+    return upstream, list(warnings)
 
 
 def with_model(body: bytes, model: str = MODEL) -> bytes:

@@ -74,7 +74,7 @@ def sent(model: str = MODEL, **members: Any) -> Sent:
     body = {"model": "m", "messages": [USER], **members}
     exchange = open_exchange(json.dumps(body).encode(), wire=WIRE, profile=None, model=model)
     upstream = exchange.upstream_request
-    found = Sent(upstream.url, dict(upstream.headers), upstream.body, exchange.figures.warnings)
+    found = Sent(upstream.url, dict(upstream.headers), upstream.body, list(exchange.figures.warnings))
     judge(found.body)
     return found
 

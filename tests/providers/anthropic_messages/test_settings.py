@@ -110,7 +110,7 @@ def test_effort(
     model: str, effort: str | None, thinking: dict[str, Any] | None, sent: str | None, warnings: list[str]
 ) -> None:
     settings = settled(model, reasoning_effort=effort)
-    assert (settings.thinking, settings.effort, settings.warnings) == (thinking, sent, warnings)
+    assert (settings.thinking, settings.effort, list(settings.warnings)) == (thinking, sent, warnings)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_the_budget_is_below_the_output_limit(max_tokens: int, budget: int | Non
 def test_a_forced_choice_wins_where_the_pair_is_refused(model: str, effort: str | None, thinking: Any) -> None:
     settings = settled(model, choice="required", reasoning_effort=effort)
     off = effort is not None and thinking is None
-    assert (settings.thinking, settings.warnings) == (thinking, ["reasoning_turned_off"] if off else [])
+    assert (settings.thinking, list(settings.warnings)) == (thinking, ["reasoning_turned_off"] if off else [])
     assert settled(model, choice="auto", reasoning_effort="high").thinks
 
 
@@ -151,7 +151,7 @@ def test_a_forced_choice_that_no_model_of_a_family_takes(model: str, effort: str
 
     lossy = settled(model, choice="required", reasoning_effort=effort, options=RequestOptions(schema_mode="lossy"))
     assert lossy.frees_choice
-    assert lossy.warnings[0] == "tool_choice_changed"
+    assert next(iter(lossy.warnings)) == "tool_choice_changed"
     assert lossy.thinking == settled(model, choice="auto", reasoning_effort=effort).thinking
     assert settled(model, choice="none", reasoning_effort="high").thinks
 

@@ -71,7 +71,7 @@ def sent(model: str = CLAUDE, *, door: str = "chat", **body: Any) -> tuple[dict[
     raw, streams, warnings = write_request(request, target(model))
     bedrock_converse(raw)
     document = json.loads(raw)
-    return document, warnings, streams
+    return document, list(warnings), streams
 
 
 def turns(document: dict[str, Any]) -> list[tuple[str, list[Any]]]:

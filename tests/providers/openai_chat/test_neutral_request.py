@@ -38,7 +38,7 @@ def build(request: ChatRequest, profile: str = "openai") -> tuple[bytes, list[st
     upstream, warnings = PROVIDER.build_request(request, target, PROFILES[profile], "secret")
     assert upstream.url == "https://host.example/v1/chat/completions"
     assert dict(upstream.headers)["authorization"] == "Bearer secret"
-    return upstream.body, warnings
+    return upstream.body, list(warnings)
 
 
 def written(request: ChatRequest, profile: str = "openai") -> dict[str, Any]:

@@ -54,7 +54,7 @@ def sent(model: str = MODEL, profile: str = "openai", **members: Any) -> Sent:
     exchange = open_exchange(json.dumps(body).encode(), wire=WIRE, profile=profile, model=model)
     upstream = exchange.upstream_request
     judge(upstream.body)
-    return Sent(upstream.url, dict(upstream.headers), upstream.body, exchange.figures.warnings)
+    return Sent(upstream.url, dict(upstream.headers), upstream.body, list(exchange.figures.warnings))
 
 
 def refused(**members: Any) -> RequestError:

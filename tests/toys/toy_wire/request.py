@@ -15,6 +15,7 @@ from toolwire.model.events import Batch
 from toolwire.model.http import UpstreamRequest, endpoint, post_json
 from toolwire.model.request import ChatRequest, Message, TextPart, ToolCallPart, ToolResultPart
 from toolwire.model.settings import Target
+from toolwire.model.warnings import Warnings
 from toolwire.providers import Provider
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.profiles import Profile
@@ -38,7 +39,7 @@ class ToyWire(Provider):
         target: Target,
         profile: Profile,
         credential: str | None,
-    ) -> tuple[UpstreamRequest, list[str]]:
+    ) -> tuple[UpstreamRequest, Warnings]:
         request, added = with_results(with_wire_names(request, self.tool_name))
         path = f"/models/{quote(target.model, safe='')}/talk"
         url = endpoint(target.provider.base_url, path, f"version=2&streams={int(request.stream)}")
@@ -47,7 +48,7 @@ class ToyWire(Provider):
         ]
         turns = [dump(said) for message in request.messages for said in _said(message)]
         body = write_object([("turns", write_array(turns)), ("tools", write_array(tools))])
-        return post_json(url, body, stream=request.stream), ["tool_result_missing"] if added else []
+        return post_json(url, body, stream=request.stream), Warnings(["tool_result_missing"] if added else [])
 
     def sign(self, request: UpstreamRequest, credential: str | None, now: float) -> UpstreamRequest:
         seal = signature(request, credential or "", int(now))

@@ -21,6 +21,7 @@ from toolwire.model.events import (
 from toolwire.model.settings import Target
 from toolwire.model.stage import Stage
 from toolwire.model.stored import STATE_PREFIX, Item, Key, Value
+from toolwire.model.warnings import Warnings
 
 #: Characters of reasoning that are gathered for the state of one turn.
 _REASONING_CHARS = 4 << 20
@@ -58,7 +59,7 @@ class TurnRecord(Stage):
         self._stored: set[str] = set()
         self._stored_state: bytes | None = None
         #: Codes of warnings about what could not be stored.
-        self.warnings: list[str] = []
+        self.warnings = Warnings()
 
     def take(self, batch: Batch) -> list[Batch]:
         """See `Stage`."""
@@ -131,7 +132,7 @@ class TurnRecord(Stage):
             return None
         state = packed(pieces) if self._reasoning_chars <= _REASONING_CHARS else None
         if state is None and "state_not_stored" not in self.warnings:
-            self.warnings.append("state_not_stored")
+            self.warnings.add("state_not_stored")
         return state
 
     def _piece(self, part: TextStart | ReasoningStart | ToolCallStart | OpaquePart) -> Piece | None:

@@ -20,6 +20,7 @@ from toolwire.model.request import (
     ToolResultPart,
 )
 from toolwire.model.stored import STATE_PREFIX, Item, Key
+from toolwire.model.warnings import Warnings
 
 #: Conversations that one history may lead to: it was resumed, forked or merged from that many. Newest first.
 MOST_CONVERSATIONS = 16
@@ -108,7 +109,7 @@ def restored(
     restorer = _Restorer(request, found, origin, shares_state, with_state)
     messages = tuple(restorer.message(message) for message in request.messages)
     if not found.available:
-        restorer.warnings["store_unavailable"] = None
+        restorer.warnings.add("store_unavailable")
     if any(new is not old for new, old in zip(messages, request.messages, strict=True)):
         request = replace(request, messages=messages)
     return Restored(request, tuple(restorer.warnings), restorer.has_state)
@@ -119,7 +120,7 @@ class _Restorer:
         self._found, self._origin = found, origin
         self._shares_state, self._with_state = shares_state, with_state
         self._ids = self._provider_ids(request)
-        self.warnings: dict[str, None] = {}
+        self.warnings = Warnings()
         self.has_state = False
         keys = wanted(request, "").states if found.mappings or found.states else ()
         self._loop = frozenset(key.sort.removeprefix(STATE_PREFIX) for key in keys)
@@ -173,7 +174,7 @@ class _Restorer:
         if state is not None:
             parts = _merged(parts, state)
         elif self._with_state and lost:
-            self.warnings["state_left_out"] = None
+            self.warnings.add("state_left_out")
         self.has_state = self.has_state or brought or state is not None
         if self._ids:
             parts = [self._call(part) if type(part) is ToolCallPart else part for part in parts]
@@ -209,7 +210,7 @@ class _Restorer:
         if self._found.available and any(
             call.id not in self._found.mappings and token_of(call.id) is not None for call in calls
         ):
-            self.warnings["id_mapping_missing"] = None
+            self.warnings.add("id_mapping_missing")
 
     def _is_others(self, first_call: str) -> bool:
         """Whether another origin has made the turn that begins with this call, for all that is known."""
@@ -224,12 +225,12 @@ class _Restorer:
         mapping = self._found.mappings.get(first_call)
         if self._is_others(first_call):
             if mapping is not None and mapping.values.get("has_state"):
-                self.warnings["state_left_out"] = None
+                self.warnings.add("state_left_out")
             return None
         item = self._found.states.get(first_call)
         pieces = unpacked(item) if item is not None and item.values.get("origin") == self._origin else None
         if pieces is None and not brought and mapping is not None and mapping.values.get("has_state"):
-            self.warnings["state_missing"] = None
+            self.warnings.add("state_missing")
         return pieces
 
 

@@ -30,6 +30,7 @@ from toolwire.model.faults import CallFault
 from toolwire.model.http import CONVERSATION_HEADER, Headers, HttpRequest
 from toolwire.model.request import ChatRequest
 from toolwire.model.response import ChatResponse
+from toolwire.model.warnings import Warnings
 
 
 @dataclass(slots=True)
@@ -42,7 +43,7 @@ class AnswerContext:
     provider: str
     #: What was asked, for doors whose answers repeat some of it.
     request: ChatRequest
-    warnings: list[str] = field(default_factory=list)
+    warnings: Warnings = field(default_factory=Warnings)
     faults: list[CallFault] = field(default_factory=list)
 
 

@@ -13,6 +13,7 @@ from toolwire.model.errors import GatewayError
 from toolwire.model.http import UpstreamRequest
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Target
+from toolwire.model.warnings import Warnings
 from toolwire.providers import Provider, load_provider, profile_of
 from toolwire.providers.asked import Asked
 from toolwire.providers.profiles import Profile
@@ -92,12 +93,12 @@ def prepare_attempt(
     same_dialect = client.door.dialect in provider.lanes
     if not (same_dialect and provider.judges_results):
         check_results(request)
-    warnings = list(request.notes)
+    warnings = Warnings(request.notes)
     given = request
     names: Names = {}
     if not same_dialect:
         check_server_tools(request, target)
-        warnings += unread_members(request, provider.carried_members)
+        warnings.add(*unread_members(request, provider.carried_members))
         given = with_found_tools(without_server_tool_items(request, warnings))
         names = _parameter_names(request, provider.schemas)
         given = with_replaced_names(given, {tool: {own: it for it, own in of.items()} for tool, of in names.items()})

@@ -39,6 +39,7 @@ from toolwire.exchange.writer import writer_for
 from toolwire.model.errors import GatewayError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import Batch, StreamFailed
 from toolwire.model.http import Head, Headers, UpstreamRequest
+from toolwire.model.warnings import Warnings
 
 T = TypeVar("T")
 
@@ -61,7 +62,7 @@ class Exchange:
         """The first attempt. What this turn leaves in the store lives for `state_seconds`; `answer_headers` go with
         every answer."""
         self.client, self.answer_headers, self._observer = client, answer_headers, observer
-        self.figures = Figures(client.request.stream, client.door.dialect, warnings=list(client.warnings))
+        self.figures = Figures(client.request.stream, client.door.dialect, warnings=Warnings(client.warnings))
         self.conversation = find_conversation(
             client.request, client.http.headers, client.tenant.name, new_id, client.door.conversation_headers
         )

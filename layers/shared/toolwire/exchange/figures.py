@@ -21,6 +21,7 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.model.stage import Stage
+from toolwire.model.warnings import Warnings
 
 #: A batch of nothing but these comes from the end of the upstream's body, or from us, and from no frame.
 _ENDINGS = (TextEnd, ReasoningEnd, ToolCallEnd, ResponseEnd, StreamFailed)
@@ -42,7 +43,7 @@ class Figures:
     #: Items for later turns that the store was asked to keep.
     stored_items: int = 0
     repaired_frames: int = 0
-    warnings: list[str] = field(default_factory=list)
+    warnings: Warnings = field(default_factory=Warnings)
     upstream_status: int | None = None
     model: str | None = None
     finish: str | None = None
@@ -51,7 +52,7 @@ class Figures:
 
     def warn(self, *codes: str) -> None:
         """Adds the codes that are new."""
-        self.warnings += [code for code in dict.fromkeys(codes) if code not in self.warnings]
+        self.warnings.add(*codes)
 
     def note_read(self, batch: Batch) -> None:
         """Notes what the decoder gave, whatever becomes of it: usage is paid for. A batch without a source needed

@@ -6,11 +6,11 @@ import re
 
 from toolwire.exchange.figures import Figures
 from toolwire.model.http import CONVERSATION_HEADER, Head, Headers, id_headers
+from toolwire.model.warnings import HEADER
 
 #: The form of a provider's header that may be shown, and how many of them.
 _SHOWN_VALUE = re.compile(r"[\x21-\x7e]{1,64}")
 _MOST_SHOWN = 32
-_MOST_WARNINGS = 1024  # characters
 
 STREAM, DOCUMENT = "text/event-stream; charset=utf-8", "application/json"
 
@@ -36,14 +36,13 @@ class Heads:
         warnings = self._figures.warnings
         self._told = len(warnings)
         if warnings:
-            headers.append(("x-toolwire-warnings", ",".join(warnings)[:_MOST_WARNINGS]))
+            headers.append((HEADER, warnings.header()))
         return Head(status, (*headers, *(self.answer_headers or self._limits()), *more))
 
-    def late_warnings(self) -> list[str]:
-        """The warnings that no head has told yet, once."""
-        late = self._figures.warnings[self._told :]
-        self._told += len(late)
-        return late
+    def late_warnings(self) -> str:
+        """The warnings that no head has told yet, once, as the value of their header."""
+        told, self._told = self._told, len(self._figures.warnings)
+        return self._figures.warnings.header(since=told)
 
     def _limits(self) -> Headers:
         return tuple(

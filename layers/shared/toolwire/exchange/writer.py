@@ -21,6 +21,7 @@ from toolwire.framing.sse import encode_comment
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import Batch
 from toolwire.model.http import Head
+from toolwire.model.warnings import HEADER
 from toolwire.stream.fold import Fold
 from toolwire.stream.order import OrderCheck
 
@@ -85,8 +86,8 @@ class StreamWriter:
 
     def _late_warnings(self) -> bytes:
         """What was found out after the head, as a comment in front of the end."""
-        late = self._heads.late_warnings() if self._order.ended else []
-        return encode_comment(b"x-toolwire-warnings: " + ",".join(late).encode()) if late else b""
+        late = self._heads.late_warnings() if self._order.ended else ""
+        return encode_comment(f"{HEADER}: {late}".encode()) if late else b""
 
 
 class DocumentWriter:

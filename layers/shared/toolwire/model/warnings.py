@@ -6,6 +6,14 @@ A code is snake_case; what it is about may follow a colon (`not_supported:seed`)
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
+#: The header of an answer that tells them; at the end of a stream, a comment.
+HEADER = "x-toolwire-warnings"
+
+#: The most characters of warnings in one header.
+HEADER_CHARS = 1024
+
 #: Code -> its sentence; `{}` stands for what follows the code's colon.
 MESSAGES = {
     "contains_tool_calls": "The response contains tool calls. Execute the tools and send their results to continue.",
@@ -55,6 +63,49 @@ MESSAGES = {
     "turn_paused": "The provider paused the turn: send it back as it is, and it goes on.",
     "unknown_tool_call": "The model called `{}`, which is no tool of the request.",
 }
+
+
+class Warnings:
+    """The codes of warnings about one request or answer: each once, in the order in which they were added.
+
+    It is handed to whatever may have something to say, and grows until the answer's end. It equals any sequence of the
+    same codes in the same order.
+    """
+
+    __slots__ = ("_codes",)
+
+    def __init__(self, codes: Iterable[str] = ()) -> None:
+        self._codes = dict.fromkeys(codes)
+
+    def add(self, *codes: str) -> None:
+        """Adds the codes that are new."""
+        for code in codes:
+            self._codes.setdefault(code)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._codes)
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def __contains__(self, code: object) -> bool:
+        return code in self._codes
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Warnings | list | tuple) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
+
+    def __repr__(self) -> str:
+        return f"Warnings({list(self)!r})"
+
+    def header(self, since: int = 0) -> str:
+        """The codes as one header's value, cut to `HEADER_CHARS`; without the first `since` of them."""
+        return ",".join(list(self)[since:])[:HEADER_CHARS]
+
+    def explained(self) -> list[dict[str, str]]:
+        """Each code with its sentence, as bodies tell them."""
+        return [{"code": code, "message": explain(code)} for code in self]
 
 
 def explain(code: str) -> str:

@@ -11,7 +11,7 @@ Pure: a request and targets in, bytes out.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, TypeVar
@@ -21,7 +21,7 @@ from toolwire.doors.native.errors import error_object
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Tool
 from toolwire.model.settings import Target, Tenant
-from toolwire.model.warnings import explain
+from toolwire.model.warnings import Warnings, explain
 from toolwire.policy.checked_request import CheckedRequest, checked_request
 from toolwire.providers import load_provider, profile_of
 from toolwire.providers.sent_tools import SentTool
@@ -85,7 +85,7 @@ def _verdict(
     if it refuses anything (`is_refused`)."""
     target, refused = candidate.target, [candidate.refusal] if candidate.refusal else []
     changes: list[_Change] = []
-    warnings: list[str] = []
+    warnings = Warnings()
     sent: list[SentTool] = []
     if target is not None and passed is not None:
         provider, profile = load_provider(target.provider.wire), profile_of(target)
@@ -163,7 +163,7 @@ def _errors(refused: Sequence[RequestError], request: ChatRequest) -> bytes:
     return dump(found)
 
 
-def _warnings(codes: Sequence[str]) -> bytes:
+def _warnings(codes: Iterable[str]) -> bytes:
     return dump([{"code": code, "message": explain(code)} for code in codes])
 
 
@@ -171,7 +171,7 @@ def _warnings(codes: Sequence[str]) -> bytes:
 
 
 def _changes(
-    request: ChatRequest, names: str, sent: Sequence[SentTool], absent: set[int], warnings: Sequence[str]
+    request: ChatRequest, names: str, sent: Sequence[SentTool], absent: set[int], warnings: Iterable[str]
 ) -> Iterator[_Change]:
     """How each tool that is taken differs from what the client wrote. `names` is the provider's rule for names;
     `warnings` tell where a schema lost something."""

@@ -7,14 +7,13 @@ out.
 from __future__ import annotations
 
 from toolwire.exchange.exchange import Exchange
-from toolwire.model.warnings import explain
 from toolwire.wire.json import dump, write_object
 
 
 def show(exchange: Exchange) -> bytes:
     """The request, as JSON; its body is embedded as it would be sent. `exchange` was opened with no credential."""
     request, target = exchange.upstream_request, exchange.attempt.target
-    warnings = [{"code": code, "message": explain(code)} for code in exchange.figures.warnings]
+    warnings = exchange.figures.warnings.explained()
     return write_object(
         [
             ("object", b'"translation"'),

@@ -43,6 +43,7 @@ from toolwire.model.faults import CallFault
 from toolwire.model.limits import Limits
 from toolwire.model.request import ChatRequest, Tool
 from toolwire.model.stage import Stage
+from toolwire.model.warnings import Warnings
 from toolwire.policy.arguments import MALFORMED, UNKNOWN, find_fault
 from toolwire.policy.definitions import named_warning
 from toolwire.policy.rules import ToolRules
@@ -93,7 +94,7 @@ class AnswerPolicy(Stage):
         request: ChatRequest,
         rules: ToolRules,
         without_source: Callable[[Batch], Batch],
-        warnings: list[str],
+        warnings: Warnings,
     ) -> None:
         self.faults: list[CallFault] = []
         self._rules, self._warnings, self._without_source = rules, warnings, without_source
@@ -263,8 +264,7 @@ class AnswerPolicy(Stage):
     # ------------------------------------------------------------ what is written
 
     def _warn(self, code: str) -> None:
-        if code not in self._warnings:
-            self._warnings.append(code)
+        self._warnings.add(code)
 
     def _shown(self, batches: list[Batch]) -> Iterator[Batch]:
         """The batches without what is withheld. Their sources are gone: a later frame's bytes may repeat the call."""

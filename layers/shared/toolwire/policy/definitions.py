@@ -46,7 +46,7 @@ def check_request(request: ChatRequest, rules: ToolRules) -> list[str]:
 
 def _check_allowlist(tools: tuple[Tool, ...], rules: ToolRules) -> list[str]:
     """A warning for each declared tool that the tenant may not use; a host's own tools count by their type."""
-    warnings = []
+    warnings: list[str] = []
     for number, tool in enumerate(tools):
         if rules.allowed is None or tool.name in rules.allowed:
             continue

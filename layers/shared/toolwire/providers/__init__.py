@@ -27,6 +27,7 @@ from toolwire.model.events import Batch
 from toolwire.model.http import UpstreamRequest
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Target
+from toolwire.model.warnings import Warnings
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.profiles import PROFILES, Profile
 
@@ -71,7 +72,7 @@ class Provider(Protocol):
 
     def build_request(
         self, request: ChatRequest, target: Target, profile: Profile, credential: str | None
-    ) -> tuple[UpstreamRequest, list[str]]:
+    ) -> tuple[UpstreamRequest, Warnings]:
         """The HTTP request, and the codes of warnings about what could not be carried as it was. Raises RequestError
         for what this provider cannot take."""
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Tool, ToolChoice
 from toolwire.model.settings import Target
+from toolwire.model.warnings import Warnings
 from toolwire.providers.profiles import Profile
 from toolwire.schema.check import check_strict, is_strict
 from toolwire.schema.dialects import STRICT_OFF, SchemaDialect, adapted
@@ -33,7 +34,7 @@ def check_tools(request: ChatRequest, target: Target, profile: Profile) -> None:
             check_strict(tool, f"tools[{number}].function.parameters")
 
 
-def with_known_schemas(request: ChatRequest, target: Target, profile: Profile, warnings: list[str]) -> ChatRequest:
+def with_known_schemas(request: ChatRequest, target: Target, profile: Profile, warnings: Warnings) -> ChatRequest:
     """The request of another API's client with the tools' parameters in the words of this one, and `strict` where the
     host can keep to it. Raises RequestError (`tool_schema_incompatible`)."""
 
@@ -46,10 +47,10 @@ def with_known_schemas(request: ChatRequest, target: Target, profile: Profile, w
             rules = STRICT_SCHEMAS if profile.strict_rules else SCHEMAS
             schema = adapted(tool, rules, path, target.provider.name, request.options.schema_mode)
             new = replace(tool, parameters=schema.parameters, description=schema.described(tool.description))
-            warnings.extend(schema.warnings)
+            warnings.add(*schema.warnings)
             if profile.strict_rules and new.strict and new.parameters is not None and not is_strict(new.parameters):
                 new = replace(new, strict=None)
-                warnings.append(STRICT_OFF)
+                warnings.add(STRICT_OFF)
             yield tool if new == tool else new
 
     return replace(request, tools=tuple(tools())) if request.tools else request

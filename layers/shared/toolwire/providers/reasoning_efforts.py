@@ -12,16 +12,17 @@ from dataclasses import replace
 
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Target
+from toolwire.model.warnings import Warnings
 from toolwire.providers.openai_models import EFFORTS, family_of
 
 
 def with_known_effort(
-    request: ChatRequest, target: Target, otherwise: tuple[str, ...], warnings: list[str]
+    request: ChatRequest, target: Target, otherwise: tuple[str, ...], warnings: Warnings
 ) -> ChatRequest:
     """The request with a word that the model knows. `otherwise`: the words for a model that no row knows."""
     known = family_of(target.model).efforts
     effort, found = _nearest(request.reasoning_effort, known, otherwise)
-    warnings += found
+    warnings.add(*found)
     summary = request.reasoning_summary if known != () else None
     if (effort, summary) == (request.reasoning_effort, request.reasoning_summary):
         return request

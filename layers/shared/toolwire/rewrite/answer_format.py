@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from toolwire.model.request import ChatRequest, Message, TextPart
+from toolwire.model.warnings import Warnings
 
 #: Warning: the form of the answer is asked for in words, which a model may fail to keep.
 IN_WORDS = "response_format_in_words"
@@ -13,7 +14,7 @@ _ONE_OBJECT = "Unless you call a tool, answer with one JSON object and nothing e
 _AS_SCHEMA = "It must be valid against this JSON Schema:"
 
 
-def with_format_in_words(request: ChatRequest, warnings: list[str]) -> ChatRequest:
+def with_format_in_words(request: ChatRequest, warnings: Warnings) -> ChatRequest:
     """The request with its format as the last of its leading instructions; itself if it asks for plain text."""
     shape = request.response_format
     if shape is None or shape.kind == "text":
@@ -23,7 +24,7 @@ def with_format_in_words(request: ChatRequest, warnings: list[str]) -> ChatReque
         texts.append(shape.description)
     if shape.schema is not None:
         texts += [_AS_SCHEMA, shape.schema.decode()]
-    warnings.append(IN_WORDS)
+    warnings.add(IN_WORDS)
     history = request.messages
     leading = next((n for n, m in enumerate(history) if m.role not in ("system", "developer")), len(history))
     asked = Message("system", (TextPart("\n".join(texts)),))

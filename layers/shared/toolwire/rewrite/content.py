@@ -26,6 +26,7 @@ from toolwire.model.request import (
     TextPart,
     ToolResultPart,
 )
+from toolwire.model.warnings import Warnings
 
 #: What is wrong with a part, and what to send instead.
 Refusal = tuple[str, str]
@@ -55,7 +56,7 @@ class ContentRules:
     refusal: Callable[[ImagePart | FilePart, Role], Refusal | None]
 
 
-def with_carried_content(request: ChatRequest, rules: ContentRules, provider: str, warnings: list[str]) -> ChatRequest:
+def with_carried_content(request: ChatRequest, rules: ContentRules, provider: str, warnings: Warnings) -> ChatRequest:
     """The request with all its content in the wire's reach; itself where it is. Raises RequestError
     (`unsupported_content`), naming the path, for what the wire has no place for."""
     carrier = _Carrier(rules, provider, warnings)
@@ -67,7 +68,7 @@ def with_carried_content(request: ChatRequest, rules: ContentRules, provider: st
 class _Carrier:
     rules: ContentRules
     provider: str
-    warnings: list[str]
+    warnings: Warnings
 
     def message(self, message: Message) -> Message:
         parts = self._parts(message.parts, message.role)
@@ -87,8 +88,7 @@ class _Carrier:
             case FilePart():
                 written = written_out(part) if self.rules.as_text(part) else None
                 if written is not None:
-                    if DOCUMENT_AS_TEXT not in self.warnings:
-                        self.warnings.append(DOCUMENT_AS_TEXT)
+                    self.warnings.add(DOCUMENT_AS_TEXT)
                     return tuple(self._checked(new, role) for new in _as_text(written))
                 return (self._checked(part, role),)
             case OpaquePart() if part.dialect != self.rules.dialect:

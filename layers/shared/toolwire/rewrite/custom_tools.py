@@ -19,6 +19,7 @@ import msgspec
 from toolwire.model.events import Batch, StreamEvent, ToolCallDelta, ToolCallEnd, ToolCallStart
 from toolwire.model.request import ChatRequest, Message, Part, Tool, ToolCallPart
 from toolwire.model.stage import Stage
+from toolwire.model.warnings import Warnings
 from toolwire.wire.json import dump
 
 #: The parameter that stands for the text of a custom tool.
@@ -51,13 +52,13 @@ _MORE = "custom_tool_arguments_dropped"
 # ---------------------------------------------------------------- the request
 
 
-def bridged(request: ChatRequest, warnings: list[str]) -> ChatRequest:
+def bridged(request: ChatRequest, warnings: Warnings) -> ChatRequest:
     """The request with functions in the place of custom tools and of the calls to them, and a warning where tools were
     declared so; itself if it has none."""
     if any(tool.kind == "custom" for tool in request.tools):
         tools = tuple(_function(tool) if tool.kind == "custom" else tool for tool in request.tools)
         request = replace(request, tools=tools)
-        warnings.append("custom_tool_as_function")
+        warnings.add("custom_tool_as_function")
     messages = tuple(map(_bridged_message, request.messages))
     changed = any(new is not old for new, old in zip(messages, request.messages, strict=True))
     return replace(request, messages=messages) if changed else request
@@ -101,7 +102,7 @@ class CustomCalls(Stage):
 
     deltas = frozenset({ToolCallDelta})
 
-    def __init__(self, request: ChatRequest, warnings: list[str], without_source: Callable[[Batch], Batch]) -> None:
+    def __init__(self, request: ChatRequest, warnings: Warnings, without_source: Callable[[Batch], Batch]) -> None:
         """`warnings`: where to say what could not be carried. `without_source` is the provider's."""
         self._warnings, self._without_source = warnings, without_source
         self._names = frozenset(tool.name for tool in request.tools if tool.kind == "custom")
@@ -120,7 +121,7 @@ class CustomCalls(Stage):
     def _ended(self, text: InputText) -> str:
         rest = text.end()
         if text.has_more and _MORE not in self._warnings:
-            self._warnings.append(_MORE)
+            self._warnings.add(_MORE)
         return rest
 
     def _concerns(self, event: StreamEvent) -> bool:

@@ -13,6 +13,7 @@ from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, OpaquePart, Part, ReasoningPart, Tool, ToolResultPart
 from toolwire.model.settings import Target
 from toolwire.model.source import raw_in
+from toolwire.model.warnings import Warnings
 from toolwire.wire.member_names import NOTHING_ASKED
 from toolwire.wire.server_tools import is_server_tool_part, is_toolset
 
@@ -47,11 +48,11 @@ _FIXES = {
 }
 
 
-def check_fields(request: ChatRequest, target: Target) -> list[str]:
+def check_fields(request: ChatRequest, target: Target) -> Warnings:
     """Warnings for the members that a provider of another dialect does not get. Raises RequestError
     (`unsupported_parameter`) for a field that changes what the answer is."""
     _check_choice(request, target)
-    warnings: list[str] = []
+    warnings = Warnings()
     members = dict(request.fields.members) if request.fields is not None else {}
     if "thread" in request.dialect_fields:
         raise RequestError(
@@ -61,9 +62,10 @@ def check_fields(request: ChatRequest, target: Target) -> list[str]:
         )
     for name in request.dialect_fields:
         if name in _KNOBS:
-            warnings.append(f"not_supported:{name}")
+            warnings.add(f"not_supported:{name}")
         elif name in _IGNORED:
-            warnings += [f"ignored:{name}"] if members.get(name) != NOTHING_ASKED.get(name, b"") else []
+            if members.get(name) != NOTHING_ASKED.get(name, b""):
+                warnings.add(f"ignored:{name}")
         else:
             path, _, kind = name.rstrip(")").partition(" (")  # an item, or a part of one: "input[3] (item_reference)"
             fix = _FIXES.get(kind or name, "leave it out, or use a provider that speaks this API")
@@ -132,13 +134,13 @@ def _plain(part: Any) -> Any:
     return replace(part, extra=())
 
 
-def without_server_tools(request: ChatRequest, dialect: str, target: Target, warnings: list[str]) -> ChatRequest:
+def without_server_tools(request: ChatRequest, dialect: str, target: Target, warnings: Warnings) -> ChatRequest:
     """The request without the tools that only another dialect's hosts can run, and a warning if there were any. Raises
     RequestError (`unsupported_tool`) where `tool_choice` could then not be met."""
     gone = {tool.name for tool in request.tools if _is_foreign(tool, dialect)}
     if not gone:
         return request
-    warnings.append(_SERVER_TOOLS)
+    warnings.add(_SERVER_TOOLS)
     kept = tuple(tool for tool in request.tools if not _is_foreign(tool, dialect))
     if not kept and request.tool_choice is not None and request.tool_choice.mode == "required":
         raise _no_tool_left(target)
@@ -147,7 +149,7 @@ def without_server_tools(request: ChatRequest, dialect: str, target: Target, war
     return replace(request, tools=kept)
 
 
-def without_server_tool_items(request: ChatRequest, warnings: list[str]) -> ChatRequest:
+def without_server_tool_items(request: ChatRequest, warnings: Warnings) -> ChatRequest:
     """The request without what the tools of another dialect's hosts have left in its history, and a warning if there
     was any: as with the tools themselves."""
     messages = []
@@ -159,8 +161,7 @@ def without_server_tool_items(request: ChatRequest, warnings: list[str]) -> Chat
             messages.append(replace(message, parts=parts))
     if len(messages) == len(request.messages) and all(map(is_, messages, request.messages)):
         return request
-    if _SERVER_TOOLS not in warnings:
-        warnings.append(_SERVER_TOOLS)
+    warnings.add(_SERVER_TOOLS)
     return replace(request, messages=tuple(messages))
 
 

@@ -23,6 +23,7 @@ from toolwire.model.request import (
     ToolResultPart,
 )
 from toolwire.model.source import raw_in
+from toolwire.model.warnings import Warnings
 
 #: What stands in for a result the client lost, e.g. by trimming its history.
 NO_RESULT = "Error: no result was provided for this tool call."
@@ -92,7 +93,7 @@ def with_results(request: ChatRequest) -> tuple[ChatRequest, int]:
     return replace(request, messages=tuple(messages)), len(missing)
 
 
-def without_silent_turns(request: ChatRequest, warnings: list[str], *, own: str | None = None) -> ChatRequest:
+def without_silent_turns(request: ChatRequest, warnings: Warnings, *, own: str | None = None) -> ChatRequest:
     """The request without turns of the assistant's that say nothing: interrupted ones, of which there is only
     reasoning. Providers refuse them as empty, and reasoning that nothing follows. A message that came as it is from a
     client of the dialect `own` stays."""
@@ -100,18 +101,18 @@ def without_silent_turns(request: ChatRequest, warnings: list[str], *, own: str 
     if not left_out:
         return request
     if any(message.parts for message in left_out):
-        warnings.append(SILENT_TURN)
+        warnings.add(SILENT_TURN)
     messages = tuple(m for m in request.messages if not any(m is silent for silent in left_out))
     return replace(request, messages=messages or (Message("user", (TextPart(NO_TEXT),)),))
 
 
-def with_user_last(request: ChatRequest, warnings: list[str]) -> ChatRequest:
+def with_user_last(request: ChatRequest, warnings: Warnings) -> ChatRequest:
     """The request with a short turn of the user's behind a last one of the assistant's, which many models refuse to go
     on with. Calls that wait for their results are not the last."""
     last = request.messages[-1] if request.messages else None
     if last is None or last.role != "assistant" or last.tool_calls:
         return request
-    warnings.append(USER_TURN)
+    warnings.add(USER_TURN)
     return replace(request, messages=(*request.messages, Message("user", (TextPart(GO_ON),))))
 
 

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from toolwire.model.request import ChatRequest
+from toolwire.model.warnings import Warnings
 
 
 def with_stops(
-    request: ChatRequest, warnings: list[str], *, most: int | None = None, takes: Callable[[str], object] = bool
+    request: ChatRequest, warnings: Warnings, *, most: int | None = None, takes: Callable[[str], object] = bool
 ) -> ChatRequest:
     """The request with the first `most` stop sequences that `takes` lets pass; itself if these are all. Nobody takes an
     empty one. Stopping later than asked is no error of the request's, so the rest is a warning."""
@@ -19,5 +20,5 @@ def with_stops(
     kept = tuple(stop for stop in given if takes(stop))[:most]
     if len(kept) == len(given):
         return request
-    warnings.append(f"stop_cut:{request.fields.stop if request.fields is not None else 'stop'}")
+    warnings.add(f"stop_cut:{request.fields.stop if request.fields is not None else 'stop'}")
     return replace(request, sampling=replace(request.sampling, stop=kept or None))

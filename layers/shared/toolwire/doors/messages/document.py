@@ -100,7 +100,7 @@ def _input(call: ToolCallOutput, context: AnswerContext) -> bytes:
     """
     text = call.arguments
     if not call.complete:
-        context.warnings.append(named_warning("tool_call_cut", call.name))
+        context.warnings.add(named_warning("tool_call_cut", call.name))
     if not text.strip():
         return b"{}"
     if is_object(text):

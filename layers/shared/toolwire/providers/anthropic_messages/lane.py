@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from toolwire.model.http import Headers
 from toolwire.model.request import ChatRequest, OpaquePart, ReasoningPart, RequestFields, Tool
 from toolwire.model.source import raw_in
+from toolwire.model.warnings import Warnings
 from toolwire.providers.anthropic_messages.messages import write_messages
 from toolwire.providers.anthropic_messages.models import Family
 from toolwire.providers.anthropic_messages.settings import SAMPLING_VERSION, VERSION, lacks_thinking
@@ -48,12 +49,12 @@ def own_members(
     fields: RequestFields,
     model: str,
     family: Family,
-    warnings: list[str],
+    warnings: Warnings,
 ) -> Iterator[tuple[str, bytes]]:
     """The members in the client's order."""
     parsed = fields.parsed
     history = write_messages(request, family)
-    warnings += history.warnings
+    warnings.add(*history.warnings)
     for name, raw in fields.members:
         value: bytes | None = raw
         match name:
@@ -90,7 +91,7 @@ def _tool(tool: Tool) -> bytes:
     return write_object([*named, *tool.extra])
 
 
-def _thinking(request: ChatRequest, raw: bytes, family: Family, warnings: list[str]) -> bytes | None:
+def _thinking(request: ChatRequest, raw: bytes, family: Family, warnings: Warnings) -> bytes | None:
     """Thinking stays as it was asked for, unless the turn that is to go on has lost its own: it was another origin's,
     or the API has refused it. From there the API does not go on thinking."""
     assert request.fields is not None
@@ -98,7 +99,7 @@ def _thinking(request: ChatRequest, raw: bytes, family: Family, warnings: list[s
     lost = _state(request) != _state(parsed) and lacks_thinking(request)
     if not lost or family.off is None or members(raw).get("type") not in (b'"enabled"', b'"adaptive"'):
         return raw
-    warnings.append("reasoning_turned_off")
+    warnings.add("reasoning_turned_off")
     return dump({"type": family.off})
 
 

@@ -29,6 +29,7 @@ from toolwire.model.request import (
     ToolResultPart,
 )
 from toolwire.model.source import Members, Source, raw_in
+from toolwire.model.warnings import Warnings
 from toolwire.providers.anthropic_messages.models import Family
 from toolwire.rewrite.content import ContentRules, Refusal, not_of_type, of_this_role, only_bytes, written_out
 from toolwire.wire.anthropic_messages import DIALECT
@@ -79,7 +80,7 @@ class Written:
 
     system: bytes | None
     messages: bytes
-    warnings: list[str] = field(default_factory=list)
+    warnings: Warnings = field(default_factory=Warnings)
 
 
 def write_messages(request: ChatRequest, family: Family) -> Written:
@@ -93,7 +94,7 @@ def write_messages(request: ChatRequest, family: Family) -> Written:
     writer = _Writer(family)
     for message in history[leading:]:
         writer.add(message)
-    return Written(write_array(system) if system else None, writer.end(), list(dict.fromkeys(writer.warnings)))
+    return Written(write_array(system) if system else None, writer.end(), writer.warnings)
 
 
 def _own_messages(request: ChatRequest, fields: RequestFields, family: Family) -> Written:
@@ -114,7 +115,7 @@ def _own_messages(request: ChatRequest, fields: RequestFields, family: Family) -
             del messages[: len(group)]
         else:
             writer.add(messages.pop(0))
-    return Written(members.get("system"), writer.end(), list(dict.fromkeys(writer.warnings)))
+    return Written(members.get("system"), writer.end(), writer.warnings)
 
 
 def _groups(messages: tuple[Message, ...]) -> dict[int, tuple[Message, ...]]:
@@ -153,11 +154,11 @@ class _Writer:
         self._keeps_extra = keeps_extra
         self._turns: list[_Turn] = []
         self._callers: dict[str, _Turn] = {}  # call id -> the turn that made it
-        self.warnings: list[str] = []
+        self.warnings = Warnings()
 
     def add(self, message: Message) -> None:
         if message.name is not None:
-            self.warnings.append("not_supported:name")
+            self.warnings.add("not_supported:name")
         if message.role in _SYSTEM:
             self._add_system(message)
         elif message.role == "assistant":
@@ -169,7 +170,7 @@ class _Writer:
             turn.blocks += _blocks(message)
             turn.extra += self._extra(message)
             if any(type(part) is ImagePart and part.detail not in (None, "auto") for part in message.parts):
-                self.warnings.append("not_supported:detail")
+                self.warnings.add("not_supported:detail")
 
     def add_whole(self, group: tuple[Message, ...], raw: bytes) -> None:
         """A message of the client's as it is: these neutral ones together."""
@@ -184,7 +185,7 @@ class _Writer:
         for turn in self._turns:
             if not turn.results and not turn.blocks and turn.raw is None:
                 turn.blocks.append(_text(_NO_TEXT))
-                self.warnings.append("empty_message")
+                self.warnings.add("empty_message")
         return write_array(turn.written() for turn in self._turns)
 
     def _turn(self, role: str) -> _Turn:
@@ -212,7 +213,7 @@ class _Writer:
             return
         text = "\n".join(part.text for part in message.parts if type(part) is TextPart)
         self._turn("user").blocks.append(_text(f"<system>\n{text}\n</system>"))
-        self.warnings.append("system_message_in_user_turn")
+        self.warnings.add("system_message_in_user_turn")
 
     def _add_assistant(self, message: Message) -> None:
         written = [(part, self._call(part) if type(part) is ToolCallPart else _block(part)) for part in message.parts]
@@ -245,7 +246,7 @@ class _Writer:
             given = text.encode("utf-8", "backslashreplace")
         else:
             given = dump({"_raw_arguments": text})
-            self.warnings.append("history_arguments_wrapped")
+            self.warnings.add("history_arguments_wrapped")
         named = [("type", b'"tool_use"'), ("id", dump(call.id)), ("name", dump(call.name)), ("input", given)]
         return write_object([*named, *self._extra(call)])
 

@@ -12,6 +12,7 @@ from toolwire.model.events import Batch
 from toolwire.model.http import Headers, UpstreamRequest, endpoint, post_json
 from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, ToolChoice
 from toolwire.model.settings import Target
+from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.anthropic_messages.answer import MessagesDecoder
 from toolwire.providers.anthropic_messages.errors import error_from_body
@@ -61,7 +62,7 @@ class AnthropicMessages(Provider):
         target: Target,
         profile: Profile,  # noqa: ARG002 - what differs here differs by model
         credential: str | None,
-    ) -> tuple[UpstreamRequest, list[str]]:
+    ) -> tuple[UpstreamRequest, Warnings]:
         family = family_of(target.model)
         fields = own_fields(request)
         if fields is not None:
@@ -70,7 +71,7 @@ class AnthropicMessages(Provider):
             body, own, warnings = _translated(request, target, family)
         key: Headers = (_key(target, credential),) if credential else ()
         url = endpoint(target.provider.base_url, "/v1/messages")
-        return post_json(url, body, stream=request.stream, headers=(*own, *key)), list(dict.fromkeys(warnings))
+        return post_json(url, body, stream=request.stream, headers=(*own, *key)), warnings
 
     def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
         return MessagesDecoder(asked)
@@ -107,18 +108,19 @@ def _key(target: Target, credential: str) -> tuple[str, str]:
 
 def _same_api(
     request: ChatRequest, fields: RequestFields, target: Target, family: Family
-) -> tuple[bytes, Headers, list[str]]:
+) -> tuple[bytes, Headers, Warnings]:
     """Body, headers and warnings for a client of this API."""
-    warnings: list[str] = []
+    warnings = Warnings()
     named = with_wire_names(request, _TOOL_NAME)
     request = with_signed_thinking(named, family)
-    warnings += ["state_left_out"] if request is not named else []
+    if request is not named:
+        warnings.add("state_left_out")
     request = _with_pairs(request, warnings)
     body = write_object(own_members(request, fields, target.model, family, warnings))
     return body, own_headers(request, fields), warnings
 
 
-def _translated(request: ChatRequest, target: Target, family: Family) -> tuple[bytes, Headers, list[str]]:
+def _translated(request: ChatRequest, target: Target, family: Family) -> tuple[bytes, Headers, Warnings]:
     """Body, headers and warnings for a client of any other API."""
     warnings = check_fields(request, target)
     request = bridged(request, warnings)
@@ -133,14 +135,15 @@ def _translated(request: ChatRequest, target: Target, family: Family) -> tuple[b
     if settings.thinks or not family.prefill:
         request = with_user_last(request, warnings)
     body = write_object(_members(request, target, family, settings, tools, warnings))
-    return body, (("anthropic-version", settings.version),), warnings + settings.warnings
+    warnings.add(*settings.warnings)
+    return body, (("anthropic-version", settings.version),), warnings
 
 
-def _with_pairs(request: ChatRequest, warnings: list[str]) -> ChatRequest:
+def _with_pairs(request: ChatRequest, warnings: Warnings) -> ChatRequest:
     """The request with a result for each call, and ids that the API takes."""
     request, added = with_results(request)
     if added:
-        warnings.append("tool_result_missing")
+        warnings.add("tool_result_missing")
     return with_legal_ids(request, _CALL_ID, _CALL_ID_LENGTH)
 
 
@@ -148,10 +151,10 @@ def _with_pairs(request: ChatRequest, warnings: list[str]) -> ChatRequest:
 
 
 def _members(
-    request: ChatRequest, target: Target, family: Family, settings: Settings, tools: list[bytes], warnings: list[str]
+    request: ChatRequest, target: Target, family: Family, settings: Settings, tools: list[bytes], warnings: Warnings
 ) -> Iterator[tuple[str, bytes]]:
     history = write_messages(request, family)
-    warnings += history.warnings
+    warnings.add(*history.warnings)
     yield "model", dump(target.model)
     yield "max_tokens", dump(settings.max_tokens)
     if history.system is not None:

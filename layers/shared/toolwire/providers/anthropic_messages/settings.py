@@ -11,6 +11,7 @@ from typing import Any
 
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, OpaquePart, ReasoningPart, Sampling
+from toolwire.model.warnings import Warnings
 from toolwire.providers.anthropic_messages.models import Family
 from toolwire.wire.anthropic_messages import DIALECT
 
@@ -37,7 +38,7 @@ class Settings:
     sampling: dict[str, float] = field(default_factory=dict)
     #: A forced tool choice gives way, since the model's thinking cannot (`schema_mode: lossy`).
     frees_choice: bool = False
-    warnings: list[str] = field(default_factory=list)
+    warnings: Warnings = field(default_factory=Warnings)
 
     @property
     def thinks(self) -> bool:
@@ -53,7 +54,7 @@ def settle(request: ChatRequest, family: Family) -> Settings:
     _set_sampling(settings, request.sampling, family)
     for name in ("seed", "frequency_penalty", "presence_penalty"):
         if getattr(request.sampling, name) is not None:
-            settings.warnings.append(f"not_supported:{name}")
+            settings.warnings.add(f"not_supported:{name}")
     return settings
 
 
@@ -68,10 +69,11 @@ def _set_thinking(settings: Settings, request: ChatRequest, family: Family) -> N
         if request.options.schema_mode != "lossy":
             raise _conflict()
         settings.frees_choice, forced = True, False
-        settings.warnings.append("tool_choice_changed")
+        settings.warnings.add("tool_choice_changed")
     asked = effort not in (None, "none")
     if family.thinking == "none":
-        settings.warnings += ["not_supported:reasoning_effort"] if asked else []
+        if asked:
+            settings.warnings.add("not_supported:reasoning_effort")
         return
     if not asked and not family.thinks_by_default:
         return
@@ -79,12 +81,12 @@ def _set_thinking(settings: Settings, request: ChatRequest, family: Family) -> N
     if effort == "none":
         if family.off is None:
             _set_effort(settings, "low", family)
-            settings.warnings.append("reasoning_effort_changed")
+            settings.warnings.add("reasoning_effort_changed")
         else:
             settings.thinking = {"type": family.off}
     elif family.off is not None and (conflict or lacks_thinking(request)):
         settings.thinking = {"type": family.off} if family.thinks_by_default else None
-        settings.warnings.append("reasoning_turned_off")
+        settings.warnings.add("reasoning_turned_off")
     elif effort is not None:
         _turn_on(settings, effort, family)
 
@@ -105,7 +107,7 @@ def _turn_on(settings: Settings, effort: str, family: Family) -> None:
         return
     budget = min(_BUDGETS[effort], max(settings.max_tokens // 2, _LEAST_BUDGET))
     if budget >= settings.max_tokens:
-        settings.warnings.append("reasoning_turned_off")  # the output limit leaves no room for it
+        settings.warnings.add("reasoning_turned_off")  # the output limit leaves no room for it
         return
     settings.thinking = {"type": "enabled", "budget_tokens": budget}
 
@@ -115,7 +117,7 @@ def _set_effort(settings: Settings, effort: str, family: Family) -> None:
     known = [word for word in family.efforts if _EFFORTS.index(word) <= _EFFORTS.index(effort)]
     settings.effort = known[-1] if known else family.efforts[0]
     if settings.effort != effort:
-        settings.warnings.append("reasoning_effort_changed")
+        settings.warnings.add("reasoning_effort_changed")
 
 
 def lacks_thinking(request: ChatRequest) -> bool:
@@ -148,12 +150,12 @@ def _set_sampling(settings: Settings, sampling: Sampling, family: Family) -> Non
     given = {name: getattr(sampling, name) for name in ("temperature", "top_p", "top_k")}
     given = {name: value for name, value in given.items() if value is not None and (value != 1 or name == "top_k")}
     if not family.sampling or settings.thinks:
-        settings.warnings += [f"not_supported:{name}" for name in given]
+        settings.warnings.add(*(f"not_supported:{name}" for name in given))
         return
     if "temperature" in given and given.pop("top_p", None) is not None:
-        settings.warnings.append("not_supported:top_p")
+        settings.warnings.add("not_supported:top_p")
     if given.get("temperature", 0) > 1:
         given["temperature"] = 1
-        settings.warnings.append("temperature_clamped")
+        settings.warnings.add("temperature_clamped")
     if given:
         settings.sampling, settings.version = given, SAMPLING_VERSION

@@ -9,6 +9,7 @@ from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Tool
 from toolwire.model.settings import Target
 from toolwire.model.source import raw_in
+from toolwire.model.warnings import Warnings
 from toolwire.providers.anthropic_messages.models import Family
 from toolwire.schema.dialects import Adapted, SchemaDialect, adapted, within_strict_budget
 from toolwire.schema.strict import StrictBudget
@@ -25,7 +26,7 @@ SCHEMAS = SchemaDialect(
 
 
 def with_tools(
-    request: ChatRequest, target: Target, family: Family, warnings: list[str]
+    request: ChatRequest, target: Target, family: Family, warnings: Warnings
 ) -> tuple[ChatRequest, list[bytes]]:
     """The request with the tools that are sent, and these as JSON. Where only some are allowed, only they are: what is
     not sent cannot be called."""
@@ -52,20 +53,20 @@ def with_tools(
     return replace(request, tools=tuple(tool for tool, _ in kept)), written
 
 
-def _is_sent(tool: Tool, warnings: list[str]) -> bool:
+def _is_sent(tool: Tool, warnings: Warnings) -> bool:
     """Whether the API knows this kind of tool. What only the host that the client had in mind can run is left out."""
     if tool.kind == "function" or raw_in(tool, DIALECT) is not None:
         return True
-    warnings.append("not_supported:server_tools")
+    warnings.add("not_supported:server_tools")
     return False
 
 
-def _tool(tool: Tool, schema: Adapted, family: Family, warnings: list[str]) -> bytes:
+def _tool(tool: Tool, schema: Adapted, family: Family, warnings: Warnings) -> bytes:
     raw = raw_in(tool, DIALECT)
     if raw is not None:
         return raw
     assert schema.parameters is not None  # this dialect says something for a tool without
-    warnings += schema.warnings
+    warnings.add(*schema.warnings)
     members = [("name", dump(tool.name))]
     description = schema.described(tool.description)
     members += [("description", dump(description))] if description else []
@@ -73,7 +74,7 @@ def _tool(tool: Tool, schema: Adapted, family: Family, warnings: list[str]) -> b
     if schema.strict and family.structured_output:
         members.append(("strict", b"true"))
     elif schema.strict:
-        warnings.append("not_supported:strict")
+        warnings.add("not_supported:strict")
     return write_object(members)
 
 

@@ -28,6 +28,7 @@ from toolwire.model.request import (
     ToolResultPart,
 )
 from toolwire.model.source import Members
+from toolwire.model.warnings import Warnings
 from toolwire.providers.bedrock_converse.blocks import REDACTED
 from toolwire.providers.bedrock_converse.models import Family
 from toolwire.rewrite.content import ContentRules, Refusal, not_of_type, of_this_role, only_bytes, written_out
@@ -55,7 +56,7 @@ class Written:
     system: bytes | None
     messages: bytes
     has_tool_blocks: bool
-    warnings: list[str] = field(default_factory=list)
+    warnings: Warnings = field(default_factory=Warnings)
 
 
 #: Media type -> the API's word for a document's format. What is text is sent as text.
@@ -118,7 +119,7 @@ def write_messages(request: ChatRequest, family: Family, instruction: str | None
         system.append(_text(instruction))
     if system and not family.system:
         writer.turn("user").blocks += system
-        writer.warnings.append("system_message_in_user_turn")
+        writer.warnings.add("system_message_in_user_turn")
         system = []
     for message in history[leading:]:
         writer.add(message)
@@ -126,7 +127,7 @@ def write_messages(request: ChatRequest, family: Family, instruction: str | None
         write_array(system) if system else None,
         writer.end(),
         writer.has_tool_blocks,
-        list(dict.fromkeys(writer.warnings)),
+        writer.warnings,
     )
 
 
@@ -152,12 +153,12 @@ class _Writer:
         self._callers: dict[str, _Turn] = {}  # call id -> the turn that made it
         self._names: Counter[str] = Counter()  # of documents
         self.has_tool_blocks = False
-        self.warnings: list[str] = []
+        self.warnings = Warnings()
 
     def add(self, message: Message) -> None:
         """The next message of the history."""
         if message.name is not None:
-            self.warnings.append("not_supported:name")
+            self.warnings.add("not_supported:name")
         if message.role in _SYSTEM:
             self._add_system(message)
         elif message.role == "assistant":
@@ -174,7 +175,7 @@ class _Writer:
         for turn in self._turns:
             if not turn.results and not turn.blocks:
                 turn.blocks.append(_text(_NO_TEXT))
-                self.warnings.append("empty_message")
+                self.warnings.add("empty_message")
         return write_array(turn.written() for turn in self._turns)
 
     def turn(self, role: str) -> _Turn:
@@ -202,7 +203,7 @@ class _Writer:
         text = "\n".join(part.text for part in message.parts if type(part) is TextPart)
         if text.strip():
             self.turn("user").blocks.append(_text(f"<system>\n{text}\n</system>"))
-            self.warnings.append("system_message_in_user_turn")
+            self.warnings.add("system_message_in_user_turn")
 
     def _add_assistant(self, message: Message) -> None:
         blocks = self.blocks(message)
@@ -249,7 +250,7 @@ class _Writer:
             given = text.encode("utf-8", "backslashreplace")
         else:
             given = dump({"_raw_arguments": text})
-            self.warnings.append("history_arguments_wrapped")
+            self.warnings.add("history_arguments_wrapped")
         use = [("toolUseId", dump(call.id)), ("name", dump(call.name)), ("input", given)]
         return write_object([("toolUse", write_object(use))])
 
@@ -276,13 +277,13 @@ class _Writer:
         return cache_point(extra, self._family.cache_points, self.warnings)
 
 
-def cache_point(extra: Members, is_known: bool, warnings: list[str]) -> list[bytes]:
+def cache_point(extra: Members, is_known: bool, warnings: Warnings) -> list[bytes]:
     """The cache point that a node's own members ask for: none, or one. A warning where the model has none."""
     marked = dict(extra).get(_CACHE_CONTROL, b"null")
     if marked == b"null":
         return []
     if not is_known:
-        warnings.append(f"not_supported:{_CACHE_CONTROL}")
+        warnings.add(f"not_supported:{_CACHE_CONTROL}")
         return []
     point: list[tuple[str, bytes]] = [("type", b'"default"')]
     if is_object(marked) and (ttl := members(marked).get("ttl")) in (b'"5m"', b'"1h"'):

@@ -18,6 +18,7 @@ from toolwire.model.events import Batch
 from toolwire.model.http import Headers, UpstreamRequest, post_json
 from toolwire.model.request import ChatRequest, ResponseFormat, ToolCallPart, ToolResultPart
 from toolwire.model.settings import Target
+from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.anthropic_messages.models import family_of as claude_of
 from toolwire.providers.anthropic_messages.settings import settle
@@ -65,7 +66,7 @@ class BedrockConverse(Provider):
         target: Target,
         profile: Profile,  # noqa: ARG002 - what differs here differs by model
         credential: str | None,
-    ) -> tuple[UpstreamRequest, list[str]]:
+    ) -> tuple[UpstreamRequest, Warnings]:
         body, streams, warnings = write_request(request, target)
         bearer: Headers = (("authorization", f"Bearer {credential}"),) if credential else ()
         sent = post_json(url_of(target, stream=streams), body, stream=streams, headers=bearer)
@@ -113,7 +114,7 @@ def url_of(target: Target, *, stream: bool) -> str:
     return f"{target.provider.base_url.rstrip('/')}/model/{quote(target.model, safe='')}/{verb}"
 
 
-def write_request(request: ChatRequest, target: Target) -> tuple[bytes, bool, list[str]]:
+def write_request(request: ChatRequest, target: Target) -> tuple[bytes, bool, Warnings]:
     """The body, whether its answer is streamed, and the codes of warnings about what could not be carried as it was.
     Raises RequestError for what this provider cannot take."""
     family = family_of(target.model)
@@ -123,7 +124,8 @@ def write_request(request: ChatRequest, target: Target) -> tuple[bytes, bool, li
     )
     request = with_known_tools(request, target, family, warnings)
     request, added = with_results(with_wire_names(request, WIRE_NAME))
-    warnings += ["tool_result_missing"] if added else []
+    if added:
+        warnings.add("tool_result_missing")
     request = with_legal_ids(request, family.call_id, family.call_id_length)
     request = with_stops(request, warnings, most=_MOST_STOPS, takes=str.strip)
     if not family.structured_output or request.response_format == ResponseFormat("json_object"):
@@ -131,11 +133,11 @@ def write_request(request: ChatRequest, target: Target) -> tuple[bytes, bool, li
     has_tool_blocks = any(isinstance(part, ToolCallPart | ToolResultPart) for m in request.messages for part in m.parts)
     body = write_object(_members(request, target, family, warnings, has_tool_blocks=has_tool_blocks))
     streams = request.stream and (family.streams_tools or not (request.tools or has_tool_blocks))
-    return body, streams, list(dict.fromkeys(warnings))
+    return body, streams, warnings
 
 
 def _members(
-    request: ChatRequest, target: Target, family: Family, warnings: list[str], *, has_tool_blocks: bool
+    request: ChatRequest, target: Target, family: Family, warnings: Warnings, *, has_tool_blocks: bool
 ) -> Iterator[tuple[str, bytes]]:
     claude = settle(request, claude_of(target.model)) if family.reasoning == "claude" else None
     if claude is not None:
@@ -144,7 +146,7 @@ def _members(
             request = with_user_last(request, warnings)
     history = write_messages(request, family, instruction(request, has_tool_blocks=has_tool_blocks))
     tools = write_tools(request, target, family, warnings, has_tool_blocks=has_tool_blocks)
-    warnings += history.warnings
+    warnings.add(*history.warnings)
     if history.system is not None:
         yield "system", history.system
     yield "messages", history.messages
@@ -152,7 +154,7 @@ def _members(
         yield "toolConfig", tools
     additional: dict[str, object] = {}
     if claude is not None:
-        warnings += claude.warnings
+        warnings.add(*claude.warnings)
         inference: dict[str, object] = {"maxTokens": claude.max_tokens} if request.max_tokens or claude.thinks else {}
         inference |= {_INFERENCE[name]: value for name, value in claude.sampling.items() if name in _INFERENCE}
         additional |= {name: value for name, value in claude.sampling.items() if name not in _INFERENCE}
@@ -162,7 +164,7 @@ def _members(
     else:
         inference = _inference(request, warnings)
         if request.parallel_tool_calls is False and tools is not None:
-            warnings.append("not_supported:parallel_tool_calls")
+            warnings.add("not_supported:parallel_tool_calls")
         additional |= _additional(request, family, warnings)
     if request.sampling.stop:
         inference["stopSequences"] = request.sampling.stop
@@ -177,28 +179,30 @@ def _members(
 _INFERENCE = {"temperature": "temperature", "top_p": "topP"}
 
 
-def _inference(request: ChatRequest, warnings: list[str]) -> dict[str, object]:
+def _inference(request: ChatRequest, warnings: Warnings) -> dict[str, object]:
     """The settings that every model has. `temperature` ends at 1 there."""
     sampling = request.sampling
     given: dict[str, object] = {"maxTokens": request.max_tokens} if request.max_tokens is not None else {}
     if sampling.temperature is not None:
         given["temperature"] = min(sampling.temperature, 1)
-        warnings += ["temperature_clamped"] if sampling.temperature > 1 else []
+        if sampling.temperature > 1:
+            warnings.add("temperature_clamped")
     if sampling.top_p is not None:
         given["topP"] = sampling.top_p
     for name in ("seed", "frequency_penalty", "presence_penalty"):
-        warnings += [f"not_supported:{name}"] if getattr(sampling, name) is not None else []
+        if getattr(sampling, name) is not None:
+            warnings.add(f"not_supported:{name}")
     return given
 
 
-def _additional(request: ChatRequest, family: Family, warnings: list[str]) -> dict[str, object]:
+def _additional(request: ChatRequest, family: Family, warnings: Warnings) -> dict[str, object]:
     """What a family other than Claude takes beside the API's own members."""
     fields: dict[str, object] = {}
     if request.sampling.top_k is not None:
         if family.top_k:
             fields["top_k"] = request.sampling.top_k
         else:
-            warnings.append("not_supported:top_k")
+            warnings.add("not_supported:top_k")
     effort = request.reasoning_effort
     if effort in (None, "none"):
         return fields
@@ -209,9 +213,10 @@ def _additional(request: ChatRequest, family: Family, warnings: list[str]) -> di
         told = "high" if effort in ("high", "xhigh", "max") else "low" if effort == "minimal" else effort
         fields["reasoning_effort"] = told
     else:
-        warnings.append("not_supported:reasoning_effort")
+        warnings.add("not_supported:reasoning_effort")
         return fields
-    warnings += ["reasoning_effort_changed"] if told != effort else []
+    if told != effort:
+        warnings.add("reasoning_effort_changed")
     return fields
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Tool
 from toolwire.model.settings import Target
+from toolwire.model.warnings import Warnings
 from toolwire.providers.bedrock_converse.messages import cache_point
 from toolwire.providers.bedrock_converse.models import Family
 from toolwire.schema.dialects import Adapted, SchemaDialect, adapted
@@ -31,14 +32,14 @@ SCHEMAS = SchemaDialect(
 )
 
 
-def with_known_tools(request: ChatRequest, target: Target, family: Family, warnings: list[str]) -> ChatRequest:
+def with_known_tools(request: ChatRequest, target: Target, family: Family, warnings: Warnings) -> ChatRequest:
     """The request with the functions that are sent, only the allowed ones where there is such a choice: what is not
     sent cannot be called. So a family that can be made to call any tool, but not a certain one, is sent that one alone.
     Raises RequestError (`unsupported_tool`) where `tool_choice` could then not be met."""
     choice = request.tool_choice
     allowed = choice.names if choice is not None and (not choice.named or family.forced == "any") else None
     if any(tool.kind != "function" for tool in request.tools):
-        warnings.append("not_supported:server_tools")
+        warnings.add("not_supported:server_tools")
     kept = tuple(
         tool for tool in request.tools if tool.kind == "function" and (allowed is None or tool.name in allowed)
     )
@@ -58,7 +59,7 @@ def instruction(request: ChatRequest, *, has_tool_blocks: bool) -> str | None:
 
 
 def write_tools(
-    request: ChatRequest, target: Target, family: Family, warnings: list[str], *, has_tool_blocks: bool
+    request: ChatRequest, target: Target, family: Family, warnings: Warnings, *, has_tool_blocks: bool
 ) -> bytes | None:
     """`toolConfig`; None where there is nothing to declare. Raises RequestError (`unsupported_tools`) for a model
     without tools, and for a schema that the API does not take."""
@@ -84,19 +85,19 @@ def write_tools(
 
 
 def _entries(
-    tool: Tool, number: int, request: ChatRequest, target: Target, family: Family, warnings: list[str]
+    tool: Tool, number: int, request: ChatRequest, target: Target, family: Family, warnings: Warnings
 ) -> list[bytes]:
     """A tool and the cache point behind it, if the client has marked it."""
     path = f"tools[{number}].function.parameters"
     schema = adapted(tool, SCHEMAS, path, target.provider.name, request.options.schema_mode)
-    warnings += schema.warnings
+    warnings.add(*schema.warnings)
     return [
         _spec(tool, schema, family, warnings),
         *cache_point(tool.extra, family.cache_points_in_tools, warnings),
     ]
 
 
-def _spec(tool: Tool, schema: Adapted, family: Family, warnings: list[str]) -> bytes:
+def _spec(tool: Tool, schema: Adapted, family: Family, warnings: Warnings) -> bytes:
     assert schema.parameters is not None  # this dialect says something for a tool without
     members = [("name", dump(tool.name))]
     description = schema.described(tool.description)
@@ -105,7 +106,7 @@ def _spec(tool: Tool, schema: Adapted, family: Family, warnings: list[str]) -> b
     if schema.strict and family.structured_output:
         members.append(("strict", b"true"))
     elif schema.strict:
-        warnings.append("not_supported:strict")
+        warnings.add("not_supported:strict")
     return write_object([("toolSpec", write_object(members))])
 
 
@@ -117,13 +118,13 @@ def _absent_tools(request: ChatRequest) -> list[bytes]:
     return [write_object([("toolSpec", write_object([("name", dump(name)), *about]))]) for name in names]
 
 
-def _choice(request: ChatRequest, family: Family, warnings: list[str]) -> bytes | None:
+def _choice(request: ChatRequest, family: Family, warnings: Warnings) -> bytes | None:
     """`toolChoice`, as far as the family has it; None says `auto`, which is what the API does unasked."""
     choice = request.tool_choice
     if choice is None or choice.mode in ("auto", "none"):
         return None
     if family.forced == "none":
-        warnings.append(_CHOICE_CHANGED)
+        warnings.add(_CHOICE_CHANGED)
         return None
     if choice.named and choice.names and family.forced == "any and tool":
         return dump({"tool": {"name": choice.names[0]}})

@@ -24,6 +24,7 @@ from toolwire.model.request import (
     ToolCallPart,
     ToolResultPart,
 )
+from toolwire.model.warnings import Warnings
 from toolwire.providers.gemini.models import Family
 from toolwire.rewrite.content import ContentRules, Refusal, not_of_type, of_this_role, only_bytes
 from toolwire.wire.gemini import DIALECT
@@ -64,7 +65,7 @@ class HistoryWriter:
         }
         self._contents: list[_Content] = []
         self._turn = 0  # contents before the user's last message
-        self.warnings: dict[str, None] = {}
+        self.warnings = Warnings()
 
     def members(self) -> Iterator[tuple[str, bytes]]:
         """`systemInstruction`, where there is one, and `contents`."""
@@ -79,7 +80,7 @@ class HistoryWriter:
         elif self._contents[0].role != "user":  # a call, and a model's turn, stand behind a user's
             self._contents.insert(0, _Content("user", [_text(_NO_TEXT)]))
             self._turn += self._turn > 0
-            self.warnings["empty_message"] = None
+            self.warnings.add("empty_message")
         self._sign()
         if system:
             yield "systemInstruction", write_object([("parts", write_array(system))])
@@ -91,7 +92,7 @@ class HistoryWriter:
 
     def _message(self, message: Message) -> None:
         if message.name is not None and message.role != "tool":
-            self.warnings["not_supported:name"] = None
+            self.warnings.add("not_supported:name")
         if message.role == "assistant":
             self._assistant(message)
         elif message.role == "user":
@@ -101,7 +102,7 @@ class HistoryWriter:
             shown = self._shown(message)
             self._add("user", [_text("<system>"), *shown, _text("</system>")] if shown else [])
             if shown:
-                self.warnings["system_message_in_user_turn"] = None
+                self.warnings.add("system_message_in_user_turn")
 
     def _add(self, role: str, parts: list[bytes]) -> _Content:
         """The parts behind those of the same role, or as a content of their own."""
@@ -139,7 +140,7 @@ class HistoryWriter:
             arguments = call.arguments.encode("utf-8", "surrogatepass")
         else:
             arguments = dump({"_raw_arguments": call.arguments})
-            self.warnings["history_arguments_wrapped"] = None
+            self.warnings.add("history_arguments_wrapped")
         own = [("id", dump(call.id))] if call.own_id else []
         inner = write_object([*own, ("name", dump(call.name)), ("args", arguments)])
         return _signed([("functionCall", inner)], call.signature)
@@ -217,7 +218,7 @@ class HistoryWriter:
         """An image or a file, or what another host of this API has left."""
         if isinstance(part, ImagePart | FilePart):
             if type(part) is ImagePart and part.detail not in (None, "auto"):
-                self.warnings["not_supported:detail"] = None
+                self.warnings.add("not_supported:detail")
             if part.data is not None:
                 return _inline(part.media_type or "image/png", part.data)
             address = part.url or ""

@@ -15,13 +15,14 @@ from toolwire.model.events import Batch
 from toolwire.model.http import Headers, UpstreamRequest, endpoint, post_json
 from toolwire.model.request import ChatRequest, Sampling
 from toolwire.model.settings import Target
+from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.gemini.answer import GeminiDecoder
 from toolwire.providers.gemini.errors import error_from_body
 from toolwire.providers.gemini.messages import CONTENT, HistoryWriter
 from toolwire.providers.gemini.models import Family, family_of, thinking
-from toolwire.providers.gemini.tools import SCHEMAS, add_warning, calling_config, write_declarations
+from toolwire.providers.gemini.tools import SCHEMAS, calling_config, write_declarations
 from toolwire.providers.profiles import Profile
 from toolwire.rewrite.answer_format import with_format_in_words
 from toolwire.rewrite.content import with_carried_content
@@ -62,13 +63,13 @@ class Google(Provider):
         target: Target,
         profile: Profile,  # noqa: ARG002, its rows are about Chat hosts
         credential: str | None,
-    ) -> tuple[UpstreamRequest, list[str]]:
+    ) -> tuple[UpstreamRequest, Warnings]:
         warnings = check_fields(request, target)
         request = with_carried_content(request, CONTENT, target.provider.name, warnings)
         request = bridged(request, warnings)
         request, added = with_results(request)
         if added:
-            warnings.append("tool_result_missing")
+            warnings.add("tool_result_missing")
         # Ids stay here; rewritten where one is used twice, they tell which result is whose.
         request = with_wire_names(with_legal_ids(request, r"(?s).+", 40), self.tool_name)
         family = family_of(target.model)
@@ -126,11 +127,11 @@ def _credential(target: Target, credential: str) -> tuple[str, str]:
 # ---------------------------------------------------------------- the body
 
 
-def _members(request: ChatRequest, target: Target, family: Family, warnings: list[str]) -> Iterator[tuple[str, bytes]]:
+def _members(request: ChatRequest, target: Target, family: Family, warnings: Warnings) -> Iterator[tuple[str, bytes]]:
     """The request's members; what changes least comes first."""
     writer = HistoryWriter(request, family)
     yield from writer.members()
-    warnings += writer.warnings
+    warnings.add(*writer.warnings)
     declarations, is_strict = write_declarations(request, target, warnings)
     if declarations:
         yield "tools", write_array([write_object([("functionDeclarations", write_array(declarations))])])
@@ -138,7 +139,7 @@ def _members(request: ChatRequest, target: Target, family: Family, warnings: lis
         if config is not None:
             yield "toolConfig", dump({"functionCallingConfig": config})
         if request.parallel_tool_calls is False:
-            warnings.append("not_supported:parallel_tool_calls")
+            warnings.add("not_supported:parallel_tool_calls")
     elif request.tool_choice is not None and request.tool_choice.mode == "required":
         raise RequestError(
             f"`tool_choice` asks for a call, but none of `tools` can be sent to {target.provider.name}: "
@@ -151,7 +152,7 @@ def _members(request: ChatRequest, target: Target, family: Family, warnings: lis
         yield "generationConfig", write_object(settings)
 
 
-def _generation(request: ChatRequest, family: Family, warnings: list[str]) -> Iterator[tuple[str, bytes]]:
+def _generation(request: ChatRequest, family: Family, warnings: Warnings) -> Iterator[tuple[str, bytes]]:
     if request.max_tokens is not None:
         yield "maxOutputTokens", dump(request.max_tokens)
     yield from _sampling(request.sampling, warnings)
@@ -163,15 +164,15 @@ def _generation(request: ChatRequest, family: Family, warnings: list[str]) -> It
     if request.reasoning_effort is not None:
         config, exact = thinking(family, request.reasoning_effort)
         if not exact:
-            add_warning(warnings, "not_supported:reasoning_effort")
+            warnings.add("not_supported:reasoning_effort")
         if config is not None:
             yield "thinkingConfig", dump(config)
 
 
-def _sampling(sampling: Sampling, warnings: list[str]) -> Iterator[tuple[str, bytes]]:
+def _sampling(sampling: Sampling, warnings: Warnings) -> Iterator[tuple[str, bytes]]:
     seed = sampling.seed
     if seed is not None and seed not in _SEEDS:
-        add_warning(warnings, "not_supported:seed")
+        warnings.add("not_supported:seed")
         seed = None
     for name, value in (
         ("temperature", sampling.temperature),

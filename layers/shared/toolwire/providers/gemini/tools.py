@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from toolwire.model.request import ChatRequest, ToolChoice
 from toolwire.model.settings import Target
+from toolwire.model.warnings import Warnings
 from toolwire.schema.dialects import SchemaDialect, adapted
 from toolwire.wire.json import dump, write_object
 
@@ -13,17 +14,17 @@ from toolwire.wire.json import dump, write_object
 SCHEMAS = SchemaDialect(omits_empty=True, plain=True, optional_cycles=True)
 
 
-def write_declarations(request: ChatRequest, target: Target, warnings: list[str]) -> tuple[list[bytes], bool]:
+def write_declarations(request: ChatRequest, target: Target, warnings: Warnings) -> tuple[list[bytes], bool]:
     """The function declarations, and whether a tool asks for calls that keep to its schema."""
     declarations, is_strict = [], False
     for number, tool in enumerate(request.tools):
         path = f"tools[{number}]"
         if tool.kind == "opaque":  # a service of the host that the client had in mind
-            add_warning(warnings, "not_supported:server_tools")
+            warnings.add("not_supported:server_tools")
             continue
         schema = adapted(tool, SCHEMAS, path, target.provider.name, request.options.schema_mode)
         for warning in schema.warnings:
-            add_warning(warnings, warning)
+            warnings.add(warning)
         is_strict = is_strict or bool(schema.strict)
         declaration = [("name", dump(tool.name))]
         description = schema.described(tool.description)
@@ -48,8 +49,3 @@ def calling_config(choice: ToolChoice | None, is_strict: bool) -> dict[str, obje
     if choice is not None and choice.names is not None:
         config["allowedFunctionNames"] = choice.names
     return config
-
-
-def add_warning(warnings: list[str], code: str) -> None:
-    if code not in warnings:
-        warnings.append(code)

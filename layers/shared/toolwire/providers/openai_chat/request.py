@@ -15,6 +15,7 @@ from toolwire.model.events import Batch
 from toolwire.model.http import Headers, UpstreamRequest, endpoint, post_json
 from toolwire.model.request import ChatRequest, Message, ReasoningPart, ResponseFormat
 from toolwire.model.settings import Target
+from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.openai_chat.answer import ChatDecoder
@@ -76,7 +77,7 @@ class OpenAIChat(Provider):
 
     def build_request(
         self, request: ChatRequest, target: Target, profile: Profile, credential: str | None
-    ) -> tuple[UpstreamRequest, list[str]]:
+    ) -> tuple[UpstreamRequest, Warnings]:
         request, warnings = adapt(request, target, profile)
         body = write_object(_members(request, target, profile, warnings))
         bearer: Headers = (("authorization", f"Bearer {credential}"),) if credential else ()
@@ -106,13 +107,14 @@ class OpenAIChat(Provider):
 PROVIDER = OpenAIChat()
 
 
-def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatRequest, list[str]]:
+def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatRequest, Warnings]:
     """The request within what this host takes: history pairs, ids, names, tools and tool_choice."""
-    warnings: list[str] = []
+    warnings = Warnings()
     translated = request.fields is None or request.fields.dialect != DIALECT
     if translated:
-        warnings += check_fields(request, target)
-        warnings += ["not_supported:top_k"] if request.sampling.top_k is not None else []
+        warnings.add(*check_fields(request, target))
+        if request.sampling.top_k is not None:
+            warnings.add("not_supported:top_k")
         request = without_server_tools(without_dialect(request, DIALECT), DIALECT, target, warnings)
         content = DOCUMENT_URLS if profile.document_urls else CONTENT
         request = with_carried_content(request, content, target.provider.name, warnings)
@@ -124,7 +126,7 @@ def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatR
     check_tools(request, target, profile)
     request, added = with_results(request)
     if added:
-        warnings.append("tool_result_missing")
+        warnings.add("tool_result_missing")
     if translated and not profile.prefill:
         request = with_user_last(request, warnings)
     request = with_legal_ids(request, profile.call_id, profile.call_id_length)
@@ -140,7 +142,7 @@ def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatR
     return with_wire_names(request), warnings
 
 
-def _with_plain_json(request: ChatRequest, warnings: list[str]) -> ChatRequest:
+def _with_plain_json(request: ChatRequest, warnings: Warnings) -> ChatRequest:
     """The request with the schema of its answer in words, for a host that can only be asked for JSON."""
     shape = request.response_format
     if shape is None or shape.kind != "json_schema":
@@ -170,9 +172,7 @@ def _with_reasoning(request: ChatRequest, profile: Profile) -> ChatRequest:
 # ---------------------------------------------------------------- the body
 
 
-def _members(
-    request: ChatRequest, target: Target, profile: Profile, warnings: list[str]
-) -> Iterator[tuple[str, bytes]]:
+def _members(request: ChatRequest, target: Target, profile: Profile, warnings: Warnings) -> Iterator[tuple[str, bytes]]:
     """The request's members in the client's order, then those that are ours to add."""
     rename = dict(profile.rename)
     fields = request.fields if request.fields is not None and request.fields.dialect == DIALECT else None
@@ -182,7 +182,8 @@ def _members(
     for name, raw in fields.members if fields else ():
         written.add(name)
         if name in profile.refuses:
-            warnings += [f"not_supported:{name}"] if raw != b"null" else []
+            if raw != b"null":
+                warnings.add(f"not_supported:{name}")
         elif (value := dump(target.model) if name == "model" else _own(request, name, raw, profile)) is not None:
             yield rename.get(name, name), value
     knobs = () if fields else (profile.output_limit, *_KNOBS)

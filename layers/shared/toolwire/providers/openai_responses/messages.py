@@ -25,6 +25,7 @@ from toolwire.model.request import (
     ToolResultPart,
 )
 from toolwire.model.source import Members, raw_in
+from toolwire.model.warnings import Warnings
 from toolwire.rewrite.content import ContentRules, Refusal, is_audio, not_of_type, of_this_role, only_bytes
 from toolwire.wire import openai_chat
 from toolwire.wire.json import dump, write_array, write_object
@@ -42,7 +43,7 @@ class Written:
 
     instructions: bytes | None
     input: bytes
-    warnings: list[str] = field(default_factory=list)
+    warnings: Warnings = field(default_factory=Warnings)
 
 
 def write_input(request: ChatRequest, *, same_dialect: bool, reasoning_text: bool) -> Written:
@@ -81,7 +82,7 @@ class _Writer:
         self._reasoning_text = reasoning_text
         self._custom = {call.id for message in request.messages for call in message.tool_calls if call.kind == "custom"}
         self.items: list[bytes] = []
-        self.warnings: list[str] = []
+        self.warnings = Warnings()
 
     def add(self, message: Message, path: str) -> None:
         raw = raw_in(message, DIALECT)
@@ -89,7 +90,7 @@ class _Writer:
             self.items += [raw] if raw else []  # none: it came from `instructions`
             return
         if message.name is not None:
-            self.warnings.append("not_supported:name")
+            self.warnings.add("not_supported:name")
         first = message.parts[0] if message.parts else None
         if type(first) is ToolResultPart:
             self.items.append(self._result(first, message.extra, path))

@@ -15,6 +15,7 @@ from toolwire.model.events import Batch
 from toolwire.model.http import Headers, UpstreamRequest, endpoint, post_json
 from toolwire.model.request import ChatRequest, RequestFields
 from toolwire.model.settings import Target
+from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.openai_models import EFFORTS, Family, family_of
@@ -83,7 +84,7 @@ class OpenAIResponses(Provider):
 
     def build_request(
         self, request: ChatRequest, target: Target, profile: Profile, credential: str | None
-    ) -> tuple[UpstreamRequest, list[str]]:
+    ) -> tuple[UpstreamRequest, Warnings]:
         fields = request.fields if request.fields is not None and request.fields.dialect == DIALECT else None
         request, warnings = _adapted(request, target, profile, fields is not None)
         if fields is not None:
@@ -93,7 +94,7 @@ class OpenAIResponses(Provider):
         body = write_object(pairs)
         bearer: Headers = (("authorization", f"Bearer {credential}"),) if credential else ()
         url = endpoint(target.provider.base_url, "/responses")
-        return post_json(url, body, stream=request.stream, headers=bearer), list(dict.fromkeys(warnings))
+        return post_json(url, body, stream=request.stream, headers=bearer), warnings
 
     def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
         return ResponsesDecoder(asked)
@@ -125,13 +126,13 @@ PROVIDER = OpenAIResponses()
 
 def _adapted(
     request: ChatRequest, target: Target, profile: Profile, same_dialect: bool
-) -> tuple[ChatRequest, list[str]]:
+) -> tuple[ChatRequest, Warnings]:
     """The request within what this host takes: history pairs, ids, names, tools and tool_choice."""
-    warnings: list[str] = []
+    warnings = Warnings()
     check_tools(request, target, profile)
     if not same_dialect:
         others = tuple(name for name in request.dialect_fields if name not in _carried(request))
-        warnings += check_fields(replace(request, dialect_fields=others), target)
+        warnings.add(*check_fields(replace(request, dialect_fields=others), target))
         request = with_carried_content(request, CONTENT, target.provider.name, warnings)
         request = _with_sent_tools(request, target, profile, warnings)
         request = with_known_effort(request, target, EFFORTS, warnings)
@@ -139,7 +140,7 @@ def _adapted(
         request = _with_encrypted_reasoning(request)
     paired, added = with_results(request)
     if added:
-        warnings.append("tool_result_missing")
+        warnings.add("tool_result_missing")
     if added or not same_dialect:  # a client of this API may put results anywhere behind their calls
         request = paired
     return with_wire_names(with_legal_ids(request, _CALL_ID, _CALL_ID_LENGTH), _TOOL_NAME), warnings
@@ -163,7 +164,7 @@ def _carried(request: ChatRequest) -> dict[str, bytes]:
     return {name: given[name] for name in (*_SHARED, "verbosity") if given.get(name, b"null") != b"null"}
 
 
-def _with_sent_tools(request: ChatRequest, target: Target, profile: Profile, warnings: list[str]) -> ChatRequest:
+def _with_sent_tools(request: ChatRequest, target: Target, profile: Profile, warnings: Warnings) -> ChatRequest:
     """The request with the tools that are sent."""
     request = without_server_tools(only_allowed(request, profile), DIALECT, target, warnings)
     request = request if profile.custom_tools else bridged(request, warnings)
@@ -210,12 +211,10 @@ def _own(request: ChatRequest, fields: RequestFields, name: str, raw: bytes, pro
 # ---------------------------------------------------------------- any other client
 
 
-def _members(
-    request: ChatRequest, target: Target, profile: Profile, warnings: list[str]
-) -> Iterator[tuple[str, bytes]]:
+def _members(request: ChatRequest, target: Target, profile: Profile, warnings: Warnings) -> Iterator[tuple[str, bytes]]:
     family = family_of(target.model)
     history = write_input(request, same_dialect=False, reasoning_text=profile.reasoning_back is not None)
-    warnings += history.warnings
+    warnings.add(*history.warnings)
     carried = _carried(request)
     yield "model", dump(target.model)
     if history.instructions is not None:
@@ -229,7 +228,7 @@ def _members(
         yield "parallel_tool_calls", dump(request.parallel_tool_calls)
     if request.max_tokens is not None:
         if request.max_tokens < _LEAST_OUTPUT:
-            warnings.append("max_tokens_raised")
+            warnings.add("max_tokens_raised")
         yield "max_output_tokens", dump(max(request.max_tokens, _LEAST_OUTPUT))
     yield from _sampling(request, family, warnings)
     verbosity = {"verbosity": carried["verbosity"]} if "verbosity" in carried else {}
@@ -245,17 +244,18 @@ def _members(
         yield "stream", b"true"
 
 
-def _sampling(request: ChatRequest, family: Family, warnings: list[str]) -> Iterator[tuple[str, bytes]]:
+def _sampling(request: ChatRequest, family: Family, warnings: Warnings) -> Iterator[tuple[str, bytes]]:
     """Temperature and top_p, where the model takes them. 1 is what it does unasked."""
     effort = request.reasoning_effort
     reasons = family.reasons and not (family.can_rest and (effort == "none" or (not effort and not family.by_default)))
     for name in ("temperature", "top_p"):
         value = getattr(request.sampling, name)
         if value is not None and reasons:
-            warnings += [f"not_supported:{name}"] if value != 1 else []
+            if value != 1:
+                warnings.add(f"not_supported:{name}")
         elif value is not None:
             yield name, dump(value)
-    warnings += [f"not_supported:{name}" for name in _NO_KNOBS if getattr(request.sampling, name) is not None]
+    warnings.add(*(f"not_supported:{name}" for name in _NO_KNOBS if getattr(request.sampling, name) is not None))
 
 
 def _text_settings(request: ChatRequest, others: dict[str, bytes]) -> bytes | None:

@@ -14,6 +14,7 @@ from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.prepare import HOP_HEADER
 from toolwire.model.http import Headers, HttpRequest
 from toolwire.model.limits import ANSWER_BYTES
+from toolwire.model.warnings import HEADER, Warnings
 from toolwire.providers import load_provider
 from toolwire.providers.token_count import NO_COUNT, estimate, read_count
 from toolwire.shell.serve import observe
@@ -37,13 +38,13 @@ def serve_count(event: Any, context: Any) -> Answer:
     def document(request: HttpRequest, record: observe.RequestRecord) -> tuple[bytes, Headers]:
         exchange = open_exchange(COUNT_DOOR, request, record)
         body, warnings = _count(exchange, expires, record)
-        told = (("x-toolwire-warnings", ",".join(warnings)[:1024]),) if warnings else ()
+        told = ((HEADER, warnings.header()),) if warnings else ()
         return body, (*told, *exchange.answer_headers)
 
     yield from serve_document(COUNT_DOOR.name, event, context, document, COUNT_DOOR.render_error)
 
 
-def _count(exchange: Exchange, expires: float, record: observe.RequestRecord) -> tuple[bytes, list[str]]:
+def _count(exchange: Exchange, expires: float, record: observe.RequestRecord) -> tuple[bytes, Warnings]:
     """The count as the API has it, and codes of warnings. Raises GatewayError."""
     assert record.target is not None
     request, provider = exchange.upstream_request, load_provider(record.target.provider.wire)
@@ -56,7 +57,8 @@ def _count(exchange: Exchange, expires: float, record: observe.RequestRecord) ->
             if not 200 <= answer.status < 300 and answer.status not in NO_COUNT:
                 raise provider.parse_error(answer.status, answer.headers, body)
         tokens = read_count(body, count.member) if answer.status not in NO_COUNT else None
-    warnings = list(exchange.figures.warnings)
+    warnings = exchange.figures.warnings
     if tokens is None:
-        tokens, warnings = estimate(request.body), [*warnings, "token_count_estimated"]
+        tokens = estimate(request.body)
+        warnings.add("token_count_estimated")
     return dump({"input_tokens": tokens}), warnings

@@ -174,7 +174,7 @@ def _line(record: RequestRecord) -> dict[str, object]:
             "store_read_ms": record.store_read_ms,
             "store_write_ms": record.store_write_ms,
             "repaired_frames": summary.repaired_frames or None,
-            "warnings": summary.warnings or None,
+            "warnings": list(summary.warnings) or None,
             "did_you_mean": meant(summary.warnings, summary.dialect) or None,
             "gen_ai.response.model": short(summary.model),
             "gen_ai.response.finish_reasons": [summary.finish] if summary.finish else None,

@@ -45,6 +45,7 @@ from toolwire.model.limits import ANSWER_BYTES
 from toolwire.model.request import ChatRequest, Tool
 from toolwire.model.source import Members
 from toolwire.model.stage import Stage
+from toolwire.model.warnings import Warnings
 from toolwire.stream.text_calls.arguments import TextTool
 from toolwire.stream.text_calls.scanner import TextCall, TextCallScanner
 
@@ -72,11 +73,11 @@ class TextCallRecovery(Stage):
     `warnings` gets a code once a call was recovered."""
 
     def __init__(
-        self, tools: Iterable[Tool], without_source: Callable[[Batch], Batch], warnings: list[str] | None = None
+        self, tools: Iterable[Tool], without_source: Callable[[Batch], Batch], warnings: Warnings | None = None
     ) -> None:
         self._tools = {tool.name: TextTool(tool) for tool in tools}
         self._without_source = without_source
-        self._warnings = [] if warnings is None else warnings
+        self._warnings = Warnings() if warnings is None else warnings
         self._scanners: dict[int, TextCallScanner] = {}  # the runs of text that are open
         self._waiting: dict[int, TextStart] = {}  # runs of which nothing was shown yet
         self._calls: list[TextCall] = []  # of the runs that are over
@@ -220,7 +221,7 @@ class TextCallRecovery(Stage):
                 self.recovered[call.format.name] += 1
                 events += self._events(call)
         if self.recovered and "text_calls_recovered" not in self._warnings:
-            self._warnings.append("text_calls_recovered")
+            self._warnings.add("text_calls_recovered")
         finish, self._held_finish = self._held_finish, None
         if self.recovered and self._finish is not None and self._finish.reason == "stop":
             finish = replace(self._finish, reason="tool_calls")
