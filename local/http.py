@@ -152,14 +152,14 @@ def _new_request() -> h11.Connection:
 
 def _head_of(request: h11.Request) -> RequestHead:
     """What the server needs of a request's head. Raises RefusedError."""
-    lines = [request.target, *(value for _, value in request.headers)]
-    if max(map(len, lines)) > LINE_BYTES:
+    given = request.headers.raw_items()
+    if max([len(request.target), *(len(value) for _, value in given)]) > LINE_BYTES:
         raise RefusedError(f"A line of the request's head is longer than {LINE_BYTES} bytes.", 431)
     if request.http_version not in (b"1.1", b"1.0"):
         raise RefusedError("Only HTTP/1.1 and HTTP/1.0 are spoken here.", 505)
     if not request.target.startswith(b"/"):
         raise RefusedError("The request's target is no path.")
-    headers = [(name.decode(), value.decode("latin-1")) for name, value in request.headers.raw_items()]
+    headers = [(name.decode(), value.decode("latin-1")) for name, value in given]
     fields: dict[str, str] = {}
     for name, value in headers:
         key = name.lower()
