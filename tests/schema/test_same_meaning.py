@@ -146,3 +146,28 @@ def test_what_reaches_a_provider_means_the_same(dialect: str, schema: dict[str, 
         agreed = [number for number, (one, two) in enumerate(meant) if one == two]
         heard = verdicts(json.loads(told), instances)
         assert [heard[number] for number in agreed] == [meant[number] for number in agreed]
+
+
+@pytest.mark.parametrize("dialect", sorted(DIALECTS))
+@settings(suppress_health_check=list(HealthCheck), max_examples=max(50, settings().max_examples // 4))
+@given(schema=documents())
+def test_no_valid_tool_is_refused_unless_that_is_asked_for(dialect: str, schema: dict[str, Any]) -> None:
+    """What reaches the provider is valid and within its rules, and each of the root's parameters is there."""
+    raw = json.dumps(schema).encode()
+    tool = Tool("f", parameters=raw)
+    try:
+        check_parameters(tool, PATH)
+    except RequestError:
+        assume(False)
+    told = adapted(tool, dialect, PATH, "vendor")
+    if told.parameters is None:
+        return
+    sent, rules = json.loads(told.parameters), DIALECTS[dialect]
+
+    assert sent["type"] == "object"
+    assert jsonschema_rs.meta.is_valid(sent)
+    assert rules.refused_at_root.isdisjoint(sent)
+    assert rules.property_name is None or all(map(rules.property_name.fullmatch, sent.get("properties", ())))
+    if "$ref" not in schema:  # beside which an old draft reads nothing
+        names = {told.names.get(name, name) for name in sent.get("properties", ())}
+        assert schema.get("properties", {}).keys() <= names

@@ -1,7 +1,7 @@
 """A schema whose root is a combination (`anyOf`, `oneOf`, `allOf`, ...), for providers that refuse one there.
 
-The parameters of every alternative move to the root, and the model is told in words which of them go together. What is
-left accepts whatever the combination did, and more; the arguments need no rewriting on their way back.
+The parameters of every alternative move to the root, each as the alternatives describe it, and the model is told in
+words which of them go together. So the arguments need no rewriting on their way back.
 """
 
 from __future__ import annotations
