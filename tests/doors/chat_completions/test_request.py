@@ -118,7 +118,8 @@ def served(raw: bytes) -> ChatRequest:
             ToolChoice("auto", ("weather", "patch")),
         ),
         ({"logit_bias": {"1": 2}, "user": "u", "audio": None}, "dialect_fields", ("logit_bias", "user")),
-        ({"functions": [{"name": "f"}], "function_call": "auto"}, "dialect_fields", ("functions", "function_call")),
+        ({"functions": [{"name": "f"}], "function_call": "auto"}, "tools", (Tool("f"),)),
+        ({"functions": [{"name": "f"}], "function_call": "auto"}, "tool_choice", ToolChoice("auto")),
         ({"anything": {"at": ["all"]}}, "dialect_fields", ()),
     ],
 )

@@ -180,7 +180,6 @@ REFUSED: list[tuple[dict[str, Any], str, str, str]] = [
     ({"tools": [{"type": "web_search"}], "tool_choice": "required"}, "unsupported_tool", "tools[0]", "no other"),
     ({"tools": [{"type": "web_search"}]}, "unsupported_tool", "tools[0]", "no other"),
     ({"audio": {}}, "unsupported_parameter", "audio", "audio"),
-    ({"functions": [{"name": "f"}]}, "unsupported_parameter", "functions", "tools"),
     ({"messages": [{"role": "user", "content": [text("a"), {"type": "file", "file": {}}]}]}, "unsupported_content",
      "messages[0].content[1]", "'file'"),
     ({"messages": [{"role": "user", "content": [{"type": "input_audio", "input_audio": {}}]}]}, "unsupported_content",

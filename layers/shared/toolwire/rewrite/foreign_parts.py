@@ -40,8 +40,6 @@ _FIXES = {
     "thinking.type": "send adaptive, between_tools, disabled or enabled",
     "output_config.effort": "send low, medium, high, xhigh or max",
     "tool_choice.type": "send auto, any, tool or none",
-    "functions": "send `tools` instead",
-    "function_call": "send `tool_choice` instead",
     "previous_response_id": "nothing is stored here, so send the whole history in `input`",
     "conversation": "nothing is stored here, so send the whole history in `input`",
     "item_reference": "nothing is stored here, so send the item itself",

@@ -42,10 +42,10 @@ MEMBER_NAMES: dict[str, MemberNames] = {
         read=_names(
             "model messages tools tool_choice parallel_tool_calls stream stream_options max_tokens"
             " max_completion_tokens temperature top_p seed frequency_penalty presence_penalty stop n response_format"
-            " reasoning_effort"
+            " reasoning_effort functions function_call"
         ),
         documented=_names(
-            "audio function_call functions logit_bias logprobs metadata modalities moderation prediction"
+            "audio logit_bias logprobs metadata modalities moderation prediction"
             " prompt_cache_key prompt_cache_options prompt_cache_retention safety_identifier service_tier store"
             " top_logprobs user verbosity web_search_options"
         ),

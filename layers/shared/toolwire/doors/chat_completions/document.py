@@ -14,9 +14,11 @@ def more_members(extra: Members) -> bytes:
     return b"".join([b"," + dump(name) + b":" + value for name, value in extra]) if extra else b""
 
 
-def finish_word(finish: Finish, has_calls: bool) -> str:
+def finish_word(finish: Finish, has_calls: bool, *, as_function: bool = False) -> str:
     """OpenAI's word for the reason. The deprecated function_call stays what it is where its call is a field of its own,
-    not one of the tool calls."""
+    not one of the tool calls; `as_function`: it is what calls are shown as."""
+    if as_function and has_calls and finish.reason == "tool_calls":
+        return "function_call"
     return "function_call" if finish.raw == "function_call" and not has_calls else finish.reason
 
 
@@ -47,7 +49,7 @@ def render_usage(usage: Usage | None) -> bytes:
     return built[:-1] + more_members(usage.extra) + b"}"
 
 
-def render_response(response: ChatResponse, batch: Batch) -> bytes:
+def render_response(response: ChatResponse, batch: Batch, *, as_function: bool = False) -> bytes:
     """The JSON answer: the upstream's own bytes where they are fit to be shown, else built from the fold."""
     raw = raw_in(batch, DIALECT)
     if raw is not None:
@@ -56,8 +58,8 @@ def render_response(response: ChatResponse, batch: Batch) -> bytes:
     has_calls = any(type(part) is ToolCallOutput for part in response.parts)
     choice = [
         ("index", b"0"),
-        ("message", _message(response, extra.get("delta", ()))),
-        ("finish_reason", dump(finish_word(response.finish, has_calls))),
+        ("message", _message(response, extra.get("delta", ()), as_function)),
+        ("finish_reason", dump(finish_word(response.finish, has_calls, as_function=as_function))),
         *extra.get("choice", ()),
     ]
     return write_object(
@@ -73,7 +75,7 @@ def render_response(response: ChatResponse, batch: Batch) -> bytes:
     )
 
 
-def _message(response: ChatResponse, extra: Members) -> bytes:
+def _message(response: ChatResponse, extra: Members, as_function: bool) -> bytes:
     texts = [part.text for part in response.parts if isinstance(part, TextOutput) and not part.refusal]
     refusals = [part.text for part in response.parts if isinstance(part, TextOutput) and part.refusal]
     reasoning = [part.text for part in response.parts if isinstance(part, ReasoningOutput)]
@@ -89,6 +91,9 @@ def _message(response: ChatResponse, extra: Members) -> bytes:
     ]
     if reasoning:
         pairs.append(("reasoning_content", dump("".join(reasoning))))
-    if calls:
+    if calls and as_function:
+        made = next(part for part in response.parts if isinstance(part, ToolCallOutput))
+        pairs.append(("function_call", dump({"name": made.name, "arguments": made.arguments})))
+    elif calls:
         pairs.append(("tool_calls", write_array(calls)))
     return write_object([*pairs, *extra])

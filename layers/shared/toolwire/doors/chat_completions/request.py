@@ -15,6 +15,7 @@ import msgspec
 from toolwire.doors import AnswerContext, Door, StreamEncoder, openai_errors
 from toolwire.doors.chat_completions.document import render_response
 from toolwire.doors.chat_completions.history import read_messages, within
+from toolwire.doors.chat_completions.legacy import as_tools, speaks_functions
 from toolwire.doors.chat_completions.stream import ChatEncoder
 from toolwire.doors.sample_request import SAMPLE_MESSAGES, sample_post
 from toolwire.doors.tool_parameters import read_parameters
@@ -37,7 +38,7 @@ from toolwire.wire.json import members, raw_members, unnamed
 
 #: Fields that mean something only to Chat Completions hosts: carried in the lane, reported or refused elsewhere.
 _DIALECT_FIELDS = (
-    "audio", "functions", "function_call", "logit_bias", "logprobs", "modalities", "moderation", "prediction",
+    "audio", "logit_bias", "logprobs", "modalities", "moderation", "prediction",
     "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "safety_identifier", "service_tier", "store",
     "metadata", "top_logprobs", "user", "verbosity", "web_search_options",
 )  # fmt: skip
@@ -58,10 +59,10 @@ class ChatDoor(Door):
         return sample_post("/chat/completions", (("messages", SAMPLE_MESSAGES),), tools)
 
     def stream_encoder(self, request: ChatRequest, context: AnswerContext) -> StreamEncoder:  # noqa: ARG002
-        return ChatEncoder(request.include_usage)
+        return ChatEncoder(request.include_usage, as_function=speaks_functions(request))
 
-    def render_response(self, response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:  # noqa: ARG002
-        return render_response(response, batch)
+    def render_response(self, response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:
+        return render_response(response, batch, as_function=speaks_functions(context.request))
 
     def render_error(self, error: GatewayError, request_id: str) -> bytes:
         return openai_errors.render_error(error, request_id)
@@ -78,7 +79,8 @@ def parse_request(body: bytes) -> ChatRequest:
         raise too_deep() from None
 
 
-def _request(top: dict[str, bytes]) -> ChatRequest:
+def _request(given: dict[str, bytes]) -> ChatRequest:
+    top = as_tools(given)
     stream = bool(member(top, "stream", bool))
     tools = _tools(top)
     parsed = ChatRequest(
@@ -99,7 +101,7 @@ def _request(top: dict[str, bytes]) -> ChatRequest:
         raise RequestError(
             "`n` must be 1: send one request for each answer you want", param="n", code="unsupported_parameter"
         )
-    return replace(parsed, fields=RequestFields(wire.DIALECT, tuple(top.items()), parsed))
+    return replace(parsed, fields=RequestFields(wire.DIALECT, tuple(given.items()), parsed))
 
 
 # ---------------------------------------------------------------- top-level fields

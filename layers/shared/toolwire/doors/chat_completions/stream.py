@@ -47,7 +47,9 @@ class ChatEncoder:
     finish that says the output limit was hit) is then in its place.
     """
 
-    def __init__(self, include_usage: bool) -> None:
+    def __init__(self, include_usage: bool, *, as_function: bool = False) -> None:
+        """`as_function`: calls are shown as the deprecated `function_call`, which has room for one."""
+        self._as_function = as_function
         self._include_usage = include_usage
         self._prefix = b""
         self._suffix = b',"usage":null}' if include_usage else b"}"
@@ -162,6 +164,9 @@ class ChatEncoder:
                     chunks.append(b'{"%s":%s}' % (field, dump(text)))
                 case ReasoningDelta(_, text):
                     chunks.append(b'{"reasoning_content":%s}' % dump(text))
+                case ToolCallStart(index) | ToolCallDelta(index) if self._as_function:
+                    if self._calls[index] == 0:
+                        chunks.append(_function_piece(event))
                 case ToolCallDelta(index, fragment):
                     chunks.append(self._fragment(index, fragment))
                 case ToolCallStart():
@@ -182,7 +187,9 @@ class ChatEncoder:
         return b"data: " + self._prefix + delta + tail + self._suffix + b"\n\n"
 
     def _finish_chunk(self, finish: Finish, choice_extra: Members, extra: Members = ()) -> bytes:
-        return self._chunk(b"{}", choice_extra, extra, dump(finish_word(finish, bool(self._calls))))
+        return self._chunk(
+            b"{}", choice_extra, extra, dump(finish_word(finish, bool(self._calls), as_function=self._as_function))
+        )
 
     def _fragment(self, index: int, fragment: str) -> bytes:
         prefix = self._delta_prefixes.get(index)
@@ -203,6 +210,14 @@ class ChatEncoder:
         named = members(body + b"}")
         rest = tuple(pair for pair in self._usage_extra if pair[0] not in named)
         return b"data: " + body + more_members(rest) + b"}\n\n"
+
+
+def _function_piece(event: ToolCallStart | ToolCallDelta) -> bytes:
+    """The beginning of a call, or more of its arguments, as `function_call`."""
+    if type(event) is ToolCallDelta:
+        return b'{"function_call":{"arguments":%b}}' % dump(event.fragment)
+    assert type(event) is ToolCallStart
+    return dump({"function_call": {"name": event.name, "arguments": ""}})
 
 
 def _unfinished(batch: Batch) -> Batch:

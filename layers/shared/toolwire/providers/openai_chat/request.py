@@ -187,6 +187,8 @@ def _members(request: ChatRequest, target: Target, profile: Profile, warnings: W
         elif (value := dump(target.model) if name == "model" else _own(request, name, raw, profile)) is not None:
             yield rename.get(name, name), value
     knobs = () if fields else (profile.output_limit, *_KNOBS)
+    if not written.isdisjoint(_FUNCTIONS):  # the client's own, deprecated, form of these
+        written |= {"tools", "tool_choice", "parallel_tool_calls"}
     for name in ("messages", "tools", "tool_choice", "parallel_tool_calls", "stream", "stream_options", *knobs):
         if name not in written and (value := _encode(request, name, profile)) is not None:
             yield rename.get(name, name), value
@@ -203,6 +205,8 @@ def _own(request: ChatRequest, name: str, raw: bytes, profile: Profile) -> bytes
         return raw
     return raw if _untouched(request, name, attribute) else _encode(request, name, profile)
 
+
+_FUNCTIONS = ("functions", "function_call")
 
 _KNOBS = (
     "response_format",
