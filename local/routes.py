@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,8 @@ ROUTES: Mapping[str, Mapping[str, str]] = {
     "/health": {"GET": "catalog"},
 }
 
+_PARAMETER = re.compile(r"{(\w+)(\+?)}")
+
 #: The stage's name, the first part of every deployed path.
 STAGE = "v1"
 
@@ -47,7 +51,7 @@ class NoRoute:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where a request goes: a path below the stage, a folder in functions/, and what stands for the path's `{id+}`."""
+    """Where a request goes: a path below the stage, a folder in functions/, and what stands for names in braces."""
 
     resource: str
     function: str
@@ -78,9 +82,18 @@ def plain(path: str) -> str:
 
 
 def _resource(path: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """The resource that API Gateway would choose, and its parameters: a model's name may have slashes."""
-    collection, slash, model = path.partition("/models/")
-    return ("/models/{id+}", (("id", model),)) if slash and not collection else (path, ())
+    """The resource that API Gateway would choose, and its parameters."""
+    if path not in ROUTES:
+        for resource in ROUTES:
+            if found := _pattern(resource).fullmatch(path):
+                return resource, tuple(found.groupdict().items())
+    return path, ()
+
+
+@cache
+def _pattern(resource: str) -> re.Pattern[str]:
+    """`{name}` stands for one segment of a path, `{name+}` for one or more: a model's name may have slashes."""
+    return re.compile(_PARAMETER.sub(lambda it: f"(?P<{it[1]}>{'.+' if it[2] else '[^/]+'})", resource))
 
 
 def load_handlers(functions: Path) -> dict[str, Handler]:

@@ -46,6 +46,16 @@ def test_resolve(method: str, path: str, expected: Route | NoRoute) -> None:
     assert resolve(method, path) == expected
 
 
+def test_a_new_path_with_parameters_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(ROUTES, "/toy/{model}/{verb}", {"POST": "toy"})  # type: ignore[arg-type]
+
+    assert resolve("POST", "/v1/toy/gpt-5/ask") == Route(
+        "/toy/{model}/{verb}", "toy", (("model", "gpt-5"), ("verb", "ask"))
+    )
+    assert resolve("POST", "/v1/toy/gpt-5") == NoRoute()
+    assert resolve("POST", "/v1/toy/a/b/ask") == NoRoute()
+
+
 def test_the_template_routes_the_same() -> None:
     deployed: dict[str, dict[str, str]] = {}
     for resource in load()["Resources"].values():
