@@ -47,11 +47,10 @@ def test_resolve(method: str, path: str, expected: Route | NoRoute) -> None:
 
 
 def test_a_new_path_with_parameters_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(ROUTES, "/toy/{model}/{verb}", {"POST": "toy"})  # type: ignore[arg-type]
+    monkeypatch.setitem(ROUTES, "/toy/{model}/{verb}", {"POST": "toy"})
 
-    assert resolve("POST", "/v1/toy/gpt-5/ask") == Route(
-        "/toy/{model}/{verb}", "toy", (("model", "gpt-5"), ("verb", "ask"))
-    )
+    named = (("model", "gpt-5"), ("verb", "ask"))
+    assert resolve("POST", "/v1/toy/gpt-5/ask") == Route("/toy/{model}/{verb}", "toy", named)
     assert resolve("POST", "/v1/toy/gpt-5") == NoRoute()
     assert resolve("POST", "/v1/toy/a/b/ask") == NoRoute()
 

@@ -5,12 +5,13 @@ How to add a wire:
 1. `wire/<name>.py`: the typed shapes of the protocol, and `DIALECT`, its name.
 2. `providers/<name>/`: `request.py` with a class that extends `Provider` and its object `PROVIDER`; beside it, with
    these names in every folder, `messages.py` (the history), `tools.py`, `answer.py` (the decoder), `errors.py` and
-   `models.py` (what differs between model families).
+   `models.py` (what differs between model families). Its `__init__.py` says what is in it.
 3. Its row in `WIRES`.
 
 Nothing else in the gateway changes: the configuration takes the wire's name, and every door can use it at once. What a
-wire needs beside that is behind `Provider`: its framing, if answers are no Server-Sent Events; `sign`, if the
-credential depends on the whole request; a count of tokens; the members below that have a default.
+wire needs beside that is behind `Provider`, as members with a default: `framing`, if answers are no Server-Sent Events;
+`sign`, if the credential depends on the whole request; `schemas`, if it does not take every tool's parameters; `lanes`,
+if a door speaks it, too; `count_request`, if its hosts count tokens.
 
 A host that speaks a wire we have is no code at all: a row in `hosts.py`, and one in `profiles.py` if it deviates.
 """
