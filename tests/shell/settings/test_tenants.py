@@ -43,6 +43,8 @@ def test_a_key_of_the_section(key: str, value: object, field: str, expected: obj
     [
         ("model", "x", "here.model: there is no such key; known here: .* Did you mean 'models'?"),
         ("name", "x", "here.name: there is no such key"),
+        ("a` - at `$.models", "x", r"here.a` - at `\$.models: there is no such key"),
+        ("requests_per_minute", 10**30, "here.requests_per_minute: write a whole number"),
         ("models", "openai/*", "here.models: write a list of texts"),
         ("models", [""], "here.models: write a list of texts, .* without an empty text"),
         ("models", [1], "here.models: write a list of texts, .* without 1"),

@@ -24,9 +24,8 @@ class Mismatch:
     path: str
     #: What is wrong, as the end of a sentence that begins with the path: "must be a string, not an integer".
     what: str
-    #: The member that is missing there, and the one that nobody knows.
+    #: The member that is missing there.
     missing: str | None = None
-    unknown: str | None = None
 
 
 def mismatch_of(error: msgspec.ValidationError) -> Mismatch:
@@ -37,8 +36,6 @@ def mismatch_of(error: msgspec.ValidationError) -> Mismatch:
     path = where.rstrip("`")
     if missing := re.fullmatch("Object missing required field `(.+)`", what):
         return Mismatch(path, "is required", missing=missing[1])
-    if unknown := re.fullmatch("Object contains unknown field `(.+)`", what, re.DOTALL):
-        return Mismatch(path, "is not known", unknown=unknown[1])
     if types := re.fullmatch("Expected `(.+)`, got `(.+)`", what):
         wanted, given = ([_TYPES.get(word, word) for word in part.split(" | ")] for part in types.groups())
         what = f"must be {', '.join(wanted[:-1])}{' or ' if wanted[1:] else ''}{wanted[-1]}, not {' or '.join(given)}"

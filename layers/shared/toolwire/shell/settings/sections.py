@@ -14,7 +14,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct
 from msgspec import inspect as types
 
-from toolwire.wire.mismatch import Mismatch, mismatch_of
+from toolwire.wire.mismatch import mismatch_of
 
 #: A text that is not empty.
 Text = Annotated[str, Meta(min_length=1)]
@@ -34,7 +34,7 @@ def read_section(kind: type[_Section], value: object, at: str) -> _Section:
     try:
         return msgspec.convert(section, kind)
     except msgspec.ValidationError as error:
-        raise _wrong(mismatch_of(error), kind, section, at) from None
+        raise _wrong(error, kind, section, at) from None
 
 
 def read_text(value: object, at: str) -> str:
@@ -57,13 +57,14 @@ def one_of(word: str, known: Collection[str], at: str) -> str:
     return word
 
 
-def _wrong(found: Mismatch, kind: type[Struct], section: dict[str, object], at: str) -> SettingsError:
+def _wrong(error: msgspec.ValidationError, kind: type[Struct], section: dict[str, object], at: str) -> SettingsError:
     info = types.type_info(kind)
     assert isinstance(info, types.StructType)
     fields = {field.encode_name: field.type for field in info.fields}
-    key = found.unknown if found.unknown is not None else found.path.removeprefix(".").partition("[")[0]
+    unknown = next((key for key in section if key not in fields), None)  # the error's text is no safe place for it
+    key = mismatch_of(error).path.removeprefix(".").partition("[")[0] if unknown is None else unknown
     name = f"{at}.{key}" if at else key
-    if found.unknown is not None:
+    if unknown is not None:
         return SettingsError(f"{name}: there is no such key; known here: {', '.join(fields)}.{_meant(key, fields)}")
     expected, value = fields[key], section[key]
     if isinstance(expected, types.LiteralType):
