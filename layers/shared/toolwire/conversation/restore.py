@@ -9,6 +9,7 @@ from itertools import chain
 from toolwire.conversation.origin import is_tagged, own, partition_of
 from toolwire.conversation.stored_form import Call, Opaque, Piece, Reasoning, Text, unpacked
 from toolwire.conversation.tool_call_ids import token_of
+from toolwire.model.map_request import map_messages, with_parts
 from toolwire.model.request import (
     ChatRequest,
     Message,
@@ -107,11 +108,9 @@ def restored(
     if found == NOTHING_FOUND and not any(map(_matters, chain.from_iterable(m.parts for m in request.messages))):
         return Restored(request)  # a history without ids of ours, as most are
     restorer = _Restorer(request, found, origin, shares_state, with_state)
-    messages = tuple(restorer.message(message) for message in request.messages)
+    request = map_messages(request, restorer.message)
     if not found.available:
         restorer.warnings.add("store_unavailable")
-    if any(new is not old for new, old in zip(messages, request.messages, strict=True)):
-        request = replace(request, messages=messages)
     return Restored(request, tuple(restorer.warnings), restorer.has_state)
 
 
@@ -148,7 +147,7 @@ class _Restorer:
         if not self._ids:
             return message
         changed = [self._result(part) if type(part) is ToolResultPart else part for part in message.parts]
-        return _with_parts(message, changed)
+        return with_parts(message, changed)
 
     def _result(self, part: ToolResultPart) -> ToolResultPart:
         given = self._ids.get(part.tool_call_id)
@@ -178,7 +177,7 @@ class _Restorer:
         self.has_state = self.has_state or brought or state is not None
         if self._ids:
             parts = [self._call(part) if type(part) is ToolCallPart else part for part in parts]
-        return _with_parts(message, parts)
+        return with_parts(message, parts)
 
     def _call(self, part: ToolCallPart) -> ToolCallPart:
         given = self._ids.get(part.id)
@@ -254,12 +253,6 @@ def _is_state(part: Part) -> bool:
 
 def _is_opaque_state(part: Part) -> bool:
     return type(part) is OpaquePart and part.kind in _STATE_KINDS
-
-
-def _with_parts(message: Message, parts: list[Part]) -> Message:
-    if len(parts) == len(message.parts) and all(new is old for new, old in zip(parts, message.parts, strict=True)):
-        return message
-    return replace(message, parts=tuple(parts))
 
 
 def _merged(parts: list[Part], state: list[Piece]) -> list[Part]:

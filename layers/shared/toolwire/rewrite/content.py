@@ -10,10 +10,10 @@ import base64
 import binascii
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from operator import is_
 from typing import Any
 
 from toolwire.model.errors import RequestError
+from toolwire.model.map_request import map_messages, same_if_unchanged, with_parts
 from toolwire.model.media_types import is_text
 from toolwire.model.request import (
     ChatRequest,
@@ -60,8 +60,7 @@ def with_carried_content(request: ChatRequest, rules: ContentRules, provider: st
     """The request with all its content in the wire's reach; itself where it is. Raises RequestError
     (`unsupported_content`), naming the path, for what the wire has no place for."""
     carrier = _Carrier(rules, provider, warnings)
-    messages = tuple(map(carrier.message, request.messages))
-    return request if all(map(is_, messages, request.messages)) else replace(request, messages=messages)
+    return map_messages(request, carrier.message)
 
 
 @dataclass(slots=True)
@@ -71,12 +70,10 @@ class _Carrier:
     warnings: Warnings
 
     def message(self, message: Message) -> Message:
-        parts = self._parts(message.parts, message.role)
-        return message if parts is message.parts else replace(message, parts=parts)
+        return with_parts(message, self._parts(message.parts, message.role))
 
     def _parts(self, parts: tuple[Any, ...], role: Role) -> tuple[Any, ...]:
-        carried = [new for part in parts for new in self._part(part, role)]
-        return parts if len(carried) == len(parts) and all(map(is_, carried, parts)) else tuple(carried)
+        return same_if_unchanged(parts, [new for part in parts for new in self._part(part, role)])
 
     def _part(self, part: Part, role: Role) -> tuple[Part, ...]:
         match part:

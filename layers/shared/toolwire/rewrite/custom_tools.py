@@ -17,7 +17,8 @@ from typing import Literal
 import msgspec
 
 from toolwire.model.events import Batch, StreamEvent, ToolCallDelta, ToolCallEnd, ToolCallStart
-from toolwire.model.request import ChatRequest, Message, Part, Tool, ToolCallPart
+from toolwire.model.map_request import map_messages, map_parts
+from toolwire.model.request import ChatRequest, Part, Tool, ToolCallPart
 from toolwire.model.stage import Stage
 from toolwire.model.warnings import Warnings
 from toolwire.wire.json import dump
@@ -59,9 +60,7 @@ def bridged(request: ChatRequest, warnings: Warnings) -> ChatRequest:
         tools = tuple(_function(tool) if tool.kind == "custom" else tool for tool in request.tools)
         request = replace(request, tools=tools)
         warnings.add("custom_tool_as_function")
-    messages = tuple(map(_bridged_message, request.messages))
-    changed = any(new is not old for new, old in zip(messages, request.messages, strict=True))
-    return replace(request, messages=messages) if changed else request
+    return map_messages(request, lambda message: map_parts(message, _bridged_part))
 
 
 def _function(tool: Tool) -> Tool:
@@ -79,12 +78,6 @@ def _grammar(tool: Tool) -> tuple[str, str] | None:
         case {"format": {"grammar": {"syntax": str(syntax), "definition": str(definition)}}}:
             return syntax, definition
     return None
-
-
-def _bridged_message(message: Message) -> Message:
-    if not any(call.kind == "custom" for call in message.tool_calls):
-        return message
-    return replace(message, parts=tuple(map(_bridged_part, message.parts)))
 
 
 def _bridged_part(part: Part) -> Part:

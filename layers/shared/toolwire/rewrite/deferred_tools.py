@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from operator import is_
 from typing import Any
 
-from toolwire.model.request import ChatRequest, Message, Part, TextPart, Tool, ToolReferencePart, ToolResultPart
+from toolwire.model.map_request import map_each, map_messages, map_parts
+from toolwire.model.request import ChatRequest, Part, TextPart, Tool, ToolReferencePart, ToolResultPart
 
 
 def with_found_tools(request: ChatRequest) -> ChatRequest:
     """The request without deferred tools that nothing has found yet, and with what was found in words; itself if it has
     neither. Where the search itself runs at another provider, all tools go: nobody could find them."""
     found = frozenset(_found(request))
-    messages = tuple(map(_in_words, request.messages))
-    if not all(map(is_, messages, request.messages)):
-        request = replace(request, messages=messages)
+    request = map_messages(request, lambda message: map_parts(message, _part_in_words))
     if not any(map(_is_deferred, request.tools)) or any(map(_searches_elsewhere, request.tools)):
         return request
     tools = tuple(tool for tool in request.tools if tool.name in found or not _is_deferred(tool))
@@ -46,15 +44,11 @@ def _searches_elsewhere(tool: Tool) -> bool:
     return tool.kind == "opaque" and tool.name.startswith("tool_search")
 
 
-def _in_words(message: Message) -> Message:
-    parts = tuple(map(_part_in_words, message.parts))
-    return message if all(map(is_, parts, message.parts)) else replace(message, parts=parts)
-
-
 def _part_in_words(part: Part) -> Part:
-    if type(part) is not ToolResultPart or not any(type(item) is ToolReferencePart for item in part.content):
+    if type(part) is not ToolResultPart:
         return part
-    return replace(part, content=tuple(map(_item_in_words, part.content)))
+    content = map_each(part.content, _item_in_words)
+    return part if content is part.content else replace(part, content=content)
 
 
 def _item_in_words(item: Any) -> Any:

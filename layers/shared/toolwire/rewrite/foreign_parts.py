@@ -6,11 +6,11 @@ Knobs change likelihoods: left out, with a warning. Content is carried or refuse
 from __future__ import annotations
 
 from dataclasses import replace
-from operator import is_
 from typing import Any
 
 from toolwire.model.errors import RequestError
-from toolwire.model.request import ChatRequest, OpaquePart, Part, ReasoningPart, Tool, ToolResultPart
+from toolwire.model.map_request import map_messages, map_parts
+from toolwire.model.request import ChatRequest, Message, OpaquePart, Part, ReasoningPart, Tool, ToolResultPart
 from toolwire.model.settings import Target
 from toolwire.model.source import raw_in
 from toolwire.model.warnings import Warnings
@@ -150,28 +150,24 @@ def without_server_tools(request: ChatRequest, dialect: str, target: Target, war
 def without_server_tool_items(request: ChatRequest, warnings: Warnings) -> ChatRequest:
     """The request without what the tools of another dialect's hosts have left in its history, and a warning if there
     was any: as with the tools themselves."""
-    messages = []
-    for message in request.messages:
-        parts = tuple(part for part in message.parts if not _is_left(part))
-        if len(parts) == len(message.parts):
-            messages.append(message)
-        elif parts:
-            messages.append(replace(message, parts=parts))
-    if len(messages) == len(request.messages) and all(map(is_, messages, request.messages)):
-        return request
-    warnings.add(_SERVER_TOOLS)
-    return replace(request, messages=tuple(messages))
+
+    def without_left(message: Message) -> Message | None:
+        own = map_parts(message, lambda part: None if _is_left(part) else part)
+        return own if own.parts or own is message else None
+
+    own = map_messages(request, without_left)
+    if own is not request:
+        warnings.add(_SERVER_TOOLS)
+    return own
 
 
 def without_unsigned_reasoning(request: ChatRequest) -> ChatRequest:
     """The request without reasoning that no signature proves; itself if it has none."""
-    messages = tuple(
-        replace(message, parts=tuple(part for part in message.parts if not _is_unsigned(part)))
-        if any(map(_is_unsigned, message.parts))
-        else message
-        for message in request.messages
-    )
-    return request if all(map(is_, messages, request.messages)) else replace(request, messages=messages)
+
+    def signed(part: Part) -> Part | None:
+        return None if _is_unsigned(part) else part
+
+    return map_messages(request, lambda message: map_parts(message, signed))
 
 
 def _is_unsigned(part: Part) -> bool:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
-from operator import is_
 
 from toolwire.conversation.tool_call_ids import rewrite
 from toolwire.model.errors import RequestError
+from toolwire.model.map_request import map_messages, map_parts, same_if_unchanged
 from toolwire.model.request import (
     ChatRequest,
     Message,
@@ -88,9 +88,8 @@ def with_results(request: ChatRequest) -> tuple[ChatRequest, int]:
     for number, message in enumerate(given):
         if number not in turns:
             messages += (message, *behind.get(number, ()))
-    if not missing and all(map(is_, messages, given)):
-        return request, 0
-    return replace(request, messages=tuple(messages)), len(missing)
+    kept = same_if_unchanged(given, messages)
+    return request if kept is given else replace(request, messages=kept), len(missing)
 
 
 def without_silent_turns(request: ChatRequest, warnings: Warnings, *, own: str | None = None) -> ChatRequest:
@@ -157,25 +156,21 @@ def with_legal_ids(request: ChatRequest, pattern: str, length: int) -> ChatReque
         return request
     used: Counter[str] = Counter()  # how many calls have had this id
     answered: Counter[str] = Counter()
-    messages = []
-    for message in request.messages:
-        parts: list[Part] = []
-        for part in message.parts:
-            if type(part) is ToolCallPart:
-                parts.append(_renamed_call(part, legal, used[part.id], length))
-                used[part.id] += 1
-            elif type(part) is ToolResultPart:
-                # Results come in the order of the calls that share an id: each turn answers its own before the next.
-                # One too many answers no call: it stays what the client has sent.
-                number = answered[part.tool_call_id]
-                number = number if number < asked[part.tool_call_id] else 0
-                parts.append(_renamed_result(part, legal, number, length))
-                answered[part.tool_call_id] += 1
-            else:
-                parts.append(part)
-        changed = any(new is not old for new, old in zip(parts, message.parts, strict=True))
-        messages.append(replace(message, parts=tuple(parts)) if changed else message)
-    return replace(request, messages=tuple(messages))
+
+    def with_legal_id(part: Part) -> Part:
+        if type(part) is ToolCallPart:
+            number = used[part.id]
+            used[part.id] += 1
+            return _renamed_call(part, legal, number, length)
+        if type(part) is ToolResultPart:
+            # Results come in the order of the calls that share an id: each turn answers its own before the next.
+            # A result beyond the last call keeps the id that the client has sent.
+            number = answered[part.tool_call_id]
+            answered[part.tool_call_id] += 1
+            return _renamed_result(part, legal, number if number < asked[part.tool_call_id] else 0, length)
+        return part
+
+    return map_messages(request, lambda message: map_parts(message, with_legal_id))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from toolwire.model.events import Batch, StreamEvent, ToolCallDelta, ToolCallEnd, ToolCallStart
-from toolwire.model.request import ChatRequest, Message, Part, ToolCallPart
+from toolwire.model.map_request import map_messages, map_parts
+from toolwire.model.request import ChatRequest, Part, ToolCallPart
 from toolwire.model.stage import Stage
 from toolwire.wire.json import dump
 
@@ -104,15 +105,7 @@ def with_replaced_names(request: ChatRequest, names: Names) -> ChatRequest:
     """The request with the keys of its calls replaced, of the tools in `names`; itself if there is none."""
     if not any(names.values()):
         return request
-    messages = tuple(_message(message, names) for message in request.messages)
-    changed = any(new is not old for new, old in zip(messages, request.messages, strict=True))
-    return replace(request, messages=messages) if changed else request
-
-
-def _message(message: Message, names: Names) -> Message:
-    if not any(names.get(call.name) for call in message.tool_calls):
-        return message
-    return replace(message, parts=tuple(_part(part, names) for part in message.parts))
+    return map_messages(request, lambda message: map_parts(message, lambda part: _part(part, names)))
 
 
 def _part(part: Part, names: Names) -> Part:

@@ -10,6 +10,7 @@ import hashlib
 import re
 from dataclasses import replace
 
+from toolwire.model.map_request import map_parts
 from toolwire.model.request import ChatRequest, Part, ToolCallPart, ToolResultPart
 
 #: What OpenAI, Anthropic and Bedrock accept. A wire with another rule has its own pattern.
@@ -50,12 +51,9 @@ def with_wire_names(request: ChatRequest, pattern: str = WIRE_NAME) -> ChatReque
     choice = request.tool_choice
     if choice is not None and choice.names is not None and not names.keys().isdisjoint(choice.names):
         choice = replace(choice, names=tuple(names.get(name, name) for name in choice.names))
-    messages = []
-    for message in request.messages:
-        parts = tuple(_with_name(part, names) for part in message.parts)
-        changed = any(new is not old for new, old in zip(parts, message.parts, strict=True))
-        messages.append(replace(message, parts=parts) if changed else message)
-    return replace(request, tools=tools, tool_choice=choice, messages=tuple(messages))
+    # Always another tuple: messages of every turn are written anew, so that a later turn extends an earlier one.
+    messages = tuple([map_parts(message, lambda part: _with_name(part, names)) for message in request.messages])
+    return replace(request, tools=tools, tool_choice=choice, messages=messages)
 
 
 def _with_name(part: Part, names: dict[str, str]) -> Part:

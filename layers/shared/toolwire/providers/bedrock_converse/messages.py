@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import msgspec
 
+from toolwire.model.map_request import map_messages, map_parts
 from toolwire.model.media_types import PDF
 from toolwire.model.request import (
     ChatRequest,
@@ -102,10 +103,7 @@ def with_own_redacted(request: ChatRequest) -> ChatRequest:
         data = members(part.raw).get("data", b'""')
         return ReasoningPart("", REDACTED + msgspec.json.decode(data, type=str))
 
-    if not any(type(part) is OpaquePart for message in request.messages for part in message.parts):
-        return request
-    messages = (replace(message, parts=tuple(map(adapted, message.parts))) for message in request.messages)
-    return replace(request, messages=tuple(messages))
+    return map_messages(request, lambda message: map_parts(message, adapted))
 
 
 def write_messages(request: ChatRequest, family: Family, instruction: str | None = None) -> Written:

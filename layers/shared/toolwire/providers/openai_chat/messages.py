@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from toolwire.model.errors import RequestError
+from toolwire.model.map_request import map_messages, map_parts
 from toolwire.model.media_types import data_url, file_name
 from toolwire.model.request import (
     ChatRequest,
@@ -121,13 +122,7 @@ DOCUMENT_URLS = ContentRules(DIALECT, as_text=lambda _: True, refusal=_refusal_o
 
 def with_document_urls(request: ChatRequest) -> ChatRequest:
     """The request with its files as parts of the type `document_url`: Mistral's."""
-    messages = tuple(
-        replace(message, parts=tuple(map(_document_url, message.parts)))
-        if any(type(part) is FilePart for part in message.parts)
-        else message
-        for message in request.messages
-    )
-    return replace(request, messages=messages)
+    return map_messages(request, lambda message: map_parts(message, _document_url))
 
 
 def _document_url(part: Part) -> Part:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from toolwire.model.errors import UpstreamError
 from toolwire.model.events import Batch
 from toolwire.model.http import Headers, UpstreamRequest, endpoint, post_json
+from toolwire.model.map_request import map_messages
 from toolwire.model.request import ChatRequest, Message, ReasoningPart, ResponseFormat
 from toolwire.model.settings import Target
 from toolwire.model.warnings import Warnings
@@ -134,9 +135,8 @@ def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatR
         request = with_files_apart(request)
         request = with_document_urls(request) if profile.document_urls else request
     request = only_allowed(without_idle_choice(request), profile)
-    if not profile.developer_role and any(message.role == "developer" for message in request.messages):
-        roles = (replace(m, role="system") if m.role == "developer" else m for m in request.messages)
-        request = replace(request, messages=tuple(roles))
+    if not profile.developer_role:
+        request = map_messages(request, lambda it: replace(it, role="system") if it.role == "developer" else it)
     if profile.reasoning_back != "reasoning_content" or profile.reasoning_required:
         request = without_silent_turns(_with_reasoning(request, profile), warnings, own=DIALECT)
     return with_wire_names(request), warnings
@@ -164,9 +164,7 @@ def _with_reasoning(request: ChatRequest, profile: Profile) -> ChatRequest:
             return replace(message)
         return replace(message, parts=tuple(part for part in message.parts if type(part) is not ReasoningPart))
 
-    messages = tuple(adapted(message) for message in request.messages)
-    changed = any(new is not old for new, old in zip(messages, request.messages, strict=True))
-    return replace(request, messages=messages) if changed else request
+    return map_messages(request, adapted)
 
 
 # ---------------------------------------------------------------- the body

@@ -1,0 +1,44 @@
+"""Rewrites of a request's messages and parts that keep the object where nothing changes.
+
+Writers tell by identity what they may send as the client has sent it. A function that is given here returns the same
+object for what it leaves alone, another one for what it changes, and None for what is to be dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from operator import is_
+from typing import TypeVar
+
+from toolwire.model.request import ChatRequest, Message, Part
+
+T = TypeVar("T")
+
+
+def map_messages(request: ChatRequest, function: Callable[[Message], Message | None]) -> ChatRequest:
+    """The request with `function` applied to each message; the same object if that changes none."""
+    messages = map_each(request.messages, function)
+    return request if messages is request.messages else replace(request, messages=messages)
+
+
+def map_parts(message: Message, function: Callable[[Part], Part | None]) -> Message:
+    """The message with `function` applied to each part; the same object if that changes none."""
+    return with_parts(message, map_each(message.parts, function))
+
+
+def with_parts(message: Message, parts: Iterable[Part]) -> Message:
+    """The message with these parts; the same object if it has exactly these."""
+    kept = same_if_unchanged(message.parts, parts)
+    return message if kept is message.parts else replace(message, parts=kept)
+
+
+def map_each(items: tuple[T, ...], function: Callable[[T], T | None]) -> tuple[T, ...]:
+    """What `function` gives for each item, without None; the same tuple if that is each item itself."""
+    return same_if_unchanged(items, [new for new in map(function, items) if new is not None])
+
+
+def same_if_unchanged(old: tuple[T, ...], new: Iterable[T]) -> tuple[T, ...]:
+    """`new` as a tuple; `old` itself if it has the same objects in the same order."""
+    items = tuple(new)
+    return old if len(items) == len(old) and all(map(is_, items, old)) else items
