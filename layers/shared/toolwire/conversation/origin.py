@@ -1,4 +1,4 @@
-"""Whose state it is, and where it is kept."""
+"""The origin of a provider's state, the tags of signatures, and the partition of a conversation in the store."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from functools import lru_cache
 from toolwire.conversation.tool_call_ids import base62
 from toolwire.model.settings import Target
 
-#: What begins a signature that was shown to a client of another dialect than its provider's.
+#: The prefix of a signature that was shown to a client of another dialect than its provider's.
 _TAG = "tw1."
 
 
 def origin_of(target: Target) -> str:
-    """Whose state it is: provider, model and the credential's name (an account's state means nothing to another)."""
+    """The origin of a target's state: a hash of provider, model and the credential's name. An account
+    refuses the state of another one, so the credential is part of it."""
     return _origin(target.provider.name, target.model, target.provider.credential)
 
 
@@ -22,22 +23,24 @@ def _origin(provider: str, model: str, credential: str) -> str:
 
 
 def partition_of(tenant: str, token: str) -> str:
-    """A tenant's name comes from authentication, so that no id in a body leads to another tenant's items."""
+    """The store's partition key of a conversation. `tenant` must come from authentication: then no id in a body
+    reaches another tenant's items."""
     return f"{tenant}#{token}"
 
 
 def tagged(signature: str, origin: str) -> str:
-    """A signature for a client of another dialect, which can bring it back: what it is worth stands in front of it."""
+    """The signature with its origin in front, for a client of another dialect. `own` reads it when it comes back."""
     return f"{_TAG}{origin}.{signature}"
 
 
 def is_tagged(signature: str) -> bool:
-    """Whether it says whose it is."""
+    """Whether the signature names its origin (see `tagged`)."""
     return signature.startswith(_TAG)
 
 
 def own(signature: str, origin: str, shares_state: bool) -> str | None:
-    """The signature a client has brought, as this origin made it; None for any other's."""
+    """The signature that a client sent, as `origin` made it; None if another origin made it. One without a tag
+    belongs to `origin` only if `shares_state`: the client gets the provider's signatures without a tag."""
     if signature.startswith(_TAG):
         made_by, _, rest = signature.removeprefix(_TAG).partition(".")
         return rest or None if made_by == origin else None

@@ -1,4 +1,4 @@
-"""What has to be stored of one answer."""
+"""Collects what has to be stored of one answer: id mappings and the provider's state."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _REASONING_CHARS = 4 << 20
 
 
 class TurnRecord(Stage):
-    """Follows one answer, as the client is shown it, and says what has to be stored of it.
+    """Reads one answer as the client sees it and gives the items to store.
 
-    Only turns in which an id was minted leave anything: an id that was kept tells us nothing when it comes back.
+    Only a turn with a minted id gives items: an id that the provider made carries no key to the store.
     """
 
     deltas = frozenset({TextDelta, ReasoningDelta})
@@ -99,7 +99,7 @@ class TurnRecord(Stage):
                 self._minted[event.id or ""] = (event.provider_id, event.name)
 
     def items(self) -> tuple[Item, ...]:
-        """What is to be stored and was not handed out before."""
+        """The items to store that earlier calls have not returned."""
         first = self._first_call
         if not self._minted or first is None:
             return ()
@@ -125,7 +125,7 @@ class TurnRecord(Stage):
         return Item(Key(self._partition, sort), common | values, self._expires_at)
 
     def _state(self) -> bytes | None:
-        """The turn's state, packed; None if there is none, or none that may or can be kept."""
+        """The turn's state, packed. None if it has none, the tenant forbids keeping it, or it is too large."""
         pieces = [piece for part in self._parts if (piece := self._piece(part)) is not None]
         worth = any(isinstance(piece, Opaque | Reasoning) or piece.signature is not None for piece in pieces)
         if not worth or not self._keeps_state:

@@ -1,4 +1,4 @@
-"""The history as its provider knows it: its own ids, and its state where the client has dropped it."""
+"""Puts the provider's own ids, and the state that the client has dropped, back into a request's history."""
 
 from __future__ import annotations
 
@@ -35,14 +35,15 @@ _STATE_KINDS = frozenset({"redacted_thinking", "reasoning"})
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a turn looks up: the mappings of whole conversations, and the states of the tool loop it is in."""
+    """What a turn reads from the store: id mappings of its conversations, and states of its current tool loop."""
 
     partitions: tuple[str, ...] = ()
     states: tuple[Key, ...] = ()
 
 
 def wanted(request: ChatRequest, tenant: str) -> Wanted:
-    """Nothing where no id in the history is ours, which is so for every first turn and for ids that were kept."""
+    """What to read from the store for this request. Empty if the gateway minted no id in the history: on a first turn,
+    and where all ids are the provider's own."""
     partitions: dict[str, None] = {}
     states: list[Key] = []
     in_loop, user_spoke = True, False
@@ -51,8 +52,8 @@ def wanted(request: ChatRequest, tenant: str) -> Wanted:
             user_spoke = True
         elif message.role == "assistant":
             calls = message.tool_calls
-            # A turn without calls that the user has answered is over. What is said beside results or in place of them
-            # ends nothing: agents add reminders, users interrupt.
+            # A tool loop ends with a turn without calls that the user has answered. User messages beside tool results,
+            # or in their place, do not end it: agents add reminders, users interrupt.
             in_loop, user_spoke = in_loop and (bool(calls) or not user_spoke), False
             for call in reversed(calls):
                 if (token := token_of(call.id)) is not None and len(partitions) < MOST_CONVERSATIONS:
@@ -68,7 +69,7 @@ def wanted(request: ChatRequest, tenant: str) -> Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the store had. `available` is False when it did not answer."""
+    """What the store returned. `available` is False if it did not answer."""
 
     mappings: Mapping[str, Item] = field(default_factory=dict)  # by call id
     states: Mapping[str, Item] = field(default_factory=dict)  # by the id of the turn's first call

@@ -1,9 +1,9 @@
-"""Where a neutral node came from: the mechanism of the same-dialect lane.
+"""The raw bytes that a neutral node was decoded from. A writer of the same dialect sends them unchanged.
 
 Every neutral node (message, part, tool) and every batch of events from one frame may carry `source`: the raw bytes it
 was decoded from, with their dialect. A writer of the same dialect emits those bytes; any other writer encodes the
-node. `source` is no constructor argument, so `dataclasses.replace` drops it: a node that was changed can not be written
-with its old bytes. `extra` (raw members the model does not name) is an ordinary field and survives: a rewritten node
+node. `source` is no constructor argument, so `dataclasses.replace` drops it: a changed node cannot be written with
+its old bytes. `extra` (raw members the model does not name) is an ordinary field and survives: a rewritten node
 loses its layout, never a field.
 """
 
@@ -29,7 +29,7 @@ Node = TypeVar("Node", bound=Any)
 
 
 def with_source(node: Node, source: Source | None) -> Node:
-    """The node itself, marked with where it came from. Only decoders and door parsers call this."""
+    """Sets the node's `source` in place and returns the node. Only decoders and door parsers may call this."""
     if isinstance(node, Struct):
         force_setattr(node, "source", source)
     else:
@@ -38,6 +38,6 @@ def with_source(node: Node, source: Source | None) -> Node:
 
 
 def raw_in(node: Any, dialect: str) -> bytes | None:
-    """The node's own bytes if it came unchanged from this dialect, else None."""
+    """The node's raw bytes if it was decoded from this dialect and has not changed, else None."""
     source = node.source
     return source.raw if source is not None and source.dialect == dialect else None

@@ -1,4 +1,4 @@
-"""What every step between a provider's decoder and a door's encoder looks like."""
+"""The interface of the steps between a provider's decoder and a door's encoder."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Deltas = frozenset[type[TextDelta | ReasoningDelta | ToolCallDelta]]
 class Stage(Protocol):
     """One step over the batches of one answer, one instance an answer. See `exchange/stages.py` for their order."""
 
-    #: The deltas that the stage acts on. Another that is alone in its batch, as nearly all are, goes past it.
+    #: The deltas that the stage acts on. A batch with a single delta of another type skips the stage; nearly all do.
     deltas: ClassVar[Deltas] = frozenset({TextDelta, ReasoningDelta, ToolCallDelta})
 
     def take(self, batch: Batch) -> list[Batch]:
-        """What goes on of this batch, now: the same object where nothing changes; nothing while it is held, and then
-        what was held with it. Raises UpstreamProtocolError where the stage ends the answer."""
+        """The batches to pass on now. An unchanged batch is the same object. Empty while the stage holds batches; it
+        returns them later, in order. Raises UpstreamProtocolError if the stage ends the answer."""
         ...
 
     def broken(self) -> list[Batch]:
-        """What the stage holds and the client may still be shown of an answer that broke off."""
+        """The held batches that the client may still see when the answer broke off."""
         return []

@@ -1,4 +1,4 @@
-"""A client's request under the rules that hold for it, before anything is translated."""
+"""Applies the tool policy to a client's request, before it is translated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NOTHING_ASKED = RequestOptions()
 
 @dataclass(frozen=True, slots=True)
 class CheckedRequest:
-    """A request that keeps to its rules. `warnings`: what there was to say about it."""
+    """A request that passed the policy, its rules, and the codes of the warnings about it."""
 
     request: ChatRequest
     rules: ToolRules
@@ -22,8 +22,8 @@ class CheckedRequest:
 
 
 def checked_request(door: str, request: ChatRequest, headers: dict[str, str], tenant: Tenant) -> CheckedRequest:
-    """The request as the policy lets it pass. `door` is its door's name. Raises RequestError for tools or
-    options that are not valid or not allowed. What a body asks of the gateway comes before what a header asks."""
+    """The request after the policy's checks. `door`: the door's name. Options in the body override those in headers.
+    Raises RequestError for tools or options that are invalid or not allowed."""
     asked = read_options(headers)
     given = {name: getattr(request.options, name) for name in RequestOptions.__slots__}
     said = {name: value for name, value in given.items() if value != getattr(_NOTHING_ASKED, name)}

@@ -1,12 +1,11 @@
-"""What a client asks of the gateway itself, in headers: the native door has the same as members of its body.
+"""Reads a client's options for the gateway from headers. The native door has the same options as body members.
 
     x-toolwire-validate-tool-arguments   off | annotate | reject (true is reject, false is off)
     x-toolwire-schema-mode               convert | reject | lossy
     x-toolwire-recover-text-calls        on | off
     x-toolwire-events                    standard | extended
 
-None of them is ever sent to a provider. A name or value that means nothing is refused: a mistyped option that does
-nothing is found much later.
+No provider gets them. An unknown name or value is refused: otherwise a mistyped option would go unnoticed.
 """
 
 from __future__ import annotations

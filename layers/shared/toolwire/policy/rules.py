@@ -1,7 +1,7 @@
-"""What the tool policy is for one request: the tenant's settings, the door's defaults, and the request's own options.
+"""The tool policy of one request, from the tenant's settings, the door's defaults and the request's own options.
 
-What a request says wins over its tenant's default; limits, the allowlist and how strictly tool_choice is taken are the
-tenant's alone. Source of the defaults: the 2api reference document, sections 5.1 and 7.
+A request's options override its tenant's defaults. Limits, the allowlist and the handling of an ignored tool_choice
+can be set by the tenant alone. Source of the defaults: the 2api reference document, sections 5.1 and 7.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from toolwire.model.settings import Tenant
 
 #: The door whose clients were promised the limits and errors of the reference document.
 _NATIVE = "native"
-#: The options of a request that says nothing.
+#: The options of a request that sets none.
 _SILENT = RequestOptions()
 
 
 @dataclass(frozen=True, slots=True)
 class ToolRules:
-    """The policy of one request. The defaults are those of a tenant that says nothing, on every door but the native."""
+    """The policy of one request. The defaults are those of a tenant without settings, on every door but the native."""
 
     limits: Limits = PRESET_AGENTS
     #: Names of tools that may be declared and called; None: every tool.
@@ -53,8 +53,8 @@ def rules_for(tenant: Tenant, door: str, options: RequestOptions = _SILENT) -> T
 
 
 def with_rules(request: ChatRequest, rules: ToolRules) -> ChatRequest:
-    """The request with its options filled in, for those who see nothing but the request: the providers' writers read
-    `schema_mode` there."""
+    """The request with the effective options in `request.options`. The providers' writers get the
+    request and no rules: they read `schema_mode` there."""
     options = replace(
         request.options,
         validate_tool_arguments=rules.validate_tool_arguments,

@@ -1,6 +1,6 @@
-"""What a request holds that only its own dialect has words for, and what becomes of it at any other provider.
+"""Handles what only the client's dialect can express, when the request goes to a provider of another dialect.
 
-Knobs change likelihoods: left out, with a warning. Content is carried or refused.
+Fields that only tune the answer are left out, with a warning. Content is translated or refused.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from toolwire.model.warnings import Warnings
 from toolwire.wire.member_names import NOTHING_ASKED
 from toolwire.wire.server_tools import is_server_tool_part, is_toolset
 
-#: Fields that nobody misses in the answer: accounting, storage and caching at the host the client had in mind.
+#: Fields without effect on the answer: accounting, storage and caching at the host that the client was written for.
 _IGNORED = frozenset(
     {"metadata", "moderation", "prompt_cache_key", "prompt_cache_options", "safety_identifier", "service_tier", "store"}
 ) | {"access_programs", "cache_control", "client_metadata", "diagnostics", "prompt_cache_retention", "speed", "user"}
 
-#: Knobs, and services of the host the client had in mind.
+#: Fields that tune the answer, and services of the host that the client was written for.
 _KNOBS = frozenset({"context_management", "logit_bias", "logprobs", "mcp_servers", "top_logprobs", "verbosity"}) | {
     "image",
     "max_tool_calls",

@@ -1,6 +1,6 @@
-"""The rules of a history: each result belongs to a call, each call has its result, each id is one the provider takes.
+"""Checks and repairs a history: each result has its call, each call has its result, the provider accepts each id.
 
-Works on the neutral form, so the rules are the same for every door and provider.
+It works on the neutral request, so all doors and providers share the rules.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from toolwire.model.request import (
 from toolwire.model.source import raw_in
 from toolwire.model.warnings import Warnings
 
-#: What stands in for a result the client lost, e.g. by trimming its history.
+#: The text sent for a missing result. Clients lose results when they trim their history.
 NO_RESULT = "Error: no result was provided for this tool call."
 
 
-#: Stands where a provider wants a user's text and the client has none.
+#: The text sent where a provider requires a user's text and the client sent none.
 NO_TEXT = "(no text)"
 
-#: What the user says behind a last turn of the assistant's, for models that do not go on with their own.
+#: The user turn added after a final assistant turn, for models that cannot continue their own.
 GO_ON = "Continue."
 
 #: Warnings: see the functions that give them.
 SILENT_TURN, USER_TURN = "silent_turn_left_out", "user_turn_added"
 
-#: What a request names that stands for messages it does not hold.
+#: Fields that refer to messages stored at the provider and absent from the request.
 _STORED = ("previous_response_id", "conversation", "prompt", "(item_reference)")
 
 

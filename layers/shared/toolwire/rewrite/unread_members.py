@@ -1,7 +1,7 @@
-"""Members of a request that a provider of another dialect is not told, each named to the client.
+"""Warnings that name each member of a request which a provider of another dialect does not get.
 
-One mechanism for every door: the members that the client sent are held against the names of its dialect
-(`wire/member_names.py`); those of messages, parts and tools are what their readers left in `extra`.
+All doors share it: top-level members are compared with the names of the client's dialect (`wire/member_names.py`).
+Members of messages, parts and tools are those that the door's parser left in `extra`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from toolwire.wire.member_names import MEMBER_NAMES, NOTHING_ASKED, MemberNames
 #: Warnings: a member that the dialect has and the provider does not; one that the dialect does not have.
 IGNORED, UNKNOWN = "ignored", "unknown_field"
 
-#: Members that a request is told of. One that has more is another protocol's.
+#: The most warnings for one request. A request with more unknown members speaks another protocol.
 _MOST_NAMES = 16
 
 
 def unread_members(request: ChatRequest, carried: frozenset[str]) -> list[str]:
-    """The codes of warnings, one a name, at most 16. `carried`: names of nested members that the provider's writer
-    knows. What `dialect_fields` names is not among them: see `check_fields`."""
+    """The warning codes, one for each name, at most 16. `carried`: names of nested members that the provider's writer
+    sends. Skips what `request.dialect_fields` names: `check_fields` handles those."""
     fields = request.fields
     names = MEMBER_NAMES.get(fields.dialect) if fields is not None else None
     if fields is None or names is None:
