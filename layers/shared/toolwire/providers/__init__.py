@@ -30,7 +30,7 @@ from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Target
 from toolwire.model.warnings import Warnings
 from toolwire.providers.asked import NOTHING_ASKED, Asked
-from toolwire.providers.profiles import PROFILES, Profile
+from toolwire.providers.profiles import PROFILES, Profile, profile_for_model
 
 if TYPE_CHECKING:
     from toolwire.providers.sent_tools import SentTool
@@ -128,5 +128,6 @@ def load_provider(wire: str) -> Provider:
 
 
 def profile_of(target: Target) -> Profile:
-    """The profile of a configured provider; an unnamed one is a plain compatible host."""
-    return PROFILES[target.provider.profile or "compatible"]
+    """The profile of a configured provider; an unnamed one is a plain compatible host, with the rules of its model."""
+    name = target.provider.profile or "compatible"
+    return PROFILES[profile_for_model(target.model) if name == "compatible" else name]

@@ -74,6 +74,13 @@ HOSTS: tuple[Host, ...] = (
         ("FIREWORKS_API_KEY",),
     ),
     Host("cerebras", "openai_chat", "https://api.cerebras.ai/v1", ("CEREBRAS_API_KEY",), profile="cerebras"),
+    Host(
+        "moonshot",
+        "openai_chat",
+        "https://api.moonshot.ai/v1",
+        ("MOONSHOT_API_KEY",),
+        profile="moonshot",
+    ),
     Host("chutes", "openai_chat", "https://llm.chutes.ai/v1", ("CHUTES_API_KEY",)),
     # Amazon Bedrock by its own API, and by those of OpenAI and Anthropic, with the same credentials. The variable that
     # holds the address of the first is AWS's own.

@@ -6,6 +6,7 @@ Three words for three things: a *wire* is a protocol, a *provider* is a configur
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from toolwire.providers.openai_models import EFFORTS
@@ -109,6 +110,7 @@ PROFILES: dict[str, Profile] = {
             efforts=EFFORTS[1:],
             yields_state=True,
         ),
+        Profile("moonshot", reasoning_required=True, yields_state=True),
         Profile(
             # Ids of exactly nine alphanumerics; unknown members are refused with 422.
             "mistral",
@@ -139,3 +141,15 @@ PROFILES: dict[str, Profile] = {
         Profile("ollama", efforts=("none", "low", "medium", "high"), reasoning_back="reasoning"),
     )
 }
+
+#: Models, as patterns of their names without the host's namespace, whose rules go with them to every compatible host:
+#: the profile of their maker.
+MODELS: tuple[tuple[str, str], ...] = (
+    (r"kimi-k2-thinking.*|kimi-thinking.*|kimi-k2\.[5-9].*|kimi-k[3-9].*", "moonshot"),
+)
+
+
+def profile_for_model(model: str) -> str:
+    """The profile of a model at a host that names none."""
+    name = model.lower().rpartition("/")[2]
+    return next((profile for pattern, profile in MODELS if re.fullmatch(pattern, name)), "compatible")

@@ -6,11 +6,13 @@ and a generator that reads what stands between. A new format is a row in FORMATS
 or raises Malformed. It decides nothing: which names are known, and what arguments become, is its caller's business.
 
 Sources: the chat templates of the models (Hermes 2 and 3, Qwen 2.5 to 3.5 and Qwen-Coder, Llama 3, Mistral 7B to
-Small 3.2, DeepSeek R1, V3, V3.1, V3.2 and V4), and spellings seen in public reports of markup that servers leaked.
+Small 3.2, DeepSeek R1, V3, V3.1, V3.2 and V4, GLM 4.5, Kimi K2, MiniMax M2, gpt-oss), and spellings seen in public
+reports of markup that servers leaked.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -63,13 +65,13 @@ def _function(reader: BlockReader) -> Steps[list[Written]]:
     return [Written(name, parameters=tuple(parameters))]
 
 
-def _parameter(reader: BlockReader) -> Steps[tuple[str, str]]:
+def _parameter(reader: BlockReader, next_or_end: Marker = _PARAMETER_OR_END) -> Steps[tuple[str, str]]:
     """A parameter's text and the tag after it. Its end tag may stand in its own text: the real one is followed by the
     next parameter or the function's end. The template puts one line break on either side of the text."""
     pieces = [(yield from reader.until(_PARAMETER_END))]
     while True:
         space = yield from reader.space()
-        tag = yield from reader.mark(_PARAMETER_OR_END)
+        tag = yield from reader.mark(next_or_end)
         if tag is not None:
             return "".join(pieces).removeprefix("\n").removesuffix("\n"), tag
         pieces += ["</parameter>", space, (yield from reader.until(_PARAMETER_END))]
@@ -92,9 +94,31 @@ def _tool_call(reader: BlockReader) -> Steps[list[Written]]:
         elif (yield from reader.mark(_FUNCTION)) is not None:
             reader.begun = True
             calls += yield from _function(reader)
+        elif not calls and (yield from reader.next_char()) != "<":
+            return [(yield from _glm(reader))]
         else:
             yield from reader.expect(_TOOL_CALL_END)
             return calls
+
+
+_ARG_KEY, _ARG_KEY_END = Marker(["<arg_key>"]), Marker(["</arg_key>"])
+_ARG_VALUE, _ARG_VALUE_END = Marker(["<arg_value>"]), Marker(["</arg_value>"])
+
+
+def _glm(reader: BlockReader) -> Steps[Written]:
+    """`NAME`, then pairs of `<arg_key>` and `<arg_value>`; or nothing but the name."""
+    name = yield from reader.name()
+    parameters: list[tuple[str, str, bool | None]] = []
+    while True:
+        yield from reader.space()
+        if (yield from reader.mark(_ARG_KEY)) is None:
+            yield from reader.expect(_TOOL_CALL_END)
+            return Written(name, parameters=tuple(parameters))
+        reader.begun = True
+        key = yield from reader.until(_ARG_KEY_END)
+        yield from reader.space()
+        yield from reader.expect(_ARG_VALUE)
+        parameters.append((key.strip(), (yield from reader.until(_ARG_VALUE_END)), None))
 
 
 def _from_json(raw: str) -> list[Written]:
@@ -231,6 +255,108 @@ def _invocation(reader: BlockReader) -> Steps[Written]:
         parameters.append((parameter, (yield from reader.until(_DSML_PARAMETER_END)), kind))
 
 
+# ------------------------------------------------------------ Kimi K2, harmony (gpt-oss), Llama 3
+
+_INDEX = re.compile(r":\d+\Z")
+
+
+def _plain(name: str) -> str:
+    """A tool's name without the namespace and the count that some templates write around it: `functions.f:0`."""
+    return _INDEX.sub("", name.removeprefix("functions."))
+
+
+_SECTION_BEGIN = Marker(["<|tool_calls_section_begin|>"])
+_SECTION_END = Marker(["<|tool_calls_section_end|>"])
+_ARGUMENT_BEGIN = Marker(["<|tool_call_argument_begin|>"])
+
+
+def _kimi(reader: BlockReader) -> Steps[list[Written]]:
+    """A section of calls: an id that holds the name, and the arguments."""
+    calls: list[Written] = []
+    while True:
+        yield from reader.space()
+        if (yield from reader.mark(_SECTION_END)) is not None:
+            return calls
+        yield from reader.expect(_CALL_BEGIN)
+        reader.begun = True
+        yield from reader.space()
+        name = yield from reader.name()
+        yield from reader.space()
+        yield from reader.expect(_ARGUMENT_BEGIN)
+        yield from reader.space()
+        calls.append(Written(_plain(name), (yield from reader.json())))
+        yield from reader.space()
+        yield from reader.expect(_CALL_END)
+
+
+_RECIPIENT = Marker(["<|channel|>commentary to="])
+_CONSTRAIN, _MESSAGE = Marker(["<|constrain|>"]), Marker(["<|message|>"])
+_HARMONY_END = Marker(["<|call|>", "<|end|>"])
+
+
+def _harmony(reader: BlockReader) -> Steps[list[Written]]:
+    """A message to a tool: its name, maybe the kind of its content, and the arguments. The end of the arguments is the
+    end of the block: servers take the token behind it away."""
+    name = yield from reader.name()
+    yield from reader.space()
+    if (yield from reader.mark(_CONSTRAIN)) is not None or (yield from reader.next_char()) != "<":
+        yield from reader.name()
+        yield from reader.space()
+    yield from reader.expect(_MESSAGE)
+    yield from reader.space()
+    return [Written(_plain(name), (yield from reader.json()))]
+
+
+_PYTHON_TAG = Marker(["<|python_tag|>"])
+_PYTHON_END = Marker(["<|eom_id|>", "<|eot_id|>"])
+
+
+def _llama(reader: BlockReader) -> Steps[list[Written]]:
+    """One call as JSON. Behind the same tag Llama writes code, which is no call."""
+    yield from reader.space()
+    return _from_json((yield from reader.json()))
+
+
+# ------------------------------------------------------------ <invoke name="..."> in a block (Claude, MiniMax)
+
+_INVOKE, _INVOKE_END = Marker(['<invoke name="']), Marker(["</invoke>"])
+_NAMED_PARAMETER_OR_END = Marker(['<parameter name="', "</invoke>"])
+
+
+def _invokes(closes: Marker) -> Callable[[BlockReader], Steps[list[Written]]]:
+    """A block of `<invoke name="f"><parameter name="a">1</parameter></invoke>`."""
+
+    def read(reader: BlockReader) -> Steps[list[Written]]:
+        calls: list[Written] = []
+        while True:
+            yield from reader.space()
+            if (yield from reader.mark(closes)) is not None:
+                return calls
+            yield from reader.expect(_INVOKE)
+            calls.append((yield from _invoke(reader)))
+
+    return read
+
+
+def _invoke(reader: BlockReader) -> Steps[Written]:
+    reader.begun = True
+    name = yield from reader.name()
+    yield from reader.expect(_QUOTE_END)
+    yield from reader.space()
+    parameters: list[tuple[str, str, bool | None]] = []
+    tag = yield from reader.expect(_NAMED_PARAMETER_OR_END)
+    while tag != "</invoke>":
+        parameter = yield from reader.name()
+        yield from reader.expect(_QUOTE_END)
+        text, tag = yield from _parameter(reader, _NAMED_PARAMETER_OR_END)
+        parameters.append((parameter, text, None))
+    return Written(name, parameters=tuple(parameters))
+
+
+_MINIMAX, _MINIMAX_END = Marker(["<minimax:tool_call>"]), Marker(["</minimax:tool_call>"])
+_FUNCTION_CALLS, _FUNCTION_CALLS_END = Marker(["<function_calls>"]), Marker(["</function_calls>"])
+
+
 FORMATS: tuple[Format, ...] = (
     Format("function_tag", _FUNCTION, _FUNCTION_END, _function),
     Format("tool_call_tag", _TOOL_CALL, _TOOL_CALL_END, _tool_call),
@@ -238,6 +364,11 @@ FORMATS: tuple[Format, ...] = (
     Format("deepseek", _CALLS_BEGIN, _CALLS_END, _deepseek),
     Format("deepseek_dsml", _DSML_OPENS, _DSML_CLOSES, _deepseek_dsml),
     Format("deepseek_dsml", _DSML_INVOKE, _DSML_INVOKE_END, _lone_invocation),
+    Format("kimi", _SECTION_BEGIN, _SECTION_END, _kimi),
+    Format("harmony", _RECIPIENT, _HARMONY_END, _harmony),
+    Format("python_tag", _PYTHON_TAG, _PYTHON_END, _llama),
+    Format("minimax", _MINIMAX, _MINIMAX_END, _invokes(_MINIMAX_END)),
+    Format("function_calls", _FUNCTION_CALLS, _FUNCTION_CALLS_END, _invokes(_FUNCTION_CALLS_END)),
 )
 
 #: The opening marks of all formats, and whose each spelling is.
