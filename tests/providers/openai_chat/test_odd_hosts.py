@@ -22,6 +22,8 @@ from tests.providers.openai_chat.chat_upstream import (
     text,
     whole,
 )
+from toolwire.model.events import UsageUpdate
+from toolwire.providers.openai_chat.answer import ChatDecoder
 
 PARIS = '{"city":"Paris"}'
 WEATHER, CLOCK = ("weather", PARIS), ("time", "{}")
@@ -181,3 +183,70 @@ def test_indices_are_dense_whatever_came(indices: tuple[Any, Any]) -> None:
     ]
     said = seen(stream(ROLE, *chunks, CALLS, TOTAL))
     assert said.asked == [WEATHER, CLOCK]
+
+
+# ---------------------------------------------------------------- frames around a call
+
+
+def test_a_finish_behind_every_chunk() -> None:
+    chunks = [opening(0, "call_a", "weather"), fragment(0, PARIS[:5]), fragment(0, PARIS[5:]), opening(1, "b", "time")]
+    said = seen(stream(ROLE, *(item for one in (text("x"), *chunks) for item in (one, STOP)), TOTAL))
+    assert (said.content, said.asked, said.finish) == ("x", [WEATHER, CLOCK], "tool_calls")
+
+
+def test_nulls_everywhere() -> None:
+    empty = {"role": None, "content": None, "tool_calls": None, "function_call": None, "reasoning_content": None}
+    piece = {"index": 0, "id": None, "type": None, "function": {"name": None, "arguments": PARIS}}
+    nothing = {"index": 0, "id": None, "type": None, "function": None}
+    chunks = [chunk(empty), opening(0, "call_a", "weather"), *(chunk({**empty, "tool_calls": [one]}) for one in
+              (nothing, piece, nothing)), chunk({"tool_calls": []})]  # fmt: skip
+    gone = {**chunk(), "choices": [{"index": 0, "delta": None, "finish_reason": None}]}
+    said = seen(stream(ROLE, *chunks, gone, CALLS, TOTAL))
+    assert (said.asked, said.finish) == ([WEATHER], "tool_calls")
+
+
+def test_filter_chunks_around_a_call() -> None:
+    first = {"choices": [], "created": 0, "id": "", "model": "", "object": "", "prompt_filter_results": []}
+    note = {**first, "choices": [{"index": 0, "finish_reason": None, "content_filter_results": {}}]}
+    chunks = [first, ROLE, opening(0, "call_a", "weather"), note, fragment(0, PARIS[:5]), first, fragment(0, PARIS[5:])]
+    said = seen(stream(*chunks, CALLS, note, TOTAL))
+    assert (said.asked, said.finish) == ([WEATHER], "tool_calls")
+
+
+@pytest.mark.parametrize(
+    "failed",
+    [
+        chunk(finish="error", error={"code": 502, "message": "gone"}),
+        chunk(choices=[], error={"code": 502, "message": "gone"}),
+        chunk(finish="error"),
+        chunk(choices=[{"index": 0, "delta": {}, "finish_reason": None, "error": {"code": 502, "message": "gone"}}]),
+    ],
+)
+def test_an_error_within_a_stream(failed: dict[str, Any]) -> None:
+    frames = [stream(ROLE, text("x"), done=False), stream(failed)]
+    body = ask(frames, usage=True).body
+    assert b'"error"' in body
+    assert b"[DONE]" not in body
+    assert b'"finish_reason":"stop"' not in body.replace(b" ", b"")
+
+
+def test_a_call_that_the_host_could_not_read() -> None:
+    error = {"message": "Failed to call a function.", "type": "invalid_request_error", "code": "tool_use_failed"}
+    answer = ask(json.dumps({"error": error}).encode(), status=400, content_type="application/json")
+    assert (answer.status, json.loads(answer.body)["error"]["code"]) == (400, "tool_use_failed")
+    assert answer.headers["x-should-retry"] == "false"
+
+
+@pytest.mark.parametrize("ending", [b"", b"\n", b"\r\n"])
+def test_a_last_line_without_its_end(ending: bytes) -> None:
+    upstream = stream(ROLE, opening(0, "call_a", "weather", PARIS), CALLS, done=False).rstrip(b"\n") + ending
+    said = seen(upstream, usage=False)
+    assert (said.asked, said.finish) == ([WEATHER], "tool_calls")
+
+
+def test_no_more_of_the_prompt_is_cached_than_there_is() -> None:
+    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    counts = {**usage, "prompt_tokens_details": {"cached_tokens": 40}}
+    events = ChatDecoder().decode_json(whole({"content": "x"}, usage=counts)).events
+    (read,) = [event.usage for event in events if isinstance(event, UsageUpdate)]
+    assert (read.input_tokens, read.cache_read_tokens) == (10, 10)

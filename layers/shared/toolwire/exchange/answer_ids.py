@@ -4,13 +4,17 @@ client gave them. The same streamed and not: whatever is decided about a call is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from toolwire.conversation.tool_call_ids import RANDOM_CHARS, keeps, mint
+from toolwire.conversation.tool_call_ids import RANDOM_CHARS, base62, keeps, mint
 from toolwire.model.events import Batch, ResponseStart, StreamEvent, ToolCallStart
 from toolwire.model.stage import Deltas, Stage
+
+#: What leaks around a tool's name: a namespace before it, a count or special tokens behind it.
+_AROUND_NAME = re.compile(r"(?:functions?[.:/]+)?([^<:]+?)(?::\d+|\s*<\|.*)?", re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -34,6 +38,13 @@ class AnswerIds(Stage):
     new_id: Callable[[int], str]
     now: Callable[[], float]
     without_source: Callable[[Batch], Batch]
+    #: The declared tools, as the provider was told them.
+    tool_names: frozenset[str]
+    warn: Callable[[str], None]
+    #: How many messages the history has: an id of a call that was text depends on the conversation and its place alone,
+    #: so that the same answer to the same history gives the same id.
+    turn: int
+    _recovered: int = 0
 
     def take(self, batch: Batch) -> list[Batch]:
         """See `Stage`."""
@@ -68,13 +79,29 @@ class AnswerIds(Stage):
         return replace(event, id=id, created=created, model=event.model or self.model)
 
     def _call(self, event: ToolCallStart) -> ToolCallStart:
-        name = self.names.get(event.name, event.name)
+        name = self._name(event.name)
         if event.id and self._keeps(event.id, event.has_state, self.used):
             self.used.add(event.id)
             return event if name == event.name else replace(event, name=name)
-        id = mint(self.token, self.new_id(RANDOM_CHARS))
+        id = self._recovered_id() if event.recovered else mint(self.token, self.new_id(RANDOM_CHARS))
         self.used.add(id)
         return replace(event, id=id, name=name, provider_id=event.id or "")
+
+    def _recovered_id(self) -> str:
+        while True:
+            place = f"{self.token} {self.turn} {self._recovered}"
+            self._recovered += 1
+            id = mint(self.token, base62(place.encode(), RANDOM_CHARS))
+            if id not in self.used:
+                return id
+
+    def _name(self, name: str) -> str:
+        """The tool's name as the client gave it. A name with what a template writes around it is the declared tool's
+        that stands in it, if one does."""
+        if name not in self.tool_names and (match := _AROUND_NAME.fullmatch(name)) and match[1] in self.tool_names:
+            self.warn("tool_name_mended")
+            name = match[1]
+        return self.names.get(name, name)
 
     def _keeps(self, id: str, has_state: bool, used: Container[str]) -> bool:
         return self.kept is not None and not has_state and keeps(id, self.kept, used)

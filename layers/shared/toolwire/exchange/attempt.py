@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from toolwire.conversation import NOTHING_FOUND, Found, origin_of, restored
 from toolwire.doors.typed import too_deep
@@ -30,6 +30,12 @@ _SECRET_CHARS = 12
 
 #: What a refusal says that is about the state in a history.
 _ABOUT_STATE = re.compile(r"signature|thinking|thought|reasoning|encrypted", re.IGNORECASE)
+
+#: What a refusal says that misses the reasoning of earlier turns (Moonshot, and hosts of its models).
+_WANTS_REASONING = re.compile(
+    r"reasoning_content\b.*\b(missing|required|must|lacks?)\b|\b(missing|must|requires?)\b.*reasoning_content",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,17 @@ class Attempt:
         """Whether the provider has refused the state that it was given: `without_state` may be answered."""
         return self.has_state and status == 400 and _ABOUT_STATE.search(refusal.message) is not None
 
+    def lacks_reasoning(self, status: int | None, refusal: GatewayError) -> bool:
+        """Whether the provider wants the reasoning of earlier turns, which it was not sent: `with_reasoning` may be
+        answered."""
+        wants = status == 400 and _WANTS_REASONING.search(refusal.message) is not None
+        return wants and not self.profile.reasoning_required and self.profile.reasoning_back == "reasoning_content"
+
+    def with_reasoning(self) -> Attempt:
+        """The same with a member for reasoning in every turn with calls, empty where the history has none. Raises
+        RequestError."""
+        return prepare_attempt(self._client, self.target, self._credential, self._found, wants_reasoning=True)
+
     def asked(self, warn: Callable[[str], None]) -> Asked:
         """What the decoder of the answer knows of the request. `warn` takes the codes of its warnings."""
         tools = (tool.name for tool in self._client.request.tools if tool.kind != "opaque")
@@ -85,11 +102,14 @@ def prepare_attempt(
     found: Found = NOTHING_FOUND,
     *,
     with_state: bool = True,
+    wants_reasoning: bool = False,
 ) -> Attempt:
     """The client's request as this target takes it. `found`: what the store had of `conversation.wanted`. Raises
     RequestError for what the provider cannot take."""
     request = client.request
     provider, profile = load_provider(target.provider.wire), profile_of(target)
+    if wants_reasoning:
+        profile = replace(profile, reasoning_required=True)
     same_dialect = client.door.dialect in provider.lanes
     if not (same_dialect and provider.judges_results):
         check_results(request)

@@ -192,16 +192,18 @@ class Exchange:
 
     def _broken(self, written: list[bytes], error: GatewayError) -> list[Action]:
         """The answer's end with an error. What was understood before reaches the client before; nothing is stored."""
+        if self.attempt.lacks_reasoning(self.figures.upstream_status, error):
+            return self._begin_again("reasoning_added", self.attempt.with_reasoning)
         if self.attempt.refuses_state(self.figures.upstream_status, error):
-            return self._begin_again()
+            return self._begin_again("state_refused", self.attempt.without_state)
         before = self._sent(self._writer.send(b"".join(written))) if written else []
         return before + self.fail(error)
 
-    def _begin_again(self) -> list[Action]:
-        """The provider refuses the state it is given: once more without any."""
-        self.figures.warn("state_refused")
+    def _begin_again(self, warning: str, prepared: Callable[[], Attempt]) -> list[Action]:
+        """The provider refuses the state that it was given, or not given: once more, otherwise."""
+        self.figures.warn(warning)
         try:
-            self.begin(self.attempt.without_state())
+            self.begin(prepared())
         except GatewayError as error:
             return self.fail(error)
         return []

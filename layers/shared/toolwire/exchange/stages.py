@@ -118,6 +118,9 @@ def stages_for(turn: Turn, attempt: Attempt) -> Stages:
             new_id=turn.new_id,
             now=turn.now,
             without_source=provider.without_source,
+            tool_names=attempt.asked(figures.warn).tool_names,
+            warn=figures.warn,
+            turn=len(request.messages),
         ),
         restored_names=RestoredNames(attempt.parameter_names, provider.without_source)
         if attempt.parameter_names

@@ -103,7 +103,8 @@ class ReasoningEnd:
 class ToolCallStart:
     """A tool call begins. `id` is the provider's (None if it sent none) until the exchange keeps or mints one.
     `has_state`: the answer has shown state, up to here, that its API's documented fields do not hold. `provider_id` is
-    None until an id is minted, then the id that the provider gave the call ("" if none)."""
+    None until an id is minted, then the id that the provider gave the call ("" if none). `recovered`: the model wrote
+    the call as text."""
 
     index: int
     id: str | None
@@ -112,6 +113,7 @@ class ToolCallStart:
     extra: Members = ()
     has_state: bool = False
     provider_id: str | None = None
+    recovered: bool = False
 
 
 class ToolCallDelta(Struct, frozen=True, gc=False):

@@ -174,7 +174,7 @@ class CustomDelta(Struct):
 class ToolCallDelta(Struct):
     index: int | None = None
     id: str | None = None
-    type: str | None = None
+    type: str | None = ""  # null is more than nothing: it takes the place of what clients have
     function: FunctionDelta | None = None
     custom: CustomDelta | None = None
     name: str | None = None  # of a call that a proxy has sent without its `function` around it

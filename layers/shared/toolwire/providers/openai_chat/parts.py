@@ -115,7 +115,8 @@ class AnswerParts:
             named = bool(entry.id and name) and entry.type == kind
             fresh = len(self.calls) > known  # else it has had arguments before its name
             return fresh and named and touched is self.announced[-1] and entry.index == announced
-        return not entry.id and not name and 0 <= entry.index < announced and self.announced[entry.index] is touched
+        bare = not entry.id and not name and entry.type is not None
+        return bare and 0 <= entry.index < announced and self.announced[entry.index] is touched
 
     def _append(self, call: Call, piece: str, events: list[StreamEvent]) -> None:
         """Announce a call once its name is known, with all that came before; later pieces as they come."""

@@ -12,7 +12,8 @@ from toolwire.wire.json import unnamed
 
 def read_usage(raw: msgspec.Raw) -> Usage:
     """Chat usage to neutral: prompt_tokens includes cached, completion_tokens includes reasoning. xAI leaves the
-    reasoning out of completion_tokens and adds it to the total: there it is added back."""
+    reasoning out of completion_tokens and adds it to the total: there it is added back. On Azure it
+    counts more cached tokens than the prompt has: no more than all of it."""
     data = bytes(raw)
     try:
         usage = wire.usage_decoder.decode(data)
@@ -28,7 +29,7 @@ def read_usage(raw: msgspec.Raw) -> Usage:
     neutral = Usage(
         input_tokens=given,
         output_tokens=output,
-        cache_read_tokens=prompt.cached_tokens or usage.prompt_cache_hit_tokens or 0,
+        cache_read_tokens=min(given, prompt.cached_tokens or usage.prompt_cache_hit_tokens or 0),
         cache_write_tokens=prompt.cache_write_tokens or 0,
         reasoning_tokens=reasoning,
         extra=unnamed(data, wire.KNOWN_USAGE),

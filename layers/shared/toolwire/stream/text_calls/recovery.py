@@ -233,7 +233,7 @@ class TextCallRecovery(Stage):
         self._parts += 1
         kind: Literal["function", "custom"] = "custom" if call.tool.kind == "custom" else "function"
         arguments = [ToolCallDelta(index, call.arguments)] if call.arguments else []
-        return [ToolCallStart(index, None, call.tool.name, kind), *arguments, ToolCallEnd(index)]
+        return [ToolCallStart(index, None, call.tool.name, kind, recovered=True), *arguments, ToolCallEnd(index)]
 
     def _with_extras(self, events: list[StreamEvent], plain: Batch) -> list[StreamEvent]:
         """Each of the provider's calls with its unnamed members, which `without_source` has read."""

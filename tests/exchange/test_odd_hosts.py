@@ -1,0 +1,102 @@
+"""What the exchange mends of an odd host's answers: names with marks around them, ids of calls that were text, and a
+history that lacks reasoning."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.corpus.driver import answer, open_exchange
+from tests.providers.openai_chat.chat_upstream import (
+    CALLS,
+    ROLE,
+    STOP,
+    TOTAL,
+    ask,
+    opening,
+    request,
+    seen,
+    stream,
+    text,
+)
+
+#: A name as a host sends it -> the tool that is called, of `weather` and `time`.
+NAMES = {
+    "functions.weather": "weather",
+    "functions:weather": "weather",
+    "functions.weather:0": "weather",
+    "weather:12": "weather",
+    "weather<|channel|>commentary": "weather",
+    "weather <|constrain|>json": "weather",
+    "time": "time",
+    "functions.other": "functions.other",
+    "weather2": "weather2",
+}
+
+
+@pytest.mark.parametrize(("given", "name"), NAMES.items())
+def test_a_name_with_marks_around_it_is_the_declared_tools(given: str, name: str) -> None:
+    upstream = stream(ROLE, opening(0, "call_a", given, '{"a":1}'), CALLS, TOTAL)
+    said = seen(upstream)
+    assert [call[1] for call in said.calls] == [name]
+    warned = ask(upstream).headers.get("x-toolwire-warnings", "")
+    assert ("tool_name_mended" in warned) == (given != name)
+
+
+def ids(upstream: bytes, **fields: Any) -> list[str]:
+    headers = {"x-conversation-id": fields.pop("conversation", "one")}
+    exchange = open_exchange(request(**fields), headers=headers)
+    body = answer(exchange, [upstream]).body
+    chunks = [json.loads(line[6:]) for line in body.split(b"\n") if line.startswith(b"data: {")]
+    deltas = [chunk["choices"][0]["delta"] for chunk in chunks if chunk["choices"]]
+    return [call["id"] for delta in deltas for call in delta.get("tool_calls", ()) if "id" in call]
+
+
+def test_ids_of_calls_in_text_depend_on_the_conversation_and_the_place_alone() -> None:
+    call = '<tool_call>{"name": "time"}</tool_call>'
+    upstream = stream(ROLE, text(call + call), STOP)
+    first = ids(upstream)
+    longer = [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": "x"},
+        {"role": "user", "content": "y"},
+    ]
+    assert len(set(first)) == 2
+    assert ids(upstream) == first
+    assert not set(ids(upstream, conversation="two")) & set(first)
+    assert not set(ids(upstream, messages=longer)) & set(first)
+
+
+#: What hosts say that want their reasoning back, and whether this is what they say.
+REFUSALS = {
+    "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2": True,
+    "messages[1].reasoning_content is required": True,
+    "Missing `reasoning_content` field in the assistant message": True,
+    "unknown member reasoning_content": False,
+    "tool_calls is required": False,
+}
+HISTORY = [
+    {"role": "user", "content": "hi"},
+    {
+        "role": "assistant",
+        "tool_calls": [{"id": "call_a", "type": "function", "function": {"name": "time", "arguments": "{}"}}],
+    },
+    {"role": "tool", "tool_call_id": "call_a", "content": "now"},
+]
+
+
+@pytest.mark.parametrize(("refusal", "wants"), REFUSALS.items())
+def test_a_host_that_misses_reasoning_is_sent_it_once(refusal: str, wants: bool) -> None:
+    body = json.dumps({"error": {"message": refusal}}).encode()
+    exchange = open_exchange(request(messages=HISTORY))
+    assert b"reasoning_content" not in exchange.upstream_request.body
+    exchange.receive_head(400, {"content-type": "application/json"})
+    exchange.receive_data(body)
+    ended = exchange.receive_end()
+    sent = json.loads(exchange.upstream_request.body)["messages"][1]
+    assert (sent.get("reasoning_content") == "", not ended) == (wants, wants)
+    if wants:
+        assert answer(exchange, [body], status=400).status == 400
+        assert "reasoning_added" in exchange.figures.warnings

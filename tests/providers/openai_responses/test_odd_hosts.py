@@ -1,0 +1,108 @@
+"""What odd hosts of the Responses wire say of an item's identity: the client of the same API sees one all along."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.corpus.driver import answer, open_exchange
+from tests.providers.openai_responses.responses_upstream import (
+    added,
+    call,
+    created,
+    done,
+    event,
+    message,
+    response,
+    stream,
+    text,
+)
+
+PARIS = '{"city":"Paris"}'
+CALL = call("fc_1", "call_1", "weather", PARIS)
+OPEN = added(0, "function_call", "fc_1", call_id="call_1", name="weather")
+ARGUMENTS = event("function_call_arguments.delta", output_index=0, item_id="fc_1", delta=PARIS)
+WHOLE = event("function_call_arguments.done", output_index=0, item_id="fc_1", arguments=PARIS, name="weather")
+USAGE = {
+    "input_tokens": 1, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 1,
+    "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 2,
+}  # fmt: skip
+
+
+def completed(*output: Any, **more: Any) -> dict[str, Any]:
+    return event("completed", response=response("completed", output, usage=USAGE, **more))
+
+
+def part(kind: str, index: int, words: str = "") -> dict[str, Any]:
+    said = {"type": "output_text", "text": words, "annotations": []}
+    return event(f"content_part.{kind}", output_index=0, item_id="msg_1", content_index=index, part=said)
+
+
+MESSAGE = message("msg_1", "Hello")
+HELLO = [
+    added(0, "message", "msg_1"), part("added", 1), text(0, "msg_1", "Hel", 1), text(0, "msg_1", "lo", 1),
+    event("output_text.done", output_index=0, item_id="msg_1", content_index=1, text="Hello"), part("done", 1, "Hello"),
+    done(0, MESSAGE),
+]  # fmt: skip
+THINKING = {"type": "reasoning_text", "text": ""}
+ANSWERS: dict[str, list[Any]] = {
+    "as it should be": [OPEN, ARGUMENTS, WHOLE, done(0, CALL), completed(CALL)],
+    "other ids at the end": [
+        OPEN, ARGUMENTS, WHOLE, done(0, CALL), completed(call("fc_9", "call_9", "weather", PARIS)),
+    ],
+    "another response at the end": [OPEN, ARGUMENTS, WHOLE, done(0, CALL), completed(CALL, id="resp_2")],
+    "nothing at the end": [OPEN, ARGUMENTS, WHOLE, done(0, CALL), completed()],
+    "an empty name at first": [
+        added(0, "function_call", "fc_1", call_id="call_1", name=""), ARGUMENTS, WHOLE, done(0, CALL), completed(CALL),
+    ],
+    "a name only in the finished item": [
+        added(0, "function_call", "fc_1", call_id="call_1", name=""), ARGUMENTS, done(0, CALL), completed(CALL),
+    ],
+    "contents that begin at 1": [*HELLO, completed(MESSAGE)],
+    "events that no SDK knows": [
+        event("reasoning_part.added", output_index=0, item_id="rs_1", content_index=0, part=THINKING),
+        event("reasoning_part.done", output_index=0, item_id="rs_1", content_index=0, part=THINKING),
+        OPEN, ARGUMENTS, WHOLE, done(0, CALL), completed(CALL),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_an_item_keeps_its_identity(name: str) -> None:
+    tool = {"type": "function", "name": "weather", "parameters": {"type": "object"}, "strict": False}
+    body = json.dumps({"model": "m", "input": "hi", "tools": [tool], "stream": True}).encode()
+    exchange = open_exchange(body, door="responses", wire="openai_responses")
+    upstream = stream(created(), *ANSWERS[name])
+    said = answer(exchange, [upstream[at : at + 1] for at in range(len(upstream))])
+    events = [json.loads(line[6:]) for line in said.body.split(b"\n") if line.startswith(b"data: {")]
+
+    kinds = [event["type"] for event in events]
+    assert not any("reasoning_part" in kind for kind in kinds)
+    assert (kinds[0], kinds[-1]) == ("response.created", "response.completed")
+    assert [event["sequence_number"] for event in events] == list(range(len(events)))
+    assert events[0]["response"]["id"] == events[-1]["response"]["id"]
+    begun = [event["item"] for event in events if event["type"] == "response.output_item.added"]
+    ended = [event["item"] for event in events if event["type"] == "response.output_item.done"]
+    final = events[-1]["response"]["output"]
+    assert (
+        [identity(item) for item in begun] == [identity(item) for item in ended] == [identity(item) for item in final]
+    )
+    assert len(final) == 1
+    assert {event["item_id"] for event in events if "item_id" in event} == {final[0]["id"]}
+    if final[0]["type"] == "message":
+        assert [part["text"] for part in final[0]["content"]] == ["Hello"]
+        deltas = [event for event in events if event["type"] == "response.output_text.delta"]
+        assert ("".join(event["delta"] for event in deltas), {event["content_index"] for event in deltas}) == (
+            "Hello",
+            {0},
+        )
+    else:
+        assert (final[0]["name"], final[0]["arguments"]) == ("weather", PARIS)
+        deltas = [event["delta"] for event in events if event["type"].endswith("arguments.delta")]
+        assert "".join(deltas) == PARIS
+
+
+def identity(item: dict[str, Any]) -> tuple[Any, ...]:
+    return item["type"], item["id"], item.get("call_id"), item.get("name")
