@@ -101,7 +101,7 @@ def test_calls_come_before_the_end_and_the_finish_waits_for_them() -> None:
     assert events_of(batches(["A ", NOW, CALL, "\nB"])) == [
         START, TextStart(0), TextDelta(0, "A "), TextDelta(0, "B"), TextEnd(0),
         ToolCallStart(1, None, "now", recovered=True), ToolCallDelta(1, "{}"), ToolCallEnd(1),
-        ToolCallStart(2, None, "get_weather"), ToolCallDelta(2, ARGUMENTS), ToolCallEnd(2),
+        ToolCallStart(2, None, "get_weather", recovered=True), ToolCallDelta(2, ARGUMENTS), ToolCallEnd(2),
         Finish("tool_calls", "stop"), END,
     ]  # fmt: skip
 
@@ -110,7 +110,8 @@ def test_a_text_of_markup_alone_is_no_part() -> None:
     given = answer(*text(0, NOW), *structured(1, "{}", "write_file"), *text(2, "x"))
     assert events_of(given) == [
         START, ToolCallStart(0, "id1", "write_file"), ToolCallDelta(0, "{}"), ToolCallEnd(0), *text(1, "x"),
-        ToolCallStart(2, None, "now", recovered=True), ToolCallDelta(2, "{}"), ToolCallEnd(2), Finish("tool_calls", "stop"), END,
+        ToolCallStart(2, None, "now", recovered=True), ToolCallDelta(2, "{}"), ToolCallEnd(2),
+        Finish("tool_calls", "stop"), END,
     ]  # fmt: skip
 
 
