@@ -97,6 +97,9 @@ replay: .venv/run.stamp  ## replay a recorded exchange, side by side (EVENT=even
 conformance: .venv/dev.stamp  ## write docs/conformance.md and the README's table from the test matrix
 	$(RUN) -m tests.matrix.page
 
+mcp-schemas: .venv/dev.stamp  ## hold the tools of public MCP servers against every provider: docs/mcp-schemas.md (CAPTURES=folder)
+	$(RUN) -m tests.mcp_servers $(if $(CAPTURES),--captures '$(CAPTURES)')
+
 openapi: .venv/run.stamp  ## write docs/openapi.json, the native API's OpenAPI document, from its models
 	$(RUN) -m local.openapi
 

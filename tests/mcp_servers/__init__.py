@@ -1,0 +1,1 @@
+"""The tools of public MCP servers and of agents, held against every provider: `make mcp-schemas`."""
