@@ -141,6 +141,17 @@ def test_what_may_not_be_called_anyway_is_no_reason_to_refuse() -> None:
     assert found.warnings == ["not_supported:server_tools"]
 
 
+@pytest.mark.parametrize("wire", FOREIGN)
+def test_what_anthropics_own_tools_have_left_ends_no_session(wire: str) -> None:
+    use = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}}
+    result = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+    said = {"role": "assistant", "content": [use, result, {"type": "text", "text": "It is sunny."}]}
+    found = send("messages", wire, max_tokens=99, messages=[USER, said, USER])
+    assert found.roles == ["user", "assistant", "user"]
+    assert "It is sunny." in json.dumps(found.turns)
+    assert found.warnings == ["not_supported:server_tools"]
+
+
 # ---------------------------------------------------------------- deferred tools
 
 SEARCH = {"name": "ToolSearch", "input_schema": {"type": "object", "properties": {"query": {"type": "string"}}}}

@@ -120,6 +120,13 @@ class OutputConfig(Struct):
     format: OutputFormat | None = None
 
 
+#: What Anthropic's own tools leave in a history and another host can do without: what came of it, the model has said.
+SERVER_TOOL_BLOCKS = frozenset({
+    "server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "tool_search_tool_result",
+    "code_execution_tool_result", "bash_code_execution_tool_result", "text_editor_code_execution_tool_result",
+    "mcp_tool_use", "mcp_tool_result",
+})  # fmt: skip
+
 # ---------------------------------------------------------------- answers
 
 #: The provider's word -> why the turn ended.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from toolwire.wire import openai_responses
+from toolwire.wire import anthropic_messages, openai_responses
 from toolwire.wire.anthropic_client_tools import is_toolset as is_toolset
 
 #: Dialect -> the kinds of parts that its server tools leave. Any other dialect's are carried or refused as they are.
-_LEFT = {openai_responses.DIALECT: openai_responses.SERVER_TOOL_ITEMS}
+_LEFT = {
+    anthropic_messages.DIALECT: anthropic_messages.SERVER_TOOL_BLOCKS,
+    openai_responses.DIALECT: openai_responses.SERVER_TOOL_ITEMS,
+}
 
 
 def is_server_tool_part(dialect: str, kind: str) -> bool:
