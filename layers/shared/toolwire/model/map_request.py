@@ -24,7 +24,8 @@ def map_messages(request: ChatRequest, function: Callable[[Message], Message | N
 
 def map_parts(message: Message, function: Callable[[Part], Part | None]) -> Message:
     """The message with `function` applied to each part; the same object if that changes none."""
-    return with_parts(message, map_each(message.parts, function))
+    parts = map_each(message.parts, function)
+    return message if parts is message.parts else replace(message, parts=parts)
 
 
 def with_parts(message: Message, parts: Iterable[Part]) -> Message:
@@ -35,7 +36,8 @@ def with_parts(message: Message, parts: Iterable[Part]) -> Message:
 
 def map_each(items: tuple[T, ...], function: Callable[[T], T | None]) -> tuple[T, ...]:
     """What `function` gives for each item, without None; the same tuple if that is each item itself."""
-    return same_if_unchanged(items, [new for new in map(function, items) if new is not None])
+    new = tuple(map(function, items))
+    return items if all(map(is_, new, items)) else tuple([item for item in new if item is not None])
 
 
 def same_if_unchanged(old: tuple[T, ...], new: Iterable[T]) -> tuple[T, ...]:

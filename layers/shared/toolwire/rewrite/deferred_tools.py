@@ -17,10 +17,10 @@ from toolwire.model.request import ChatRequest, Part, TextPart, Tool, ToolRefere
 def with_found_tools(request: ChatRequest) -> ChatRequest:
     """The request without deferred tools that nothing has found yet, and with what was found in words; itself if it has
     neither. Where the search itself runs at another provider, all tools go: nobody could find them."""
-    found = frozenset(_found(request))
-    request = map_messages(request, lambda message: map_parts(message, _part_in_words))
+    given, request = request, map_messages(request, lambda message: map_parts(message, _part_in_words))
     if not any(map(_is_deferred, request.tools)) or any(map(_searches_elsewhere, request.tools)):
         return request
+    found = frozenset(_found(given))
     tools = tuple(tool for tool in request.tools if tool.name in found or not _is_deferred(tool))
     callable_now = any(tool.kind != "opaque" for tool in tools)
     return replace(request, tools=tools) if callable_now and len(tools) < len(request.tools) else request

@@ -152,8 +152,10 @@ def without_server_tool_items(request: ChatRequest, warnings: Warnings) -> ChatR
     was any: as with the tools themselves."""
 
     def without_left(message: Message) -> Message | None:
+        if not any(map(_is_left, message.parts)):
+            return message
         own = map_parts(message, lambda part: None if _is_left(part) else part)
-        return own if own.parts or own is message else None
+        return own if own.parts else None
 
     own = map_messages(request, without_left)
     if own is not request:
