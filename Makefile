@@ -30,7 +30,7 @@ PACKED  := $(abspath $(wildcard toolwire.toml))
 	bench lock clean python3
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z0-9]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
 		printf '  make %-12s %s\n' "$$name" "$$text"; done
 	@echo
 	@echo "A clone needs no other data. TOOLWIRE_SHARED=DIR adds the tests and cases against reference data in DIR (CONTRIBUTING.md)."

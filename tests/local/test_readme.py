@@ -24,7 +24,7 @@ PAGES = [
     ROOT / "events" / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
 ]
-TARGETS = set(re.findall(r"^([a-z0-9]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+TARGETS = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
 def blocks(language: str) -> list[str]:
@@ -81,7 +81,7 @@ def test_a_configuration_loads(document: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_make_targets_exist(page: Path) -> None:
-    asked = set(re.findall(r"(?:^|`)make ([a-z]+)", page.read_text(), re.MULTILINE))
+    asked = set(re.findall(r"(?:^|`)make ([a-z][a-z0-9-]*)", page.read_text(), re.MULTILINE))
 
     assert asked <= TARGETS
 

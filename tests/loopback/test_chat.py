@@ -35,6 +35,7 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.model.response import ChatResponse, OutputPart, ReasoningOutput, TextOutput, ToolCallOutput
+from toolwire.providers.asked import Asked
 from toolwire.providers.openai_chat.answer import ChatDecoder
 from toolwire.stream.fold import Fold
 from toolwire.stream.order import OrderCheck
@@ -47,6 +48,9 @@ usages = st.builds(
     lambda given, output, cached, thought: Usage(given + cached, output + thought, cached, 0, thought),
     *(st.integers(0, 10**9) for _ in range(4)),
 )
+
+#: What our own door streams: `{}` is the arguments, never a stand-in for them.
+OURS = Asked(placeholders=False)
 
 
 def text_part(index: int, pieces: list[str], refusal: bool) -> list[StreamEvent]:
@@ -122,7 +126,7 @@ def encode(batches: list[Batch]) -> bytes:
 
 
 def decode(body: bytes) -> list[Batch]:
-    frames, decoder, order = SseDecoder(), ChatDecoder(), OrderCheck()
+    frames, decoder, order = SseDecoder(), ChatDecoder(OURS), OrderCheck()
     found = [decoder.decode(frame) for frame in [*frames.feed(body), *frames.end()]] + [decoder.end()]
     for batch in found:
         order.check(batch)

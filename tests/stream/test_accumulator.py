@@ -556,3 +556,12 @@ def test_arguments_are_held_once() -> None:
     (call,) = feed(pieces_of("x" * 100_000)).calls
 
     assert sys.getsizeof(call.arguments) < 1.2 * 100_000
+
+
+def test_an_empty_object_need_not_wait_where_hosts_mean_it() -> None:
+    """So a vendor's frame with `{}` reaches a client of the same API when it comes, and as it is."""
+    waiting, sure = ToolCallAccumulator(), ToolCallAccumulator(placeholders=False)
+    assert [piece for _, piece in waiting.take("call_1", 0, "f", "{}")] == [""]
+    assert [piece for _, piece in sure.take("call_1", 0, "f", "{}")] == ["{}"]
+    assert [piece for _, piece in sure.end() if piece] == []
+    assert [piece for _, piece in waiting.end() if piece] == ["{}"]

@@ -82,7 +82,9 @@ class Attempt:
     def asked(self, warn: Callable[[str], None]) -> Asked:
         """What the decoder of the answer knows of the request. `warn` takes the codes of its warnings."""
         tools = (tool.name for tool in self._client.request.tools if tool.kind != "opaque")
-        return Asked(frozenset(wire_name(name, self.provider.tool_name) for name in tools), warn)
+        return Asked(
+            frozenset(wire_name(name, self.provider.tool_name) for name in tools), warn, self.profile.placeholders
+        )
 
     def without_state(self) -> Attempt:
         """The same without any state. Raises RequestError."""

@@ -12,10 +12,12 @@ def _ignore(code: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`tool_names` are the declared tools, as the provider was told them; `warn` takes the code of a warning."""
+    """`tool_names` are the declared tools, as the provider was told them; `warn` takes the code of a warning.
+    `placeholders`: the host may say `{}` before a call's real arguments."""
 
     tool_names: frozenset[str] = frozenset()
     warn: Callable[[str], None] = _ignore
+    placeholders: bool = True
 
 
 #: For an answer to nothing in particular.

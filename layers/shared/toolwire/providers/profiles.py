@@ -56,6 +56,9 @@ class Profile:
     #: The efforts of reasoning that a client of another API may ask of a model that no row of `openai_models.py`
     #: knows. The three that every host with the member takes; none where a model without reasoning refuses the member.
     efforts: tuple[str, ...] = ("low", "medium", "high")
+    #: Whether answers may hold `{}` as a stand-in before a call's real arguments. Where they do not, a call without
+    #: arguments need not wait for its end.
+    placeholders: bool = True
     #: Whether answers carry state that documented Chat fields cannot hold, so that ids must be ours.
     yields_state: bool = False
     #: Whether the host has the Responses API beside Chat Completions: clients of the former are always served by it,
@@ -73,6 +76,7 @@ PROFILES: dict[str, Profile] = {
     for row in (
         Profile(
             "openai",
+            placeholders=False,
             call_id=r"[A-Za-z0-9_-]{1,40}",
             tools=128,
             strict_rules=True,
@@ -88,6 +92,7 @@ PROFILES: dict[str, Profile] = {
         ),
         Profile(
             "azure",
+            placeholders=False,
             recovers_text_calls=False,
             call_id=r"[A-Za-z0-9_-]{1,40}",
             tools=128,

@@ -55,14 +55,16 @@ class Call:
 
     __slots__ = ("awaits_name", "id", "index", "kind", "name", "part", "text_so_far")
 
-    def __init__(self, id: str | None, index: int | None, name: str | None, kind: Kind) -> None:
+    def __init__(
+        self, id: str | None, index: int | None, name: str | None, kind: Kind, *, placeholders: bool = True
+    ) -> None:
         self.id = id
         self.index = index  # the provider's
         self.name = name
         self.kind = kind
         self.part: int | None = None  # its part of the neutral stream, once it was announced
         self.awaits_name = False  # whether its name may be only the beginning of one
-        self.text_so_far = ArgumentText(is_json=kind == "function")
+        self.text_so_far = ArgumentText(is_json=kind == "function", placeholders=placeholders)
 
     @property
     def arguments(self) -> bytearray:
@@ -80,11 +82,13 @@ class Call:
 
 
 class ToolCallAccumulator:
-    """The calls of one response, in order of opening. `tool_names`: the declared tools, as the provider knows them."""
+    """The calls of one response, in order of opening. `tool_names`: the declared tools, as the provider knows them.
+    `placeholders`: the host may say `{}` before a call's real arguments, so that it waits for what follows."""
 
-    __slots__ = ("_by_id", "_by_index", "_invents_ids", "_last", "_tool_names", "calls")
+    __slots__ = ("_by_id", "_by_index", "_invents_ids", "_last", "_placeholders", "_tool_names", "calls")
 
-    def __init__(self, tool_names: Collection[str] = ()) -> None:
+    def __init__(self, tool_names: Collection[str] = (), *, placeholders: bool = True) -> None:
+        self._placeholders = placeholders
         self.calls: list[Call] = []
         self._by_id: dict[str, Call] = {}
         self._by_index: dict[int, Call] = {}
@@ -159,7 +163,7 @@ class ToolCallAccumulator:
         return last
 
     def _open(self, id: str | None, index: int | None, name: str | None, kind: Kind) -> Call:
-        call = Call(id or None, index, name or None, kind)
+        call = Call(id or None, index, name or None, kind, placeholders=self._placeholders)
         call.awaits_name = bool(name) and self._is_piece(name or "")
         self.calls.append(call)
         if id:

@@ -163,10 +163,14 @@ class _State(Enum):
 class ArgumentText:
     """`take` the fragments of one call, then `end`. `shown` is what was said of it."""
 
-    __slots__ = ("_again", "_begin", "_cumulative", "_doubt", "_empty", "_end", "_held", "_scan", "_state", "restated",
-                 "shown")  # fmt: skip
+    __slots__ = (
+        "_again", "_begin", "_cumulative", "_doubt", "_empty", "_end", "_held", "_placeholders", "_scan", "_state",
+        "restated", "shown",
+    )  # fmt: skip
 
-    def __init__(self, *, is_json: bool) -> None:
+    def __init__(self, *, is_json: bool, placeholders: bool = True) -> None:
+        """`placeholders`: an empty object may be replaced by the call's real one."""
+        self._placeholders = placeholders
         self.shown = bytearray()
         #: Whether something was left out that had come before.
         self.restated = False
@@ -280,7 +284,7 @@ class ArgumentText:
             if not bare:
                 return self._show(text), ""
             self._state = _State.OPEN if bare[0] == "{" else _State.RAW
-            self._empty = self._state is _State.OPEN
+            self._empty = self._state is _State.OPEN and self._placeholders
             return "", text
         data, before = self.shown, len(self.shown)
         data += _bytes(self._held + text)

@@ -41,9 +41,9 @@ class AnswerParts:
         self._details = ReasoningDetails()
         self._call_state: dict[Call, str] = {}
         self._has_state = False
-        self._accumulator = ToolCallAccumulator(asked.tool_names)
+        self._accumulator = ToolCallAccumulator(asked.tool_names, placeholders=asked.placeholders)
         #: The deprecated `function_call`, held until it is known whether `tool_calls` say the same.
-        self._deprecated = ToolCallAccumulator(asked.tool_names)
+        self._deprecated = ToolCallAccumulator(asked.tool_names, placeholders=asked.placeholders)
 
     @property
     def calls(self) -> list[Call]:
