@@ -91,7 +91,9 @@ def _calls(raw: bytes) -> list[ToolCallDelta] | None:
 def _call(raw: bytes) -> ToolCallDelta:
     call = members(raw)
     custom = call.get("custom", b"null")
-    delta = ToolCallDelta(index=_number(call.get("index")), id=_text(call.get("id")), type=_text(call.get("type")) or "")
+    delta = ToolCallDelta(
+        index=_number(call.get("index")), id=_text(call.get("id")), type=_text(call.get("type")) or ""
+    )
     delta.extra_content = msgspec.Raw(call.get("extra_content", b""))
     delta.function = _function(call.get("function", b""))
     delta.name, delta.arguments = _text(call.get("name")), _text(call.get("arguments"))
