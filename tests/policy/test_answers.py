@@ -57,10 +57,6 @@ def call(index: int = 0, name: str = "f", arguments: str = VALID, kind: Any = "f
     return [ToolCallStart(index, f"call_{index}", name, kind), *fragments, ToolCallEnd(index)]
 
 
-def plain(batch: Batch) -> Batch:
-    return Batch(batch.events, batch.extra or (("", (("from_source", b"1"),)),)) if batch.source else batch
-
-
 @dataclass
 class Run:
     """One answer through a policy, an event a batch unless it is given as one."""
@@ -71,10 +67,10 @@ class Run:
     shown: list[Batch] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.policy = AnswerPolicy(self.request, self.rules, plain, self.warnings)
+        self.policy = AnswerPolicy(self.request, self.rules, self.warnings)
 
     def take(self, *events: StreamEvent) -> Batch:
-        batch = with_source(Batch(events), Source("openai_chat", b"{}"))
+        batch = with_source(Batch(events), Source("openai_chat", b'{"from_source":1}'))
         self.shown += self.policy.take(batch)
         return batch
 

@@ -67,7 +67,7 @@ def test_arguments_of_any_form(arguments: str, text: str) -> None:
 
 def test_a_streamed_call_becomes_one_of_the_custom_tool() -> None:
     warnings = Warnings()
-    calls = CustomCalls(ChatRequest("m", (USER,), tools=(PATCH, PING)), warnings, lambda batch: batch)
+    calls = CustomCalls(ChatRequest("m", (USER,), tools=(PATCH, PING)), warnings)
     events: list[StreamEvent] = [
         ToolCallStart(0, "call_1", "patch"),
         ToolCallStart(1, "call_2", "ping"),
@@ -91,7 +91,7 @@ def test_a_streamed_call_becomes_one_of_the_custom_tool() -> None:
 
 
 def test_what_concerns_no_custom_tool_is_the_same_batch() -> None:
-    calls = CustomCalls(ChatRequest("m", (USER,), tools=(PATCH, PING)), Warnings(), lambda batch: batch)
+    calls = CustomCalls(ChatRequest("m", (USER,), tools=(PATCH, PING)), Warnings())
     batch = Batch((ToolCallStart(0, "call_1", "ping"), ToolCallDelta(0, "{}"), ToolCallEnd(0)))
     assert calls.take(batch)[0] is batch
     own = Batch((ToolCallStart(1, "call_2", "patch", "custom"), ToolCallDelta(1, "+x"), ToolCallEnd(1)))
@@ -100,7 +100,7 @@ def test_what_concerns_no_custom_tool_is_the_same_batch() -> None:
 
 def test_more_than_the_one_argument_is_told() -> None:
     warnings = Warnings()
-    calls = CustomCalls(ChatRequest("m", (USER,), tools=(PATCH,)), warnings, lambda batch: batch)
+    calls = CustomCalls(ChatRequest("m", (USER,), tools=(PATCH,)), warnings)
     events = (ToolCallStart(0, "c", "patch"), ToolCallDelta(0, '{"input":"x","why":"y"}'), ToolCallEnd(0))
     assert calls.take(Batch(events))[0].events[1] == ToolCallDelta(0, "x")
     assert warnings == ["custom_tool_arguments_dropped"]

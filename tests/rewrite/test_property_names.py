@@ -103,7 +103,7 @@ def _dumped(key: str) -> str:
 
 
 def test_other_calls_pass_as_they_are() -> None:
-    stage = RestoredNames({"search": NAMES}, lambda batch: batch)
+    stage = RestoredNames({"search": NAMES})
     other = Batch((ToolCallStart(0, "c", "other"),))
     assert stage.take(other)[0] is other
     delta = Batch((ToolCallDelta(0, '{"filter":1}'),))

@@ -44,8 +44,8 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.providers.openai_responses.answer import INCOMPLETE, ResponsesDecoder
-from toolwire.providers.openai_responses.shapes import without_source
 from toolwire.stream.order import OrderCheck
+from toolwire.wire.plain import plain
 
 PARIS = '{"city":"Paris"}'
 OSLO = '{"city":"Oslo"}'
@@ -266,7 +266,7 @@ def test_a_function_of_a_namespace_has_one_name() -> None:
     batches = decoded(created(), begun, done(0, finished), completed(finished))
     (start,) = batches[1].events
     assert start == ToolCallStart(0, "call_a", "mcp__docs__find")
-    assert without_source(batches[1]).events == (
+    assert plain(batches[1]).events == (
         ToolCallStart(0, "call_a", "mcp__docs__find", extra=(("caller", b'{"type": "direct"}'),)),
     )
 
@@ -292,7 +292,7 @@ def test_usage_and_the_beginning() -> None:
 
 def test_what_a_rewritten_frame_still_says() -> None:
     batch = decoded(created(service_tier="flex", metadata={"a": "b"}), *said(0, "m", "Hi"), completed(message("m")))[0]
-    assert dict(without_source(batch).extra)["response"] == (("service_tier", b'"flex"'), ("metadata", b'{"a": "b"}'))
+    assert dict(plain(batch).extra)["response"] == (("service_tier", b'"flex"'), ("metadata", b'{"a": "b"}'))
 
 
 def test_arguments_stay_what_they_are() -> None:

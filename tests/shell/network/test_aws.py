@@ -255,7 +255,9 @@ def test_a_fault_costs_no_more_than_the_deadline(
     server = endpoint(reply)
     store = DynamoDbStore(TABLE)
     aws.client("dynamodb")
-    deadline = soon(0.25)
+    deadline = soon(
+        0.25 if code in ("timeout", "throttled") else 5
+    )  # the others end by themselves, on a busy machine too
     calls: dict[str, Callable[[], object]] = {
         "mappings": lambda: store.mappings("acme#TOKEN", deadline=deadline),
         "get": lambda: store.get([Key("acme#TOKEN", "state#a")], deadline=deadline),

@@ -203,18 +203,15 @@ def test_unnamed_members_survive_a_change() -> None:
     """Those of a call stay with it though its part moves; those beside a finish that waits are there when it comes."""
     with_extra = replace(ToolCallStart(1, "id1", "get_weather"), extra=(("x", b"1"),))
 
-    def without_source(batch: Batch) -> Batch:
-        if batch.source is None:
-            return batch
-        events = tuple(with_extra if type(event) is ToolCallStart else event for event in batch.events)
-        return Batch(events, (("", (("top", b"1"),)), ("choice", (("stop", b"2"),)), ("delta", (("d", b"3"),))))
-
-    taken = TextCallRecovery(TOOLS, without_source)
-    source = Source("d", b"{}")
+    call_frame = b'{"top":1,"choices":[{"stop":2,"delta":{"d":3,"tool_calls":[{"index":0,"id":"id1","x":1}]}}]}'
+    stop_frame = b'{"top":1,"choices":[{"stop":2,"delta":{"d":3}}]}'
+    taken = TextCallRecovery(TOOLS)
     taken.take(Batch((START, TextStart(0), TextDelta(0, NOW))))
-    (call,) = taken.take(with_source(Batch((TextEnd(0), ToolCallStart(1, "id1", "get_weather"))), source))
+    (call,) = taken.take(
+        with_source(Batch((TextEnd(0), ToolCallStart(1, "id1", "get_weather"))), Source("openai_chat", call_frame))
+    )
     assert call.events == (replace(with_extra, index=0),)
-    (finish,) = taken.take(with_source(Batch((STOP,)), source))
+    (finish,) = taken.take(with_source(Batch((STOP,)), Source("openai_chat", stop_frame)))
     assert finish == Batch((), (("delta", (("d", b"3"),)),))
     (end,) = taken.take(Batch((ToolCallEnd(1), END)))
     assert [type(event) for event in end.events] == [

@@ -60,7 +60,7 @@ class Said:
 
 
 def recovery(tools: Iterable[Tool] = TOOLS) -> TextCallRecovery:
-    return TextCallRecovery(tools, lambda batch: Batch(batch.events, batch.extra))
+    return TextCallRecovery(tools)
 
 
 def only(shown: list[Batch]) -> Batch:

@@ -11,7 +11,6 @@ from urllib.parse import quote
 from tests.toys.toy_wire.answer import DIALECT, NetstringDecoder, ToyDecoder, error_from
 from toolwire.framing import Framing
 from toolwire.model.errors import UpstreamError
-from toolwire.model.events import Batch
 from toolwire.model.http import UpstreamRequest, endpoint, post_json
 from toolwire.model.request import ChatRequest, Message, TextPart, ToolCallPart, ToolResultPart
 from toolwire.model.settings import Target
@@ -59,9 +58,6 @@ class ToyWire(Provider):
 
     def decoder(self, asked: Asked = NOTHING_ASKED) -> ToyDecoder:
         return ToyDecoder()
-
-    def without_source(self, batch: Batch) -> Batch:
-        return batch
 
     def sent_tools(self, body: bytes) -> list[SentTool]:
         return [sent_tool(tool, None, "takes") for tool in entries(member(body, "tools"))]

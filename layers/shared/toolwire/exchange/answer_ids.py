@@ -12,6 +12,7 @@ from typing import ClassVar
 from toolwire.conversation.tool_call_ids import RANDOM_CHARS, base62, keeps, mint
 from toolwire.model.events import Batch, ResponseStart, StreamEvent, ToolCallStart
 from toolwire.model.stage import Deltas, Stage
+from toolwire.wire.plain import plain
 
 #: What leaks around a tool's name: a namespace before it, a count or special tokens behind it.
 _AROUND_NAME = re.compile(r"(?:functions?[.:/]+)?([^<:]+?)(?::\d+|\s*<\|.*)?", re.DOTALL)
@@ -21,7 +22,7 @@ _AROUND_NAME = re.compile(r"(?:functions?[.:/]+)?([^<:]+?)(?::\d+|\s*<\|.*)?", r
 class AnswerIds(Stage):
     """One answer. `take` returns the batch itself, with its source, where there is nothing to decide.
 
-    `model` and `now` stand in for what the upstream leaves out. `without_source` is the provider's.
+    `model` and `now` stand in for what the upstream leaves out.
     """
 
     deltas: ClassVar[Deltas] = frozenset()
@@ -37,7 +38,6 @@ class AnswerIds(Stage):
     model: str
     new_id: Callable[[int], str]
     now: Callable[[], float]
-    without_source: Callable[[Batch], Batch]
     #: The declared tools, as the provider was told them.
     tool_names: frozenset[str]
     warn: Callable[[str], None]
@@ -66,12 +66,12 @@ class AnswerIds(Stage):
         return [Batch(tuple(events), batch.extra, batch.source)]
 
     def _rewritten(self, batch: Batch, events: list[StreamEvent]) -> Batch:
-        plain = self.without_source(batch)
+        bare = plain(batch)
         merged = [
             replace(new, extra=old.extra) if type(new) is ToolCallStart and type(old) is ToolCallStart else new
-            for new, old in zip(events, plain.events, strict=True)
+            for new, old in zip(events, bare.events, strict=True)
         ]
-        return Batch(tuple(merged), plain.extra)
+        return Batch(tuple(merged), bare.extra)
 
     def _start(self, event: ResponseStart) -> ResponseStart:
         id = event.id if self.keeps_response_id and event.id else self.response_prefix + self.new_id(24)

@@ -20,6 +20,7 @@ from toolwire.model.events import Batch
 from toolwire.model.limits import ANSWER_BYTES
 from toolwire.providers import Provider
 from toolwire.providers.asked import Asked
+from toolwire.wire.plain import plain
 
 #: Within how many bytes a body shows that it is a stream, whatever its content type says.
 _BEGINNING = 16
@@ -116,7 +117,7 @@ class StreamReader:
         """The batch for the client's kind of answer. Members that the model does not name came in pieces, which no
         document can join."""
         self._figures.note_read(batch)
-        return batch if self._for_stream else Batch(self._provider.without_source(batch).events)
+        return batch if self._for_stream else Batch(plain(batch).events)
 
 
 class DocumentReader:
@@ -158,7 +159,7 @@ class DocumentReader:
             raise error
         batch = self._provider.decoder(self._asked).decode_json(bytes(self._body))
         self._figures.note_read(batch)
-        yield self._provider.without_source(batch) if self._for_stream else batch
+        yield plain(batch) if self._for_stream else batch
 
 
 class RefusalReader:

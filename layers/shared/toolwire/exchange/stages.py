@@ -117,18 +117,15 @@ def stages_for(turn: Turn, attempt: Attempt) -> Stages:
             model=request.model,
             new_id=turn.new_id,
             now=turn.now,
-            without_source=provider.without_source,
             tool_names=attempt.asked(figures.warn).tool_names,
             warn=figures.warn,
             turn=len(request.messages),
         ),
-        restored_names=RestoredNames(attempt.parameter_names, provider.without_source)
-        if attempt.parameter_names
-        else None,
-        custom_tools=CustomCalls(request, figures.warnings, provider.without_source)
+        restored_names=RestoredNames(attempt.parameter_names) if attempt.parameter_names else None,
+        custom_tools=CustomCalls(request, figures.warnings)
         if any(tool.kind == "custom" for tool in request.tools)
         else None,
-        policy=AnswerPolicy(request, client.rules, provider.without_source, warnings=figures.warnings),
+        policy=AnswerPolicy(request, client.rules, warnings=figures.warnings),
         order=OrderCheck(),
         figures=NoteFigures(figures),
         record=record,
@@ -150,4 +147,4 @@ def _recovery(request: ChatRequest, attempt: Attempt, figures: Figures) -> TextC
     )
 
     tools = recoverable(with_wire_names(request, attempt.provider.tool_name))
-    return TextCallRecovery(tools, attempt.provider.without_source, figures.warnings) if tools else None
+    return TextCallRecovery(tools, figures.warnings) if tools else None

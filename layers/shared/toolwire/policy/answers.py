@@ -1,6 +1,6 @@
 """The answer's side of the policy: a filter over the neutral batches of one answer, the same streamed and not.
 
-    policy = AnswerPolicy(request, rules, without_source, warnings)
+    policy = AnswerPolicy(request, rules, warnings)
     for batch in policy.take(batch): ...        what may be written now, maybe nothing yet, maybe several
 
 A batch that nothing changes comes out as the same object, with its source. What is found:
@@ -47,6 +47,7 @@ from toolwire.model.warnings import Warnings
 from toolwire.policy.arguments import MALFORMED, UNKNOWN, find_fault
 from toolwire.policy.definitions import named_warning
 from toolwire.policy.rules import ToolRules
+from toolwire.wire.plain import plain
 
 NOT_HONORED = "tool_choice_not_honored"
 
@@ -85,19 +86,17 @@ class AnswerLimits:
 class AnswerPolicy(Stage):
     """See the module. One instance an answer; ids and names in what it takes are those that the client sees.
 
-    `without_source` is the provider's: the batch with what only its source held as `extra`. `warnings` gets codes as
-    they are found. `faults` are the calls' faults so far, for a door that can show them.
+    `warnings` gets codes as they are found. `faults` are the calls' faults so far, for a door that can show them.
     """
 
     def __init__(
         self,
         request: ChatRequest,
         rules: ToolRules,
-        without_source: Callable[[Batch], Batch],
         warnings: Warnings,
     ) -> None:
         self.faults: list[CallFault] = []
-        self._rules, self._warnings, self._without_source = rules, warnings, without_source
+        self._rules, self._warnings = rules, warnings
         self._limits = AnswerLimits(rules.limits)
         self._tools: dict[str, Tool] = {tool.name: tool for tool in request.tools if tool.kind != "opaque"}
         #: A host's own tools (a shell, a browser) are called by names that nobody declared.
@@ -269,9 +268,9 @@ class AnswerPolicy(Stage):
     def _shown(self, batches: list[Batch]) -> Iterator[Batch]:
         """The batches without what is withheld. Their sources are gone: a later frame's bytes may repeat the call."""
         for batch in batches:
-            plain = self._without_source(batch)
+            bare = plain(batch)
             events: list[StreamEvent] = []
-            for event in plain.events:
+            for event in bare.events:
                 index: int | None = getattr(event, "index", None)
                 if self._forbids_calls and type(event) is Finish and event.reason == "tool_calls":
                     events.append(Finish("stop", event.raw))
@@ -280,7 +279,7 @@ class AnswerPolicy(Stage):
                 elif index not in self._withheld:
                     events.append(_moved(event, index - sum(earlier < index for earlier in self._withheld)))
             if events:
-                yield Batch(tuple(events), plain.extra)
+                yield Batch(tuple(events), bare.extra)
 
 
 def _moved(event: Any, index: int) -> StreamEvent:

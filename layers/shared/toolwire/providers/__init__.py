@@ -91,9 +91,6 @@ class Provider(Protocol):
     def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
         """The decoder of one answer to a request of which it knows this."""
 
-    def without_source(self, batch: Batch) -> Batch:
-        """The batch with its unnamed members read from its source, and the source dropped."""
-
     def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
         """An answer with an error status."""
 

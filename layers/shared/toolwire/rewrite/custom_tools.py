@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
@@ -22,6 +21,7 @@ from toolwire.model.request import ChatRequest, Part, Tool, ToolCallPart
 from toolwire.model.stage import Stage
 from toolwire.model.warnings import Warnings
 from toolwire.wire.json import dump
+from toolwire.wire.plain import plain
 
 #: The parameter that stands for the text of a custom tool.
 INPUT = "input"
@@ -95,9 +95,9 @@ class CustomCalls(Stage):
 
     deltas = frozenset({ToolCallDelta})
 
-    def __init__(self, request: ChatRequest, warnings: Warnings, without_source: Callable[[Batch], Batch]) -> None:
-        """`warnings`: where to say what could not be carried. `without_source` is the provider's."""
-        self._warnings, self._without_source = warnings, without_source
+    def __init__(self, request: ChatRequest, warnings: Warnings) -> None:
+        """`warnings`: where to say what could not be carried."""
+        self._warnings = warnings
         self._names = frozenset(tool.name for tool in request.tools if tool.kind == "custom")
         self._open: dict[int, InputText] = {}  # part index -> its text
 
@@ -105,11 +105,11 @@ class CustomCalls(Stage):
         """The batch with calls of custom tools as such; itself, with its source, if it has none."""
         if not self._names or not any(self._concerns(event) for event in batch.events):
             return [batch]
-        plain = self._without_source(batch)
+        bare = plain(batch)
         events: list[StreamEvent] = []
-        for event in plain.events:
+        for event in bare.events:
             events += self._events(event) if self._concerns(event) else (event,)
-        return [Batch(tuple(events), plain.extra)]
+        return [Batch(tuple(events), bare.extra)]
 
     def _ended(self, text: InputText) -> str:
         rest = text.end()

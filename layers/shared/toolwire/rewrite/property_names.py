@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from toolwire.model.events import Batch, StreamEvent, ToolCallDelta, ToolCallEnd, ToolCallStart
@@ -16,6 +16,7 @@ from toolwire.model.map_request import map_messages, map_parts
 from toolwire.model.request import ChatRequest, Part, ToolCallPart
 from toolwire.model.stage import Stage
 from toolwire.wire.json import dump
+from toolwire.wire.plain import plain
 
 #: Tool name -> its names: what is written -> what is meant.
 Names = Mapping[str, Mapping[str, str]]
@@ -121,21 +122,20 @@ class RestoredNames(Stage):
 
     deltas = frozenset({ToolCallDelta})
 
-    def __init__(self, names: Names, without_source: Callable[[Batch], Batch]) -> None:
-        """`names`: of the tools, as the client calls them. `without_source` is the provider's."""
+    def __init__(self, names: Names) -> None:
+        """`names`: of the tools, as the client calls them."""
         self._names = {tool: known for tool, known in names.items() if known}
-        self._without_source = without_source
         self._open: dict[int, KeyScanner] = {}  # part index -> its scanner
 
     def take(self, batch: Batch) -> list[Batch]:
         """The batch with the client's keys; itself, with its source, if it has none to restore."""
         if not any(self._concerns(event) for event in batch.events):
             return [batch]
-        plain = self._without_source(batch)
+        bare = plain(batch)
         events: list[StreamEvent] = []
-        for event in plain.events:
+        for event in bare.events:
             events += self._events(event) if self._concerns(event) else (event,)
-        return [Batch(tuple(events), plain.extra)]
+        return [Batch(tuple(events), bare.extra)]
 
     def _concerns(self, event: StreamEvent) -> bool:
         if type(event) is ToolCallStart:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from toolwire.model.errors import UpstreamError
-from toolwire.model.events import Batch
 from toolwire.model.http import Headers, UpstreamRequest, endpoint, post_json
 from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, ToolChoice
 from toolwire.model.settings import Target
@@ -31,7 +30,6 @@ from toolwire.rewrite.history import with_legal_ids, with_results, with_user_las
 from toolwire.rewrite.stops import with_stops
 from toolwire.rewrite.tool_names import with_wire_names
 from toolwire.wire.anthropic_messages import DIALECT
-from toolwire.wire.anthropic_messages_extra import without_source
 from toolwire.wire.json import dump, write_array, write_object
 
 if TYPE_CHECKING:
@@ -75,9 +73,6 @@ class AnthropicMessages(Provider):
 
     def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
         return MessagesDecoder(asked)
-
-    def without_source(self, batch: Batch) -> Batch:
-        return without_source(batch)
 
     def sent_tools(self, body: bytes) -> list[SentTool]:
         from toolwire.providers.sent_tools import entries, member, sent_tool  # for few requests

@@ -14,7 +14,6 @@ from urllib.parse import quote
 from toolwire.framing import Framing
 from toolwire.framing.aws_event_stream import CONTENT_TYPE, AwsEventStreamDecoder
 from toolwire.model.errors import UpstreamError
-from toolwire.model.events import Batch
 from toolwire.model.http import Headers, UpstreamRequest, post_json
 from toolwire.model.request import ChatRequest, ResponseFormat, ToolCallPart, ToolResultPart
 from toolwire.model.settings import Target
@@ -86,9 +85,6 @@ class BedrockConverse(Provider):
 
     def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
         return ConverseDecoder(asked)
-
-    def without_source(self, batch: Batch) -> Batch:
-        return batch if batch.source is None else Batch(batch.events, batch.extra)
 
     def sent_tools(self, body: bytes) -> list[SentTool]:
         from toolwire.providers.sent_tools import entries, member, sent_tool  # for few requests

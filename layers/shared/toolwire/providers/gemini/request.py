@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 from toolwire.model.errors import RequestError, UpstreamError
-from toolwire.model.events import Batch
 from toolwire.model.http import Headers, UpstreamRequest, endpoint, post_json
 from toolwire.model.request import ChatRequest, Sampling
 from toolwire.model.settings import Target
@@ -83,10 +82,6 @@ class Google(Provider):
 
     def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
         return GeminiDecoder(asked)
-
-    def without_source(self, batch: Batch) -> Batch:
-        """No door speaks this dialect, so what the model does not name has no reader."""
-        return Batch(batch.events, batch.extra)
 
     def sent_tools(self, body: bytes) -> list[SentTool]:
         from toolwire.providers.sent_tools import entries, member, sent_tool  # for few requests

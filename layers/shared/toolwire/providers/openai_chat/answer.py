@@ -31,7 +31,7 @@ from toolwire.providers.openai_chat.usage import read_usage
 from toolwire.wire import openai_chat as wire
 from toolwire.wire.json import unnamed
 from toolwire.wire.openai_chat import is_null, is_set
-from toolwire.wire.openai_chat_extra import without_source
+from toolwire.wire.plain import plain
 
 _NOTHING = Batch(())
 
@@ -245,7 +245,7 @@ class ChatDecoder:
         batch = Batch(tuple(events), source=Source(wire.DIALECT, raw))
         if keep:
             return batch
-        batch = without_source(batch)
+        batch = plain(batch)
         return _without_function_call(batch) if self._asked.tool_names else batch
 
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolwire.model.errors import UpstreamError
-from toolwire.model.events import Batch
 from toolwire.model.http import Headers, UpstreamRequest, endpoint, post_json
 from toolwire.model.map_request import map_messages
 from toolwire.model.request import ChatRequest, Message, ReasoningPart, ResponseFormat
@@ -41,7 +40,6 @@ from toolwire.rewrite.stops import with_stops
 from toolwire.rewrite.tool_names import WIRE_NAME, with_wire_names
 from toolwire.wire.json import dump, members, write_array, write_object
 from toolwire.wire.openai_chat import DIALECT
-from toolwire.wire.openai_chat_extra import without_source
 
 if TYPE_CHECKING:
     from toolwire.providers.sent_tools import SentTool
@@ -87,9 +85,6 @@ class OpenAIChat(Provider):
 
     def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
         return ChatDecoder(asked)
-
-    def without_source(self, batch: Batch) -> Batch:
-        return without_source(batch)
 
     def sent_tools(self, body: bytes) -> list[SentTool]:
         from toolwire.providers.sent_tools import entries, member, members_of, sent_tool  # for few requests

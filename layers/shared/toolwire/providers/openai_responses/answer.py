@@ -30,10 +30,10 @@ from toolwire.providers.openai_responses.shapes import (
     read_item,
     read_response,
     read_usage,
-    response_extra,
-    without_source,
 )
 from toolwire.wire import openai_responses as wire
+from toolwire.wire.openai_responses_extra import response_extra
+from toolwire.wire.plain import plain
 
 _NOTHING = Batch(())
 
@@ -197,7 +197,7 @@ class ResponsesDecoder:
         whole = exact and response.object == "response" and bool(response.id and response.model)
         whole = whole and response.status in ("completed", "incomplete") and usage is not None
         batch = Batch(tuple(events), source=Source(wire.DIALECT, body))
-        return batch if whole else without_source(batch) if exact else Batch(batch.events, response_extra(body))
+        return batch if whole else plain(batch) if exact else Batch(batch.events, response_extra(body))
 
 
 _NO_RESPONSE = (wire.Response(), False)

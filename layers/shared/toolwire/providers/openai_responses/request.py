@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolwire.model.errors import UpstreamError
-from toolwire.model.events import Batch
 from toolwire.model.http import Headers, UpstreamRequest, endpoint, post_json
 from toolwire.model.request import ChatRequest, RequestFields
 from toolwire.model.settings import Target
@@ -22,7 +21,6 @@ from toolwire.providers.openai_models import EFFORTS, Family, family_of
 from toolwire.providers.openai_responses.answer import ResponsesDecoder
 from toolwire.providers.openai_responses.errors import error_from_body
 from toolwire.providers.openai_responses.messages import CONTENT, SHARED_MEMBERS, write_input
-from toolwire.providers.openai_responses.shapes import without_source
 from toolwire.providers.openai_responses.tools import write_tool_choice, write_tools
 from toolwire.providers.openai_tools import SCHEMAS, check_tools, only_allowed, with_known_schemas, without_idle_choice
 from toolwire.providers.profiles import Profile
@@ -98,9 +96,6 @@ class OpenAIResponses(Provider):
 
     def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
         return ResponsesDecoder(asked)
-
-    def without_source(self, batch: Batch) -> Batch:
-        return without_source(batch)
 
     def sent_tools(self, body: bytes) -> list[SentTool]:
         from toolwire.providers.sent_tools import entries, member, sent_tool  # for few requests

@@ -3,7 +3,7 @@
 Servers without a working parser stream a model's markup as text, and agents see text and stop. The filter takes every
 batch between the decoder and the rules of the exchange:
 
-    recovery = TextCallRecovery(tools, without_source)
+    recovery = TextCallRecovery(tools)
     (batch,) = recovery.take(batch)     the same object where nothing changes, so the frame's own bytes are shown
 
 Calls leave together right before the answer's end, behind what the provider said as structure: only then it is known
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from decimal import Decimal
 from operator import is_
@@ -48,6 +48,7 @@ from toolwire.model.stage import Stage
 from toolwire.model.warnings import Warnings
 from toolwire.stream.text_calls.arguments import TextTool
 from toolwire.stream.text_calls.scanner import TextCall, TextCallScanner
+from toolwire.wire.plain import plain
 
 _PartEvent = (
     TextStart | TextDelta | TextEnd
@@ -69,14 +70,10 @@ def recoverable(request: ChatRequest) -> tuple[Tool, ...]:
 
 
 class TextCallRecovery(Stage):
-    """See the module. `without_source` is the provider's: a batch that changes cannot be shown with its old bytes.
-    `warnings` gets a code once a call was recovered."""
+    """See the module. `warnings` gets a code once a call was recovered."""
 
-    def __init__(
-        self, tools: Iterable[Tool], without_source: Callable[[Batch], Batch], warnings: Warnings | None = None
-    ) -> None:
+    def __init__(self, tools: Iterable[Tool], warnings: Warnings | None = None) -> None:
         self._tools = {tool.name: TextTool(tool) for tool in tools}
-        self._without_source = without_source
         self._warnings = Warnings() if warnings is None else warnings
         self._scanners: dict[int, TextCallScanner] = {}  # the runs of text that are open
         self._waiting: dict[int, TextStart] = {}  # runs of which nothing was shown yet
@@ -103,13 +100,13 @@ class TextCallRecovery(Stage):
             self._take(event, after, events)
         if len(events) == len(batch.events) and all(map(is_, events, batch.events)):
             return [batch]
-        plain = self._without_source(batch)
-        extra = plain.extra
+        bare = plain(batch)
+        extra = bare.extra
         if any(type(event) is Finish for event in batch.events) and self._held_finish is not None:
             self._held_extra, extra = _split(extra)
         elif self._held_extra and any(type(event) is Finish for event in events):
             extra, self._held_extra = _joined(extra, self._held_extra), ()
-        return [Batch(tuple(self._with_extras(events, plain)), extra)]
+        return [Batch(tuple(self._with_extras(events, bare)), extra)]
 
     def broken(self) -> list[Batch]:
         """The answer broke off: the text that was held. Calls in it are not shown, since nobody may carry them out."""
@@ -235,9 +232,9 @@ class TextCallRecovery(Stage):
         arguments = [ToolCallDelta(index, call.arguments)] if call.arguments else []
         return [ToolCallStart(index, None, call.tool.name, kind, recovered=True), *arguments, ToolCallEnd(index)]
 
-    def _with_extras(self, events: list[StreamEvent], plain: Batch) -> list[StreamEvent]:
-        """Each of the provider's calls with its unnamed members, which `without_source` has read."""
-        extras = {self._places[event.index]: event.extra for event in plain.events if type(event) is ToolCallStart}
+    def _with_extras(self, events: list[StreamEvent], bare: Batch) -> list[StreamEvent]:
+        """Each of the provider's calls with its unnamed members, which `bare` has."""
+        extras = {self._places[event.index]: event.extra for event in bare.events if type(event) is ToolCallStart}
         return [
             replace(event, extra=extras[event.index])
             if type(event) is ToolCallStart and event.index in extras
