@@ -100,3 +100,30 @@ def test_a_host_that_misses_reasoning_is_sent_it_once(refusal: str, wants: bool)
     if wants:
         assert answer(exchange, [body], status=400).status == 400
         assert "reasoning_added" in exchange.figures.warnings
+
+
+PAGES = [b"<!doctype html><title>Sign in</title>", b"\n  <html><body>404</body></html>"]
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+@pytest.mark.parametrize("kind", ["text/html; charset=utf-8", "application/json", "text/event-stream"])
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("wire", ["openai_chat", "anthropic_messages", "gemini", "openai_responses"])
+def test_a_web_page_is_no_answer(wire: str, page: bytes, kind: str, streamed: bool) -> None:
+    """A wrong base URL, or a login in front of the host, answers 200."""
+    exchange = open_exchange(request(stream=streamed), wire=wire, profile=None)
+    told = answer(exchange, [page], content_type=kind)
+    assert told.status == 502
+    assert "web page" in json.loads(told.body)["error"]["message"]
+
+
+@pytest.mark.parametrize("word", ["MALFORMED_FUNCTION_CALL", "malformed_function_call"])
+def test_a_call_that_the_model_spoilt_is_no_clean_stop(word: str) -> None:
+    """A proxy says `stop`, and what its host said beside it."""
+    spoilt = json.loads(json.dumps(STOP))
+    spoilt["choices"][0]["native_finish_reason"] = word
+    told = ask(stream(ROLE, spoilt, TOTAL))
+    assert b"upstream_malformed_function_call" in told.body
+    plain = json.loads(json.dumps(STOP))
+    plain["choices"][0]["native_finish_reason"] = "STOP"
+    assert b"error" not in ask(stream(ROLE, text("Hi"), plain, TOTAL)).body

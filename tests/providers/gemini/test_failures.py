@@ -179,3 +179,16 @@ def test_nesting_ends() -> None:
     deep = stream(chunk(text("a")), chunk(call("f", {"a": 77}))).replace(b"77", b"[" * 9000 + b"]" * 9000)
     heard = said(deep)
     assert heard.error is not None
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_a_clean_stop_without_a_word_is_told(streamed: bool) -> None:
+    empty = chunk(finish="STOP")
+    body = stream(empty) if streamed else json.dumps(empty).encode()
+    told = ask(body, streamed=streamed, content_type="text/event-stream" if streamed else "application/json")
+    shown = told.headers.get("x-toolwire-warnings", "") + told.body.decode()
+    assert "empty_answer" in shown
+    full = chunk(text("Hi"), finish="STOP")
+    body = stream(full) if streamed else json.dumps(full).encode()
+    told = ask(body, streamed=streamed, content_type="text/event-stream" if streamed else "application/json")
+    assert "empty_answer" not in told.headers.get("x-toolwire-warnings", "") + told.body.decode()

@@ -78,8 +78,10 @@ class StreamReader:
 
     def feed(self, data: bytes) -> Iterator[Batch]:
         """See the module."""
+        if not self._size:
+            _check_page(data)
+        self._size += len(data)
         if not self._for_stream:
-            self._size += len(data)
             _check_size(self._size)
         for frame in self._frames.feed(data):
             yield self._read(frame)
@@ -144,6 +146,7 @@ class DocumentReader:
             return self._stream.feed(data)
         begins = len(self._body) < _BEGINNING
         self._body += data
+        _check_page(self._body)
         _check_size(len(self._body))
         if begins and (stream := self._stream_reader(bytes(self._body))) is not None:
             self._stream = stream
@@ -178,6 +181,15 @@ class RefusalReader:
     def end(self, error: GatewayError | None) -> Iterable[Batch]:  # noqa: ARG002 - what came of the body is the answer
         """Raises the refusal, as far as its body came."""
         raise self._provider.parse_error(self._status, self._headers, bytes(self._body))
+
+
+def _check_page(start: bytes | bytearray) -> None:
+    """Raises UpstreamProtocolError where the body begins as a web page does: no answer of any API does."""
+    if start.lstrip()[:1] == b"<":
+        raise UpstreamProtocolError(
+            "the upstream answered with a web page and not with its API: its base URL may be wrong, or something in "
+            "front of it wants a login"
+        )
 
 
 def _check_size(size: int) -> None:

@@ -20,6 +20,7 @@ MESSAGES = {
     "custom_tool_arguments_dropped": "The model gave a custom tool more than its one text; the rest was left out.",
     "custom_tool_as_function": "The provider has no custom tools: one was sent as a function with one string.",
     "document_as_text": "A document of text was sent as text, with its title in front.",
+    "empty_answer": "The model ended its turn without a word and without a call.",
     "empty_message": "A turn without content was sent as `(no text)`: the provider refuses an empty one.",
     "history_arguments_wrapped": "Arguments of a call in the history are no JSON object: they were sent as a string "
     "under `_raw_arguments`.",

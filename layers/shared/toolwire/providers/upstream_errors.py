@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from toolwire.model.errors import UpstreamError
+
+_MILLISECONDS = re.compile(r"[0-9]{1,8}(\.[0-9]{1,6})?")
 
 #: HTTP status -> our code, where the upstream has no code of its own.
 CODES = {
@@ -27,6 +31,15 @@ def code_of(status: int) -> str:
 def retry_of(status: int) -> bool | None:
     """False for a fault that the same request will meet again; None leaves the choice to the client."""
     return False if status < 500 and status not in (408, 409, 429) else None
+
+
+def retry_after_of(headers: dict[str, str]) -> str | None:
+    """When the upstream says to try again, as `Retry-After` has it. `retry-after-ms`, which OpenAI's hosts send beside
+    it or in its place, is told in seconds with a fraction. Names of headers in lower case."""
+    if (said := headers.get("retry-after")) is not None:
+        return said
+    milliseconds = headers.get("retry-after-ms", "").strip()
+    return f"{float(milliseconds) / 1000:g}" if _MILLISECONDS.fullmatch(milliseconds) else None
 
 
 def credential_refused(status: int) -> UpstreamError:

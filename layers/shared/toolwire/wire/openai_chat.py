@@ -200,6 +200,7 @@ class Choice(Struct):
     delta: Delta | None = None
     message: Delta | None = None
     finish_reason: str | None = None
+    native_finish_reason: str | None = None  # of a proxy: the word of the host behind it
     error: Raw = ABSENT  # OpenRouter
 
 

@@ -60,6 +60,7 @@ def _choice(raw: bytes) -> Choice:
         delta=_delta(choice.get("delta")),
         message=_delta(choice.get("message")),
         finish_reason=_text(choice.get("finish_reason")),
+        native_finish_reason=_text(choice.get("native_finish_reason")),
         error=msgspec.Raw(choice.get("error", b"")),
     )
 

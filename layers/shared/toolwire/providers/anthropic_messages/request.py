@@ -22,6 +22,7 @@ from toolwire.providers.anthropic_messages.settings import Settings, settle
 from toolwire.providers.anthropic_messages.tools import SCHEMAS, with_tools, write_tool_choice
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.profiles import Profile
+from toolwire.providers.upstream_errors import retry_after_of
 from toolwire.rewrite.answer_format import with_format_in_words
 from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
@@ -80,7 +81,7 @@ class AnthropicMessages(Provider):
         return [sent_tool(tool, None, "input_schema") for tool in entries(member(body, "tools"))]
 
     def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
-        return error_from_body(body, status, headers.get("retry-after"))
+        return error_from_body(body, status, retry_after_of(headers))
 
     def count_request(self, request: UpstreamRequest) -> Count:
         from toolwire.providers.anthropic_messages.token_count import (

@@ -10,7 +10,7 @@ import msgspec
 from toolwire.framing import Frame
 from toolwire.framing.aws_event_stream import EXCEPTION
 from toolwire.model.errors import UpstreamError
-from toolwire.providers.upstream_errors import code_of, credential_refused, retry_of
+from toolwire.providers.upstream_errors import code_of, credential_refused, retry_after_of, retry_of
 
 #: Exception -> the status it would have had before the stream began. Source: the API reference of ConverseStream.
 _STATUS = {
@@ -27,9 +27,7 @@ def error_of(status: int, headers: dict[str, str], body: bytes) -> UpstreamError
     """An answer with an error status. `headers` have names in lower case."""
     name = headers.get("x-amzn-errortype", "").partition(":")[0]
     document = _document(body)
-    return _error(
-        name or str(document.get("__type", "")).rpartition("#")[2], status, document, headers.get("retry-after")
-    )
+    return _error(name or str(document.get("__type", "")).rpartition("#")[2], status, document, retry_after_of(headers))
 
 
 def error_of_frame(frame: Frame) -> UpstreamError:

@@ -169,6 +169,8 @@ class GeminiDecoder:
             raise UpstreamTruncated("the upstream's answer ended before it began")
         if self._finish is None:
             raise UpstreamTruncated("the upstream's answer broke off: it gives no finish reason")
+        if self._finish.reason == "stop" and not self._parts.count:
+            self._asked.warn("empty_answer")
         events: list[StreamEvent] = []
         self._parts.end(events)
         self._say_finish(events)  # calls may have come after it

@@ -23,6 +23,7 @@ from toolwire.providers.gemini.messages import CONTENT, HistoryWriter
 from toolwire.providers.gemini.models import Family, family_of, thinking
 from toolwire.providers.gemini.tools import SCHEMAS, calling_config, write_declarations
 from toolwire.providers.profiles import Profile
+from toolwire.providers.upstream_errors import retry_after_of
 from toolwire.rewrite.answer_format import with_format_in_words
 from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
@@ -92,7 +93,7 @@ class Google(Provider):
         return [sent_tool(tool, None, "parametersJsonSchema", is_forced=forced) for tools in sets for tool in tools]
 
     def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
-        return error_from_body(body, status, headers.get("retry-after"))
+        return error_from_body(body, status, retry_after_of(headers))
 
     def count_request(self, request: UpstreamRequest) -> Count:
         from toolwire.providers.gemini.token_count import count_request  # for few requests: no cold start's business

@@ -154,6 +154,7 @@ class ChatDecoder:
             self._has_deltas = self._has_deltas or choice.delta is not None
             keep = keep and self._finish is None  # content after the finish
         if choice.finish_reason:
+            _check_native(choice.native_finish_reason)
             keep = self._finished(choice.finish_reason, events) and keep
         elif choice.finish_reason is not None:
             keep = False
@@ -189,6 +190,7 @@ class ChatDecoder:
             keep = keep and bool(entry.id) and whole and len(self._parts.announced) == position + 1
             keep = keep and (entry.custom is not None or bool(entry.function and entry.function.arguments))
         if choice.finish_reason:
+            _check_native(choice.native_finish_reason)
             keep = self._finished(choice.finish_reason, events) and keep
         if is_set(chunk.usage):
             self._usage = read_usage(chunk.usage)
@@ -285,3 +287,9 @@ def _read(raw: bytes) -> tuple[wire.Chunk, bool, bytes]:
             except (ValueError, TypeError, RecursionError):
                 continue
         raise UpstreamProtocolError("the upstream sent something that is no JSON object") from None
+
+
+def _check_native(word: str | None) -> None:
+    """Raises UpstreamError where a proxy says a plain reason, and the host behind it that the model's call is none."""
+    if word is not None and word.upper().startswith("MALFORMED"):
+        raise UpstreamError(f"the model's answer cannot be used: {word[:64]}", code="upstream_malformed_function_call")

@@ -31,6 +31,7 @@ from toolwire.providers.openai_chat.tools import write_tool, write_tool_choice
 from toolwire.providers.openai_tools import SCHEMAS, check_tools, only_allowed, with_known_schemas, without_idle_choice
 from toolwire.providers.profiles import Profile
 from toolwire.providers.reasoning_efforts import with_known_effort
+from toolwire.providers.upstream_errors import retry_after_of
 from toolwire.rewrite.answer_format import with_format_in_words
 from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
@@ -97,7 +98,7 @@ class OpenAIChat(Provider):
         ]
 
     def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
-        return error_from_body(body, status, headers.get("retry-after"))
+        return error_from_body(body, status, retry_after_of(headers))
 
 
 PROVIDER = OpenAIChat()

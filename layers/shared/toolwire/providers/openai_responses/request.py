@@ -25,6 +25,7 @@ from toolwire.providers.openai_responses.tools import write_tool_choice, write_t
 from toolwire.providers.openai_tools import SCHEMAS, check_tools, only_allowed, with_known_schemas, without_idle_choice
 from toolwire.providers.profiles import Profile
 from toolwire.providers.reasoning_efforts import with_known_effort
+from toolwire.providers.upstream_errors import retry_after_of
 from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields, without_server_tools, without_unsigned_reasoning
@@ -103,7 +104,7 @@ class OpenAIResponses(Provider):
         return [sent_tool(tool, None, "parameters") for tool in entries(member(body, "tools"))]
 
     def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
-        return error_from_body(body, status, headers.get("retry-after"))
+        return error_from_body(body, status, retry_after_of(headers))
 
     def count_request(self, request: UpstreamRequest) -> Count:
         from toolwire.providers.openai_responses.token_count import (

@@ -133,8 +133,15 @@ class UpstreamResponse:
 
     def chunks(self) -> Iterator[bytes]:
         """The body's bytes as they arrive. Raises the errors of this module."""
+        coding = self.headers.get("content-encoding", "identity").strip().lower()
+        stream = cast("Iterable[bytes]", self._response.stream)
         try:
-            yield from cast("Iterable[bytes]", self._response.stream)
+            if coding in ("", "identity"):
+                yield from stream
+            else:
+                from toolwire.shell.network.unpacking import unpacked  # for few hosts: no cold start's business
+
+                yield from unpacked(stream, coding)
         except _TRANSPORT_ERRORS as error:
             raise _renamed(error, self._attempt, self._host) from None
         finally:
