@@ -36,7 +36,7 @@ class RefusalPart:
 @dataclass(frozen=True, slots=True)
 class ReasoningPart:
     """Reasoning text of an assistant turn, with the opaque state of the provider it came from, if there is any. A
-    writer gets only signatures that its own provider has made: see `turn_state`."""
+    writer gets only signatures that its own provider has made: see `conversation`."""
 
     text: str
     signature: str | None = None
