@@ -1,8 +1,8 @@
 """What the store keeps of a conversation: no message, only ids and what providers want back.
 
 One item for each minted call id (`call_...`): whose call it was and what its provider called it. One item for the state
-of each turn with calls (`state#` + the id of its first call): see `conversation`. The table's keys are `conversation_id`
-(here `partition`) and `tool_call_id` (here `sort`).
+of each turn with calls (`state#` + the id of its first call): see `conversation`. The table's keys are
+`conversation_id` (here `partition`) and `tool_call_id` (here `sort`).
 """
 
 from __future__ import annotations
