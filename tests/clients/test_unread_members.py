@@ -26,7 +26,11 @@ PLAIN: dict[str, dict[str, Any]] = {
 OTHERS = [(door, wire) for door in LANES for wire in sorted(MODELS) if LANES[door] != wire]
 
 _KNOWN = frozenset().union(*(names.read | names.documented for names in MEMBER_NAMES.values()))
-names = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=20).filter(lambda name: name not in _KNOWN)
+#: What `send` is told beside the request's members.
+_ARGUMENTS = {"door", "wire", "model", "profile"}
+names = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=20).filter(
+    lambda name: name not in _KNOWN | _ARGUMENTS
+)
 values = st.one_of(st.booleans(), st.integers(), st.text(max_size=5), st.lists(st.integers(), max_size=2),
                    st.dictionaries(st.text(max_size=3), st.integers(), max_size=2))  # fmt: skip
 

@@ -76,13 +76,19 @@ def essence(completion: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def without_comments(body: bytes) -> bytes:
+    """What clients read: a warning that is found late stands in front of what it arrived with."""
+    return b"\n\n".join(frame for frame in body.split(b"\n\n") if not frame.startswith(b": "))
+
+
 @given(conversations(), st.lists(st.integers(0, 4000), max_size=6))
 def test_streamed_equals_buffered(conversation: tuple[bytes, bytes], cuts: list[int]) -> None:
     streamed, document = conversation
     ends = sorted(min(cut, len(streamed)) for cut in cuts)
     pieces = [streamed[a:b] for a, b in zip([0, *ends], [*ends, len(streamed)], strict=True)]
     try_stream = answer(opened(request(usage=True)), pieces)
-    assert try_stream.body == told(opened(request(usage=True)), streamed).body, "however the bytes are cut"
+    whole = told(opened(request(usage=True)), streamed).body
+    assert without_comments(try_stream.body) == without_comments(whole), "however the bytes are cut"
     said = read(try_stream.body, usage=True)
     folded = essence(sdk_stream(try_stream.body))
     assert said.error is None

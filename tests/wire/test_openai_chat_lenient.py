@@ -128,7 +128,7 @@ def test_other_escapes_are_as_they_were(text: str) -> None:
     ("raw", "expected"),
     [
         ("{}", ToolCallDelta()),
-        ('{"index":"1","id":7,"type":null}', ToolCallDelta(index=1, id="7")),
+        ('{"index":"1","id":7,"type":null}', ToolCallDelta(index=1, id="7", type=None)),
         ('{"index":1.0}', ToolCallDelta(index=1)),
         ('{"index":"one"}', ToolCallDelta()),
         ('{"index":-1}', ToolCallDelta(index=-1)),

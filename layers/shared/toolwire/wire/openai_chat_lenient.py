@@ -93,7 +93,7 @@ def _call(raw: bytes) -> ToolCallDelta:
     call = members(raw)
     custom = call.get("custom", b"null")
     delta = ToolCallDelta(
-        index=_number(call.get("index")), id=_text(call.get("id")), type=_text(call.get("type")) or ""
+        index=_number(call.get("index")), id=_text(call.get("id")), type=_text(call["type"]) if "type" in call else ""
     )
     delta.extra_content = msgspec.Raw(call.get("extra_content", b""))
     delta.function = _function(call.get("function", b""))

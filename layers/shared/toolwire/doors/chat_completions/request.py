@@ -157,7 +157,7 @@ def _response_format(top: dict[str, bytes]) -> ResponseFormat | None:
             code="missing_required_parameter",
         )
     inner = shape.json_schema
-    schema = bytes(inner.schema) or None
+    schema = None if bytes(inner.schema) in (b"", b"null") else bytes(inner.schema)
     return ResponseFormat("json_schema", inner.name, schema, inner.strict, inner.description)
 
 

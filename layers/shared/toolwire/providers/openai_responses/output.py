@@ -8,7 +8,7 @@ import msgspec
 
 from toolwire.model.events import StreamEvent, TextDelta, ToolCallDelta
 from toolwire.providers.openai_responses.items import Call, Item, Message, Parts, Place, new_item
-from toolwire.providers.openai_responses.shapes import read_item
+from toolwire.providers.openai_responses.shapes import MODELLED, read_item
 from toolwire.wire import openai_responses as wire
 
 #: Event -> (the kind of item a delta belongs to, the name of the text's list in it).
@@ -205,7 +205,8 @@ class Output:
             if not item.ended:
                 self._finish_item(item, shape, raw, events, cut)
             told.add(id(item))
-            same = same and item.id == shape.id and item.call_id == shape.call_id
+            # An item without a neutral word keeps its own bytes, whatever it says of its call by then.
+            same = same and item.id == shape.id and (item.kind not in MODELLED or item.call_id == shape.call_id)
         same = same and len(told) == len(self.items)
         for item in self.items.values():
             if not item.ended:
