@@ -158,6 +158,12 @@ def _response_format(top: dict[str, bytes]) -> ResponseFormat | None:
         )
     inner = shape.json_schema
     schema = None if bytes(inner.schema) in (b"", b"null") else bytes(inner.schema)
+    if schema is not None and schema[:1] != b"{":
+        raise RequestError(
+            "`response_format.json_schema.schema` must be an object: a JSON Schema",
+            param="response_format.json_schema.schema",
+            code="invalid_type",
+        )
     return ResponseFormat("json_schema", inner.name, schema, inner.strict, inner.description)
 
 
