@@ -11,6 +11,15 @@ from toolwire.providers.hosts import DEMO, DEMO_MODELS
 _COLUMNS = 100
 _LABEL = "  {:<15} "
 
+#: Variables by which AWS's own tools find credentials; those of a machine's role are found without any.
+_AWS_CREDENTIALS = (
+    "AWS_ACCESS_KEY_ID",
+    "AWS_PROFILE",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+)
+
 #: What a store means for whoever stops the server.
 _STORES = {
     "memory": "kept in memory until it stops",
@@ -29,7 +38,7 @@ def banner(url: str, settings: Settings, wires: Container[str], env: Mapping[str
         "demo models": demo if settings.enable_demo else ["switched off"],
         "with key": [p.name for p in providers if p.credential != "none" and p not in lacking],
         "need no key": [p.name for p in providers if p.credential == "none"],
-        "key missing": [f"{p.name} ({p.credential.partition(':')[2]})" for p in lacking],
+        "key missing": [f"{p.name} ({p.credential.partition(':')[2] or 'AWS credentials'})" for p in lacking],
         "clients": [
             "must show a key" if settings.key_sha256 or settings.require_key or settings.keys_file else "need no key"
         ],
@@ -51,4 +60,6 @@ def _row(label: str, names: list[str]) -> str:
 def _is_ready(provider: ProviderConfig, env: Mapping[str, str]) -> bool:
     """Whether a credential is there. One in AWS is fetched when it is first used, and counts as there."""
     kind, _, name = provider.credential.partition(":")
+    if kind == "aws":
+        return bool(name) or any(env.get(sign) for sign in _AWS_CREDENTIALS)
     return kind != "env" or bool(env.get(name, "").strip())

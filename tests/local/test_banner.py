@@ -72,3 +72,11 @@ def test_long_rows_are_broken_between_names() -> None:
 
     assert max(map(len, lines)) <= 100
     assert all(any(f"{name} ({name})" in line for line in lines) for name in names)
+
+
+def test_hosts_that_are_signed_for_need_aws_credentials() -> None:
+    cloud = ProviderConfig("cloud", "openai_chat", "https://bedrock-runtime.eu-west-1.amazonaws.com", "aws")
+    settings = Settings({"cloud": cloud})
+    without = banner("http://h", settings, ["openai_chat"], {}, "memory")
+    assert "key missing     cloud (AWS credentials)" in without
+    assert "with key        cloud" in banner("http://h", settings, ["openai_chat"], {"AWS_PROFILE": "work"}, "memory")
