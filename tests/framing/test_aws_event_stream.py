@@ -53,14 +53,17 @@ def test_a_byte_at_a_time() -> None:
     assert decoded(*(STREAM[at : at + 1] for at in range(len(STREAM)))) == FRAMES
 
 
-@pytest.mark.parametrize("cut", range(1, len(STREAM), 7))
-def test_an_end_inside_a_frame_is_no_end(cut: int) -> None:
-    boundaries, at = {0}, 0
+def boundaries() -> set[int]:
+    """Where one frame ends and the next begins."""
+    found, at = {0}, 0
     while at < len(STREAM):
         at += struct.unpack_from(">I", STREAM, at)[0]
-        boundaries.add(at)
-    if cut in boundaries:
-        pytest.skip("between two frames")
+        found.add(at)
+    return found
+
+
+@pytest.mark.parametrize("cut", sorted(set(range(len(STREAM))) - boundaries()))
+def test_an_end_inside_a_frame_is_no_end(cut: int) -> None:
     with pytest.raises(UpstreamTruncated, match="inside a frame"):
         decoded(STREAM[:cut])
 
