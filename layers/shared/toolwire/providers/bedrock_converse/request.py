@@ -14,7 +14,7 @@ from urllib.parse import quote
 from toolwire.framing import Framing
 from toolwire.framing.aws_event_stream import CONTENT_TYPE, AwsEventStreamDecoder
 from toolwire.model.errors import UpstreamError
-from toolwire.model.http import Headers, UpstreamRequest, post_json
+from toolwire.model.http import Headers, UpstreamRequest, endpoint, post_json
 from toolwire.model.request import ChatRequest, ResponseFormat, ToolCallPart, ToolResultPart
 from toolwire.model.settings import Target
 from toolwire.model.warnings import Warnings
@@ -107,7 +107,7 @@ def _accepts_events(headers: Headers) -> Iterator[tuple[str, str]]:
 def url_of(target: Target, *, stream: bool) -> str:
     """The address of the model: its id is one segment, whatever characters an ARN has."""
     verb = "converse-stream" if stream else "converse"
-    return f"{target.provider.base_url.rstrip('/')}/model/{quote(target.model, safe='')}/{verb}"
+    return endpoint(target.provider.base_url, f"/model/{quote(target.model, safe='')}/{verb}")
 
 
 def write_request(request: ChatRequest, target: Target) -> tuple[bytes, bool, Warnings]:
