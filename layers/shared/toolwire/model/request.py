@@ -158,7 +158,10 @@ class Message:
 
     @property
     def tool_calls(self) -> tuple[ToolCallPart, ...]:
-        return tuple(part for part in self.parts if type(part) is ToolCallPart)
+        """The calls in the message. Only the assistant makes calls, so most messages are not searched."""
+        if self.role != "assistant":
+            return ()
+        return tuple([part for part in self.parts if type(part) is ToolCallPart])
 
 
 @dataclass(frozen=True, slots=True)

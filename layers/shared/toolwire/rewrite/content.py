@@ -24,6 +24,7 @@ from toolwire.model.request import (
     Part,
     Role,
     TextPart,
+    ToolCallPart,
     ToolResultPart,
 )
 from toolwire.model.warnings import Warnings
@@ -76,6 +77,8 @@ class _Carrier:
         return same_if_unchanged(parts, [new for part in parts for new in self._part(part, role)])
 
     def _part(self, part: Part, role: Role) -> tuple[Part, ...]:
+        if type(part) is TextPart or type(part) is ToolCallPart:  # nearly all
+            return (part,)
         match part:
             case ToolResultPart(content=content):
                 carried = self._parts(content, "tool")

@@ -60,7 +60,9 @@ def bridged(request: ChatRequest, warnings: Warnings) -> ChatRequest:
         tools = tuple(_function(tool) if tool.kind == "custom" else tool for tool in request.tools)
         request = replace(request, tools=tools)
         warnings.add("custom_tool_as_function")
-    return map_messages(request, lambda message: map_parts(message, _bridged_part))
+    return map_messages(
+        request, lambda message: map_parts(message, _bridged_part) if message.role == "assistant" else message
+    )
 
 
 def _function(tool: Tool) -> Tool:

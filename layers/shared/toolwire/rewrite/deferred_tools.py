@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 from toolwire.model.map_request import map_each, map_messages, map_parts
-from toolwire.model.request import ChatRequest, Part, TextPart, Tool, ToolReferencePart, ToolResultPart
+from toolwire.model.request import ChatRequest, Message, Part, TextPart, Tool, ToolReferencePart, ToolResultPart
 
 
 def with_found_tools(request: ChatRequest) -> ChatRequest:
     """The request without deferred tools that nothing has found yet, and with what was found in words; itself if it has
     neither. Where the search itself runs at another provider, all tools go: nobody could find them."""
-    given, request = request, map_messages(request, lambda message: map_parts(message, _part_in_words))
+    given, request = request, map_messages(request, _in_words)
     if not any(map(_is_deferred, request.tools)) or any(map(_searches_elsewhere, request.tools)):
         return request
     found = frozenset(_found(given))
@@ -42,6 +42,10 @@ def _is_deferred(tool: Tool) -> bool:
 
 def _searches_elsewhere(tool: Tool) -> bool:
     return tool.kind == "opaque" and tool.name.startswith("tool_search")
+
+
+def _in_words(message: Message) -> Message:
+    return map_parts(message, _part_in_words) if message.role == "tool" else message
 
 
 def _part_in_words(part: Part) -> Part:

@@ -7,7 +7,7 @@ compatible host has been seen to leave it out; what must be there is checked by 
 from __future__ import annotations
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 #: A Raw member that is absent, to be told by `is`; `Raw | None` would accept nothing but null.
 ABSENT = Raw()
@@ -53,15 +53,15 @@ class ToolCall(LenientToolCall, forbid_unknown_fields=True):
 
 
 class LenientMessage(Struct):
-    """A message of any role."""
+    """A message of any role. What it lacks is UNSET, so that a null member shows."""
 
     role: str
     content: str | list[Raw] | None = None
-    name: str | None = None
-    tool_calls: list[Raw] | None = None
-    tool_call_id: str | None = None
-    refusal: str | None = None
-    reasoning_content: str | None = None
+    name: str | UnsetType | None = UNSET
+    tool_calls: list[Raw] | UnsetType | None = UNSET
+    tool_call_id: str | UnsetType | None = UNSET
+    refusal: str | UnsetType | None = UNSET
+    reasoning_content: str | UnsetType | None = UNSET
 
 
 class Message(LenientMessage, forbid_unknown_fields=True):

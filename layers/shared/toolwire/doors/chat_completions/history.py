@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import msgspec
 
+from toolwire.doors.chat_completions.legacy import FUNCTION_MESSAGE
 from toolwire.doors.openai_files import file_part, image_part, raw_audio_part
 from toolwire.doors.typed import decode, required_messages
 from toolwire.model.errors import RequestError
@@ -24,7 +25,7 @@ from toolwire.model.request import (
 )
 from toolwire.model.source import Members, Source, with_source
 from toolwire.wire import openai_chat as wire
-from toolwire.wire.json import members, raw_members, unnamed
+from toolwire.wire.json import raw_members, unnamed
 
 _ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 
@@ -53,13 +54,11 @@ def _message(raw: bytes, path: str) -> Message:
         shape = msgspec.json.decode(raw, type=wire.Message)
     except msgspec.DecodeError:
         shape = decode(raw, wire.LenientMessage, path)
-        extra = unnamed(raw, _MESSAGE)
-    if b"null" in raw and any(value == b"null" for name, value in members(raw).items() if name != "content"):
-        # A null member means an absent one; OpenAI's SDKs replay them and several hosts refuse them.
-        extra = tuple((name, value) for name, value in extra if value != b"null")
+        unread = unnamed(raw, _MESSAGE)
+        extra = tuple((name, value) for name, value in unread if value != b"null")
+        source = source if len(extra) == len(unread) else None
+    if not _is_taken_everywhere(shape):
         source = None
-    if shape.tool_calls == [] or shape.content == []:
-        source = None  # refused by OpenAI, DeepSeek and DashScope
     if shape.role not in _ROLES:
         raise RequestError(
             f"`{path}.role` must be one of system, developer, user, assistant, tool, not {shape.role!r}",
@@ -73,12 +72,23 @@ def _message(raw: bytes, path: str) -> Message:
             code="invalid_value",
         )
     if shape.role == "function":  # deprecated: only the lane carries it
-        part = OpaquePart("function_message", wire.DIALECT, raw, path=path)
+        part = OpaquePart(FUNCTION_MESSAGE, wire.DIALECT, raw, path=path)
         return with_source(Message("user", (part,)), Source(wire.DIALECT, raw))
     parts = _parts(shape, path)
-    if any(type(part) is ToolCallPart and part.source is None for part in parts):
+    if shape.tool_calls and any(type(part) is ToolCallPart and part.source is None for part in parts):
         source = None
-    return with_source(Message(cast(Role, shape.role), parts, shape.name, extra), source)
+    return with_source(Message(cast(Role, shape.role), parts, _given(shape.name), extra), source)
+
+
+def _given(name: str | msgspec.UnsetType | None) -> str | None:
+    return None if name is msgspec.UNSET else name
+
+
+def _is_taken_everywhere(shape: wire.LenientMessage) -> bool:
+    """Whether hosts take the message as the client wrote it. A null member means an absent one: OpenAI's SDKs replay
+    them, and several hosts refuse them. OpenAI, DeepSeek and DashScope refuse empty lists."""
+    optional = (shape.name, shape.tool_calls, shape.tool_call_id, shape.refusal, shape.reasoning_content)
+    return None not in optional and shape.tool_calls != [] and shape.content != []
 
 
 def _parts(shape: wire.Message, path: str) -> tuple[Part, ...]:
@@ -100,7 +110,7 @@ def _parts(shape: wire.Message, path: str) -> tuple[Part, ...]:
             code="missing_required_parameter",
         )
     inner = cast("tuple[TextPart | ImagePart | FilePart | OpaquePart, ...]", content)
-    return (ToolResultPart(shape.tool_call_id, inner, name=shape.name),)
+    return (ToolResultPart(shape.tool_call_id, inner, name=_given(shape.name)),)
 
 
 def _assistant_parts(shape: wire.Message, path: str) -> tuple[Part, ...]:

@@ -12,9 +12,12 @@ from collections.abc import Iterator
 import msgspec
 
 from toolwire.doors.typed import decode, member
-from toolwire.model.request import ChatRequest
+from toolwire.model.request import ChatRequest, Message, OpaquePart
 from toolwire.wire import openai_chat as wire
 from toolwire.wire.json import dump, elements, members, write_array, write_object
+
+#: The kind of the opaque part that a message of role `function` is read as, before it has its call's id.
+FUNCTION_MESSAGE = "function_message"
 
 _ABSENT = (b"", b"null")
 
@@ -23,6 +26,17 @@ def speaks_functions(request: ChatRequest) -> bool:
     """Whether the client wants its calls as `function_call`."""
     fields = dict(request.fields.members) if request.fields is not None else {}
     return fields.get("functions", b"null") != b"null" and fields.get("tools", b"null") == b"null"
+
+
+def is_deprecated(top: dict[str, bytes], messages: tuple[Message, ...]) -> bool:
+    """Whether something of the request, or of its messages as they were read, has the deprecated form."""
+    return "functions" in top or "function_call" in top or any(map(_is_deprecated, messages))
+
+
+def _is_deprecated(message: Message) -> bool:
+    if message.extra and any(name == "function_call" for name, _ in message.extra):
+        return True
+    return bool(message.parts) and type(part := message.parts[0]) is OpaquePart and part.kind == FUNCTION_MESSAGE
 
 
 def as_tools(top: dict[str, bytes]) -> dict[str, bytes]:
@@ -53,8 +67,6 @@ def _named(choice: bytes) -> bytes:
 def _modern_messages(raw: bytes) -> bytes | None:
     """The messages with calls and results by id; None where none is a function's. Those that cannot be read are the
     reader's to refuse."""
-    if b"function" not in raw:
-        return None
     try:
         raws = elements(raw)
         given = list(map(members, raws))

@@ -15,7 +15,7 @@ import msgspec
 from toolwire.doors import AnswerContext, Door, StreamEncoder, openai_errors
 from toolwire.doors.chat_completions.document import render_response
 from toolwire.doors.chat_completions.history import read_messages, within
-from toolwire.doors.chat_completions.legacy import as_tools, speaks_functions
+from toolwire.doors.chat_completions.legacy import as_tools, is_deprecated, speaks_functions
 from toolwire.doors.chat_completions.stream import ChatEncoder
 from toolwire.doors.sample_request import SAMPLE_MESSAGES, sample_post
 from toolwire.doors.tool_parameters import read_parameters
@@ -80,12 +80,15 @@ def parse_request(body: bytes) -> ChatRequest:
 
 
 def _request(given: dict[str, bytes]) -> ChatRequest:
-    top = as_tools(given)
+    top, messages = given, read_messages(given)
+    if is_deprecated(given, messages):
+        top = as_tools(given)
+        messages = read_messages(top)
     stream = bool(member(top, "stream", bool))
     tools = _tools(top)
     parsed = ChatRequest(
         model=required_model(top),
-        messages=read_messages(top),
+        messages=messages,
         tools=tools,
         tool_choice=_tool_choice(top),
         parallel_tool_calls=member(top, "parallel_tool_calls", bool),

@@ -151,6 +151,8 @@ def _with_reasoning(request: ChatRequest, profile: Profile) -> ChatRequest:
     empty where the host asks for it and there is none."""
 
     def adapted(message: Message) -> Message:
+        if message.role != "assistant":
+            return message
         if not any(type(part) is ReasoningPart for part in message.parts):
             wanted = profile.reasoning_required and message.tool_calls
             return replace(message, parts=(ReasoningPart(""), *message.parts)) if wanted else message
