@@ -382,8 +382,14 @@ def test_half_a_surrogate_pair_in_each_chunk() -> None:
         (
             {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 22, "cost": 0.10,
              "completion_tokens_details": {"reasoning_tokens": 7}},
-            {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 22, "cost": 0.10,
-             "completion_tokens_details": {"reasoning_tokens": 7}},
+            {"prompt_tokens": 10, "completion_tokens": 12, "total_tokens": 22, "cost": 0.10,
+             "completion_tokens_details": {"reasoning_tokens": 7},
+             "prompt_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0}},
+        ),
+        (  # another total of the host's own
+            {**USAGE, "total_tokens": 99, "cost": 0.10},
+            {**USAGE, "cost": 0.10, "prompt_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+             "completion_tokens_details": {"reasoning_tokens": 0}},
         ),
         (
             {"prompt_tokens": 10, "completion_tokens": 5},

@@ -103,7 +103,10 @@ def _choice(**members: Any) -> bytes:
 
 
 MESSAGES: list[Any] = [{"content": "x"}, {"role": None, "content": "x"}, {"role": "assistant", "content": ["x"]}]
-USAGES: list[Any] = [{}, "", 5, {"prompt_tokens": 1}, {"completion_tokens": 5.0}]
+USAGES: list[Any] = [
+    ..., None, {}, "", 5, {"prompt_tokens": 1}, {"completion_tokens": 5.0},
+    {"prompt_tokens": 1, "completion_tokens": 5, "total_tokens": 7},
+]  # fmt: skip
 NO_ERRORS: list[Any] = [{}, "", False]
 TWO_CHOICES = [{"index": 1, "message": {"content": "y"}}, *json.loads(whole({"content": "x"}))["choices"]]
 
@@ -130,8 +133,8 @@ def test_one_defect_of_a_document(body: bytes) -> None:
     assert all(isinstance(completion[name], str) and completion[name] for name in ("id", "model"))
     assert isinstance(completion["created"], int)
     assert "error" not in completion
-    usage = completion.get("usage")
-    assert usage is None or usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
+    usage = completion["usage"]
+    assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
 
 
 @pytest.mark.parametrize("kind", ["application/json", "application/json; charset=utf-8", "text/event-stream", ""])

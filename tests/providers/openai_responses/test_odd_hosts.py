@@ -61,6 +61,10 @@ ANSWERS: dict[str, list[Any]] = {
         added(0, "function_call", "fc_1", call_id="call_1", name=""), ARGUMENTS, done(0, CALL), completed(CALL),
     ],
     "contents that begin at 1": [*HELLO, completed(MESSAGE)],
+    "a total that is not the sum": [
+        OPEN, ARGUMENTS, WHOLE, done(0, CALL),
+        event("completed", response=response("completed", [CALL], usage=USAGE | {"total_tokens": 9})),
+    ],
     "events that no SDK knows": [
         event("reasoning_part.added", output_index=0, item_id="rs_1", content_index=0, part=THINKING),
         event("reasoning_part.done", output_index=0, item_id="rs_1", content_index=0, part=THINKING),
@@ -86,6 +90,7 @@ def test_an_item_keeps_its_identity(name: str) -> None:
     begun = [event["item"] for event in events if event["type"] == "response.output_item.added"]
     ended = [event["item"] for event in events if event["type"] == "response.output_item.done"]
     final = events[-1]["response"]["output"]
+    assert events[-1]["response"]["usage"]["total_tokens"] == 2
     assert (
         [identity(item) for item in begun] == [identity(item) for item in ended] == [identity(item) for item in final]
     )

@@ -50,7 +50,7 @@ STREAM = [frame({"role": "assistant", "content": "The answer."}), frame({}, "sto
 CALLS = [
     frame({"role": "assistant", "tool_calls": [{"index": 0, **CALL}]}),
     frame({}, "tool_calls"),
-    frame(None, usage={"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12}),
+    frame(None, usage={"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 19}),
     DONE,
 ]
 WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}}}
@@ -277,6 +277,7 @@ def test_the_line_has_names_counts_and_sizes(server: MisbehavingUpstream, log: i
     assert (line["request_id"], line["tenant"], line["tools"]) == ("req-1", "default", 1)
     assert (line["tool_calls"], line["argument_bytes"]) == ({"weather": 1}, 15)
     assert (line["gen_ai.usage.input_tokens"], line["gen_ai.usage.output_tokens"]) == (7, 5)
+    assert line["reported_total_tokens"] == 19
     assert line["gen_ai.response.finish_reasons"] == ["tool_calls"]
 
 

@@ -38,6 +38,8 @@ class Usage:
     reasoning_tokens: int = 0
     #: Members of the provider's usage object that the model does not name, for its own dialect.
     extra: Members = ()
+    #: The provider's own total, where it is not the sum. For the log: clients are shown the sum.
+    reported_total: int | None = None
     source: Source | None = field(default=None, init=False, compare=False)
 
     @property

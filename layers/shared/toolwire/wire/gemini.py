@@ -70,6 +70,7 @@ class UsageMetadata(Struct, rename="camel"):
     candidates_token_count: int | None = None
     thoughts_token_count: int | None = None
     tool_use_prompt_token_count: int | None = None
+    total_token_count: int | None = None
 
 
 class Chunk(Struct, rename="camel"):

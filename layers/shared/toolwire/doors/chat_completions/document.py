@@ -69,7 +69,7 @@ def render_response(response: ChatResponse, batch: Batch, *, as_function: bool =
             ("created", dump(response.created)),
             ("model", dump(response.model)),
             ("choices", write_array([write_object(choice)])),
-            *((("usage", render_usage(response.usage)),) if response.usage is not None else ()),
+            ("usage", render_usage(response.usage)),
             *extra.get("", ()),
         ]
     )

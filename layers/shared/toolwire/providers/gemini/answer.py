@@ -7,6 +7,8 @@ their digits. A frame that had to be repaired (a finish that repeats or comes ea
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 
 from toolwire.framing import Frame
@@ -195,7 +197,9 @@ class GeminiDecoder:
             return
         self._counts = counts
         prompt, tool_use, cached, candidates, thoughts = counts
-        self._usage = Usage(prompt + tool_use, candidates + thoughts, cached, reasoning_tokens=thoughts)
+        usage = Usage(prompt + tool_use, candidates + thoughts, cached, reasoning_tokens=thoughts)
+        reported = found.total_token_count
+        self._usage = usage if reported == usage.total_tokens else replace(usage, reported_total=reported)
         events.append(UsageUpdate(self._usage))
 
 

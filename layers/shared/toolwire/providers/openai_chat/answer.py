@@ -195,9 +195,7 @@ class ChatDecoder:
         if is_set(chunk.usage):
             self._usage = read_usage(chunk.usage)
             events.append(UsageUpdate(self._usage))
-            keep = keep and self._usage.source is not None
-        else:
-            keep = keep and is_null(chunk.usage)
+        keep = keep and self._usage is not None and self._usage.source is not None
         closing = self._close()
         keep = keep and not self._parts.restated and not any(type(event) is Finish for event in closing)
         return self._batch(events + closing, readable, keep)

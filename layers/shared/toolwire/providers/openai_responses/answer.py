@@ -165,7 +165,7 @@ class ResponsesDecoder:
         if not self._output.count and finish.raw is None and not raw:
             raise UpstreamProtocolError("the upstream's answer is empty: no output and no response at its end")
         self._close(finish, events)
-        return keep and usage is not None
+        return keep and usage is not None and usage.source is not None
 
     def _close(self, finish: Finish, events: list[StreamEvent]) -> None:
         """The answer's end. Calls make it tool_calls; truncation and a filter win over them."""
@@ -195,7 +195,8 @@ class ResponsesDecoder:
             events.append(UsageUpdate(usage))
         self._close(finish, events)
         whole = exact and response.object == "response" and bool(response.id and response.model)
-        whole = whole and response.status in ("completed", "incomplete") and usage is not None
+        whole = whole and response.status in ("completed", "incomplete")
+        whole = whole and usage is not None and usage.source is not None
         batch = Batch(tuple(events), source=Source(wire.DIALECT, body))
         return batch if whole else plain(batch) if exact else Batch(batch.events, response_extra(body))
 

@@ -62,7 +62,8 @@ def _read(raw: bytes, decoder: msgspec.json.Decoder[_Shape], slow: Callable[[byt
 
 
 def read_usage(raw: msgspec.Raw) -> Usage | None:
-    """Responses usage to neutral: the input includes what the cache held, the output the reasoning. None for null."""
+    """Responses usage to neutral: the input includes what the cache held, the output the reasoning. None for null.
+    The host's own bytes are kept where their total is the sum."""
     data = bytes(raw)
     if data in NULL:
         return None
@@ -73,13 +74,16 @@ def read_usage(raw: msgspec.Raw) -> Usage | None:
         return Usage()
     given = usage.input_tokens_details or wire.TokenDetails()
     written = usage.output_tokens_details or wire.TokenDetails()
+    counted = (usage.input_tokens or 0) + (usage.output_tokens or 0)
+    reported = counts[-1] if type(counts[-1]) is int else None
     neutral = Usage(
         input_tokens=usage.input_tokens or 0,
         output_tokens=usage.output_tokens or 0,
         cache_read_tokens=given.cached_tokens or 0,
         cache_write_tokens=given.cache_write_tokens or 0,
         reasoning_tokens=written.reasoning_tokens or 0,
+        reported_total=None if reported == counted else reported,
     )
-    if all(type(count) is int for count in counts):
+    if reported == counted and all(type(count) is int for count in counts):
         with_source(neutral, Source(wire.DIALECT, data))
     return neutral

@@ -182,6 +182,7 @@ def _line(record: RequestRecord) -> dict[str, object]:
         if summary.usage is not None:
             fields["gen_ai.usage.input_tokens"] = summary.usage.input_tokens
             fields["gen_ai.usage.output_tokens"] = summary.usage.output_tokens
+            fields["reported_total_tokens"] = summary.usage.reported_total
     return {name: value for name, value in fields.items() if value is not None}
 
 
