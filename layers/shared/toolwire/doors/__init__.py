@@ -5,7 +5,8 @@ How to add a door:
 1. `wire/<name>.py`: the typed shapes of the protocol, and `DIALECT`, its name (there is one already where a provider
    speaks it).
 2. `doors/<name>/`: `request.py` with a class that extends `Door` and its object `DOOR`; beside it, with these names in
-   every folder, `history.py` (the messages), `stream.py` (the encoder), `document.py` (the JSON answer), `errors.py`.
+   every folder, `tools.py`, `history.py` (the messages), `stream.py` (the encoder), `document.py` (the JSON answer),
+   `errors.py`, and `models.py` if the API lists models in its own way. Its `__init__.py` says what is in it.
 3. Its row in `DOORS`: its module and the paths it serves.
 4. To deploy it, a function of a dozen lines in `functions/` and its paths in `template.yaml` and `local/routes.py`.
 

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from toolwire.doors.responses.model_list import model_entry
+from toolwire.doors.responses.models import model_entry
 from toolwire.exchange.routing import may_use, route
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.settings import Settings, Tenant

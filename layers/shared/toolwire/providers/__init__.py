@@ -4,8 +4,8 @@ How to add a wire:
 
 1. `wire/<name>.py`: the typed shapes of the protocol, and `DIALECT`, its name.
 2. `providers/<name>/`: `request.py` with a class that extends `Provider` and its object `PROVIDER`; beside it, with
-   these names in every folder, `messages.py` (the history), `tools.py`, `answer.py` (the decoder), `errors.py` and
-   `models.py` (what differs between model families). Its `__init__.py` says what is in it.
+   these names in every folder, `messages.py` (the history), `tools.py`, `answer.py` (the decoder), `errors.py`, and
+   `models.py` if its model families differ. Its `__init__.py` says what is in it.
 3. Its row in `WIRES`.
 
 Nothing else in the gateway changes: the configuration takes the wire's name, and every door can use it at once. What a

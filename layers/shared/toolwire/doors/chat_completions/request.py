@@ -10,16 +10,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, cast
 
-import msgspec
-
-from toolwire.doors import AnswerContext, Door, StreamEncoder, openai_errors
+from toolwire.doors import AnswerContext, Door, StreamEncoder
 from toolwire.doors.chat_completions.document import render_response
-from toolwire.doors.chat_completions.history import read_messages, within
+from toolwire.doors.chat_completions.errors import render_error
+from toolwire.doors.chat_completions.history import read_messages
 from toolwire.doors.chat_completions.legacy import as_tools, is_deprecated, speaks_functions
 from toolwire.doors.chat_completions.stream import ChatEncoder
+from toolwire.doors.chat_completions.tools import read_tool_choice, read_tools
 from toolwire.doors.sample_request import SAMPLE_MESSAGES, sample_post
-from toolwire.doors.tool_parameters import read_parameters
-from toolwire.doors.typed import EFFORTS, decode, in_range, member, one_of, required_model, too_deep, top_members
+from toolwire.doors.typed import EFFORTS, in_range, member, one_of, required_model, too_deep, top_members
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
 from toolwire.model.http import HttpRequest
@@ -28,13 +27,9 @@ from toolwire.model.request import (
     RequestFields,
     ResponseFormat,
     Sampling,
-    Tool,
-    ToolChoice,
 )
 from toolwire.model.response import ChatResponse
-from toolwire.model.source import Source, with_source
 from toolwire.wire import openai_chat as wire
-from toolwire.wire.json import members, raw_members, unnamed
 
 #: Fields that mean something only to Chat Completions hosts: carried in the lane, reported or refused elsewhere.
 _DIALECT_FIELDS = (
@@ -65,7 +60,7 @@ class ChatDoor(Door):
         return render_response(response, batch, as_function=speaks_functions(context.request))
 
     def render_error(self, error: GatewayError, request_id: str) -> bytes:
-        return openai_errors.render_error(error, request_id)
+        return render_error(error, request_id)
 
 
 DOOR = ChatDoor()
@@ -85,12 +80,12 @@ def _request(given: dict[str, bytes]) -> ChatRequest:
         top = as_tools(given)
         messages = read_messages(top)
     stream = bool(member(top, "stream", bool))
-    tools = _tools(top)
+    tools = read_tools(top)
     parsed = ChatRequest(
         model=required_model(top),
         messages=messages,
         tools=tools,
-        tool_choice=_tool_choice(top),
+        tool_choice=read_tool_choice(top),
         parallel_tool_calls=member(top, "parallel_tool_calls", bool),
         stream=stream,
         include_usage=_include_usage(top, stream),
@@ -168,63 +163,3 @@ def _response_format(top: dict[str, bytes]) -> ResponseFormat | None:
             code="invalid_type",
         )
     return ResponseFormat("json_schema", inner.name, schema, inner.strict, inner.description)
-
-
-# ---------------------------------------------------------------- tools
-
-
-def _tools(top: dict[str, bytes]) -> tuple[Tool, ...]:
-    raw = member(top, "tools", list[msgspec.Raw])
-    return tuple(_tool(bytes(item), f"tools[{number}]") for number, item in enumerate(raw or ()))
-
-
-def _tool(raw: bytes, path: str) -> Tool:
-    shape = decode(raw, wire.Tool, path)
-    inner = {"function": shape.function, "custom": shape.custom}.get(shape.type)
-    if shape.type not in ("function", "custom"):
-        return with_source(Tool(shape.type, kind="opaque"), Source(wire.DIALECT, raw))
-    if inner is None:
-        raise RequestError(
-            f"`{path}.{shape.type}` is required for a tool of type {shape.type!r}",
-            param=f"{path}.{shape.type}",
-            code="missing_required_parameter",
-        )
-    if shape.custom is not None and shape.type == "custom":
-        extra = tuple((name, value) for name, value in members(raw).items() if name == "custom")
-        tool = Tool(inner.name, inner.description, kind="custom", extra=extra)
-        return with_source(tool, Source(wire.DIALECT, raw))
-    schema = read_parameters(bytes(inner.parameters), f"{path}.function.parameters")
-    outer = unnamed(raw, frozenset({"type", "function"}))
-    named = frozenset({"name", "description", "parameters", "strict"})
-    tool = Tool(inner.name, inner.description, schema, inner.strict, extra=outer + within(raw, "function", named))
-    nulls = b"null" in raw and b"null" in members(raw_members(raw)["function"]).values()
-    return with_source(tool, None if nulls else Source(wire.DIALECT, raw))  # null is absent; several hosts refuse it
-
-
-def _tool_choice(top: dict[str, bytes]) -> ToolChoice | None:
-    raw = top.get("tool_choice", b"null")
-    if raw == b"null":
-        return None
-    if raw[:1] == b'"':
-        word = decode(raw, str, "tool_choice")
-        if word not in ("auto", "none", "required"):
-            raise RequestError(
-                f'`tool_choice` must be "auto", "none", "required" or an object, not {word!r}',
-                param="tool_choice",
-                code="invalid_value",
-            )
-        return ToolChoice(word)
-    shape = decode(raw, wire.ToolChoice, "tool_choice")
-    named = {"function": shape.function, "custom": shape.custom}.get(shape.type)
-    if named is not None:
-        return ToolChoice("required", (named.name,), named=True)
-    allowed = shape.allowed_tools if shape.type == "allowed_tools" else None
-    if allowed is None or allowed.mode not in ("auto", "required") or not allowed.tools:
-        raise RequestError(
-            '`tool_choice` must be {"type": "function", "function": {"name": ...}} or {"type": "allowed_tools", '
-            '"allowed_tools": {"mode": "auto" or "required", "tools": [at least one]}}',
-            param="tool_choice",
-            code="invalid_value",
-        )
-    names = tuple(inner.name for tool in allowed.tools if (inner := tool.function or tool.custom) is not None)
-    return ToolChoice(cast(Any, allowed.mode), names)

@@ -8,7 +8,7 @@ then [DONE]; an error instead of [DONE] when the answer broke off.
 from __future__ import annotations
 
 from toolwire.doors.chat_completions.document import finish_word, more_members, render_usage, write_call
-from toolwire.doors.openai_errors import render_error
+from toolwire.doors.chat_completions.errors import render_error
 from toolwire.framing.sse import encode_comment, encode_data
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import (
@@ -73,9 +73,8 @@ class ChatEncoder:
     def fail(self, error: GatewayError, request_id: str) -> bytes:
         """An error event, and no [DONE]: the official SDKs raise from it."""
         held, self._held = self._held, []
-        raw = error.source.raw if error.source is not None and error.source.dialect == DIALECT else None
         shown = b"".join(self._write(_unfinished(batch)) for batch in held)
-        return shown + encode_data(raw or render_error(error, request_id))
+        return shown + encode_data(render_error(error, request_id))
 
     def keep_alive(self) -> bytes:
         return encode_comment(b"keep-alive")

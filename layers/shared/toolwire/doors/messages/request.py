@@ -9,9 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
-
-import msgspec
 
 from toolwire.doors import AnswerContext, Door, StreamEncoder
 from toolwire.doors.limit_headers import RateLimit, anthropic_limit_headers, openai_limit_headers
@@ -19,22 +16,18 @@ from toolwire.doors.messages.document import render_response
 from toolwire.doors.messages.errors import render_error
 from toolwire.doors.messages.history import read_history
 from toolwire.doors.messages.stream import MessagesEncoder
+from toolwire.doors.messages.tools import CHOICES, read_tool_choice, read_tools
 from toolwire.doors.sample_request import SAMPLE_MESSAGES, sample_post
-from toolwire.doors.tool_parameters import read_parameters
-from toolwire.doors.typed import decode, member, required_model, too_deep, top_members
+from toolwire.doors.typed import member, required_model, too_deep, top_members
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
 from toolwire.model.http import Headers, HttpRequest
-from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, Sampling, Tool, ToolChoice
+from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, Sampling
 from toolwire.model.response import ChatResponse
-from toolwire.model.source import Source, with_source
 from toolwire.wire import anthropic_messages as wire
-from toolwire.wire.anthropic_client_tools import DECLARED, client_tool
-from toolwire.wire.json import unnamed
 
 _EFFORTS = ("low", "medium", "high", "xhigh", "max")
 _THINKING = ("adaptive", "between_tools", "disabled", "enabled")
-_CHOICES = ("auto", "any", "tool", "none")
 
 #: The API's headers that a client may send: betas, versions, what is new. Which account pays is the gateway's own.
 _HEADER = re.compile(r"anthropic-[a-z0-9-]+")
@@ -49,8 +42,6 @@ _DIALECT_FIELDS = (
 #: Tokens of a thinking budget -> the effort that comes nearest, for providers that are not told a number. The bounds
 #: lie between the budgets that clients ask for by name (4,000, 10,000 and 31,999 in Claude Code).
 _BUDGETS = ((4_096, "low"), (12_288, "medium"))
-
-_TOOL = frozenset({"type", "name", "description", "input_schema", "strict"})
 
 
 class MessagesDoor(Door):
@@ -116,7 +107,7 @@ def _headers(headers: dict[str, str]) -> Iterator[tuple[str, str]]:
 def _request(top: dict[str, bytes], to_count: bool) -> ChatRequest:
     model = required_model(top)
     max_tokens = _max_tokens(top, to_count)
-    choice, parallel = _tool_choice(top)
+    choice, parallel = read_tool_choice(top)
     config = member(top, "output_config", wire.OutputConfig) or wire.OutputConfig()
     dialect_fields = (
         *(name for name in _DIALECT_FIELDS if top.get(name, b"null") != b"null"),
@@ -126,7 +117,7 @@ def _request(top: dict[str, bytes], to_count: bool) -> ChatRequest:
     parsed = ChatRequest(
         model=model,
         messages=read_history(top),
-        tools=_tools(top),
+        tools=read_tools(top),
         tool_choice=choice,
         parallel_tool_calls=parallel,
         stream=bool(member(top, "stream", bool)) and not to_count,
@@ -207,61 +198,5 @@ def _new_words(top: dict[str, bytes], config: wire.OutputConfig) -> Iterator[str
         yield "thinking.type"
     if config.effort is not None and config.effort not in _EFFORTS:
         yield "output_config.effort"
-    if choice is not None and choice.type not in _CHOICES:
+    if choice is not None and choice.type not in CHOICES:
         yield "tool_choice.type"
-
-
-# ---------------------------------------------------------------- tools
-
-
-def _tools(top: dict[str, bytes]) -> tuple[Tool, ...]:
-    raw = member(top, "tools", list[msgspec.Raw])
-    return tuple(_tool(bytes(item), f"tools[{number}]") for number, item in enumerate(raw or ()))
-
-
-def _tool(raw: bytes, path: str) -> Tool:
-    """A tool of the client's. One that Anthropic has defined is a function if the client runs it, else known to
-    Anthropic only, and by its name."""
-    shape = decode(raw, wire.Tool, path)
-    source = Source(wire.DIALECT, raw)
-    if shape.type not in (None, "custom"):
-        return with_source(_typed(shape, raw), source)
-    if not shape.name:
-        raise RequestError(f"`{path}.name` is required", param=f"{path}.name", code="missing_required_parameter")
-    if not bytes(shape.input_schema):
-        raise RequestError(
-            f'`{path}.input_schema` is required: {{"type": "object"}} for a tool without parameters',
-            param=f"{path}.input_schema",
-            code="invalid_function_parameters",
-        )
-    schema = read_parameters(bytes(shape.input_schema), f"{path}.input_schema")
-    return with_source(Tool(shape.name, shape.description, schema, shape.strict, extra=unnamed(raw, _TOOL)), source)
-
-
-def _typed(shape: wire.Tool, raw: bytes) -> Tool:
-    kind = shape.type or ""
-    defined = client_tool(kind, msgspec.json.decode(raw))
-    if defined is None:
-        return Tool(shape.name or kind, kind="opaque")
-    name, description, schema = defined
-    return Tool(shape.name or name, description, schema, extra=unnamed(raw, _TOOL | DECLARED))
-
-
-def _tool_choice(top: dict[str, bytes]) -> tuple[ToolChoice | None, bool | None]:
-    """The choice, and whether calls may be parallel (None: as the provider likes)."""
-    shape = member(top, "tool_choice", wire.ToolChoice)
-    if shape is None:
-        return None, None
-    parallel = False if shape.disable_parallel_tool_use else None
-    if shape.type == "tool" and shape.name:
-        return ToolChoice("required", (shape.name,), named=True), parallel
-    if shape.type not in _CHOICES:
-        return None, parallel
-    if shape.type == "tool":
-        raise RequestError(
-            "`tool_choice.name` is required for the type tool: the name of the tool to call",
-            param="tool_choice.name",
-            code="missing_required_parameter",
-        )
-    modes: dict[str, Any] = {"auto": "auto", "any": "required", "none": "none"}
-    return ToolChoice(modes[shape.type]), parallel

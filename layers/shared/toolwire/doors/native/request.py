@@ -10,12 +10,13 @@ from collections.abc import Iterable
 from typing import Literal
 
 from toolwire.doors import AnswerContext, Door, StreamEncoder
-from toolwire.doors.native import models
+from toolwire.doors.native import shapes
 from toolwire.doors.native.document import render_response
 from toolwire.doors.native.errors import render_error
 from toolwire.doors.native.history import read_message
 from toolwire.doors.native.reader import read
 from toolwire.doors.native.stream import NativeEncoder
+from toolwire.doors.native.tools import read_tool_choice, read_tools
 from toolwire.doors.sample_request import SAMPLE_MESSAGES, sample_post
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
@@ -25,11 +26,8 @@ from toolwire.model.request import (
     RequestOptions,
     ResponseFormat,
     Sampling,
-    Tool,
-    ToolChoice,
 )
 from toolwire.model.response import ChatResponse
-from toolwire.wire.json import raw_members
 
 _VALIDATION: dict[bool, Literal["off", "reject"]] = {True: "reject", False: "off"}
 
@@ -44,7 +42,7 @@ class NativeDoor(Door):
     response_prefix = "native_"
 
     def parse_request(self, request: HttpRequest) -> ChatRequest:
-        return _neutral(read(request.body, models.ChatRequest))
+        return _neutral(read(request.body, shapes.ChatRequest))
 
     def sample_request(self, tools: Iterable[tuple[str, bytes]]) -> HttpRequest:
         return sample_post("/native/chat", (("messages", SAMPLE_MESSAGES),), tools)
@@ -62,14 +60,14 @@ class NativeDoor(Door):
 DOOR = NativeDoor()
 
 
-def _neutral(given: models.ChatRequest) -> ChatRequest:
-    options = given.request_options or models.RequestOptions()
+def _neutral(given: shapes.ChatRequest) -> ChatRequest:
+    options = given.request_options or shapes.RequestOptions()
     stop = given.stop
     return ChatRequest(
         model=_model(given),
         messages=tuple(read_message(message, f"messages[{n}]") for n, message in enumerate(given.messages)),
-        tools=tuple(_tool(tool, f"tools[{n}]") for n, tool in enumerate(given.tools or ())),
-        tool_choice=_tool_choice(given.tool_choice),
+        tools=read_tools(given.tools or ()),
+        tool_choice=read_tool_choice(given.tool_choice),
         parallel_tool_calls=given.parallel_tool_calls,
         stream=_stream(given, options),
         include_usage=True,
@@ -89,7 +87,7 @@ def _neutral(given: models.ChatRequest) -> ChatRequest:
     )
 
 
-def _model(given: models.ChatRequest) -> str:
+def _model(given: shapes.ChatRequest) -> str:
     """The model's name; empty for the one that the named conversation used last."""
     if given.model is None and given.conversation_id is None:
         raise RequestError(
@@ -101,7 +99,7 @@ def _model(given: models.ChatRequest) -> str:
     return given.model or ""
 
 
-def _stream(given: models.ChatRequest, options: models.RequestOptions) -> bool:
+def _stream(given: shapes.ChatRequest, options: shapes.RequestOptions) -> bool:
     said = [value for value in (given.stream, options.stream) if value is not None]
     if len(set(said)) > 1:
         raise RequestError(
@@ -112,7 +110,7 @@ def _stream(given: models.ChatRequest, options: models.RequestOptions) -> bool:
     return bool(said and said[0])
 
 
-def _options(options: models.RequestOptions) -> RequestOptions:
+def _options(options: shapes.RequestOptions) -> RequestOptions:
     validate = options.validate_tool_arguments
     return RequestOptions(
         validate_tool_arguments=_VALIDATION[validate] if isinstance(validate, bool) else validate,
@@ -121,7 +119,7 @@ def _options(options: models.RequestOptions) -> RequestOptions:
     )
 
 
-def _response_format(shape: models.ResponseFormat | None) -> ResponseFormat | None:
+def _response_format(shape: shapes.ResponseFormat | None) -> ResponseFormat | None:
     if shape is None:
         return None
     if (shape.type == "json_schema") != (shape.json_schema is not None):
@@ -135,33 +133,3 @@ def _response_format(shape: models.ResponseFormat | None) -> ResponseFormat | No
         return ResponseFormat(shape.type)
     schema = None if inner.schema_ is None else bytes(inner.schema_)
     return ResponseFormat("json_schema", inner.name, schema, inner.strict, inner.description)
-
-
-# ---------------------------------------------------------------- tools
-
-
-def _tool(tool: models.ToolDefinition, path: str) -> Tool:
-    function = tool.function
-    parameters = bytes(function.parameters)
-    root = bytes(raw_members(parameters).get("type", b""))
-    if root != b'"object"':
-        said = f"not {root.decode()[:80]}" if root else "and is missing"
-        raise RequestError(
-            f'`{path}.function.parameters.type` must be "object", {said}',
-            param=f"{path}.function.parameters.type",
-            code="invalid_function_parameters",
-        )
-    return Tool(function.name, function.description, parameters, function.strict)
-
-
-def _tool_choice(choice: models.ToolChoice | None) -> ToolChoice | None:
-    match choice:
-        case None:
-            return None
-        case models.NamedTool():
-            return ToolChoice("required", (choice.function.name,), named=True)
-        case models.AllowedTools():
-            allowed = choice.allowed_tools
-            return ToolChoice(allowed.mode, tuple(tool.function.name for tool in allowed.tools))
-        case word:
-            return ToolChoice(word)

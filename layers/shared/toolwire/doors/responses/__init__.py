@@ -1,12 +1,15 @@
 """OpenAI's Responses API: POST /responses. `request.DOOR` is what the registry loads.
 
 request     the request's fields
-history     its items, as messages
 tools       its tools and tool_choice
+history     its items, as messages
 stream      the answer as events: what of it is the upstream's own, failures, keep-alives
 writer      neutral events as this API's
+output      the events that open and end the answer's items
 open_items  an item while it grows
+emitter     events as bytes, numbered
 items       items and the response object as JSON
 document    the answer as one JSON document
+models      a model's entry in the list of models, as Codex reads it
 errors      errors
 """

@@ -7,6 +7,7 @@ tools        its tools and tool_choice
 settings     thinking, sampling, and the version of the API
 models       what differs between model families
 answer       the answer, streamed or whole
+blocks       the blocks of an answer while they arrive
 shapes       pieces of an answer, read
 token_count  the API's own count of tokens
 errors       errors

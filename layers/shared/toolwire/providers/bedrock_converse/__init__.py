@@ -1,9 +1,10 @@
-"""The Converse wire: every model of Amazon Bedrock.
+"""The Converse wire: every model of Amazon Bedrock. `request.PROVIDER` is what the registry loads.
 
-request.py    the body, by the API's own members and `additionalModelRequestFields`
-messages.py   `system` and the turns
-tools.py      `toolConfig`
-answer.py     the answer, streamed or whole
-errors.py     errors, as an answer's status and inside a stream
-models.py     what differs between model families
+request   the body, by the API's own members and `additionalModelRequestFields`
+messages  `system` and the turns
+tools     `toolConfig`
+models    what differs between model families
+answer    the answer, streamed or whole
+blocks    the blocks of an answer while they arrive
+errors    errors, as an answer's status and inside a stream
 """

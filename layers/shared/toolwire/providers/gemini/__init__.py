@@ -5,6 +5,7 @@ messages     its contents
 tools        its function declarations and what calls are asked for
 models       what differs between model families
 answer       the answer, streamed or whole
+parts        the parts of an answer while they arrive
 arguments    arguments that arrive in pieces
 token_count  the API's own count of tokens
 errors       errors

@@ -4,10 +4,12 @@ registry loads.
 request      the request: its members, in the client's order or written anew
 messages     its input items
 tools        its tools
-models       what differs between model families
 answer       the answer, streamed or whole
+output       the items of an answer, by what each event tells of them
 items        the items of an answer while they arrive
 shapes       pieces of an answer, read
 token_count  the API's own count of tokens
 errors       errors
+
+What differs between model families is the same for both of OpenAI's wires: `providers/openai_models.py`.
 """

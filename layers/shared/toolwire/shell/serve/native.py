@@ -10,8 +10,8 @@ from typing import Any
 
 from toolwire.doors import DOORS, Door, load_door
 from toolwire.doors.native.errors import render_error
-from toolwire.doors.native.models import ToolsCheckRequest, TranslateRequest
 from toolwire.doors.native.reader import read
+from toolwire.doors.native.shapes import ToolsCheckRequest, TranslateRequest
 from toolwire.exchange.attempt import prepare_attempt
 from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.prepare import prepare, target_of

@@ -1,0 +1,11 @@
+"""The chat door's errors, as an answer and as an event of a stream: what both of OpenAI's APIs say."""
+
+from __future__ import annotations
+
+from toolwire.doors import openai_errors
+from toolwire.model.errors import GatewayError
+
+
+def render_error(error: GatewayError, request_id: str) -> bytes:
+    """The body of an error answer. The rules for all doors name a tool's members as this API does: no path changes."""
+    return openai_errors.render_error(error, request_id)

@@ -1,0 +1,41 @@
+"""The folders of protocols: the same file names in each, and an `__init__.py` that names every file."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import toolwire
+from toolwire.doors import DOORS
+from toolwire.providers import WIRES
+
+PACKAGE = Path(toolwire.__file__).parent
+
+#: A room -> the modules that each of its folders has, at the least.
+IN_EVERY_FOLDER = {
+    "doors": {"request", "tools", "history", "stream", "document", "errors"},
+    "providers": {"request", "messages", "tools", "answer", "errors"},
+}
+REGISTRIES = {"doors": [row.module for row in DOORS.values()], "providers": list(WIRES.values())}
+
+FOLDERS = [(room, folder.parent) for room in IN_EVERY_FOLDER for folder in (PACKAGE / room).glob("*/__init__.py")]
+
+#: A line of a table of contents: a module and what is in it.
+_MODULE = re.compile(r"^([a-z]\w*) {2,}\S", re.MULTILINE)
+
+
+@pytest.mark.parametrize("room", REGISTRIES)
+def test_a_folder_is_an_api(room: str) -> None:
+    there = {f"toolwire.{room}.{folder.name}.request" for of, folder in FOLDERS if of == room}
+    assert there == set(REGISTRIES[room])
+
+
+@pytest.mark.parametrize(("room", "folder"), FOLDERS, ids=lambda it: it if isinstance(it, str) else it.name)
+def test_every_folder_has_the_same_files_and_says_what_is_in_it(room: str, folder: Path) -> None:
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    assert IN_EVERY_FOLDER[room] - files == set()
+    told = ast.get_docstring(ast.parse((folder / "__init__.py").read_text())) or ""
+    assert set(_MODULE.findall(told)) == files
