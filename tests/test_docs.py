@@ -167,7 +167,7 @@ def full_record() -> observe.RequestRecord:
         argument_bytes=1, ids_minted=1,
         stored_items=1, repaired_frames=1,
         warnings=Warnings(["unknown_field:temperatur"]), upstream_status=200, model="m", finish="stop",
-        usage=Usage(1, 1),
+        usage=Usage(1, 1, reported_total=3),
     )  # fmt: skip
     return record
 
