@@ -27,7 +27,7 @@ PACKED  := $(abspath $(wildcard toolwire.toml))
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help run test integration agents check format build deploy key secret destroy verify replay conformance openapi \
-	mcp-schemas bench lock clean python3
+	mcp-schemas bench lock clean python3 deployable config
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -69,11 +69,21 @@ build: .venv-sam/stamp  ## build for Lambda (PYTHON=3.13 ARCH=arm64), with ./too
 	rm -rf functions/*/__pycache__
 	LAYER_PYTHON=$(PYTHON) LAYER_ARCH=$(ARCH) LAYER_CONFIG=$(PACKED) LAYER_PIP=$(abspath $(SAM_BIN)/python) \
 		$(SAM) build --build-dir $(BUILD_DIR) --parameter-overrides Runtime=python$(PYTHON) Architecture=$(ARCH)
+	@find $(BUILD_DIR)/SharedLayer -name '*.pyc' -print -quit | grep -q . || { \
+		echo; echo "The layer has no bytecode, so a cold start takes half as long again. It needs a Python $(PYTHON) on this machine:"; \
+		echo "python$(PYTHON) on the PATH, or one of pyenv (pyenv install $(PYTHON)) or uv (uv python install $(PYTHON)). Then build again."; } >&2
 
-deploy: build  ## deploy what `make build` makes (STACK=toolwire PARAMS="AlarmTopicArn=...")
+deploy: deployable build  ## deploy what `make build` makes (STACK=toolwire PARAMS="AlarmTopicArn=...")
 	@$(SAM) deploy --template-file $(BUILD_DIR)/template.yaml --stack-name $(STACK) --resolve-s3 \
 		--capabilities CAPABILITY_IAM --no-fail-on-empty-changeset --parameter-overrides \
 		Runtime=python$(PYTHON) Architecture=$(ARCH) $(if $(PACKED),ConfigSource=/opt/toolwire.toml) $(PARAMS)
+
+# Before the build, which takes a minute.
+deployable: .venv/run.stamp
+	@$(RUN) -m local.before_deploy --stack '$(STACK)' $(if $(PACKED),--packed) --params '$(PARAMS)'
+
+config: .venv/run.stamp  ## show the configuration of a deployed stack, or fetch it into ./toolwire.toml (STACK=toolwire PULL=1)
+	@$(RUN) -m local.deployed_config --stack '$(STACK)' $(if $(PULL),--to toolwire.toml)
 
 # The local keys, unless the command line names a stack.
 NAMED_STACK = $(if $(filter command,$(origin STACK)),--stack '$(STACK)')

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from local.stack import StackError, calling, stack_exists, stack_output, stack_parameter
+from local.stack import StackError, calling, find_stack, stack_parameter
 
 
 def main(argv: Sequence[str]) -> int:
@@ -24,13 +24,15 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("command", nargs="+", help="what deletes the stack")
     arguments = parser.parse_args(argv)
     try:
-        table = stack_output(arguments.stack, "KeysTable")
         prefix = stack_parameter(arguments.stack, "SecretPrefix")
+        table = _keys_table(arguments.stack)
         status = subprocess.run(arguments.command, check=False).returncode  # noqa: S603 - the Makefile's own command
-        if status or stack_exists(arguments.stack):
+        if status or find_stack(arguments.stack) is not None:
             print("destroy: the stack is still there, and so are its keys", file=sys.stderr)
             return status or 1
-        if arguments.delete_keys:
+        if table is None:
+            print("destroy: the stack was never completely made, so it leaves no keys behind")
+        elif arguments.delete_keys:
             calling("dynamodb", "delete_table", TableName=table)
             print(f"destroy: the keys table {table} is deleted too")
         else:
@@ -41,6 +43,13 @@ def main(argv: Sequence[str]) -> int:
         print(f"destroy: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _keys_table(stack: str) -> str | None:
+    """The keys table; None for a stack whose first deployment failed. It has no outputs, and its tables went with it.
+    Raises StackError."""
+    outputs = (find_stack(stack) or {}).get("Outputs", ())
+    return next((str(it["OutputValue"]) for it in outputs if it["OutputKey"] == "KeysTable"), None)
 
 
 if __name__ == "__main__":

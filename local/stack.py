@@ -7,6 +7,9 @@ from typing import Any
 
 from toolwire.shell.network import aws
 
+#: `ConfigSource` of a stack whose layer has the toolwire.toml of the folder that it was built in.
+PACKED_FILE = "/opt/toolwire.toml"
+
 
 class StackError(Exception):
     """AWS could not be asked, or the stack is not what it should be. The message says what to do."""
@@ -36,13 +39,23 @@ def stack_parameter(stack: str, name: str) -> str:
     raise StackError(f"the stack {stack!r} has no parameter {name}: is it a stack of this template?")
 
 
-def stack_exists(stack: str) -> bool:
-    """Whether the stack is there. Raises StackError."""
-    return _find(stack) is not None
+def stack_resource(stack: str, name: str) -> str:
+    """AWS's name for a resource of the stack, by its name in the template. Raises StackError."""
+    found = calling("cloudformation", "describe_stack_resource", StackName=stack, LogicalResourceId=name)
+    return str(found["StackResourceDetail"]["PhysicalResourceId"])
+
+
+def first_failure(stack: str) -> str | None:
+    """Why the stack's last deployment failed: its first resource that did. Raises StackError."""
+    events = calling("cloudformation", "describe_stack_events", StackName=stack)["StackEvents"]
+    failed = [it for it in events if it["ResourceStatus"].endswith("_FAILED") and it.get("ResourceStatusReason")]
+    return (
+        f"{failed[-1]['LogicalResourceId']}: {failed[-1]['ResourceStatusReason']}" if failed else None
+    )  # newest first
 
 
 def _described(stack: str) -> dict[str, Any]:
-    described = _find(stack)
+    described = find_stack(stack)
     if described is None:
         raise StackError(
             f"there is no stack {stack!r} in this account and region: deploy it first (make deploy STACK={stack})"
@@ -50,7 +63,8 @@ def _described(stack: str) -> dict[str, Any]:
     return described
 
 
-def _find(stack: str) -> dict[str, Any] | None:
+def find_stack(stack: str) -> dict[str, Any] | None:
+    """The stack as CloudFormation describes it; None where there is none. Raises StackError."""
     try:
         answer = aws.call("cloudformation", "describe_stacks", StackName=stack)
     except aws.AwsError as error:

@@ -16,26 +16,31 @@ STACK, TABLE = "toolwire", "toolwire-keys"
 
 
 class FakeCloudFormation:
-    """One stack, until it is deleted."""
+    """One stack, until it is deleted. `outputs`: none before a first deployment has ended well."""
 
     def __init__(self) -> None:
         self.deleted = False
+        self.status = "CREATE_COMPLETE"
+        self.outputs = {"KeysTable": TABLE}
+        self.parameters = {"SecretPrefix": "toolwire/", "KmsKeyArn": "", "ConfigSource": ""}
+        self.events: list[dict[str, str]] = []
+        #: What the stack made: logical id -> physical id.
+        self.resources: dict[str, str] = {}
 
     def describe_stacks(self, StackName: str) -> dict[str, Any]:  # noqa: N803 - AWS's name
         if StackName != STACK or self.deleted:
             error = {"Code": "ValidationError", "Message": f"Stack with id {StackName} does not exist"}
             raise ClientError({"Error": error}, "DescribeStacks")
-        return {
-            "Stacks": [
-                {
-                    "Outputs": [{"OutputKey": "KeysTable", "OutputValue": TABLE}],
-                    "Parameters": [
-                        {"ParameterKey": "SecretPrefix", "ParameterValue": "toolwire/"},
-                        {"ParameterKey": "KmsKeyArn", "ParameterValue": ""},
-                    ],
-                }
-            ]
-        }
+        outputs = [{"OutputKey": name, "OutputValue": value} for name, value in self.outputs.items()]
+        parameters = [{"ParameterKey": name, "ParameterValue": value} for name, value in self.parameters.items()]
+        stack = {"StackStatus": self.status, "Outputs": outputs, "Parameters": parameters}
+        return {"Stacks": [stack]}
+
+    def describe_stack_events(self, StackName: str) -> dict[str, Any]:  # noqa: N803 - AWS's name
+        return {"StackEvents": self.events}
+
+    def describe_stack_resource(self, StackName: str, LogicalResourceId: str) -> dict[str, Any]:  # noqa: N803
+        return {"StackResourceDetail": {"PhysicalResourceId": self.resources[LogicalResourceId]}}
 
 
 @contextmanager

@@ -42,13 +42,14 @@ def load() -> dict[str, Any]:
     return template
 
 
-def transform() -> dict[str, Any]:
-    """The template as CloudFormation deploys it, once `sam deploy` has put the code into a bucket."""
+def transform(**parameters: str) -> dict[str, Any]:
+    """The template as CloudFormation deploys it, once `sam deploy` has put the code into a bucket. `parameters`: the
+    values that are not the defaults."""
     template = load()
     for resource in template["Resources"].values():
         for uri in {"CodeUri", "ContentUri"} & resource["Properties"].keys():
             resource["Properties"][uri] = "s3://bucket/key"
-    values = {name: str(parameter["Default"]) for name, parameter in template["Parameters"].items()}
+    values = {name: str(parameter["Default"]) for name, parameter in template["Parameters"].items()} | parameters
     translator = Translator({}, Parser(), boto_session=boto3.session.Session(region_name="eu-central-1"))
     transformed: dict[str, Any] = json.loads(json.dumps(translator.translate(template, values)))
     return transformed

@@ -92,7 +92,7 @@ def test_what_stays_is_said(deployed: dict[str, Any]) -> None:
     kept = {
         name
         for name, found in deployed["Resources"].items()
-        if "Retain" in (found.get("DeletionPolicy"), found.get("UpdateReplacePolicy"))
+        if "Retain" in f"{found.get('DeletionPolicy')} {found.get('UpdateReplacePolicy')}"
     }
     section = DEPLOY.partition("## Delete")[2].partition("\n## ")[0]
 
@@ -105,7 +105,7 @@ def test_what_stays_is_said(deployed: dict[str, Any]) -> None:
 
 def test_the_table_of_keys(deployed: dict[str, Any]) -> None:
     table = resource(deployed, "KeysTable")
-    assert (table["DeletionPolicy"], table["UpdateReplacePolicy"]) == ("Retain", "Retain")
+    assert (table["DeletionPolicy"], table["UpdateReplacePolicy"]) == ("RetainExceptOnCreate", "Retain")
     assert table["Condition"] == "MakesKeysTable"
     assert table["Properties"] == {
         "BillingMode": "PAY_PER_REQUEST",
@@ -223,6 +223,7 @@ def test_the_sdks_read_what_api_gateway_answers(deployed: dict[str, Any], kind: 
         ("KeysTableName", ["", "toolwire-KeysTable-1A2B"], ["a", "a/b"]),
         ("AlarmTopicArn", ["", "arn:aws:sns:eu-central-1:123456789012:alarms"], ["alarms"]),
         ("WebAclArn", ["", "arn:aws:wafv2:eu-central-1:123456789012:regional/webacl/a/b"], ["acl"]),
+        ("CertificateArn", ["", "arn:aws:acm:eu-central-1:123456789012:certificate/1-2"], ["1-2", "arn:aws:iam::1:x"]),
         ("KmsKeyArn", ["", "arn:aws:kms:eu-central-1:123456789012:key/1-2"], ["alias/a", "1-2"]),
     ],
 )

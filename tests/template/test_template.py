@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
 import subprocess
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -288,6 +290,24 @@ def test_api_is_regional_with_one_throttled_stage(deployed: dict[str, Any]) -> N
     # A second stage named "Stage" would come from a deployment that names one.
     for deployment in _of_type(deployed, "AWS::ApiGateway::Deployment").values():
         assert "StageName" not in deployment
+
+
+@pytest.mark.parametrize("changed", ["CorsOrigin", "StreamTimeoutSeconds", "ThrottleRate"])
+def test_a_parameter_that_changes_reaches_the_stage(changed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stage serves a deployment; only another one has the new value."""
+    values = {"CorsOrigin": "https://app.example.com", "StreamTimeoutSeconds": "120", "ThrottleRate": "5"}
+    moments = itertools.count(1_800_000_000)  # SAM tells two deployments apart by the second
+    monkeypatch.setattr("samtranslator.model.apigateway.time", SimpleNamespace(time=lambda: next(moments)))
+
+    before = _deployments(cloudformation.transform())
+    after = _deployments(cloudformation.transform(**{changed: values[changed]}))
+
+    assert len(before) == len(after) == 1
+    assert before != after
+
+
+def _deployments(template: dict[str, Any]) -> set[str]:
+    return {name for name, it in template["Resources"].items() if it["Type"] == "AWS::ApiGateway::Deployment"}
 
 
 def test_gateway_responses_are_these(deployed: dict[str, Any]) -> None:
