@@ -8,20 +8,18 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from local.http import RequestHead
-from local.routes import STAGE, Route
+from toolwire.pages.paths import STAGE, Route, path_of
 
 
 def proxy_event(head: RequestHead, route: Route, body: bytearray, *, request_id: str, client: str) -> dict[str, Any]:
     """A REST API proxy event (payload version 1). A body that is no UTF-8 comes in base64, as a binary one would."""
     text, is_base64 = _text(body)
-    path = route.resource
-    for name, value in route.parameters:
-        path = path.replace(f"{{{name}+}}", value)
+    path = path_of(route.resource, dict(route.parameters))
     method = "GET" if head.method == "HEAD" else head.method
     query = parse_qsl(head.target.partition("?")[2], keep_blank_values=True)
     return {
         "resource": route.resource,
-        "path": path,
+        "path": path.removeprefix(f"/{STAGE}"),
         "httpMethod": method,
         "headers": dict(head.headers),
         "multiValueHeaders": _by_name(head.headers),
@@ -35,7 +33,7 @@ def proxy_event(head: RequestHead, route: Route, body: bytearray, *, request_id:
             "domainName": head.fields.get("host", ""),
             "httpMethod": method,
             "identity": {"sourceIp": client, "userAgent": head.fields.get("user-agent")},
-            "path": f"/{STAGE}{path}",
+            "path": path,
             "protocol": "HTTP/1.0" if head.http_1_0 else "HTTP/1.1",
             "requestId": request_id,
             "requestTimeEpoch": int(time.time() * 1000),

@@ -23,18 +23,19 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from local import wrong_paths
 from local.banner import banner
 from local.event import LocalContext, proxy_event
+from local.handlers import Handler, load_handlers
 from local.http import HttpAnswer, RefusedError, RequestHead, RequestReader, check_length, linger, set_up
 from local.moto_store import moto_store
-from local.routes import Handler, NoRoute, Route, load_handlers, resolve
-from toolwire.model.errors import ClientGone
+from toolwire.model.errors import ClientGone, GatewayError
 from toolwire.model.http import Head
 from toolwire.model.limits import BODY_BYTES
+from toolwire.pages.paths import NoRoute, Route, refusal, render_error_at, resolve
 from toolwire.providers import WIRES
 from toolwire.shell.serve.cors import PREFLIGHT, cors_headers, cors_origin
 from toolwire.shell.serve.output import Output, deliver, stack_of
+from toolwire.shell.serve.proxy_event import error_head
 from toolwire.shell.settings.configuration import SettingsError, current_settings
 from toolwire.shell.store.current import current_store, use_store
 
@@ -131,18 +132,18 @@ class Connection:
             _check_origin(head)
             route = resolve(head.method, _path(head))
             body = self._read_body(head, route)
-        except RefusedError as refused:
+        except GatewayError as refused:
             return self._refuse(head, refused, last=True)  # what is left of the request cannot be told from the next
         if isinstance(route, NoRoute):
             if head.method == "OPTIONS" and route.allow and cors_origin(os.environ):
                 return self._send(head, Head(204, PREFLIGHT))
-            return self._refuse(head, wrong_paths.refusal(head.method, _path(head), route))
+            return self._refuse(head, refusal(head.method, _path(head)))
         return self._invoke(head, route, body)
 
     def _read_body(self, head: RequestHead, route: Route | NoRoute) -> bytearray:
         if head.awaits_continue:
             if isinstance(route, NoRoute):
-                raise wrong_paths.refusal(head.method, _path(head), route)
+                raise refusal(head.method, _path(head))
             check_length(head, BODY_BYTES)
             self._socket.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
         return self._reader.body(head, BODY_BYTES)
@@ -169,13 +170,12 @@ class Connection:
         return answer.keeps_open
 
     def _refuse(
-        self, head: RequestHead | None, refused: RefusedError, *, last: bool = False, request_id: str | None = None
+        self, head: RequestHead | None, refused: GatewayError, *, last: bool = False, request_id: str | None = None
     ) -> bool:
         """Sends an error of the server's own. `last`: the request was not read to its end, so the connection ends."""
         request_id = request_id or str(uuid.uuid4())
-        headers = (("content-type", "application/json"), ("x-request-id", request_id), *refused.headers)
-        body = wrong_paths.body(refused, request_id, None if head is None else _path(head))
-        keeps_open = self._send(head, Head(refused.status, headers), body, last=last)
+        body = render_error_at("" if head is None else _path(head), refused, request_id)
+        keeps_open = self._send(head, error_head(refused, "application/json", request_id), body, last=last)
         if last:
             linger(self._socket)
         return keeps_open

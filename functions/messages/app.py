@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from toolwire.shell.serve.count_tokens import is_count, serve_count
 from toolwire.shell.serve.door import serve, warm_up
 from toolwire.shell.serve.output import Answer
 
@@ -10,5 +9,5 @@ warm_up("messages", wires=("anthropic_messages",))
 
 
 def handler(event: dict[str, Any], context: Any) -> Answer:
-    """The answer as Head and bytes, in order: see `toolwire.shell.serve.door` and `serve_count`."""
-    return serve_count(event, context) if is_count(event) else serve("messages", event, context)
+    """The answer as Head and bytes, in order: see `toolwire.shell.serve.door`."""
+    return serve("messages", event, context)

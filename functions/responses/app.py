@@ -3,7 +3,6 @@
 
 from typing import Any
 
-from toolwire.shell.serve.compact import is_compact, serve_compact
 from toolwire.shell.serve.door import serve, warm_up
 from toolwire.shell.serve.output import Answer
 
@@ -12,4 +11,4 @@ warm_up("responses", wires=("openai_responses",))
 
 def handler(event: dict[str, Any], context: Any) -> Answer:
     """The answer as Head and bytes, in order: see `toolwire.shell.serve.door`."""
-    return serve_compact(event, context) if is_compact(event) else serve("responses", event, context)
+    return serve("responses", event, context)

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from local.routes import ROUTES
 from tests.gateway import awaited, running
+from toolwire.pages.paths import served
 from toolwire.shell.access.key_records import KeyRecord, file_text
 
 pytestmark = pytest.mark.enable_socket
@@ -93,7 +93,7 @@ REFUSED = {
 
 def test_whoever_else_asks_is_refused_alike_and_nothing_of_it_is_printed(gateway: Gateway) -> None:
     answers = set()
-    paths = {path: method for path, methods in ROUTES.items() for method in methods if path != "/health"}
+    paths = {path: method for path, methods in served().items() for method in methods if path != "/health"}
     for path, headers in [(path, headers) for path in paths for headers in REFUSED.values()]:
         status, found, body = gateway.ask(paths[path], path, headers, BODY if paths[path] == "POST" else None)
         assert status == 401

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from local.routes import ROUTES
 from tests.local.serving import get
+from toolwire.pages.paths import served
 
 pytestmark = pytest.mark.enable_socket
 
@@ -55,7 +55,7 @@ def program(functions: Path, *arguments: str, **env: str) -> Iterator[subprocess
 class TestProgram:
     @pytest.fixture
     def functions(self, tmp_path: Path) -> Path:
-        for folder in {folder for methods in ROUTES.values() for folder in methods.values()}:
+        for folder in {folder for methods in served().values() for folder in methods.values()}:
             (tmp_path / folder).mkdir()
             (tmp_path / folder / "app.py").write_text(APP)
         return tmp_path

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from local.routes import ROUTES
 from tests.package.emulator import ARCH, INTERPRETER, ROOT, Emulator, running
 from tests.package.outcomes import outcome
+from toolwire.pages.paths import served
 
 pytestmark = [pytest.mark.integration, pytest.mark.enable_socket]
 
@@ -61,7 +61,7 @@ def functions(layer: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     """Every function, running, by its folder."""
     log = tmp_path_factory.mktemp("log")
     config = {"TOOLWIRE_CONFIG": str(layer / "toolwire.toml")}
-    folders = sorted({folder for methods in ROUTES.values() for folder in methods.values()})
+    folders = sorted({folder for methods in served().values() for folder in methods.values()})
     with ExitStack() as stack:
         yield {
             folder: stack.enter_context(running(layer, ROOT / "functions" / folder, log / folder, **config))
@@ -100,7 +100,7 @@ def test_models_have_the_packed_configuration(functions: dict[str, Emulator]) ->
 def test_event_is_answered_as_in_its_replay(functions: dict[str, Emulator], folder: Path) -> None:
     """Inside the function the demo provider answers what the folder's recording has: the same calls, the same end."""
     event = json.loads((folder / "event.json").read_text())
-    reply = functions[ROUTES[event["resource"]]["POST"]].ask(event)
+    reply = functions[served()[event["resource"]]["POST"]].ask(event)
     expected = json.loads((folder / "expected.json").read_text())
     (body,) = (path for path in folder.glob("expected.*") if path.suffixes in ([".sse"], [".body", ".json"]))
     assert reply.status == expected["status"]
@@ -118,14 +118,14 @@ def test_the_paths_that_ask_no_provider_are_answered(functions: dict[str, Emulat
         "/native/translate": {"door": "chat", "body": {"model": "fast", "messages": hello}},
     }
     for path, body in asked.items():
-        reply = functions[ROUTES[path]["POST"]].ask(_get(path) | {"httpMethod": "POST", "body": json.dumps(body)})
+        reply = functions[served()[path]["POST"]].ask(_get(path) | {"httpMethod": "POST", "body": json.dumps(body)})
         assert reply.status == 200, reply.body
         assert isinstance(json.loads(reply.body), dict)
 
 
 #: The first scenario of each function that has one.
 ONE_EACH = {
-    ROUTES[json.loads((folder / "event.json").read_text())["resource"]]["POST"]: folder for folder in reversed(EVENTS)
+    served()[json.loads((folder / "event.json").read_text())["resource"]]["POST"]: folder for folder in reversed(EVENTS)
 }
 
 

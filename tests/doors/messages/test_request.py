@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolwire.doors.messages.request import COUNT_DOOR, DOOR
+from toolwire.doors.messages.request import DOOR
 from toolwire.model.errors import RequestError
 from toolwire.model.http import HttpRequest
 from toolwire.model.request import (
@@ -244,9 +244,11 @@ def test_tools() -> None:
 
 def test_to_count_needs_no_output_limit() -> None:
     body = json.dumps({"model": "m", "messages": [USER], "stream": True}).encode()
-    assert not COUNT_DOOR.parse_request(HttpRequest("POST", "/", {}, body)).stream
+    to_count, to_answer = (HttpRequest("POST", f"/messages{end}", {}, body) for end in ("/count_tokens", ""))
+    assert not DOOR.parse_request(to_count).stream
+    assert DOOR.count_renderer(to_answer) is None
     with pytest.raises(RequestError):
-        DOOR.parse_request(HttpRequest("POST", "/", {}, body))
+        DOOR.parse_request(to_answer)
 
 
 def block(**members: Any) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from toolwire.model.errors import GatewayError
 from toolwire.model.http import Head
 from toolwire.model.settings import ProviderConfig, Settings, Tenant
 from toolwire.shell.serve import admission
-from toolwire.shell.serve.count_tokens import serve_count
 from toolwire.shell.serve.door import serve
 from toolwire.shell.serve.native import serve_native
 from toolwire.shell.serve.replay import Recording, Scenario, replay
@@ -87,7 +86,7 @@ def translated(ask: Ask) -> Head:
 
 ENTRIES: dict[str, Callable[[Ask], Any]] = {
     "answer": lambda ask: next(serve(ask.door, event("/x", ask, ask.body), None)),
-    "count_tokens": lambda ask: next(serve_count(event("/messages/count_tokens", ask, ask.body), None)),
+    "count_tokens": lambda ask: next(serve(ask.door, event("/messages/count_tokens", ask, ask.body), None)),
     "translate": translated,
     "replay": replayed,
 }

@@ -7,19 +7,19 @@ How to add a door:
 2. `doors/<name>/`: `request.py` with a class that extends `Door` and its object `DOOR`; beside it, with these names in
    every folder, `tools.py`, `history.py` (the messages), `stream.py` (the encoder), `document.py` (the JSON answer),
    `errors.py`, and `models.py` if the API lists models in its own way. Its `__init__.py` says what is in it.
-3. Its row in `DOORS`: its module and the paths it serves.
-4. To deploy it, a function of a dozen lines in `functions/` and its paths in `template.yaml` and `local/routes.py`.
+3. Its row in `DOORS`: its module, the paths it serves, and the words by which its paths are known.
+4. To deploy it, a function of a dozen lines in `functions/` and its paths in `template.yaml`.
 
 Nothing else in the gateway changes: every provider can be asked through it at once. A door is handed the whole HTTP
-request, so a model may stand in the path or an option in the query. Where clients put the key, how limits are told and
-what the least request is are members of `Door` too; those with a default need no line.
+request, so a model may stand in the path or an option in the query. Where clients put the key, how limits are told, how
+tokens are counted and what the least request is are members of `Door` too; those with a default need no line.
 
 Doors are imported when they are needed: a cold start pays for one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
@@ -90,9 +90,16 @@ class Door(Protocol):
     response_prefix: str
     key_places: KeyPlaces = KEY_PLACES
     conversation_headers: tuple[str, ...] = CONVERSATION_HEADERS
+    #: What the base URL of a client must be: the answer to a request for a path that is not served says it.
+    base_url: str = "the base URL ends in /v1"
 
     def parse_request(self, request: HttpRequest) -> ChatRequest:
         """Raises RequestError naming the JSON path, what was there, and the fix."""
+
+    def count_renderer(self, request: HttpRequest) -> Callable[[int], bytes] | None:  # noqa: ARG002
+        """What writes a number of tokens as this API answers it, if `request` only asks how many tokens it has; None
+        for a request that asks for an answer."""
+        return None
 
     def sample_request(self, tools: Iterable[tuple[str, bytes]]) -> HttpRequest:
         """The least request with these raw members, which are what the API calls tools and their use."""
@@ -112,19 +119,38 @@ class Door(Protocol):
 
 
 class DoorRow(NamedTuple):
-    """A door of the registry: the module with its `DOOR`, and the paths at which it answers POST, as the template has
-    them: "/models/{model}" gives its requests a parameter `model`."""
+    """A door of the registry.
+
+    `module` has its `DOOR`. All its paths take POST, and are written as the template has them: "/models/{model}" gives
+    requests a parameter `model`. At `paths` an answer is asked for, at those `beside` them something else. `words` are
+    segments that are in this API's paths alone, served or not: they tell whose client asks for a path that is not
+    served.
+    """
 
     module: str
     paths: tuple[str, ...]
+    beside: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 DOORS = {
-    "chat": DoorRow("toolwire.doors.chat_completions.request", ("/chat/completions",)),
-    "messages": DoorRow("toolwire.doors.messages.request", ("/messages",)),
-    "native": DoorRow("toolwire.doors.native.request", ("/native/chat",)),
-    "responses": DoorRow("toolwire.doors.responses.request", ("/responses",)),
-}
+    "chat": DoorRow(
+        "toolwire.doors.chat_completions.request",
+        ("/chat/completions",),
+        words=(
+            "chat", "completions", "embeddings", "images", "audio", "moderations", "assistants", "batches", "files",
+        ),
+    ),
+    "messages": DoorRow(
+        "toolwire.doors.messages.request", ("/messages",), ("/messages/count_tokens",), words=("messages",)
+    ),
+    "native": DoorRow(
+        "toolwire.doors.native.request", ("/native/chat",), ("/native/tools/check", "/native/translate"), ("native",)
+    ),
+    "responses": DoorRow(
+        "toolwire.doors.responses.request", ("/responses",), ("/responses/compact",), ("responses", "conversations")
+    ),
+}  # fmt: skip
 
 
 def load_door(name: str) -> Door:
@@ -134,5 +160,12 @@ def load_door(name: str) -> Door:
 
 
 def door_at(path: str) -> str | None:
-    """The name of the door that serves a path, as its row writes it."""
+    """The name of the door that is asked for an answer at a path, as its row writes it."""
     return next((name for name, row in DOORS.items() if path in row.paths), None)
+
+
+def door_of(path: str) -> str | None:
+    """The name of the door whose client asks for a path, which need not be served; None where the path does not
+    tell."""
+    words = {word: name for name, row in DOORS.items() for word in row.words}
+    return next((words[part] for part in path.split("/") if part in words), None)

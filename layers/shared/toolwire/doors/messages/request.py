@@ -7,7 +7,7 @@ Every rejected request names the JSON path of the field, what was there, and the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from toolwire.doors import AnswerContext, Door, StreamEncoder
@@ -25,6 +25,10 @@ from toolwire.model.http import Headers, HttpRequest
 from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, Sampling
 from toolwire.model.response import ChatResponse
 from toolwire.wire import anthropic_messages as wire
+from toolwire.wire.json import dump
+
+#: Where the tokens of a request are counted.
+_COUNT = "/messages/count_tokens"
 
 _EFFORTS = ("low", "medium", "high", "xhigh", "max")
 _THINKING = ("adaptive", "between_tools", "disabled", "enabled")
@@ -51,9 +55,13 @@ class MessagesDoor(Door):
     dialect = wire.DIALECT
     call_id = r"[A-Za-z0-9_-]{1,64}"
     response_prefix = "msg_"
+    base_url = "the base URL of an Anthropic client has no /v1: it ends with the host"
 
     def parse_request(self, request: HttpRequest) -> ChatRequest:
         return parse_request(request)
+
+    def count_renderer(self, request: HttpRequest) -> Callable[[int], bytes] | None:
+        return _count if request.path == _COUNT else None
 
     def sample_request(self, tools: Iterable[tuple[str, bytes]]) -> HttpRequest:
         return sample_post("/messages", (("messages", SAMPLE_MESSAGES), ("max_tokens", b"1024")), tools)
@@ -75,21 +83,11 @@ class MessagesDoor(Door):
 DOOR = MessagesDoor()
 
 
-class CountDoor(MessagesDoor):
-    """The same for a request whose tokens are to be counted."""
-
-    def parse_request(self, request: HttpRequest) -> ChatRequest:
-        return parse_request(request, to_count=True)
-
-
-COUNT_DOOR = CountDoor()
-
-
-def parse_request(http: HttpRequest, *, to_count: bool = False) -> ChatRequest:
-    """The neutral request, with the client's own bytes on every node. `to_count`: only its tokens are asked for, which
-    needs no output limit."""
+def parse_request(http: HttpRequest) -> ChatRequest:
+    """The neutral request, with the client's own bytes on every node. One whose tokens are to be counted needs no
+    output limit."""
     try:
-        request = _request(top_members(http.body), to_count)
+        request = _request(top_members(http.body), to_count=http.path == _COUNT)
     except RecursionError:
         raise too_deep() from None
     return replace(request, headers=tuple(_headers(http.headers)))
@@ -102,6 +100,10 @@ def _headers(headers: dict[str, str]) -> Iterator[tuple[str, str]]:
         if not value.isascii() or not value.isprintable():
             raise RequestError(f"the header `{name}` must be printable ASCII", param=name, code="invalid_value")
         yield name, value
+
+
+def _count(tokens: int) -> bytes:
+    return dump({"input_tokens": tokens})
 
 
 def _request(top: dict[str, bytes], to_count: bool) -> ChatRequest:

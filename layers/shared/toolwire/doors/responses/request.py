@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from toolwire.doors import AnswerContext, Door, StreamEncoder
 from toolwire.doors.responses.document import render_response
-from toolwire.doors.responses.errors import render_error
+from toolwire.doors.responses.errors import no_compaction, render_error
 from toolwire.doors.responses.history import read_input
 from toolwire.doors.responses.stream import ResponsesEncoder
 from toolwire.doors.responses.tools import read_tool_choice, read_tools
@@ -34,6 +34,9 @@ _DIALECT_FIELDS = (
     "truncation", "user",
 )  # fmt: skip
 
+#: What Codex asks where it takes the provider for OpenAI.
+_COMPACT = "/responses/compact"
+
 #: Warning: see `docs/operations.md`.
 _REFERENCE_LEFT_OUT = "item_reference_left_out"
 
@@ -48,8 +51,11 @@ class ResponsesDoor(Door):
     dialect = wire.DIALECT
     call_id = r"[A-Za-z0-9_-]{1,64}"
     response_prefix = "resp_"
+    base_url = "the base URL of an OpenAI client ends in /v1"
 
     def parse_request(self, request: HttpRequest) -> ChatRequest:
+        if request.path == _COMPACT:
+            raise no_compaction()
         return parse_request(request.body)
 
     def sample_request(self, tools: Iterable[tuple[str, bytes]]) -> HttpRequest:

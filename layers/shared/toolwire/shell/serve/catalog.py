@@ -1,29 +1,35 @@
-"""GET /models, GET /models/{id} and GET /health: requests to the gateway itself. No door and no upstream is imported
-for them."""
+"""GET /models, GET /models/{id} and GET /health: requests to the gateway itself; and those for a path, or by a method,
+that is not served. No upstream is imported for them, and a door only to refuse in its form."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from toolwire import __version__
-from toolwire.model.errors import RequestError
 from toolwire.model.http import Headers, HttpRequest
-from toolwire.pages.catalog import error_body, health_body, model_body, models_body
+from toolwire.pages.catalog import health_body, model_body, models_body
+from toolwire.pages.paths import path_of, refusal, render_error_at, served
 from toolwire.providers import WIRES
 from toolwire.shell.access.keys import authenticate
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.document import serve_document
 from toolwire.shell.serve.output import Answer
+from toolwire.shell.serve.proxy_event import is_proxy_event, resource
 from toolwire.shell.settings.configuration import current_settings
 from toolwire.shell.store.current import current_store
 
 
 def serve_catalog(event: Any, context: Any) -> Answer:
     """The answer to one proxy event: a Head, then the body."""
-    yield from serve_document("catalog", event, context, _document, error_body)
+    path = path_of(resource(event), event.get("pathParameters") or {}) if is_proxy_event(event) else ""
+    yield from serve_document("catalog", event, context, _document, partial(render_error_at, path))
 
 
 def _document(request: HttpRequest, record: observe.RequestRecord) -> tuple[bytes, Headers]:
+    methods = served().get(request.path, {})
+    if methods.get("GET" if request.method == "HEAD" else request.method) != "catalog":
+        raise refusal(request.method, path_of(request.path, request.parameters))
     settings = current_settings()
     if request.path == "/health":
         record.routine = True
@@ -32,6 +38,4 @@ def _document(request: HttpRequest, record: observe.RequestRecord) -> tuple[byte
     record.tenant = tenant.name
     if request.path == "/models":
         return models_body(settings, WIRES, tenant), ()
-    if request.path == "/models/{id+}":
-        return model_body(request.parameters.get("id", ""), settings, WIRES, tenant), ()
-    raise RequestError(f"There is nothing at {request.path}.", status=404, code="not_found")
+    return model_body(request.parameters.get("id", ""), settings, WIRES, tenant), ()

@@ -1,4 +1,4 @@
-"""POST /messages/count_tokens: how many tokens a request would have, without an answer to it.
+"""How many tokens a request would have, without an answer to it: see `Door.count_renderer`.
 
 Everything is decided as for an answer (key, policy, route, history), so that what is counted is what would be sent.
 """
@@ -7,45 +7,20 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any
 
-from toolwire.doors.messages.request import COUNT_DOOR
 from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.prepare import HOP_HEADER
-from toolwire.model.http import Headers, HttpRequest
 from toolwire.model.limits import ANSWER_BYTES
-from toolwire.model.warnings import HEADER, Warnings
+from toolwire.model.warnings import Warnings
 from toolwire.providers import load_provider
 from toolwire.providers.token_count import NO_COUNT, estimate, read_count
 from toolwire.shell.serve import observe
-from toolwire.shell.serve.admission import open_exchange
-from toolwire.shell.serve.document import serve_document
-from toolwire.shell.serve.door import seconds_left, upstream
-from toolwire.shell.serve.output import Answer
-from toolwire.shell.serve.proxy_event import is_proxy_event, resource
-from toolwire.wire.json import dump
+from toolwire.shell.serve.door import upstream
 
 
-def is_count(event: Any) -> bool:
-    """Whether an event is for this module: the function has two paths."""
-    return is_proxy_event(event) and resource(event) == "/messages/count_tokens"
-
-
-def serve_count(event: Any, context: Any) -> Answer:
-    """The answer to one proxy event: a Head, then the body."""
-    expires = time.monotonic() + seconds_left(context)
-
-    def document(request: HttpRequest, record: observe.RequestRecord) -> tuple[bytes, Headers]:
-        exchange = open_exchange(COUNT_DOOR, request, record)
-        body, warnings = _count(exchange, expires, record)
-        told = ((HEADER, warnings.header()),) if warnings else ()
-        return body, (*told, *exchange.answer_headers)
-
-    yield from serve_document(COUNT_DOOR.name, event, context, document, COUNT_DOOR.render_error)
-
-
-def _count(exchange: Exchange, expires: float, record: observe.RequestRecord) -> tuple[bytes, Warnings]:
-    """The count as the API has it, and codes of warnings. Raises GatewayError."""
+def count_tokens(exchange: Exchange, expires: float, record: observe.RequestRecord) -> tuple[int, Warnings]:
+    """The number of tokens of the exchange's request to its provider, and warnings about it. `expires` is a moment of
+    `time.monotonic`. Raises GatewayError."""
     assert record.target is not None
     request, provider = exchange.upstream_request, load_provider(record.target.provider.wire)
     count = provider.count_request(request)
@@ -61,4 +36,4 @@ def _count(exchange: Exchange, expires: float, record: observe.RequestRecord) ->
     if tokens is None:
         tokens = estimate(request.body)
         warnings.add("token_count_estimated")
-    return dump({"input_tokens": tokens}), warnings
+    return tokens, warnings

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
@@ -21,7 +21,8 @@ from toolwire.exchange.actions import Action, carried_out
 from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.prepare import HOP_HEADER
 from toolwire.model.errors import ClientGone, GatewayError, UpstreamError
-from toolwire.model.http import Head
+from toolwire.model.http import Head, id_headers
+from toolwire.model.warnings import HEADER
 from toolwire.providers import WIRES
 from toolwire.shell.access.aws_signing import signed
 from toolwire.shell.network.upstream import Upstream
@@ -84,19 +85,39 @@ def serve(door_name: str, event: Any, context: Any) -> Answer:
 
 
 def _answer(door: Door, event: dict[str, Any], context: Any, record: observe.RequestRecord) -> Iterator[Head | bytes]:
-    """The exchange's answer, or the door's error where there is no exchange."""
+    """The exchange's answer or its request's tokens, or the door's error where there is no exchange."""
     try:
-        exchange = open_exchange(door, http_request(event), record)
+        request = http_request(event)
+        exchange = open_exchange(door, request, record)
+        expires = time.monotonic() + seconds_left(context)
+        document = _counted(door.count_renderer(request), exchange, expires, record)
     except Exception as failure:  # noqa: BLE001 - a request is answered, whatever happens
         error = _as_gateway_error(failure, record)
-    else:
-        yield from _relay(exchange, time.monotonic() + seconds_left(context), record)
+        record.failed(error)
+        head = error_head(error, "application/json", record.request_id)
+        document = head, door.render_error(error, record.request_id)
+    if document is None:
+        yield from _relay(exchange, expires, record)
         return
-    record.failed(error)
-    record.status = error.status
-    yield error_head(error, "application/json", record.request_id)
+    head, body = document
+    record.status = head.status
+    yield head
     record.byte_sent()
-    yield door.render_error(error, record.request_id)
+    yield body
+
+
+def _counted(
+    render: Callable[[int], bytes] | None, exchange: Exchange, expires: float, record: observe.RequestRecord
+) -> tuple[Head, bytes] | None:
+    """The answer to a request that only asks how many tokens it has; None for every other. Raises GatewayError."""
+    if render is None:
+        return None
+    from toolwire.shell.serve.count_tokens import count_tokens  # few requests ask for it
+
+    tokens, warnings = count_tokens(exchange, expires, record)
+    headers = ((HEADER, warnings.header()),) if warnings else ()
+    fields = (("content-type", "application/json"), *id_headers(record.request_id), *headers, *exchange.answer_headers)
+    return Head(200, fields), render(tokens)
 
 
 def _relay(exchange: Exchange, expires: float, record: observe.RequestRecord) -> Iterator[Head | bytes]:

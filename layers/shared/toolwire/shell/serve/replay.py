@@ -33,6 +33,7 @@ from toolwire.model.errors import GatewayError, UpstreamTruncated
 from toolwire.model.events import Batch, StreamEvent
 from toolwire.model.http import Head, HttpRequest
 from toolwire.model.settings import Target
+from toolwire.pages.paths import NoRoute, path_of, refusal, render_error_at, resolve
 from toolwire.providers.hosts import DEMO
 from toolwire.shell.serve.proxy_event import error_head, http_request, request_id
 from toolwire.shell.settings.configuration import load_settings
@@ -102,16 +103,23 @@ def load_scenario(folder: Path) -> Scenario:
 def replay(
     scenario: Scenario, split: Callable[[Recording], Iterable[bytes]] = lambda upstream: upstream.pieces
 ) -> Replay:
-    """Runs the exchange over the recording. `split` cuts the provider's answer into the pieces that arrive."""
+    """Runs the exchange over the recording. `split` cuts the provider's answer into the pieces that arrive. Raises
+    ValueError for a request that is answered without an exchange."""
     request = http_request(scenario.event)
     identity = request_id(scenario.event, None)
-    door = load_door(door_at(request.path) or request.path)  # a KeyError names a path that no door serves
+    path = path_of(request.path, request.parameters)
+    if isinstance(resolve(request.method, path), NoRoute):
+        error = refusal(request.method, path)
+        return _refused(error, identity, render_error_at(path, error, identity))
+    name = door_at(request.path)
+    if name is None:
+        raise ValueError(f"{request.method} {request.path} is answered without an exchange: there is nothing to replay")
+    door = load_door(name)
     try:
         notes = _Notes()
         exchange = _open(door, request, identity, notes)
     except GatewayError as error:
-        refusal = Step(None, (), door.render_error(error, identity))
-        return Replay(None, error_head(error, "application/json", identity), (refusal,))
+        return _refused(error, identity, door.render_error(error, identity))
     upstream = scenario.upstream
     steps = _Steps(exchange, notes)
     steps.take(b"", exchange.receive_head(upstream.status, upstream.headers))
@@ -121,6 +129,11 @@ def replay(
     steps.take(None, exchange.receive_end(cut if upstream.ends == "cut" else None))
     assert steps.head is not None, "an exchange that is over has sent its head"
     return Replay(exchange.upstream_request.body, steps.head, tuple(steps.taken))
+
+
+def _refused(error: GatewayError, identity: str, body: bytes) -> Replay:
+    """The replay of a request that is answered with an error, for which no provider is asked."""
+    return Replay(None, error_head(error, "application/json", identity), (Step(None, (), body),))
 
 
 class _Notes(Observer):

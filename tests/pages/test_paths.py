@@ -1,4 +1,4 @@
-"""The local routing table says what the template says."""
+"""Which path is whose, as the template has it; and one answer to what is not served, wherever it is asked."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from local.routes import ROUTES, NoRoute, Route, load_handlers, resolve
+from local.handlers import load_handlers
 from tests.template.cloudformation import ROOT, load
+from toolwire.doors import DOORS, DoorRow, load_door
+from toolwire.model.http import Head
+from toolwire.pages.catalog import error_body
+from toolwire.pages.paths import NoRoute, Route, path_of, refusal, render_error_at, resolve, served
+from toolwire.shell.serve.catalog import serve_catalog
+from toolwire.shell.serve.replay import Recording, Scenario, replay
 
 
 @pytest.mark.parametrize(
@@ -47,7 +53,7 @@ def test_resolve(method: str, path: str, expected: Route | NoRoute) -> None:
 
 
 def test_a_new_path_with_parameters_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(ROUTES, "/toy/{model}/{verb}", {"POST": "toy"})
+    monkeypatch.setitem(DOORS, "toy", DoorRow("tests.toys.toy.request", ("/toy/{model}/{verb}",)))
 
     named = (("model", "gpt-5"), ("verb", "ask"))
     assert resolve("POST", "/v1/toy/gpt-5/ask") == Route("/toy/{model}/{verb}", "toy", named)
@@ -64,7 +70,7 @@ def test_the_template_routes_the_same() -> None:
                 folder = Path(resource["Properties"]["CodeUri"]).name
                 deployed.setdefault(route["Path"], {})[route["Method"].upper()] = folder
 
-    assert {path: methods for path, methods in deployed.items() if not path.startswith("/v1/")} == ROUTES
+    assert {path: methods for path, methods in deployed.items() if not path.startswith("/v1/")} == served()
     for path, methods in deployed.items():
         for method, folder in methods.items():
             name = path.replace("{id+}", "a/b")
@@ -74,13 +80,13 @@ def test_the_template_routes_the_same() -> None:
 
 
 def test_every_function_has_a_folder() -> None:
-    folders = {folder for methods in ROUTES.values() for folder in methods.values()}
+    folders = {folder for methods in served().values() for folder in methods.values()}
 
     assert folders == {path.parent.name for path in (ROOT / "functions").glob("*/app.py")}
 
 
 def test_handlers_are_loaded_side_by_side(tmp_path: Path) -> None:
-    folders = {folder for methods in ROUTES.values() for folder in methods.values()}
+    folders = {folder for methods in served().values() for folder in methods.values()}
     for folder in folders:
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "app.py").write_text(f"def handler(event, context):\n    return '{folder}'\n")
@@ -89,3 +95,51 @@ def test_handlers_are_loaded_side_by_side(tmp_path: Path) -> None:
     answers: dict[str, object] = {name: handler({}, None) for name, handler in handlers.items()}
 
     assert answers == {folder: folder for folder in folders}
+
+
+# ---------------------------------------------------------------- what is not served
+
+#: What is asked (method, the template's path, its parameters), and the status and the form of the answer.
+NOT_SERVED = [
+    ("GET", "/chat/completions", {}, 405, "chat"),
+    ("POST", "/{path+}", {"path": "embeddings"}, 404, "chat"),
+    ("DELETE", "/messages", {}, 405, "messages"),
+    ("POST", "/{path+}", {"path": "messages/batches"}, 404, "messages"),
+    ("PUT", "/responses/compact", {}, 405, "responses"),
+    ("GET", "/{path+}", {"path": "responses/resp_1"}, 404, "responses"),
+    ("GET", "/native/tools/check", {}, 405, "native"),
+    ("POST", "/{path+}", {"path": "native"}, 404, "native"),
+    ("POST", "/models/{id+}", {"id": "a/chat"}, 405, None),
+    ("POST", "/health", {}, 405, None),
+    ("GET", "/{path+}", {"path": "nowhere"}, 404, None),
+]
+
+
+@pytest.mark.parametrize(("method", "resource", "parameters", "status", "door"), NOT_SERVED)
+def test_what_is_not_served_is_answered_in_the_form_of_its_api(
+    method: str, resource: str, parameters: dict[str, str], status: int, door: str | None
+) -> None:
+    """By the deployed function, in a replay, and by the two functions that the local server asks."""
+    event = {
+        "httpMethod": method, "resource": resource, "pathParameters": parameters, "body": "{}",
+        "requestContext": {"requestId": "req-1"},
+    }  # fmt: skip
+    head, body = list(serve_catalog(event, None))
+    assert isinstance(head, Head)
+    replayed = replay(Scenario(event, Recording(200, {}, b"", "complete")))
+    path = path_of(resource, parameters)
+    error = refusal(method, path)
+
+    assert (head.status, error.status) == (status, status)
+    assert ("allow" in dict(head.headers)) == (status == 405)
+    assert bytes(body) == replayed.body == render_error_at(path, error, "req-1")  # type: ignore[arg-type]
+    assert head == replayed.head
+    assert bytes(body) == (error_body(error, "req-1") if door is None else load_door(door).render_error(error, "req-1"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("path", ["/models", "/native/translate", "/messages/count_tokens"])
+def test_what_is_served_without_an_exchange_cannot_be_replayed(path: str) -> None:
+    (method,) = served()[path]
+    event = {"httpMethod": method, "resource": path, "body": "{}", "requestContext": {"requestId": "req-1"}}
+    with pytest.raises(ValueError, match="nothing to replay"):
+        replay(Scenario(event, Recording(200, {}, b"", "complete")))

@@ -1,0 +1,132 @@
+"""The paths that are served, and the answer to a request for one that is not: in the form of the API whose client asks.
+
+Most often its base URL is wrong, so the answer says what that must be.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from toolwire.doors import DOORS, door_of, load_door
+from toolwire.model.errors import GatewayError, RequestError
+from toolwire.pages.catalog import error_body
+
+#: The stage's name, the first part of every deployed path.
+STAGE = "v1"
+
+#: What is served beside the doors' paths, by the function `catalog`.
+_CATALOG = ("/models", "/models/{id+}", "/health")
+
+#: Also served without the stage, for whoever watches over the process.
+_WITHOUT_STAGE = ("/health",)
+
+#: Claude Code asks with HEAD for the root of its base URL, which has no stage, before it sends anything.
+_ROOT = "/"
+
+_PARAMETER = re.compile(r"{(\w+)(\+?)}")
+
+
+def served() -> dict[str, dict[str, str]]:
+    """Path below the stage -> method -> the folder in functions/ whose function answers. HEAD is answered where GET
+    is."""
+    table = {path: {"POST": row.module.split(".")[-2]} for row in DOORS.values() for path in (*row.paths, *row.beside)}
+    return table | {path: {"GET": "catalog"} for path in _CATALOG}
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where a request goes: a path below the stage, a folder in functions/, and what stands for names in braces."""
+
+    resource: str
+    function: str
+    parameters: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NoRoute:
+    """Nothing is served there; `allow` holds the methods that are, where the path is known."""
+
+    allow: tuple[str, ...] = ()
+
+
+def resolve(method: str, path: str) -> Route | NoRoute:
+    """The route of a request to a path as its client wrote it. HEAD is answered where GET is, as HTTP asks; at the
+    root, with the gateway's health."""
+    path = _plain(path)
+    if path == _ROOT and method in ("GET", "HEAD"):
+        return Route("/health", "catalog")
+    if path in _WITHOUT_STAGE:
+        path = f"/{STAGE}{path}"
+    table = served()
+    below = path.removeprefix(f"/{STAGE}") if path.startswith(f"/{STAGE}/") else ""
+    resource, parameters = _resource(below, table)
+    methods = table.get(resource, {})
+    function = methods.get("GET" if method == "HEAD" else method)
+    if function is None:
+        return NoRoute((*methods, "HEAD") if "GET" in methods else tuple(methods))
+    return Route(resource, function, parameters)
+
+
+def refusal(method: str, path: str) -> RequestError:
+    """The error for a request that `resolve` has no route for: its path is not served (404), or not by this method
+    (405)."""
+    route = resolve(method, path)
+    if isinstance(route, NoRoute) and route.allow:
+        message = f"{path} does not take {method}, but {' and '.join(route.allow)}."
+        headers = (("allow", ", ".join(route.allow)),)
+        return RequestError(message, status=405, code="method_not_allowed", headers=headers)
+    message, known = f"There is nothing at {method} {path}", served()
+    name = _door_of(path)
+    advice = _ANY_BASE_URL if name is None else load_door(name).base_url
+    if any(_plain(path).endswith(resource) for resource in known):
+        message += f": {advice}."
+    else:
+        message += f"; {_ANY_BASE_URL}. Served are {', '.join(f'/{STAGE}{resource}' for resource in known)}."
+    return RequestError(message, status=404, code="not_found")
+
+
+_ANY_BASE_URL = f"the base URL ends in /{STAGE} for an OpenAI client, and with the host for an Anthropic one"
+
+
+def render_error_at(path: str, error: GatewayError, request_id: str) -> bytes:
+    """The error in the form of the API whose client asks for this path; in one that every SDK reads where the path does
+    not tell."""
+    name = _door_of(path)
+    return error_body(error, request_id) if name is None else load_door(name).render_error(error, request_id)
+
+
+def path_of(resource: str, parameters: Mapping[str, str]) -> str:
+    """The path, with the stage, that led to a resource with these parameters."""
+    return f"/{STAGE}" + _PARAMETER.sub(lambda name: parameters.get(name[1], name[0]), resource)
+
+
+def _door_of(path: str) -> str | None:
+    """The name of the door whose client asks for a path. The names of models, which may be any words, do not tell."""
+    resource, _ = _resource(_plain(path).removeprefix(f"/{STAGE}"), served())
+    return None if resource in _CATALOG else door_of(path)
+
+
+def _plain(path: str) -> str:
+    """A path as it was meant: base URLs that end in a slash or have their `/v1` already double both."""
+    parts = [part for part in path.split("/") if part]
+    while parts[:2] == [STAGE, STAGE]:
+        del parts[0]
+    return "/" + "/".join(parts)
+
+
+def _resource(path: str, table: Mapping[str, object]) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The resource that API Gateway would choose for a path below the stage, and its parameters."""
+    if path not in table:
+        for resource in table:
+            if found := _pattern(resource).fullmatch(path):
+                return resource, tuple(found.groupdict().items())
+    return path, ()
+
+
+@cache
+def _pattern(resource: str) -> re.Pattern[str]:
+    """`{name}` stands for one segment of a path, `{name+}` for one or more: a model's name may have slashes."""
+    return re.compile(_PARAMETER.sub(lambda it: f"(?P<{it[1]}>{'.+' if it[2] else '[^/]+'})", resource))
