@@ -15,7 +15,9 @@ import pytest
 from botocore.config import Config
 
 from tests.gateway import gateway
+from tests.providers.anthropic_messages import messages_upstream as messages
 from tests.providers.bedrock_converse.converse_upstream import BEGIN, USAGE, call, document, end, fragment, stop, stream
+from tests.providers.bedrock_messages.invoked import CONTENT_TYPE, frames
 from tests.shell.access.sigv4_judge import fault_of
 from toolwire.demo.server import DemoServer
 
@@ -27,6 +29,11 @@ STREAM = stream(
     BEGIN, call(0, "tooluse_1", "get_weather"), fragment(0, '{"city":"Rome"}'), end(0), stop("tool_use"), USAGE
 )
 WHOLE = document({"text": "Sunny."})
+OWN = messages.stream(
+    messages.start(), messages.begin(0, "thinking"), messages.thinking(0, "Hm."), messages.signature(0, "sig=="),
+    messages.end(0), messages.begin(1, "text"), messages.text(1, "Sunny."), messages.end(1),
+    messages.finish("end_turn"), messages.STOP,
+)  # fmt: skip
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 TOOL = {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object", "properties": {}}}}
 
@@ -36,6 +43,8 @@ class Aws(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     faults: ClassVar[list[str | None]] = []
+    paths: ClassVar[list[str]] = []
+    counts: ClassVar[bool] = True
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["content-length"]))
@@ -43,9 +52,19 @@ class Aws(BaseHTTPRequestHandler):
         url = f"http://{headers.pop('host')}{self.path}"
         fault = fault_of("POST", url, headers, body, secret=SECRET, region="eu-west-1", service="bedrock")
         self.faults.append(fault)
+        self.paths.append(self.path.rpartition("/")[2])
         streams = self.path.endswith("-stream")
         if fault is not None:
             self._send(403, "application/json", json.dumps({"message": fault}).encode())
+        elif self.path.endswith("/invoke-with-response-stream"):
+            self._send(200, CONTENT_TYPE, b"".join(frames(OWN)))
+        elif self.path.endswith("/count-tokens"):
+            body = (
+                b'{"inputTokens":4711}'
+                if self.counts
+                else b'{"message":"The provided model doesn\'t support counting"}'
+            )
+            self._send(200 if self.counts else 400, "application/json", body)
         else:
             kind = "application/vnd.amazon.eventstream" if streams else "application/json"
             self._send(200, kind, STREAM if streams else WHOLE)
@@ -73,6 +92,8 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         section = (
             f'[providers.cloud]\nwire = "bedrock_converse"\nbase_url = "http://127.0.0.1:{host.server_address[1]}"\n'
             'credential = "aws"\nregion = "eu-west-1"\n'
+            f'[providers.bedrock]\nbase_url = "http://127.0.0.1:{host.server_address[1]}"\nregion = "eu-west-1"\n'
+            'credential = "aws"\n'
         )
         with gateway(tmp_path_factory.mktemp("bedrock"), section) as server:
             yield server
@@ -94,6 +115,30 @@ def test_what_is_sent_is_signed(base: str) -> None:
     calls = [piece["function"] for chunk in chunks for piece in chunk["choices"][0]["delta"].get("tool_calls", ())]
     assert "".join(piece.get("arguments", "") for piece in calls) == '{"city":"Rome"}'
     assert Aws.faults == [None, None]
+
+
+CLIENT = {"model": f"bedrock/{MODEL}", "messages": [{"role": "user", "content": "Rome?"}]}
+
+
+def test_a_messages_client_has_claudes_own_events(base: str) -> None:
+    Aws.faults.clear()
+    Aws.paths.clear()
+    asked = CLIENT | {"max_tokens": 9, "stream": True}
+    told = httpx.post(f"{base}/messages", json=asked, timeout=20).text
+    assert [line for line in told.splitlines() if line.startswith("data: ")] == [
+        line for line in OWN.decode().splitlines() if line.startswith("data: ")
+    ]
+    assert (Aws.faults, Aws.paths) == ([None], ["invoke-with-response-stream"])
+
+
+def test_tokens_are_counted_by_bedrock_where_it_counts(base: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    Aws.faults.clear()
+    Aws.paths.clear()
+    assert httpx.post(f"{base}/messages/count_tokens", json=CLIENT, timeout=20).json() == {"input_tokens": 4711}
+    monkeypatch.setattr(Aws, "counts", False)
+    estimated = httpx.post(f"{base}/messages/count_tokens", json=CLIENT, timeout=20)
+    assert estimated.headers["x-toolwire-warnings"] == "token_count_estimated"
+    assert (Aws.faults, Aws.paths) == ([None, None], ["count-tokens", "count-tokens"])
 
 
 def test_awss_own_client_reads_the_demo(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tests.matrix.anthropic_host import anthropic
 from tests.matrix.bedrock_host import bedrock
+from tests.matrix.bedrock_messages_host import bedrock_messages
 from tests.matrix.chat_hosts import compatible, openai
 from tests.matrix.gemini_host import gemini
 from tests.matrix.reply import Reply
@@ -112,5 +113,17 @@ HOSTS = (
         lacks=frozenset({"refusal", "length_in_call.json"}),
         counts_reasoning=False,
         model="us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+    ),
+    Host(
+        name="bedrock-claude",
+        about=(
+            "Claude at Amazon Bedrock by InvokeModel: Anthropic Messages, each event as base64 in a frame of an AWS "
+            "event stream; errors are AWS's"
+        ),
+        wire="bedrock_messages",
+        profile=None,
+        write=bedrock_messages,
+        lacks=frozenset({"refusal", "length_in_call.json"}),
+        model="us.anthropic.claude-sonnet-5-v1:0",
     ),
 )

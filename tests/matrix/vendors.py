@@ -58,6 +58,15 @@ def bedrock_converse(body: bytes) -> None:
     assert not report.has_errors(), report.generate_report()
 
 
+def bedrock_messages(body: bytes) -> None:
+    """Fails unless it is a request of Anthropic's API in Bedrock's frame."""
+    request = json.loads(body)
+    assert request.pop("anthropic_version") == "bedrock-2023-05-31"
+    assert request.keys().isdisjoint({"model", "stream"})
+    assert isinstance(request.pop("anthropic_beta", []), list)
+    anthropic_messages(json.dumps({"model": "m", **request}).encode())
+
+
 def with_blobs(value: Any) -> Any:
     """A Converse body as boto3's caller writes it: what travels as base64 is bytes."""
     if isinstance(value, list):
@@ -99,4 +108,5 @@ VENDORS: dict[str, Callable[[bytes], None]] = {
     "anthropic_messages": anthropic_messages,
     "gemini": gemini,
     "bedrock_converse": bedrock_converse,
+    "bedrock_messages": bedrock_messages,
 }

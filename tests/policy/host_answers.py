@@ -13,6 +13,7 @@ from typing import Any
 
 from tests.providers.anthropic_messages import messages_upstream as messages
 from tests.providers.bedrock_converse import converse_upstream as bedrock
+from tests.providers.bedrock_messages.invoked import frames
 from tests.providers.gemini import gemini_upstream as gemini
 from tests.providers.openai_chat import chat_upstream as chat
 from tests.providers.openai_responses import responses_upstream as responses
@@ -68,6 +69,11 @@ def _messages(said: str, calls: Calls, streamed: bool, cut: bool) -> bytes:
     return messages.whole(content, reason)
 
 
+def _invoked(said: str, calls: Calls, streamed: bool, cut: bool) -> bytes:
+    body = _messages(said, calls, streamed, cut)
+    return b"".join(frames(body)) if streamed else body
+
+
 def _gemini(said: str, calls: Calls, streamed: bool, cut: bool) -> bytes:
     parts = [gemini.text(said)] if said else []
     parts += [gemini.call(name, json.loads(arguments)) for name, arguments in calls]
@@ -116,16 +122,20 @@ HOSTS: dict[str, Host] = {
     "gemini": _gemini,
     "openai_responses": _responses,
     "bedrock_converse": _bedrock,
+    "bedrock_messages": _invoked,
 }
 
 
 #: Where calls have an object for their arguments: what is no JSON cannot be said there. (Wire, whether it is streamed.)
-HAS_OBJECTS = {("gemini", True), ("gemini", False), ("anthropic_messages", False), ("bedrock_converse", False)}
+HAS_OBJECTS = {
+    ("gemini", True), ("gemini", False), ("anthropic_messages", False), ("bedrock_converse", False),
+    ("bedrock_messages", False),
+}  # fmt: skip
 
 
 def content_type(wire: str, *, streamed: bool) -> str:
     """The content type of such an answer."""
-    events = "application/vnd.amazon.eventstream" if wire == "bedrock_converse" else "text/event-stream"
+    events = "application/vnd.amazon.eventstream" if wire.startswith("bedrock") else "text/event-stream"
     return events if streamed else "application/json"
 
 

@@ -56,3 +56,23 @@ def test_openai_is_known_to_have_both() -> None:
     (openai,) = (host for host in HOSTS if host.name == "openai")
     config = ProviderConfig("openai", openai.wire, openai.base_url, "none", openai.profile)
     assert wire_for(Target(config, "gpt-5.6"), "anthropic_messages").provider.wire == "openai_responses"
+
+
+CLAUDES = ["us.anthropic.claude-sonnet-5-v1:0", "anthropic.claude-3-haiku-20240307-v1:0",
+           "arn:aws:bedrock:eu-west-1:1:inference-profile/eu.anthropic.claude-sonnet-4-5-v1:0"]  # fmt: skip
+OTHERS = ["us.amazon.nova-lite-v1:0", "openai.gpt-oss-120b-1:0",
+          "arn:aws:bedrock:eu-west-1:1:application-inference-profile/abc"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "env", [{}, {"AWS_ENDPOINT_URL_BEDROCK_RUNTIME": "https://vpce-1.example"}], ids=["aws", "vpc"]
+)
+@pytest.mark.parametrize("model", CLAUDES + OTHERS)
+def test_claude_at_bedrock_is_reached_by_its_own_api_for_its_own_clients(model: str, env: dict[str, str]) -> None:
+    given = Target(load_settings(env).providers["bedrock"], model)
+    assert wire_for(given, "openai_chat") is given
+    wire = "bedrock_messages" if model in CLAUDES else "bedrock_converse"
+    assert wire_for(given, "anthropic_messages").provider.wire == wire
+    document = '[providers.bedrock]\nwire = "bedrock_converse"\n'
+    chosen = Target(load_settings({"TOOLWIRE_CONFIG": "it"}, lambda _: document).providers["bedrock"], model)
+    assert wire_for(chosen, "anthropic_messages") is chosen

@@ -17,7 +17,7 @@ from toolwire.model.http import HttpRequest
 from toolwire.model.request import ReasoningPart
 from toolwire.model.settings import ProviderConfig, Target
 from toolwire.providers.bedrock_converse.models import family_of
-from toolwire.providers.bedrock_converse.request import url_of, write_request
+from toolwire.providers.bedrock_converse.request import invocation, write_request
 from toolwire.providers.bedrock_converse.tools import DO_NOT_CALL
 
 CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
@@ -92,9 +92,8 @@ def turns(document: dict[str, Any]) -> list[tuple[str, list[Any]]]:
     ],
 )
 def test_a_model_is_one_segment_of_the_path(model: str, segment: str) -> None:
-    base = "https://bedrock-runtime.us-east-1.amazonaws.com/model/"
-    assert url_of(target(model), stream=True) == f"{base}{segment}/converse-stream"
-    assert url_of(target(model), stream=False) == f"{base}{segment}/converse"
+    url = f"https://bedrock-runtime.us-east-1.amazonaws.com/model/{segment}/converse-stream"
+    assert invocation(target(model), "converse-stream", b"{}", None, streams=True).url == url
 
 
 # ---------------------------------------------------------------- messages

@@ -38,6 +38,13 @@ _WANTS_REASONING = re.compile(
 )
 
 
+#: What a refusal says that is about the names of betas in a header.
+_ABOUT_BETAS = re.compile(r"\bbeta (flag|header)", re.IGNORECASE)
+
+#: How the names of headers end that name betas.
+_BETAS = "-beta"
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """A request that is ready to be sent. `warnings`: what could not be carried as it was."""
@@ -78,6 +85,19 @@ class Attempt:
         """The same with a member for reasoning in every turn with calls, empty where the history has none. Raises
         RequestError."""
         return prepare_attempt(self._client, self.target, self._credential, self._found, wants_reasoning=True)
+
+    def refuses_betas(self, status: int | None, refusal: GatewayError) -> bool:
+        """Whether the provider has refused a beta that the client named: `without_betas` may be answered."""
+        named = any(name.endswith(_BETAS) for name, _ in self._client.request.headers)
+        about = status == 400 and _ABOUT_BETAS.search(refusal.message) is not None
+        return about and named and self.same_dialect and self.provider.refuses_betas
+
+    def without_betas(self) -> Attempt:
+        """The same without the client's betas. Raises RequestError."""
+        request = self._client.request
+        headers = tuple((name, value) for name, value in request.headers if not name.endswith(_BETAS))
+        client = replace(self._client, request=replace(request, headers=headers))
+        return prepare_attempt(client, self.target, self._credential, self._found)
 
     def asked(self, warn: Callable[[str], None]) -> Asked:
         """What the decoder of the answer knows of the request. `warn` takes the codes of its warnings."""

@@ -196,6 +196,8 @@ class Exchange:
             return self._begin_again("reasoning_added", self.attempt.with_reasoning)
         if self.attempt.refuses_state(self.figures.upstream_status, error):
             return self._begin_again("state_refused", self.attempt.without_state)
+        if self.attempt.refuses_betas(self.figures.upstream_status, error):
+            return self._begin_again("betas_refused", self.attempt.without_betas)
         before = self._sent(self._writer.send(b"".join(written))) if written else []
         return before + self.fail(error)
 

@@ -62,6 +62,8 @@ class Provider(Protocol):
     #: Whether, in a lane, the host decides itself about results without a call: it knows more than the history says
     #: (compacted turns, what is stored there), and its clients mend a history by its words.
     judges_results: bool = False
+    #: Whether its hosts refuse a whole request that names a beta they have not: it is sent once more without any.
+    refuses_betas: bool = False
     #: Whether hosts of this wire serve models that write calls as text: see `Profile.recovers_text_calls`.
     may_write_calls_as_text: bool = False
     #: Members of messages, parts and tools that the writer knows though the neutral model does not.
@@ -114,6 +116,7 @@ WIRES = {
     "openai_responses": "toolwire.providers.openai_responses.request",
     "anthropic_messages": "toolwire.providers.anthropic_messages.request",
     "bedrock_converse": "toolwire.providers.bedrock_converse.request",
+    "bedrock_messages": "toolwire.providers.bedrock_messages.request",
     "gemini": "toolwire.providers.gemini.request",
 }
 

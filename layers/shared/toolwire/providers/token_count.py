@@ -28,10 +28,12 @@ _FILE = re.compile(rb'[A-Za-z0-9+/_-]{1024,}={0,2}"')
 
 
 class Count(NamedTuple):
-    """The request that asks for a count, and the member of the answer that is it."""
+    """The request that asks for a count, the member of the answer that is it, and the statuses that say that the host
+    does not count this."""
 
     request: UpstreamRequest
     member: str
+    absent: frozenset[int] = NO_COUNT
 
 
 def counting(request: UpstreamRequest, url: str, members: Iterable[tuple[str, bytes]], member: str) -> Count:

@@ -7,17 +7,23 @@ from dataclasses import replace
 from toolwire.model.settings import Target
 from toolwire.providers.openai_models import family_of
 from toolwire.providers.profiles import PROFILES
-from toolwire.wire.openai_responses import DIALECT
+from toolwire.wire import anthropic_messages, openai_responses
 
 
 def wire_for(target: Target, dialect: str) -> Target:
-    """The target by the wire that serves a client of this dialect best: at a provider that has both of OpenAI's, a
-    client of the Responses API keeps it, and every other client gets it for the models that need it. OpenAI refuses
-    tools beside reasoning on the Chat wire since gpt-5.4 (`Family.needs_responses`)."""
+    """The target by the wire that serves a client of this dialect best, where the configuration names none.
+
+    At a provider that has both of OpenAI's, a client of the Responses API keeps it, and every other client gets it for
+    the models that need it. OpenAI refuses tools beside reasoning on the Chat wire since gpt-5.4
+    (`Family.needs_responses`). Claude at Bedrock is reached by its own API for a client of that API, else by Converse.
+    """
     provider = target.provider
-    has_both = provider.profile is not None and PROFILES[provider.profile].has_responses
-    if provider.wire != "openai_chat" or provider.wire_is_chosen or not has_both:
+    if provider.wire_is_chosen:
         return target
-    if dialect != DIALECT and not family_of(target.model).needs_responses:
-        return target
-    return replace(target, provider=replace(provider, wire="openai_responses"))
+    wire = None
+    if provider.wire == "openai_chat" and provider.profile is not None and PROFILES[provider.profile].has_responses:
+        if dialect == openai_responses.DIALECT or family_of(target.model).needs_responses:
+            wire = "openai_responses"
+    elif provider.wire == "bedrock_converse" and dialect == anthropic_messages.DIALECT and "claude" in target.model:
+        wire = "bedrock_messages"
+    return target if wire is None else replace(target, provider=replace(provider, wire=wire))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -65,12 +65,26 @@ class AnthropicMessages(Provider):
         family = family_of(target.model)
         fields = own_fields(request)
         if fields is not None:
-            body, own, warnings = _same_api(request, fields, target, family)
+            members, own, warnings = _same_api(request, fields, target, family)
         else:
-            body, own, warnings = _translated(request, target, family)
+            members, own, warnings = _translated(request, target, family)
+        return self.posted(target, members, own, credential, warnings, stream=request.stream), warnings
+
+    def posted(
+        self,
+        target: Target,
+        members: Iterable[tuple[str, bytes]],
+        own: Headers,
+        credential: str | None,
+        warnings: Warnings,  # noqa: ARG002 - clouds have some
+        *,
+        stream: bool,
+    ) -> UpstreamRequest:
+        """The HTTP request with these members of the API's body and these of its headers. Clouds that serve the API in
+        a frame of theirs have another one."""
         key: Headers = (_key(target, credential),) if credential else ()
         url = endpoint(target.provider.base_url, "/v1/messages")
-        return post_json(url, body, stream=request.stream, headers=(*own, *key)), warnings
+        return post_json(url, write_object(members), stream=stream, headers=(*own, *key))
 
     def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
         return MessagesDecoder(asked)
@@ -83,7 +97,7 @@ class AnthropicMessages(Provider):
     def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
         return error_from_body(body, status, retry_after_of(headers))
 
-    def count_request(self, request: UpstreamRequest) -> Count:
+    def count_request(self, request: UpstreamRequest) -> Count | None:
         from toolwire.providers.anthropic_messages.token_count import (
             count_request,  # for few requests: no cold start's business
         )
@@ -104,20 +118,21 @@ def _key(target: Target, credential: str) -> tuple[str, str]:
 
 def _same_api(
     request: ChatRequest, fields: RequestFields, target: Target, family: Family
-) -> tuple[bytes, Headers, Warnings]:
-    """Body, headers and warnings for a client of this API."""
+) -> tuple[Iterator[tuple[str, bytes]], Headers, Warnings]:
+    """Members of the body, headers, and warnings for a client of this API. The members add to the warnings."""
     warnings = Warnings()
     named = with_wire_names(request, _TOOL_NAME)
     request = with_signed_thinking(named, family)
     if request is not named:
         warnings.add("state_left_out")
     request = _with_pairs(request, warnings)
-    body = write_object(own_members(request, fields, target.model, family, warnings))
-    return body, own_headers(request, fields), warnings
+    return own_members(request, fields, target.model, family, warnings), own_headers(request, fields), warnings
 
 
-def _translated(request: ChatRequest, target: Target, family: Family) -> tuple[bytes, Headers, Warnings]:
-    """Body, headers and warnings for a client of any other API."""
+def _translated(
+    request: ChatRequest, target: Target, family: Family
+) -> tuple[Iterator[tuple[str, bytes]], Headers, Warnings]:
+    """Members of the body, headers, and warnings for a client of any other API. The members add to the warnings."""
     warnings = check_fields(request, target)
     request = bridged(request, warnings)
     request = with_carried_content(request, CONTENT, target.provider.name, warnings)
@@ -130,9 +145,8 @@ def _translated(request: ChatRequest, target: Target, family: Family) -> tuple[b
         request = replace(request, tool_choice=ToolChoice("auto"))
     if settings.thinks or not family.prefill:
         request = with_user_last(request, warnings)
-    body = write_object(_members(request, target, family, settings, tools, warnings))
-    warnings.add(*settings.warnings)
-    return body, (("anthropic-version", settings.version),), warnings
+    members = _members(request, target, family, settings, tools, warnings)
+    return members, (("anthropic-version", settings.version),), warnings
 
 
 def _with_pairs(request: ChatRequest, warnings: Warnings) -> ChatRequest:
@@ -173,6 +187,7 @@ def _members(
         yield name, dump(value)
     if request.stream:
         yield "stream", b"true"
+    warnings.add(*settings.warnings)
 
 
 def _answer_format(request: ChatRequest) -> bytes | None:

@@ -56,8 +56,8 @@ def _error(name: str, status: int, document: dict[str, Any], retry_after: str | 
 
 
 def _shown(status: int) -> int:
-    """424 says that the model failed, which is nothing that the client could mend."""
-    return 502 if status == 424 else status
+    """A model that failed (424) or took too long (408) is nothing that the client could mend."""
+    return {408: 504, 424: 502}.get(status, status)
 
 
 def _document(body: bytes) -> dict[str, Any]:

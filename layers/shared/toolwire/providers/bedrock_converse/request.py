@@ -41,6 +41,7 @@ from toolwire.wire.json import dump, write_object
 
 if TYPE_CHECKING:
     from toolwire.providers.sent_tools import SentTool
+    from toolwire.providers.token_count import Count
 
 
 #: Effort of reasoning -> what Amazon Nova calls it; it has three.
@@ -67,11 +68,7 @@ class BedrockConverse(Provider):
         credential: str | None,
     ) -> tuple[UpstreamRequest, Warnings]:
         body, streams, warnings = write_request(request, target)
-        bearer: Headers = (("authorization", f"Bearer {credential}"),) if credential else ()
-        sent = post_json(url_of(target, stream=streams), body, stream=streams, headers=bearer)
-        if streams:
-            sent = replace(sent, headers=tuple(_accepts_events(sent.headers)))
-        return sent, warnings
+        return invocation(target, "converse-stream" if streams else "converse", body, credential, streams), warnings
 
     def shares_state(self, dialect: str, model: str) -> bool:
         """Claude's signatures hold wherever Claude is served, Anthropic says: clients of its own API have them as they
@@ -79,9 +76,7 @@ class BedrockConverse(Provider):
         return dialect == anthropic_messages.DIALECT and re.search("claude", model.lower()) is not None
 
     def framing(self, content_type: str, start: bytes, *, asked: bool) -> Framing | None:
-        if content_type.startswith(CONTENT_TYPE):
-            return AwsEventStreamDecoder()
-        return super().framing(content_type, start, asked=asked)
+        return framing_of(content_type) or super().framing(content_type, start, asked=asked)
 
     def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
         return ConverseDecoder(asked)
@@ -95,8 +90,23 @@ class BedrockConverse(Provider):
     def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
         return error_of(status, headers, body)
 
+    def count_request(self, request: UpstreamRequest) -> Count | None:
+        from toolwire.providers.bedrock_converse.token_count import (
+            count_request,  # for few requests: no cold start's business
+        )
+
+        return count_request(request)
+
 
 PROVIDER = BedrockConverse()
+
+
+def invocation(target: Target, operation: str, body: bytes, credential: str | None, streams: bool) -> UpstreamRequest:
+    """The request to an operation on a model. The model's id is one segment, whatever characters an ARN has."""
+    bearer: Headers = (("authorization", f"Bearer {credential}"),) if credential else ()
+    url = endpoint(target.provider.base_url, f"/model/{quote(target.model, safe='')}/{operation}")
+    sent = post_json(url, body, stream=streams, headers=bearer)
+    return replace(sent, headers=tuple(_accepts_events(sent.headers))) if streams else sent
 
 
 def _accepts_events(headers: Headers) -> Iterator[tuple[str, str]]:
@@ -104,10 +114,9 @@ def _accepts_events(headers: Headers) -> Iterator[tuple[str, str]]:
         yield name, CONTENT_TYPE if name == "accept" else value
 
 
-def url_of(target: Target, *, stream: bool) -> str:
-    """The address of the model: its id is one segment, whatever characters an ARN has."""
-    verb = "converse-stream" if stream else "converse"
-    return endpoint(target.provider.base_url, f"/model/{quote(target.model, safe='')}/{verb}")
+def framing_of(content_type: str) -> Framing | None:
+    """What cuts an answer of this type (in lower case) into frames, if it is an AWS event stream."""
+    return AwsEventStreamDecoder() if content_type.startswith(CONTENT_TYPE) else None
 
 
 def write_request(request: ChatRequest, target: Target) -> tuple[bytes, bool, Warnings]:

@@ -5,17 +5,13 @@ Everything is decided as for an answer (key, policy, route, history), so that wh
 
 from __future__ import annotations
 
-import time
-from dataclasses import replace
-
 from toolwire.exchange.exchange import Exchange
-from toolwire.exchange.prepare import HOP_HEADER
 from toolwire.model.limits import ANSWER_BYTES
 from toolwire.model.warnings import Warnings
 from toolwire.providers import load_provider
-from toolwire.providers.token_count import NO_COUNT, estimate, read_count
+from toolwire.providers.token_count import estimate, read_count
 from toolwire.shell.serve import observe
-from toolwire.shell.serve.door import upstream
+from toolwire.shell.serve.door import outgoing, upstream
 
 
 def count_tokens(exchange: Exchange, expires: float, record: observe.RequestRecord) -> tuple[int, Warnings]:
@@ -26,12 +22,11 @@ def count_tokens(exchange: Exchange, expires: float, record: observe.RequestReco
     count = provider.count_request(request)
     tokens = None
     if count is not None:
-        asked = replace(count.request, headers=(*count.request.headers, (HOP_HEADER, "1")))
-        with upstream().send(exchange.attempt.signed(asked, time.time()), expires=expires) as answer:
+        with upstream().send(outgoing(exchange, count.request), expires=expires) as answer:
             body = answer.read(ANSWER_BYTES)
-            if not 200 <= answer.status < 300 and answer.status not in NO_COUNT:
+            if not 200 <= answer.status < 300 and answer.status not in count.absent:
                 raise provider.parse_error(answer.status, answer.headers, body)
-        tokens = read_count(body, count.member) if answer.status not in NO_COUNT else None
+        tokens = read_count(body, count.member) if answer.status not in count.absent else None
     warnings = exchange.figures.warnings
     if tokens is None:
         tokens = estimate(request.body)

@@ -21,7 +21,7 @@ from toolwire.exchange.actions import Action, carried_out
 from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.prepare import HOP_HEADER
 from toolwire.model.errors import ClientGone, GatewayError, UpstreamError
-from toolwire.model.http import Head, id_headers
+from toolwire.model.http import Head, UpstreamRequest, id_headers
 from toolwire.model.warnings import HEADER
 from toolwire.providers import WIRES
 from toolwire.shell.access.aws_signing import signed
@@ -145,9 +145,7 @@ def _relay(exchange: Exchange, expires: float, record: observe.RequestRecord) ->
 
 def _asked(exchange: Exchange, expires: float, record: observe.RequestRecord) -> Iterator[Head | bytes]:
     """Sends the exchange's request and carries the answer to its end."""
-    request = exchange.upstream_request
-    request = exchange.attempt.signed(replace(request, headers=(*request.headers, (HOP_HEADER, "1"))), time.time())
-    request = signed(request, exchange.attempt.target.provider)
+    request = outgoing(exchange, exchange.upstream_request)
     warm = current_store().warm if record.tools else None  # a call's id may have to be stored
     with upstream().send(request, expires=expires, while_waiting=warm) as answer:
         yield from _sent(exchange, exchange.receive_head(answer.status, answer.headers), record)
@@ -158,6 +156,12 @@ def _asked(exchange: Exchange, expires: float, record: observe.RequestRecord) ->
             if exchange.over:
                 answer.expire_within(LINGER_SECONDS)
         yield from _sent(exchange, exchange.receive_end(), record)
+
+
+def outgoing(exchange: Exchange, request: UpstreamRequest) -> UpstreamRequest:
+    """A request to the exchange's provider as it is sent: nothing of it changes after this. Raises GatewayError."""
+    request = exchange.attempt.signed(replace(request, headers=(*request.headers, (HOP_HEADER, "1"))), time.time())
+    return signed(request, exchange.attempt.target.provider)
 
 
 def _sent(exchange: Exchange, actions: Iterable[Action], record: observe.RequestRecord) -> Iterator[Head | bytes]:

@@ -151,8 +151,10 @@ def _known_providers(env: Mapping[str, str], own: Collection[str]) -> dict[str, 
         if not chosen and _is_own(base_url, own):
             continue
         credential = _host_credential(host, env)
+        # What stands at another address is mostly a server with one of a vendor's APIs; a cloud's endpoints have all.
+        one_wire = bool(chosen) and "{region}" not in host.base_url
         providers[host.name] = ProviderConfig(
-            host.name, host.wire, base_url, credential, host.profile, wire_is_chosen=bool(chosen)
+            host.name, host.wire, base_url, credential, host.profile, wire_is_chosen=one_wire
         )
     return providers
 

@@ -1,0 +1,66 @@
+"""What clouds change that serve Claude by the Messages API in a frame of their own: the version and the betas are
+members of the body, and the model and whether it streams are in the address."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from toolwire.model.http import Headers
+from toolwire.model.warnings import Warnings
+from toolwire.wire.json import dump
+
+#: Betas that clouds call otherwise than Anthropic, and those that they have not: they refuse a request that names one.
+#: Any other is passed on, so that new ones need no row. Source: what the clouds were seen to refuse, in the issues of
+#: Claude Code and of gateways.
+BETAS: Mapping[str, str | None] = {
+    "advanced-tool-use-2025-11-20": "tool-search-tool-2025-10-19",
+    "advisor-tool-2026-03-01": None,
+    "code-execution-2025-08-25": None,
+    "fast-mode-2026-02-01": None,
+    "files-api-2025-04-14": None,
+    "mcp-client-2025-04-04": None,
+    "mcp-client-2025-11-20": None,
+    "mcp-servers-2025-12-04": None,
+    "oauth-2025-04-20": None,
+    "prompt-caching-scope-2026-01-05": None,
+    "redact-thinking-2026-02-12": None,
+    "skills-2025-10-02": None,
+    "web-fetch-2025-09-10": None,
+}
+
+#: The API's header that names betas, and the member of a cloud's body in its place.
+BETA_HEADER, _BETA_MEMBER = "anthropic-beta", "anthropic_beta"
+
+
+def in_body(
+    members: Iterable[tuple[str, bytes]], own: Headers, version: str, warnings: Warnings
+) -> Iterator[tuple[str, bytes]]:
+    """The members as a cloud takes them that has the model and the kind of answer in its address, and nothing in
+    headers. `own` are the API's headers that would go with them, `version` is the cloud's name of the API's version."""
+    yield "anthropic_version", dump(version)
+    named = [value for name, value in own if name == BETA_HEADER]
+    for name, value in members:
+        if name == _BETA_MEMBER:  # of a client that speaks to such a cloud
+            named += _texts(value)
+        elif name not in ("model", "stream"):
+            yield name, value
+    if betas := list(known_betas(named, warnings)):
+        yield _BETA_MEMBER, dump(betas)
+
+
+def known_betas(named: Iterable[str], warnings: Warnings) -> Iterator[str]:
+    """The betas in values of the header by the clouds' names, each once, without those that they have not."""
+    for name in dict.fromkeys(word for value in named for word in value.replace(" ", "").split(",") if word):
+        if (known := BETAS.get(name, name)) is not None:
+            yield known
+        else:
+            warnings.add(f"beta_left_out:{name}")
+
+
+def _texts(value: bytes) -> list[str]:
+    try:
+        return msgspec.json.decode(value, type=list[str])
+    except msgspec.DecodeError:
+        return []
