@@ -26,8 +26,8 @@ PACKED  := $(abspath $(wildcard toolwire.toml))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test integration agents check format build deploy key secret destroy verify replay conformance openapi \
-	mcp-schemas bench lock clean python3 deployable config
+.PHONY: help run providers test integration agents check format build deploy key secret destroy verify replay conformance \
+	openapi mcp-schemas bench lock clean python3 deployable config
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -37,6 +37,9 @@ help:  ## list the targets
 
 run: .venv/run.stamp  ## serve the gateway on 127.0.0.1 (PORT=8080 CONFIG=toolwire.toml)
 	@$(if $(wildcard $(KEYS_FILE)),KEYS_FILE='$(KEYS_FILE)' )$(RUN) -m local.server --port $(PORT) $(if $(CONFIG),--config $(CONFIG))
+
+providers: .venv/run.stamp  ## every provider: its address, and which variable has its key (CONFIG=toolwire.toml)
+	@$(if $(CONFIG),TOOLWIRE_CONFIG='$(CONFIG)' )$(RUN) -m local.banner
 
 test: check  ## lint, types, import rules and every fast test; offline once installed
 	$(PYTEST) -m "not integration" --dist worksteal

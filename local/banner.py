@@ -1,12 +1,18 @@
-"""What the local server says when it starts: where it is and what it can reach. Names only, never a credential."""
+"""What the local server says when it starts: where it is and what it can reach. Names only, never a credential.
+
+python -m local.banner      every provider, with its address and the variable of its key: `make providers`
+"""
 
 from __future__ import annotations
 
+import os
+import sys
 import textwrap
 from collections.abc import Container, Mapping
 
 from toolwire.model.settings import ProviderConfig, Settings
-from toolwire.providers.hosts import DEMO, DEMO_MODELS
+from toolwire.providers.hosts import DEMO, DEMO_MODELS, HOSTS
+from toolwire.shell.settings.configuration import SettingsError, load_settings
 
 _COLUMNS = 100
 _LABEL = "  {:<15} "
@@ -27,25 +33,70 @@ _STORES = {
     "dynamodb": "kept in DynamoDB",
 }
 
+_TRY = """Try it:
+  curl -N {url}/v1/chat/completions{key} -H 'content-type: application/json' -d '{{
+    "model": "{model}", "stream": true,
+    "messages": [{{"role": "user", "content": "What is the weather in Paris?"}}],
+    "tools": [{{"type": "function", "function": {{"name": "get_weather", "parameters":
+      {{"type": "object", "properties": {{"location": {{"type": "string"}}}}, "required": ["location"]}}}}}}]}}'"""
 
-def banner(url: str, settings: Settings, wires: Container[str], env: Mapping[str, str], store: str) -> str:
+
+def banner(
+    url: str,
+    settings: Settings,
+    wires: Container[str],
+    env: Mapping[str, str],
+    store: str,
+    more: Mapping[str, list[str]] | None = None,
+) -> str:
     """The lines of the start banner. `wires` are the protocols that are built: providers of others are not offered.
-    `store` is the kind of store."""
+    `store` is the kind of store; `more` are rows of whoever watches the server."""
     providers = [provider for provider in settings.providers.values() if provider.wire in wires]
     demo = [f"{DEMO}/{name}" for name in DEMO_MODELS]
     lacking = [provider for provider in providers if not _is_ready(provider, env)]
+    wanted = _wanted(settings)
+    others = [provider for provider in lacking if provider.name not in wanted]
+    asks_key = bool(settings.key_sha256 or settings.require_key or settings.keys_file or settings.keys_table)
     rows = {
-        "demo models": demo if settings.enable_demo else ["switched off"],
         "with key": [p.name for p in providers if p.credential != "none" and p not in lacking],
         "need no key": [p.name for p in providers if p.credential == "none"],
-        "key missing": [f"{p.name} ({p.credential.partition(':')[2] or 'AWS credentials'})" for p in lacking],
-        "clients": [
-            "must show a key" if settings.key_sha256 or settings.require_key or settings.keys_file else "need no key"
-        ],
+        "key missing": [f"{p.name} ({_key(p)})" for p in lacking if p not in others],
+        "aliases": [f"{alias} → {target}" for alias, target in settings.aliases.items()],
+        "demo models": demo if settings.enable_demo else ["switched off"],
+        "clients": ["must show a key" if asks_key else "need no key"],
         "conversations": [_STORES.get(store, store)],
+        **(more or {}),
     }
     lines = [_row(label, names) for label, names in rows.items() if names]
+    if others:
+        lines.append(
+            f"  {len(others)} more {'hosts are' if len(others) > 1 else 'host is'} known by name: make providers"
+        )
+    if settings.enable_demo:
+        key = " -H 'authorization: Bearer KEY'" if asks_key else ""
+        lines.append(_TRY.format(url=url, model=demo[0], key=key))
     return "\n".join([f"toolwire listens at {url}/v1", *lines, "Ctrl-C stops it."])
+
+
+def _wanted(settings: Settings) -> set[str]:
+    """The providers that the configuration speaks of: their missing keys are worth a line."""
+    targets = {target.partition("/")[0] for target in settings.aliases.values()}
+    return targets | (settings.providers.keys() - {host.name for host in HOSTS})
+
+
+def providers_table(settings: Settings, env: Mapping[str, str]) -> str:
+    """Every provider, a line each: its protocol, its address, and what its key is."""
+    rows = [("provider", "protocol", "key", "address")]
+    for provider in settings.providers.values():
+        missing = "" if _is_ready(provider, env) else " (missing)"
+        key = "none needed" if provider.credential == "none" else f"{_key(provider)}{missing}"
+        rows.append((provider.name, provider.wire, key, provider.base_url))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+
+def _key(provider: ProviderConfig) -> str:
+    return provider.credential.partition(":")[2] or "AWS credentials"
 
 
 def _row(label: str, names: list[str]) -> str:
@@ -63,3 +114,18 @@ def _is_ready(provider: ProviderConfig, env: Mapping[str, str]) -> bool:
     if kind == "aws":
         return bool(name) or any(env.get(sign) for sign in _AWS_CREDENTIALS)
     return kind != "env" or bool(env.get(name, "").strip())
+
+
+def main() -> int:
+    """Prints the table of this environment's providers. Returns the exit status."""
+    try:
+        settings = load_settings(os.environ)
+    except SettingsError as error:
+        print(f"toolwire: {error}", file=sys.stderr)
+        return 1
+    print(providers_table(settings, os.environ))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

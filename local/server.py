@@ -10,6 +10,7 @@ answers itself (404, 405, 413, malformed HTTP) is what API Gateway answers when 
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import signal
 import socket
@@ -21,6 +22,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from local.banner import banner
@@ -28,6 +30,9 @@ from local.event import LocalContext, proxy_event
 from local.handlers import Handler, load_handlers
 from local.http import HttpAnswer, RefusedError, RequestHead, RequestReader, check_length, linger, set_up
 from local.moto_store import moto_store
+from local.watch.exchange import WatchedOutput
+from local.watch.exchanges import Exchanges
+from local.watch.watching import Watching
 from toolwire.model.errors import ClientGone, GatewayError
 from toolwire.model.http import Head
 from toolwire.model.limits import BODY_BYTES
@@ -56,10 +61,14 @@ class LocalServer(socketserver.ThreadingTCPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, address: tuple[str, int], handlers: Mapping[str, Handler]) -> None:
+    def __init__(
+        self, address: tuple[str, int], handlers: Mapping[str, Handler], exchanges: Exchanges | None = None
+    ) -> None:
+        """`exchanges`: who watches, if anybody does."""
         self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         super().__init__(address, socketserver.BaseRequestHandler)
         self.handlers = handlers
+        self.exchanges = exchanges
         self._connections: dict[socket.socket, bool] = {}
         self._changed = threading.Condition()
 
@@ -153,9 +162,25 @@ class Connection:
         event = proxy_event(head, route, body, request_id=request_id, client=self._client)
         context = LocalContext(route.function, request_id, FUNCTION_SECONDS)
         answer = HttpAnswer(self._socket, head)
-        output = Output(answer, headers=cors_headers(os.environ))
+        handler = self._server.handlers[route.function]
+        if self._server.exchanges is None:
+            return self._answer(head, answer, Output(answer, headers=cors_headers(os.environ)), handler, event, context)
+        with self._server.exchanges.watching(event) as seen:
+            output = WatchedOutput(answer, seen, headers=cors_headers(os.environ))
+            return self._answer(head, answer, output, handler, event, context)
+
+    def _answer(
+        self,
+        head: RequestHead,
+        answer: HttpAnswer,
+        output: Output,
+        handler: Handler,
+        event: dict[str, Any],
+        context: LocalContext,
+    ) -> bool:
+        request_id = context.aws_request_id
         try:
-            deliver(self._server.handlers[route.function](event, context), output)
+            deliver(handler(event, context), output)
             if not output.head_sent:
                 raise RuntimeError("the handler gave no answer")
             output.finish()
@@ -173,8 +198,11 @@ class Connection:
         self, head: RequestHead | None, refused: GatewayError, *, last: bool = False, request_id: str | None = None
     ) -> bool:
         """Sends an error of the server's own. `last`: the request was not read to its end, so the connection ends."""
+        is_ours = request_id is None  # else it is a handler's, which is watched already
         request_id = request_id or str(uuid.uuid4())
         body = render_error_at("" if head is None else _path(head), refused, request_id)
+        if is_ours and head is not None and self._server.exchanges is not None:
+            self._server.exchanges.refused(head.method, _path(head), head.headers, request_id, refused)
         keeps_open = self._send(head, error_head(refused, "application/json", request_id), body, last=last)
         if last:
             linger(self._socket)
@@ -242,11 +270,11 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _serve(host: str, port: int) -> int:
+    watching = Watching.of(os.environ, is_terminal=sys.stdout.isatty())
     try:
-        server = LocalServer((host, port), {})
+        server = LocalServer((host, port), {}, watching.exchanges)
     except (OSError, OverflowError) as error:  # a port over 65535 overflows
-        reason = error.strerror if isinstance(error, OSError) else error
-        print(f"toolwire: cannot listen at {host}:{port}: {reason}", file=sys.stderr)
+        print(f"toolwire: cannot listen at {host}:{port}: {_reason(error, host, port)}", file=sys.stderr)
         return 1
     os.environ["TOOLWIRE_OWN_URLS"] = server.url  # read by the settings, which handlers load when they are imported
     try:
@@ -258,6 +286,7 @@ def _serve(host: str, port: int) -> int:
         print(f"toolwire: {error}", file=sys.stderr)
         return 1
     print(banner(server.url, settings, WIRES, os.environ, store.name), flush=True)
+    watching.begin()
     try:
         server.serve_forever()
     except KeyboardInterrupt:
@@ -265,6 +294,27 @@ def _serve(host: str, port: int) -> int:
         server.drain()
         print(f"toolwire: stopped after {time.monotonic() - started:.1f} s", flush=True)
     return 0
+
+
+def _reason(error: OSError | OverflowError, host: str, port: int) -> str:
+    """Why nothing can listen there; for a port that is taken, the command with one that is free."""
+    if not isinstance(error, OSError):
+        return str(error)
+    reason = error.strerror or type(error).__name__
+    if error.errno == errno.EADDRINUSE and (free := free_port(host, port + 1)) is not None:
+        return f"{reason}. Free is: make run PORT={free}"
+    return reason
+
+
+def free_port(host: str, first: int, tries: int = 50) -> int | None:
+    """The first port from `first` on that nobody listens at; None where none of the tries is."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for port in range(first, min(first + tries, 1 << 16)):
+        with socket.socket(family) as probe, suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+            return port
+    return None
 
 
 if __name__ == "__main__":

@@ -58,6 +58,27 @@ def test_a_name_that_leads_nowhere_is_404_and_says_what_is_configured(model: str
     assert "_KEY" not in error.message
 
 
+@pytest.mark.parametrize(
+    ("model", "meant"),
+    [
+        ("opnai/gpt-5.6", "openai"),
+        ("fsat", "fast"),
+        ("demo/opnai", "openai"),
+        ("demo/antropic", "anthropic"),
+        ("OpenAI/gpt-5.6", "openai"),
+        ("zzz", None),
+        ("zzz/openai-gpt-5.6", None),
+        ("", None),
+    ],
+)
+def test_a_name_that_is_nearly_right_is_told_the_right_one(model: str, meant: str | None) -> None:
+    with pytest.raises(RequestError) as caught:
+        route(model, SETTINGS)
+
+    said = caught.value.message
+    assert (f"Did you mean {meant!r}?" in said) if meant else ("Did you mean" not in said)
+
+
 def test_a_long_name_is_cut_in_the_message() -> None:
     with pytest.raises(RequestError) as caught:
         route("x" * 100_000, SETTINGS)

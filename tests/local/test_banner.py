@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 
 import pytest
 
-from local.banner import banner
+from local.banner import banner, main
 from local.moto_store import moto_store
 from toolwire.model.settings import ProviderConfig, Settings
-from toolwire.providers.hosts import DEMO_MODELS
+from toolwire.providers.hosts import DEMO_MODELS, HOSTS
 from toolwire.shell.store.current import open_store
 from toolwire.shell.store.store import Store
 
@@ -31,7 +33,10 @@ def rows(settings: Settings) -> dict[str, str]:
     assert text.startswith("toolwire listens at http://127.0.0.1:8080/v1\n")
     assert "secret" not in text
     found: dict[str, str] = {}
-    for line in text.splitlines()[1:-1]:
+    for line in text.partition("Try it:")[0].splitlines()[1:]:
+        if line.endswith("make providers") or line == "Ctrl-C stops it.":
+            found["others"] = line.split()[0]
+            continue
         label = line[2:17].strip()
         if label:
             found[label] = line[17:].strip()
@@ -45,10 +50,56 @@ def test_providers_by_what_they_need() -> None:
         "demo models": ", ".join(f"demo/{name}" for name in DEMO_MODELS),
         "with key": "openai, vault",
         "need no key": "ollama",
-        "key missing": "groq (GROQ_API_KEY)",
+        "others": "1",
         "clients": "need no key",
         "conversations": "kept in memory until it stops",
     }
+
+
+def test_a_missing_key_is_told_where_the_configuration_speaks_of_its_provider() -> None:
+    mine = ProviderConfig("mine", "openai_chat", "https://mine.example", "env:MINE")
+    shown = rows(Settings({**PROVIDERS, "mine": mine}, aliases={"fast": "groq/llama", "own": "mine/m"}))
+
+    assert shown["key missing"] == "groq (GROQ_API_KEY), mine (MINE)"
+    assert shown["aliases"] == "fast → groq/llama, own → mine/m"
+    assert "others" not in shown
+
+
+@pytest.mark.parametrize("settings", [Settings({}), Settings({}, require_key=True), Settings({}, enable_demo=False)])
+def test_the_command_to_try_can_be_copied(settings: Settings) -> None:
+    text = banner("http://127.0.0.1:9", settings, [], {}, "memory")
+    _, found, command = text.partition("Try it:\n")
+    if not settings.enable_demo:
+        assert not found
+        return
+    words = shlex.split(command.removesuffix("Ctrl-C stops it."))
+
+    assert words[:3] == ["curl", "-N", "http://127.0.0.1:9/v1/chat/completions"]
+    assert json.loads(words[-1])["model"] == "demo/openai"
+    assert ("authorization: Bearer KEY" in words) == settings.require_key
+
+
+def test_make_providers_shows_every_provider_and_no_key(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    monkeypatch.delenv("TOOLWIRE_CONFIG", raising=False)
+
+    assert main() == 0
+    table = capsys.readouterr().out
+    lines = {line.split()[0]: line for line in table.splitlines()}
+    assert "OPENAI_API_KEY  " in lines["openai"]
+    assert "GROQ_API_KEY (missing)" in lines["groq"]
+    assert "none needed" in lines["ollama"]
+    assert lines.keys() - {"provider"} == {host.name for host in HOSTS}
+    assert "sk-secret" not in table
+
+
+def test_make_providers_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("TOOLWIRE_CONFIG", "/nowhere.toml")
+
+    assert main() == 1
+    assert "/nowhere.toml" in capsys.readouterr().err
 
 
 def test_switches_are_shown() -> None:
@@ -70,7 +121,9 @@ def test_long_rows_are_broken_between_names() -> None:
     many = {name: ProviderConfig(name, "openai_chat", "https://x.example", f"env:{name}") for name in names}
     lines = banner("http://x", Settings(many), ["openai_chat"], {}, "dynamodb").splitlines()
 
-    assert max(map(len, lines)) <= 100
+    rows = lines[: lines.index("Try it:")]
+
+    assert max(map(len, rows)) <= 100
     assert all(any(f"{name} ({name})" in line for line in lines) for name in names)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import http.client
+import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -86,6 +88,21 @@ class TestProgram:
         assert process.returncode == 1
         assert errors == "toolwire: HTTPS_PROXY must be an http:// URL.\n"
         assert out == ""
+
+    def test_a_port_that_is_taken_comes_with_one_that_is_free(self, functions: Path) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            with program(functions, "--port", str(port)) as process:
+                out, errors = process.communicate(timeout=10)
+
+        assert (process.returncode, out) == (1, "")
+        said = re.fullmatch(
+            rf"toolwire: cannot listen at 127.0.0.1:{port}: Address already in use. Free is: make run PORT=(\d+)\n",
+            errors,
+        )
+        assert said is not None
+        with socket.create_server(("127.0.0.1", int(said[1]))):
+            pass
 
     @pytest.mark.parametrize(
         ("arguments", "says"),

@@ -28,7 +28,7 @@ def test_nobody_listens(upstream: Upstream) -> None:
     with socket.create_server(("127.0.0.1", 0)) as unused:
         port = unused.getsockname()[1]
 
-    with pytest.raises(UpstreamError, match=r"127.0.0.1 could not be reached: Connection refused") as caught:
+    with pytest.raises(UpstreamError, match=rf"127.0.0.1:{port} could not be reached: Connection refused") as caught:
         fetch(upstream, UpstreamRequest("POST", f"http://127.0.0.1:{port}/", (), b"{}", True))
 
     assert caught.value.code == "upstream_unreachable"

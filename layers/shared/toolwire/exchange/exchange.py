@@ -132,6 +132,8 @@ class Exchange:
 
     def receive_end(self, error: GatewayError | None = None) -> list[Action]:
         """The upstream's body is over, or broke off with `error`."""
+        if self._observer is not None:
+            self._observer.upstream_end(error)
         if self.over:
             return []
         if self._reader is None:

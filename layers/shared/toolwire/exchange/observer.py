@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from toolwire.framing import Frame
+from toolwire.model.errors import GatewayError
 from toolwire.model.events import Batch
 from toolwire.model.http import Head, HttpRequest, UpstreamRequest
 
@@ -21,6 +22,9 @@ class Observer:
 
     def upstream_data(self, data: bytes) -> None:
         """Some bytes of the provider's body, as they came."""
+
+    def upstream_end(self, error: GatewayError | None) -> None:
+        """The provider's body is over, or broke off with `error`."""
 
     def frame(self, frame: Frame) -> None:
         """A frame of the provider's stream, before it is decoded."""

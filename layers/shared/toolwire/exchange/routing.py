@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 
 from toolwire.model.errors import RequestError
+from toolwire.model.nearest import did_you_mean
 from toolwire.model.settings import Settings, Target, Tenant
 from toolwire.providers.hosts import DEMO, DEMO_MODELS
 
@@ -31,7 +32,8 @@ def route(model: str, settings: Settings) -> Target:
             return _target(model, provider, provider_model, settings)
         alias = _alias(name, settings.aliases)
         if alias is None:
-            raise _not_found(f"The model {_shown(model)} is not configured here.", settings)
+            known = (*settings.aliases, *_demo_models(settings))
+            raise _not_found(f"The model {_shown(model)} is not configured here.", settings, did_you_mean(name, known))
         name = alias
     raise _not_found(f"The alias {_shown(model)} does not end at a provider after {ALIAS_HOPS} steps.", settings)
 
@@ -73,12 +75,13 @@ def _target(model: str, provider: str, provider_model: str, settings: Settings) 
         if not settings.enable_demo:
             raise _not_found("The demo provider is switched off here (ENABLE_DEMO=0).", settings)
         if provider_model not in DEMO_MODELS:
-            raise _not_found(f"The demo provider has no model {_shown(provider_model)}.", settings)
+            problem = f"The demo provider has no model {_shown(provider_model)}."
+            raise _not_found(problem, settings, did_you_mean(provider_model, DEMO_MODELS))
         return Target(DEMO_MODELS[provider_model], provider_model)
     config = settings.providers.get(provider)
     if config is None:
         problem = f"The model {_shown(model)} asks for provider {_shown(provider)}, which is not configured here."
-        raise _not_found(problem, settings)
+        raise _not_found(problem, settings, did_you_mean(provider, (*settings.providers, DEMO)))
     return Target(config, provider_model)
 
 
@@ -100,12 +103,14 @@ def _shown(name: str) -> str:
     return repr(name if len(name) <= 100 else name[:100] + "...")
 
 
-def _not_found(problem: str, settings: Settings) -> RequestError:
+def _demo_models(settings: Settings) -> list[str]:
+    return [f"{DEMO}/{name}" for name in DEMO_MODELS] if settings.enable_demo else []
+
+
+def _not_found(problem: str, settings: Settings, meant: str = "") -> RequestError:
     """404 with what a client could ask for instead: names only, never an address or a credential."""
-    providers = sorted(settings.providers)
-    if settings.enable_demo:
-        providers = [f"{DEMO}/{name}" for name in DEMO_MODELS] + providers
+    providers = _demo_models(settings) + sorted(settings.providers)
     message = f'{problem} Write "provider/model". Configured: {", ".join(providers) or "no provider"}'
     if settings.aliases:
         message += f"; aliases: {', '.join(settings.aliases)}"
-    return RequestError(message + ".", status=404, code="model_not_found", param="model")
+    return RequestError(f"{message}.{meant}", status=404, code="model_not_found", param="model")

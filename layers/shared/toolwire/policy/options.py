@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolwire.model.errors import RequestError
+from toolwire.model.nearest import did_you_mean
 from toolwire.model.request import RequestOptions
 
 _PREFIX = "x-toolwire-"
@@ -44,7 +45,11 @@ def read_options(headers: Mapping[str, str]) -> RequestOptions:
             continue
         if name not in _OPTIONS:
             known = ", ".join(_OPTIONS)
-            raise RequestError(f"there is no option {name[:80]!r}; known: {known}", code="invalid_option", param=name)
+            raise RequestError(
+                f"there is no option {name[:80]!r}; known: {known}.{did_you_mean(name[:80], _OPTIONS)}",
+                code="invalid_option",
+                param=name,
+            )
         field, meanings = _OPTIONS[name]
         value = text.strip().lower()
         if value not in meanings:

@@ -82,7 +82,7 @@ class Upstream:
             attempt = Attempt(self._timeouts, expires, self._now, streams=request.stream, fresh=fresh)
             attempt.while_waiting = while_waiting
             message = _message(request, attempt)
-            host = message.url.host.decode("ascii")
+            host = _address(message.url)
             try:
                 response = self._pool_for(message.url).handle_request(message)
             except StaleConnection:
@@ -255,6 +255,12 @@ def _message(request: UpstreamRequest, attempt: Attempt) -> httpcore.Request:
     return httpcore.Request(
         request.method, url, headers=headers, content=request.body, extensions={"timeout": timeouts}
     )
+
+
+def _address(url: httpcore.URL) -> str:
+    """The host as errors name it, with its port where that is not the scheme's own."""
+    host = url.host.decode("ascii")
+    return host if url.port is None else f"[{host}]:{url.port}" if ":" in host else f"{host}:{url.port}"
 
 
 def _joined(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -24,6 +25,7 @@ from toolwire.shell.access.credentials import credential
 from toolwire.shell.access.keys import authenticate
 from toolwire.shell.access.rates import admit, charge
 from toolwire.shell.serve import observe
+from toolwire.shell.serve.watch import Given, watched_clock, watched_ids
 from toolwire.shell.settings.configuration import current_settings
 from toolwire.shell.store.sticky import with_known_model
 from toolwire.shell.store.turns import recall
@@ -55,16 +57,22 @@ def open_exchange(door: Door, request: HttpRequest, record: observe.RequestRecor
     client, target = prepare(door, request, settings, tenant, partial(with_known_model, record=record))
     record.target = target
     found_credential = credential(target.provider)
-    attempt = prepare_attempt(client, _listening(target), found_credential, recall(client.request, record))
+    found = recall(client.request, record)
+    attempt = prepare_attempt(client, _listening(target), found_credential, found)
+    now: Callable[[], float] = time.time
+    new_id: Callable[[int], str] = _new_id
+    if (watch := observe.current_watch.get()) is not None:
+        watch.given(Given(settings, client, target, found))
+        now, new_id = watched_clock(watch), watched_ids(watch, _new_id)
     exchange = Exchange(
         client,
         attempt,
         request_id=record.request_id,
-        now=time.time,
-        new_id=_new_id,
+        now=now,
+        new_id=new_id,
         state_seconds=settings.state_ttl_days * 86_400,
         answer_headers=admitted.rate_headers,
-        observer=observe.call_lines(record.request_id),
+        observer=watch or observe.call_lines(record.request_id),
     )
     record.figures = exchange.figures
     record.charge = lambda calls: charge(tenant, calls, settings, time.time())

@@ -18,6 +18,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -34,6 +35,7 @@ from toolwire.shell.settings.configuration import SettingsError
 if TYPE_CHECKING:  # the catalog's function has no exchange and does not import one
     from toolwire.exchange.figures import Figures
     from toolwire.exchange.observer import Observer
+    from toolwire.shell.serve.watch import Watch
 
 SERVICE = "toolwire"
 
@@ -45,6 +47,9 @@ _NAME_CHARS, _TOOL_NAMES = 128, 32
 
 #: A code as a log bears it: an upstream's may be any text, that of a prompt included.
 _CODE = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+
+#: Who looks at the request that runs in this context, beside the log.
+current_watch: ContextVar[Watch | None] = ContextVar("current_watch", default=None)
 
 
 @dataclass(slots=True)
@@ -65,6 +70,8 @@ class RequestRecord:
     status: int | None = None
     outcome: Outcome = "ok"
     error_code: str | None = None
+    #: The error that ended the request. Its message is for whoever asked, and for no log.
+    error: GatewayError | None = None
     figures: Figures | None = None
     #: Counts the answer's calls against the tenant's rates, once.
     charge: Callable[[int], None] | None = None
@@ -95,6 +102,7 @@ class RequestRecord:
 
     def failed(self, error: GatewayError) -> None:
         """Notes the error that ended the request."""
+        self.error = error
         self.error_code = error.code if _CODE.fullmatch(error.code) else "upstream_error"
         if isinstance(error, RequestError):
             self.outcome = "request_error"
@@ -133,6 +141,9 @@ def finish(record: RequestRecord) -> None:
     record.charge_calls()
     if record.figures is not None and record.figures.error is not None and record.outcome == "ok":
         record.failed(record.figures.error)
+    watch = current_watch.get()
+    if watch is not None:
+        watch.finished(record)
     if record.routine and record.outcome == "ok":
         logger().debug("request", extra=_line(record))
         return

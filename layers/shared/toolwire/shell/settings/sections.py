@@ -6,7 +6,6 @@ shown only where one of a few words is meant: anywhere else it may be a credenti
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, TypeVar
 
@@ -14,6 +13,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct
 from msgspec import inspect as types
 
+from toolwire.model.nearest import did_you_mean
 from toolwire.wire.mismatch import mismatch_of
 
 #: A text that is not empty.
@@ -65,7 +65,9 @@ def _wrong(error: msgspec.ValidationError, kind: type[Struct], section: dict[str
     key = mismatch_of(error).path.removeprefix(".").partition("[")[0] if unknown is None else unknown
     name = f"{at}.{key}" if at else key
     if unknown is not None:
-        return SettingsError(f"{name}: there is no such key; known here: {', '.join(fields)}.{_meant(key, fields)}")
+        return SettingsError(
+            f"{name}: there is no such key; known here: {', '.join(fields)}.{did_you_mean(key, fields)}"
+        )
     expected, value = fields[key], section[key]
     if isinstance(expected, types.LiteralType):
         words = [str(word) for word in expected.values]
@@ -111,10 +113,4 @@ def _described(value: object) -> str:
 
 
 def _unknown_word(word: str, known: Collection[str]) -> str:
-    return f"{word!r} is not known; write one of: {', '.join(known)}.{_meant(word, known)}"
-
-
-def _meant(word: str, known: Collection[str]) -> str:
-    """The known word that the other is likely meant to be."""
-    near = difflib.get_close_matches(word, known, n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    return f"{word!r} is not known; write one of: {', '.join(known)}.{did_you_mean(word, known)}"

@@ -1,0 +1,9 @@
+"""What crosses the local server, for a person to look at: the terminal's lines, the recorder and the inspector.
+
+    SeenExchange       one request, kept as bytes and moments while it runs
+    Exchanges          the latest of them, in bounded memory, and who wants to hear of them
+    terminal           a line when a request begins and one when it ends
+    recorder           each exchange as an event folder
+
+Nothing here is part of the gateway: with INSPECT=0, no RECORD and no terminal the server does not watch at all.
+"""

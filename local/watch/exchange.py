@@ -1,0 +1,239 @@
+"""One request as it is watched: bytes and objects that exist anyway, each with its moment. Nothing is parsed, copied or
+written here, since this runs between the provider and the client; whoever looks does the work."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from local.watch.credentials import blotted, kept_event, kept_headers, kept_url, secrets_of
+from toolwire.model.errors import GatewayError
+from toolwire.model.events import Batch
+from toolwire.model.http import Head, Headers, UpstreamRequest
+from toolwire.shell.serve.observe import RequestRecord, call_lines
+from toolwire.shell.serve.output import Carrier, Output
+from toolwire.shell.serve.watch import Given, Watch
+
+#: Bytes that are held of one exchange; what comes after them is not seen.
+MOST_EXCHANGE_BYTES = 32 << 20
+
+#: What happened, in the order in which it did. `silence` stands before what the server said to keep the client waiting.
+Kind = Literal["asked", "head", "data", "end", "batch", "sent_head", "sent", "silence"]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """`at` is in seconds since the request came. `what` is by `kind`: an `Asked`, (status, headers), bytes, an error or
+    None, a Batch, a Head, bytes, nothing."""
+
+    at: float
+    kind: Kind
+    what: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request to a provider, without its credential."""
+
+    method: str
+    url: str
+    headers: list[tuple[str, str]]
+    body: bytes
+
+
+class SeenExchange(Watch):
+    """See the module. Filled in by the thread that serves the request; others may read it meanwhile."""
+
+    def __init__(self, event: dict[str, Any], changed: Callable[[SeenExchange], None]) -> None:
+        self.event = kept_event(event)
+        self.request_id: str = event["requestContext"]["requestId"]
+        self.began_at = datetime.now(UTC)
+        self.notes: list[Note] = []
+        self.inputs: Given | None = None
+        self.times: list[float] = []
+        self.ids: list[str] = []
+        self.record: RequestRecord | None = None
+        #: Why the server itself refused the request.
+        self.refused: GatewayError | None = None
+        self.over = False
+        #: Whether it was too large to be held whole.
+        self.cut = False
+        #: Bytes that are held, nearly.
+        self.size = len(event.get("body") or "")
+        self._started = time.monotonic()
+        self._changed = changed
+        self._secrets = secrets_of((event.get("headers") or {}).items())
+        self._lines = call_lines(self.request_id)
+
+    # ------------------------------------------------------------ what is told while it runs
+
+    def given(self, given: Given) -> None:
+        """See `Watch`."""
+        self.inputs = given
+
+    def told_time(self, seconds: float) -> None:
+        """See `Watch`."""
+        self.times.append(seconds)
+
+    def gave_id(self, text: str) -> None:
+        """See `Watch`."""
+        self.ids.append(text)
+
+    def upstream_request(self, request: UpstreamRequest) -> None:
+        """See `Observer`."""
+        self._secrets |= secrets_of(request.headers, request.url)
+        kept = Asked(request.method, kept_url(request.url), kept_headers(request.headers), request.body)
+        self._note("asked", kept, len(request.body))
+        self._changed(self)
+
+    def upstream_head(self, status: int, headers: dict[str, str]) -> None:
+        """See `Observer`."""
+        self._note("head", (status, dict(kept_headers(headers.items()))), 1000)
+
+    def upstream_data(self, data: bytes) -> None:
+        """See `Observer`."""
+        self._note("data", data, len(data))
+
+    def upstream_end(self, error: GatewayError | None) -> None:
+        """See `Observer`."""
+        self._note("end", error, 0)
+
+    def batch(self, batch: Batch) -> None:
+        """See `Observer`."""
+        self._note("batch", batch, 400)
+        if self._lines is not None:
+            self._lines.batch(batch)
+
+    def sent(self, what: Head | bytes) -> None:
+        """See `Observer`: what the client is sent is seen where it leaves, in `WatchedOutput`."""
+
+    def finished(self, record: RequestRecord) -> None:
+        """See `Watch`."""
+        self.record = record
+
+    def left(self, kind: Literal["sent_head", "sent", "silence"], what: Head | bytes | None = None) -> None:
+        """Something is on its way to the client."""
+        self._note(kind, what, len(what) if isinstance(what, bytes) else 200)
+
+    def closed(self, refused: GatewayError | None = None) -> None:
+        """The request is over. `refused`: the server itself has answered it."""
+        self.refused = refused
+        self.over = True
+        self._changed(self)
+
+    def _note(self, kind: Kind, what: object, size: int) -> None:
+        if self.size + size > MOST_EXCHANGE_BYTES:
+            self.cut = True
+            return
+        self.notes.append(Note(time.monotonic() - self._started, kind, what))
+        self.size += size + 100
+
+    # ------------------------------------------------------------ what can be asked then
+
+    @property
+    def path(self) -> str:
+        """The path as the client wrote it."""
+        path: str = self.event["requestContext"]["path"]
+        return path
+
+    @property
+    def asked(self) -> list[Asked]:
+        """The requests to providers."""
+        return [note.what for note in self.notes if note.kind == "asked"]
+
+    @property
+    def error(self) -> GatewayError | None:
+        """What the client was told in place of an answer."""
+        if self.refused is not None or self.record is None:
+            return self.refused
+        return self.record.error
+
+    def without_credentials(self, data: bytes) -> bytes:
+        """Some of what came from outside, should it repeat a credential."""
+        return blotted(data, self._secrets)
+
+
+class WatchedOutput(Output):
+    """An `Output` that tells the exchange what leaves."""
+
+    def __init__(self, carrier: Carrier, seen: SeenExchange, *, headers: Headers) -> None:
+        super().__init__(carrier, headers=headers)
+        self._seen = seen
+
+    def start(self, head: Head) -> None:
+        """See `Output`."""
+        super().start(head)
+        self._seen.left("sent_head", head)
+
+    def write(self, data: bytes) -> None:
+        """See `Output`."""
+        super().write(data)
+        if data:
+            self._seen.left("sent", data)
+
+    def on_silence(self, early_head: Head, keep_alive: Callable[[], bytes]) -> None:
+        """See `Output`."""
+
+        def told() -> bytes:
+            self._seen.left("silence")
+            return keep_alive()
+
+        super().on_silence(early_head, told)
+
+
+@dataclass(slots=True)
+class Summary:
+    """A line of a list: what is left of an exchange when its bytes are gone."""
+
+    request_id: str
+    began_at: datetime
+    method: str
+    path: str
+    door: str = ""
+    model: str = ""
+    provider: str = ""
+    status: int | None = None
+    outcome: str = "running"
+    error: str = ""
+    tools: int = 0
+    calls: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    tokens: tuple[int, int] | None = None
+    first_byte: float | None = None
+    seconds: float | None = None
+    attempts: int = 0
+    stream: bool = False
+    changed: int = field(default=0, compare=False)
+
+
+def summary(seen: SeenExchange) -> Summary:
+    """What a line of a list says of the exchange, as far as it is known now."""
+    line = Summary(seen.request_id, seen.began_at, seen.event["httpMethod"], seen.path)
+    notes = list(seen.notes)
+    line.attempts = sum(note.kind == "asked" for note in notes)
+    if seen.inputs is not None:
+        request = seen.inputs.client.request
+        line.model, line.tools, line.stream = request.model, len(request.tools), request.stream
+        line.door = seen.inputs.client.door.name
+        line.provider = f"{seen.inputs.target.provider.name}/{seen.inputs.target.model}"
+    line.first_byte = next((note.at for note in notes if note.kind == "sent"), None)
+    line.status = next((note.what.status for note in notes if note.kind == "sent_head"), None)
+    record = seen.record
+    if record is not None:
+        line.door, line.tools, line.outcome = record.door, record.tools, record.outcome
+        line.model = line.model or record.requested_model or ""
+        figures = record.figures
+        if figures is not None:
+            line.calls, line.warnings = tuple(figures.tool_names), tuple(figures.warnings)
+            if figures.usage is not None:
+                line.tokens = figures.usage.input_tokens, figures.usage.output_tokens
+    if seen.error is not None:
+        line.error = seen.error.code
+        line.status = line.status or seen.error.status
+        line.outcome = line.outcome if record is not None else "request_error"
+    if seen.over and notes:
+        line.seconds = notes[-1].at
+    return line
