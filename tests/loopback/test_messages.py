@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.doors.messages.messages_reader import read, sdk_stream
+from tests.loopback.test_chat import OURS
 from tests.loopback.test_chat import answers as chat_answers
 from toolwire.doors import AnswerContext
 from toolwire.doors.messages.document import render_response
@@ -59,7 +60,7 @@ def encode(batches: list[Batch]) -> bytes:
 
 
 def decode(body: bytes) -> list[Batch]:
-    frames, decoder, order = SseDecoder(), MessagesDecoder(), OrderCheck()
+    frames, decoder, order = SseDecoder(), MessagesDecoder(OURS), OrderCheck()
     found = [decoder.decode(frame) for frame in [*frames.feed(body), *frames.end()]] + [decoder.end()]
     for batch in found:
         order.check(batch)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 
 from tests.doors.responses.responses_reader import read
-from tests.loopback.test_chat import answers, fold
+from tests.loopback.test_chat import OURS, answers, fold
 from toolwire.doors import AnswerContext
 from toolwire.doors.responses.request import DOOR, parse_request
 from toolwire.framing.sse import SseDecoder
@@ -27,7 +27,7 @@ def encode(batches: list[Batch]) -> bytes:
 
 
 def decode(body: bytes) -> list[Batch]:
-    frames, decoder, order = SseDecoder(), ResponsesDecoder(), OrderCheck()
+    frames, decoder, order = SseDecoder(), ResponsesDecoder(OURS), OrderCheck()
     found = [decoder.decode(frame) for frame in [*frames.feed(body), *frames.end()]] + [decoder.end()]
     for batch in found:
         order.check(batch)

@@ -308,6 +308,7 @@ def test_any_interleaving_of_named_calls(
 FRAGMENTS: dict[str, tuple[list[str], list[str]]] = {
     "appends": (['{"a', '":1}'], ['{"a":1}']),
     "an inner object like the outer one": (['{"a":', '{"a":', '{"a":1}', "}}"], ['{"a":{"a":{"a":1}}}']),
+    "an inner object like the outer one, at once": (['{"a":', '{"a":1}}'], ['{"a":{"a":1}}']),
     "an inner object in a list": (['{"a":[{},', '{"a":[{},1]}', "]}"], ['{"a":[{},{"a":[{},1]}]}']),
     "a string like the object": (['{"', '{":1}'], ['{"{":1}']),
     "a string with a brace": (['{"a":"', "{", '"}'], ['{"a":"{"}']),

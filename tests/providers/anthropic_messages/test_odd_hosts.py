@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import Answer, answer, open_exchange
+from tests.providers import every_door
 from tests.providers.anthropic_messages.messages_upstream import (
     HELLO,
     STOP,
@@ -23,21 +24,9 @@ from tests.providers.anthropic_messages.messages_upstream import (
     start,
     stream,
 )
+from tests.providers.every_door import REQUESTS, events_in
 
 PARIS = '{"city":"Paris"}'
-PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}}
-USER = {"role": "user", "content": "hi"}
-CHAT_TOOL = {"type": "function", "function": {"name": "weather", "description": "d", "parameters": PARAMETERS}}
-#: Door -> a request for it, without `stream`.
-REQUESTS: dict[str, dict[str, Any]] = {
-    "chat": {"messages": [USER], "tools": [CHAT_TOOL]},
-    "responses": {
-        "input": "hi",
-        "tools": [{"type": "function", "name": "weather", "parameters": PARAMETERS, "strict": False}],
-    },
-    "messages": {"max_tokens": 99, "messages": [USER], "tools": [{"name": "weather", "input_schema": PARAMETERS}]},
-    "native": {"messages": [USER], "tools": [CHAT_TOOL]},
-}
 #: Neutral end -> how each door has it.
 ENDS = {
     "stop": ("stop", "completed", "end_turn", "stop"),
@@ -49,17 +38,7 @@ ENDS = {
 
 
 def asked(door: str, upstream: bytes, *, streamed: bool) -> Answer:
-    """The answer of a door to a request whose provider answers so; streams come a byte at a time."""
-    body = json.dumps({"model": "m", "stream": streamed, **REQUESTS[door]}).encode()
-    exchange = open_exchange(body, door=door, wire="anthropic_messages")
-    kind = "text/event-stream" if streamed else "application/json"
-    pieces = [upstream[at : at + 1] for at in range(len(upstream))] if streamed else [upstream]
-    return answer(exchange, pieces, content_type=kind)
-
-
-def events_in(body: bytes) -> list[dict[str, Any]]:
-    lines = [line[6:] for line in body.split(b"\n") if line.startswith(b"data: {")]
-    return [json.loads(line) for line in lines]
+    return every_door.asked(door, upstream, streamed=streamed, wire="anthropic_messages")
 
 
 def end_of(door: str, body: bytes, *, streamed: bool) -> str:

@@ -33,7 +33,14 @@ class Host:
 
 HOSTS: tuple[Host, ...] = (
     Host("openai", "openai_chat", "https://api.openai.com/v1", ("OPENAI_API_KEY",), "OPENAI_BASE_URL", "openai"),
-    Host("anthropic", "anthropic_messages", "https://api.anthropic.com", ("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL"),
+    Host(
+        "anthropic",
+        "anthropic_messages",
+        "https://api.anthropic.com",
+        ("ANTHROPIC_API_KEY",),
+        "ANTHROPIC_BASE_URL",
+        "anthropic",
+    ),
     Host(
         "google",
         "gemini",
@@ -90,6 +97,7 @@ HOSTS: tuple[Host, ...] = (
         "https://bedrock-runtime.{region}.amazonaws.com",
         ("AWS_BEARER_TOKEN_BEDROCK",),
         "AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
+        "bedrock",
     ),
     Host(
         "bedrock-openai",
@@ -102,6 +110,7 @@ HOSTS: tuple[Host, ...] = (
         "anthropic_messages",
         "https://bedrock-mantle.{region}.api.aws/anthropic",
         ("AWS_BEARER_TOKEN_BEDROCK",),
+        profile="anthropic",
     ),
     # Servers on this machine, at their default ports.
     Host(

@@ -15,7 +15,7 @@ from toolwire.providers.openai_models import EFFORTS
 @dataclass(frozen=True, slots=True)
 class Profile:
     """Differences from OpenAI's own Chat Completions. The defaults are what an unknown compatible host is assumed to
-    do: take the plain subset, and everything else as it comes."""
+    do: take the plain subset, and everything else as it comes. Of other wires only what answers are like counts."""
 
     name: str
     #: Call ids the host accepts, as a regular expression for the whole id. An id that does not match is rewritten
@@ -104,6 +104,9 @@ PROFILES: dict[str, Profile] = {
             efforts=EFFORTS,
             reasoning_back=None,
         ),
+        # The vendors of two other wires: their frames pass as they are.
+        Profile("anthropic", placeholders=False, recovers_text_calls=False),
+        Profile("bedrock", placeholders=False, recovers_text_calls=False),
         Profile("compatible"),
         Profile(
             "deepseek",

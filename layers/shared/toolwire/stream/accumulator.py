@@ -2,7 +2,8 @@
 
 Providers of the Chat wire identify a call by id, by index, by both, or by neither, and get each of them wrong. This
 accumulator knows what each field means: an id is set once, a name once or in pieces, arguments append. It never merges
-by type.
+by type. On the other wires each call has a block or an item of its own; `block_call.py` reads its fragments by the same
+rule.
 
 Identity of a delta, in this order:
   1. an id not seen before opens a call (unless it comes without a name on the index of an open call: hosts exist that

@@ -199,6 +199,11 @@ class ArgumentText:
         """Whether this is a whole object that no other may replace."""
         return self._state is _State.WHOLE and not self._empty
 
+    @property
+    def is_placeholder(self) -> bool:
+        """Whether this is an empty object that another may still replace."""
+        return self._state is _State.WHOLE and self._empty
+
     def take(self, fragment: str, *, own: bool) -> tuple[str, str | None]:
         """(what can be said now, the beginning of another call's object if one follows). `own`: the fragment names its
         call by id, so that no other call begins with it."""
@@ -246,8 +251,10 @@ class ArgumentText:
         self._scan.end(self.shown)
         if self._cumulative or not _may_go_on(before, self._scan, data):
             return self._settled(_Reading(_text(data[len(before) :]), is_cumulative=True))
-        self._doubt = _Doubt(bytes(before), self._scan.copy())
-        self._doubt.weigh(fragment)
+        doubt = _Doubt(bytes(before), self._scan.copy())
+        if (reading := doubt.weigh(fragment)) is not None:
+            return self._settled(reading)
+        self._doubt = doubt
         return None
 
     def _settle(self, reading: _Reading) -> tuple[str, str | None]:

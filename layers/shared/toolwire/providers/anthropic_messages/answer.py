@@ -47,7 +47,7 @@ class MessagesDecoder:
         self._asked = asked
         self._started = False
         self._ended = False
-        self._blocks = Blocks()
+        self._blocks = Blocks(placeholders=asked.placeholders)
         self._finish: Finish | None = None
         self._counts = wire.Usage()
         self._usage: Usage | None = None
@@ -183,6 +183,8 @@ class MessagesDecoder:
         if self._finish is None and not self._blocks.count:
             raise UpstreamProtocolError("the upstream's answer is empty: no content and no stop reason")
         self._blocks.end_all(self._finish, events)
+        if self._blocks.restated:
+            self._asked.warn("tool_arguments_restated")
         if self._finish is None:
             events.append(Finish("tool_calls" if self._blocks.calls else "stop"))
         elif self._finish.reason == "stop" and self._blocks.calls:  # a call after the reason

@@ -15,9 +15,9 @@ from toolwire.model.events import (
     TextStart,
     ToolCallDelta,
     ToolCallEnd,
-    ToolCallStart,
 )
 from toolwire.providers.anthropic_messages.shapes import arguments, joined, read_block
+from toolwire.stream.block_call import BlockCall
 from toolwire.wire import anthropic_messages as wire
 from toolwire.wire.json import is_object
 
@@ -26,23 +26,27 @@ class Block:
     """A block that has begun and not ended. `part` is its place in the neutral stream, None for one that goes there
     whole at its end."""
 
-    __slots__ = ("input", "kind", "part", "pieces", "raw", "signature")
+    __slots__ = ("call", "input", "kind", "part", "pieces", "raw", "signature")
 
     def __init__(self, kind: str, part: int | None, raw: bytes = b"") -> None:
         self.kind = kind
         self.part = part
         self.raw = raw  # of a block that goes whole
-        self.pieces: list[str] = []  # the input of such a block, or of a call
+        self.pieces: list[str] = []  # the input of such a block
+        self.call: BlockCall | None = None
         self.input = ""  # a call's arguments that came with its beginning
         self.signature = ""
 
 
 class Blocks:
-    """The blocks of one answer. Their parts are numbered in the order in which they begin."""
+    """The blocks of one answer. Their parts are numbered in the order in which they begin. `placeholders`: see
+    `Asked`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, placeholders: bool = True) -> None:
+        self._placeholders = placeholders
         self.count = 0  # of parts
         self.calls = 0
+        self.restated = False  # whether arguments of some call came more than once
         self.open: dict[int, Block] = {}  # by the block's index
         self._bare: int | None = None  # the part of a call that has ended without arguments: see `end_bare`
 
@@ -74,10 +78,9 @@ class Blocks:
             case "tool_use":
                 if not block.name:
                     raise UpstreamProtocolError("the upstream sent a tool call without a name")
-                opened = Block("tool_use", self._next_part())
-                opened.input = arguments(block)
-                self.calls += 1
-                events.append(ToolCallStart(self.count - 1, block.id or None, block.name))
+                call = BlockCall(self._next_call, placeholders=self._placeholders)
+                opened = Block("tool_use", call.announce(block.id, block.name, events))
+                opened.call, opened.input = call, arguments(block)
                 # Clients take the input from the deltas alone.
                 return opened, bool(block.id) and bytes(block.input)[:1] == b"{" and not (opened.input and streamed)
             case _:
@@ -105,11 +108,12 @@ class Blocks:
             keep = False
         match delta.type:
             case "text_delta" | "thinking_delta":
-                self._say(opened, delta.text if delta.type == "text_delta" else delta.thinking, events)
+                text = delta.text if delta.type == "text_delta" else delta.thinking
+                keep = self._say(opened, text, events) and keep
             case "signature_delta":
                 opened.signature += delta.signature or ""
             case "input_json_delta":
-                self._say(opened, delta.partial_json, events)
+                keep = self._say(opened, delta.partial_json, events) and keep
             case _:
                 pass  # citations, and whatever is new
         return keep
@@ -126,46 +130,56 @@ class Blocks:
             raise UpstreamProtocolError("the upstream sent arguments of no tool call")
         return None
 
-    def _say(self, opened: Block, text: str | None, events: list[StreamEvent]) -> None:
-        """More of a block, under whatever kind of delta it came."""
+    def _say(self, opened: Block, text: str | None, events: list[StreamEvent]) -> bool:
+        """More of a block, under whatever kind of delta it came. Returns whether a client of the same API may see it as
+        it is."""
         if not text:
-            return
+            return True
+        if opened.call is not None:
+            return opened.call.say(text, events)
         if opened.part is None:
             opened.pieces.append(text)  # the input of a server's tool
         elif opened.kind == "text":
             events.append(TextDelta(opened.part, text))
-        elif opened.kind == "thinking":
-            events.append(ReasoningDelta(opened.part, text))
         else:
-            opened.pieces.append(text)
-            events.append(ToolCallDelta(opened.part, text))
+            events.append(ReasoningDelta(opened.part, text))
+        return True
 
     def end(self, index: int | None, events: list[StreamEvent]) -> bool:
         """content_block_stop. Returns whether a client of the same API may see it as it is."""
         opened = self.open.pop(index if index is not None else max(self.open, default=-1), None)
         if opened is None:
             return False
-        said = len(opened.pieces)
+        said = len(events)
         self._end(opened, events)
-        return index is not None and len(opened.pieces) == said
+        return index is not None and not any(type(event) is ToolCallDelta for event in events[said:])
 
     def _end(self, opened: Block, events: list[StreamEvent]) -> None:
-        if opened.part is None:
+        if opened.call is not None:
+            self._end_call(opened, opened.call, events)
+        elif opened.part is None:
             events.append(
                 OpaquePart(self._next_part(), opened.kind, wire.DIALECT, joined(opened.raw, "".join(opened.pieces)))
             )
         elif opened.kind == "text":
             events.append(TextEnd(opened.part))
-        elif opened.kind == "thinking":
-            events.append(ReasoningEnd(opened.part, opened.signature or None))
         else:
-            if not opened.pieces:
-                self._say(opened, opened.input, events)
-            if opened.pieces:
-                events.append(ToolCallEnd(opened.part))
-            else:
-                self.end_bare(events)
-                self._bare = opened.part
+            events.append(ReasoningEnd(opened.part, opened.signature or None))
+
+    def _end_call(self, opened: Block, call: BlockCall, events: list[StreamEvent]) -> None:
+        """The call of a block is over. What came with its beginning counts where nothing else came, or `{}` alone:
+        clients take the arguments from the deltas."""
+        if opened.input and call.is_empty:
+            call.say(opened.input, events)
+        elif opened.input:
+            self.restated = True
+        call.end(events)
+        self.restated = self.restated or call.is_restated
+        if call.is_bare:
+            self.end_bare(events)
+            self._bare = opened.part
+        else:
+            call.close(events)
 
     def end_bare(self, events: list[StreamEvent], cut: bool = False) -> None:
         """A call without arguments says `{}`; but one that the output limit has cut looks the same until the stop
@@ -192,12 +206,16 @@ class Blocks:
         """End what is open. Raises UpstreamTruncated for a call that broke off, which a stop reason excludes."""
         for index in sorted(self.open):
             opened = self.open[index]
-            if finish is None and opened.kind == "tool_use" and not is_object("".join(opened.pieces)):
-                raise UpstreamTruncated("the upstream's answer ended inside a tool call's arguments")
             self._end(opened, events)
+            if finish is None and opened.call is not None and not all(map(is_object, opened.call.texts)):
+                raise UpstreamTruncated("the upstream's answer ended inside a tool call's arguments")
         self.open.clear()
         self.end_bare(events, cut=finish is not None and finish.is_cut)
 
     def _next_part(self) -> int:
         self.count += 1
         return self.count - 1
+
+    def _next_call(self) -> int:
+        self.calls += 1
+        return self._next_part()

@@ -38,7 +38,7 @@ class ConverseDecoder:
         self._asked = asked
         self._started = False
         self._ended = False
-        self._blocks = Blocks()
+        self._blocks = Blocks(placeholders=asked.placeholders)
         self._finish: Finish | None = None
         self._usage: Usage | None = None
 
@@ -120,6 +120,8 @@ class ConverseDecoder:
             if not self._blocks.count:
                 raise UpstreamProtocolError("the upstream's answer is empty: no content and no stop reason")
             self._finished("", events)
+        if self._blocks.restated:
+            self._asked.warn("tool_arguments_restated")
         events.append(ResponseEnd(self._usage))
 
     def _count(self, counts: wire.Usage | None, events: list[StreamEvent]) -> None:

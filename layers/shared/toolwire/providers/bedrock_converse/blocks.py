@@ -18,8 +18,8 @@ from toolwire.model.events import (
     TextStart,
     ToolCallDelta,
     ToolCallEnd,
-    ToolCallStart,
 )
+from toolwire.stream.block_call import BlockCall
 from toolwire.wire import bedrock_converse as wire
 from toolwire.wire.json import raw_members
 
@@ -35,21 +35,24 @@ _NULL = (b"", b"null")
 class Block:
     """A block that has begun and not ended. `part` is its place in the neutral stream."""
 
-    __slots__ = ("is_said", "kind", "part", "signature")
+    __slots__ = ("call", "kind", "part", "signature")
 
-    def __init__(self, kind: str, part: int) -> None:
+    def __init__(self, kind: str, part: int, call: BlockCall | None = None) -> None:
         self.kind = kind
         self.part = part
-        self.is_said = False  # whether a call has had arguments
+        self.call = call
         self.signature = ""
 
 
 class Blocks:
-    """The blocks of one answer. Their parts are numbered in the order in which they begin."""
+    """The blocks of one answer. Their parts are numbered in the order in which they begin. `placeholders`: see
+    `Asked`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, placeholders: bool = True) -> None:
+        self._placeholders = placeholders
         self.count = 0  # of parts
         self.calls = 0
+        self.restated = False  # whether arguments of some call came more than once
         self._open: dict[int, Block] = {}  # by the block's index
         self._bare: int | None = None  # the part of a call that has ended without arguments: see `_end_bare`
 
@@ -71,18 +74,16 @@ class Blocks:
         if not call.name:
             raise UpstreamProtocolError("the upstream sent a tool call without a name")
         self._end_bare(events)
-        self.calls += 1
-        opened = Block("call", self._next_part())
-        events.append(ToolCallStart(opened.part, call.toolUseId or None, call.name))
-        return opened
+        begun = BlockCall(self._next_call, placeholders=self._placeholders)
+        return Block("call", begun.announce(call.toolUseId, call.name, events), begun)
 
     def add(self, given: int | None, delta: wire.Block, events: list[StreamEvent]) -> None:
         """contentBlockDelta."""
         index = self._index(given)
         opened = self._open.get(index)
         if delta.toolUse is not None:
-            if opened is not None and opened.kind == "call":
-                self._say_arguments(opened, delta.toolUse.input, events)
+            if opened is not None and opened.call is not None:
+                opened.call.say(_arguments(delta.toolUse.input), events)
             elif opened is None and bytes(delta.toolUse.input) not in (*_NULL, b'""') and self.calls:
                 raise UpstreamProtocolError("the upstream sent arguments of no tool call")
         elif delta.text is not None:
@@ -116,22 +117,19 @@ class Blocks:
         events.append(TextStart(opened.part) if kind == "text" else ReasoningStart(opened.part))
         return opened
 
-    def _say_arguments(self, opened: Block, raw: msgspec.Raw, events: list[StreamEvent]) -> None:
-        text = _arguments(raw)
-        if text:
-            opened.is_said = True
-            events.append(ToolCallDelta(opened.part, text))
-
     def _end(self, opened: Block, events: list[StreamEvent]) -> None:
         if opened.kind == "text":
             events.append(TextEnd(opened.part))
         elif opened.kind == "reasoning":
             events.append(ReasoningEnd(opened.part, opened.signature or None))
-        elif opened.is_said:
-            events.append(ToolCallEnd(opened.part))
-        else:
-            self._end_bare(events)
-            self._bare = opened.part
+        elif opened.call is not None:
+            opened.call.end(events)
+            self.restated = self.restated or opened.call.is_restated
+            if opened.call.is_bare:
+                self._end_bare(events)
+                self._bare = opened.part
+            else:
+                opened.call.close(events)
 
     def _end_bare(self, events: list[StreamEvent], cut: bool = False) -> None:
         """A call without arguments says `{}`; but one that was cut looks the same until the stop reason is read, and
@@ -160,8 +158,8 @@ class Blocks:
         block = read(raw, wire.block_decoder)
         if block.toolUse is not None and block.toolUse.type in (None, "tool_use"):
             opened = self._open[index] = self._call(block.toolUse, events)
-            if bytes(block.toolUse.input)[1:-1].strip():
-                self._say_arguments(opened, block.toolUse.input, events)
+            if opened.call is not None and bytes(block.toolUse.input)[1:-1].strip():
+                opened.call.say(_arguments(block.toolUse.input), events)
         elif block.reasoningContent is not None:
             self._say_reasoning(index, block.reasoningContent, events)
         elif block.text is not None:
@@ -176,6 +174,10 @@ class Blocks:
     def _next_part(self) -> int:
         self.count += 1
         return self.count - 1
+
+    def _next_call(self) -> int:
+        self.calls += 1
+        return self._next_part()
 
 
 def _arguments(raw: msgspec.Raw) -> str:

@@ -58,7 +58,7 @@ class ResponsesDecoder:
         self._started = False
         self._id: str | None = None
         self._ended = False
-        self._output = Output()
+        self._output = Output(placeholders=asked.placeholders)
         self._usage: Usage | None = None
 
     # ------------------------------------------------------------ stream
@@ -172,6 +172,8 @@ class ResponsesDecoder:
         self._ended = True
         if finish.reason == "stop" and self._output.calls:
             finish = Finish("tool_calls", finish.raw)
+        if self._output.restated:
+            self._asked.warn("tool_arguments_restated")
         events += (finish, ResponseEnd(self._usage))
 
     # ------------------------------------------------------------ JSON

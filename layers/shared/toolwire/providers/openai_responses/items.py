@@ -19,9 +19,9 @@ from toolwire.model.events import (
     TextEnd,
     TextStart,
     ToolCallDelta,
-    ToolCallEnd,
-    ToolCallStart,
 )
+from toolwire.stream.accumulator import Kind
+from toolwire.stream.block_call import BlockCall
 from toolwire.wire import openai_responses as wire
 from toolwire.wire.json import is_object
 
@@ -33,15 +33,21 @@ Place = tuple[str, int]
 
 
 class Parts:
-    """The parts of one answer, numbered in the order in which they begin."""
+    """The parts of one answer, numbered in the order in which they begin. `placeholders`: see `Asked`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, placeholders: bool = True) -> None:
+        self.placeholders = placeholders
         self.count = 0
         self.calls = 0
+        self.restated = False  # whether arguments of some call came more than once, and were counted once
 
     def next(self) -> int:
         self.count += 1
         return self.count - 1
+
+    def next_call(self) -> int:
+        self.calls += 1
+        return self.next()
 
 
 class Said:
@@ -223,13 +229,17 @@ class Call(Item):
 
     def __init__(self, shape: wire.OutputItem, parts: Parts) -> None:
         super().__init__(shape, parts)
-        self._said = Said(-1)
         self._custom = shape.type == "custom_tool_call"
+        kind: Kind = "custom" if self._custom else "function"
+        self._call = BlockCall(parts.next_call, kind, placeholders=parts.placeholders)
+        self._told: list[str] = []  # the arguments as they came, in pieces
+        self._has_begun = False  # whether some came with its beginning, which clients would join with the deltas
+        self._is_over = False  # whether they came as a whole
 
     @property
     def announced(self) -> bool:
         """Whether its name is known."""
-        return self._said.part >= 0
+        return self._call.part is not None
 
     @property
     def shown(self) -> bool:
@@ -238,48 +248,73 @@ class Call(Item):
     def name_it(self, name: str, events: list[StreamEvent]) -> None:
         """Its name, which only the end of its arguments tells."""
         if not self.announced:
-            self._announce(wire.OutputItem(self.kind, call_id=self.call_id, name=name), events)
+            self._call.announce(self.call_id, name, events)
 
     def begin(self, shape: wire.OutputItem, events: list[StreamEvent]) -> None:
-        if shape.name:
-            self._announce(shape, events)
-            self._append(self._whole(shape) or "", events)
+        self._announce(shape, events)
+        if text := self._whole(shape):
+            self._has_begun = True
+            self._append(text, events)
+            self.mended = True
 
     def _announce(self, shape: wire.OutputItem, events: list[StreamEvent]) -> None:
-        part = self._said.part = self._parts.next()
-        self._parts.calls += 1
-        name = wire.flat_name(shape.namespace, shape.name or "")
-        events.append(ToolCallStart(part, shape.call_id or None, name, "custom" if self._custom else "function"))
-        events.extend(ToolCallDelta(part, piece) for piece in self._said.pieces)
+        if shape.name and not self.announced:
+            self._call.announce(shape.call_id, wire.flat_name(shape.namespace, shape.name), events)
 
     def _whole(self, shape: wire.OutputItem) -> str | None:
         return shape.input if self._custom else shape.arguments
 
     def _append(self, text: str, events: list[StreamEvent]) -> None:
         if text:
-            self._said.pieces.append(text)
-            if self.announced:
-                events.append(ToolCallDelta(self._said.part, text))
+            self._told.append(text)
+            self.mended = not self._call.say(text, events) or self.mended
 
     def say(self, place: Place, text: str, events: list[StreamEvent]) -> None:  # noqa: ARG002 - it has one text
         self._append(text, events)
 
     def close(self, place: Place, whole: str | None, events: list[StreamEvent]) -> None:  # noqa: ARG002
-        self._append(self._said.rest(whole), events)
+        if not whole:
+            return
+        told = "".join(self._told)
+        if whole.startswith(told):
+            self._append(whole[len(told) :], events)
+        elif self._call.is_empty and not self._is_over:  # `{}` stood for what was not known
+            self._append(whole, events)
+        else:
+            self._compare(whole, events)
+        self._end(events)
+
+    def _compare(self, whole: str, events: list[StreamEvent]) -> None:
+        """The whole is not what the pieces were: each was all so far, or something is lost."""
+        self._end(events)
+        said = self._call.texts[0]
+        if not self._custom and not is_object(said):
+            if not whole.startswith(said):
+                raise UpstreamProtocolError("the upstream told the arguments of a call twice, and not the same")
+            self._call.say(whole[len(said) :], events)
+            self._call.end(events)
+        self._parts.restated = self.mended = True
+
+    def _end(self, events: list[StreamEvent]) -> None:
+        if not self._is_over:
+            self._is_over = True
+            self._call.end(events)
+            self._parts.restated = self._parts.restated or self._call.is_restated
+            if not self._has_begun and self._call.texts == ["".join(self._told)]:
+                self.mended = False  # what was held has come
 
     def finish(self, shape: wire.OutputItem | None, raw: bytes, cut: bool, events: list[StreamEvent]) -> None:  # noqa: ARG002
         if shape is not None:
-            if not self.announced and shape.name:
-                self._announce(shape, events)
-            self._append(self._said.rest(self._whole(shape)), events)
-        if not self.announced:
+            self._announce(shape, events)
+            self.close(("", 0), self._whole(shape), events)
+        if self._call.part is None:
             raise UpstreamProtocolError("the upstream sent a tool call without a name")
-        text = "".join(self._said.pieces)
-        if not self._custom and not cut and not text.strip():
-            self._append("{}", events)  # a call without arguments: JSON.parse("") throws
-        elif not self._custom and not cut and shape is None and not is_object(text):
+        self._end(events)
+        if not self._custom and not cut and self._call.is_bare:
+            events.append(ToolCallDelta(self._call.part, "{}"))  # a call without arguments: JSON.parse("") throws
+        elif not self._custom and not cut and shape is None and not all(map(is_object, self._call.texts)):
             raise UpstreamTruncated("the upstream's answer ended inside a tool call's arguments")
-        events.append(ToolCallEnd(self._said.part))
+        self._call.close(events)
 
 
 class Opaque(Item):

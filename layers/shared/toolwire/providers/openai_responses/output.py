@@ -31,11 +31,11 @@ ABOUT_ITEMS = frozenset({
 
 
 class Output:
-    """The items of one answer, by `output_index`, in the order in which they began."""
+    """The items of one answer, by `output_index`, in the order in which they began. `placeholders`: see `Asked`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, placeholders: bool = True) -> None:
         self.items: dict[int, Item] = {}
-        self._parts = Parts()
+        self._parts = Parts(placeholders=placeholders)
         self._by_id: dict[str, int] = {}
 
     @property
@@ -47,6 +47,11 @@ class Output:
     def calls(self) -> int:
         """How many calls have begun."""
         return self._parts.calls
+
+    @property
+    def restated(self) -> bool:
+        """Whether arguments of some call came more than once, and were counted once."""
+        return self._parts.restated
 
     @property
     def all_ended(self) -> bool:
@@ -71,7 +76,7 @@ class Output:
         shape, exact = read_item(bytes(event.item))
         index, keep = self._free_index(event)
         item = self._open(index, shape, events)
-        return keep and exact and bool(shape.id) and index == len(self.items) - 1 and item.shown
+        return keep and exact and bool(shape.id) and index == len(self.items) - 1 and item.shown and not item.mended
 
     def _free_index(self, event: wire.Event) -> tuple[int, bool]:
         """The index for a new item, and whether it is the event's own: a host may give none, or one that is taken."""
@@ -206,7 +211,12 @@ class Output:
                 self._finish_item(item, shape, raw, events, cut)
             told.add(id(item))
             # An item without a neutral word keeps its own bytes, whatever it says of its call by then.
-            same = same and item.id == shape.id and (item.kind not in MODELLED or item.call_id == shape.call_id)
+            same = (
+                same
+                and item.id == shape.id
+                and not item.mended
+                and (item.kind not in MODELLED or item.call_id == shape.call_id)
+            )
         same = same and len(told) == len(self.items)
         for item in self.items.values():
             if not item.ended:

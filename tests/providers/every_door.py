@@ -1,0 +1,127 @@
+"""One provider's answer as every door shows it: the request of each door, and a reader of what its client is told."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.corpus.driver import Answer, answer, open_exchange
+
+PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}}
+USER = {"role": "user", "content": "hi"}
+CHAT_TOOL = {"type": "function", "function": {"name": "weather", "description": "d", "parameters": PARAMETERS}}
+#: Door -> a request for it, without `stream`.
+REQUESTS: dict[str, dict[str, Any]] = {
+    "chat": {"messages": [USER], "tools": [CHAT_TOOL]},
+    "responses": {
+        "input": "hi",
+        "tools": [{"type": "function", "name": "weather", "parameters": PARAMETERS, "strict": False}],
+    },
+    "messages": {"max_tokens": 99, "messages": [USER], "tools": [{"name": "weather", "input_schema": PARAMETERS}]},
+    "native": {"messages": [USER], "tools": [CHAT_TOOL]},
+}
+#: Wire -> the media type of its streams, where that is not the usual one.
+STREAMS = {"bedrock_converse": "application/vnd.amazon.eventstream"}
+
+
+def asked(
+    door: str, upstream: bytes, *, streamed: bool, wire: str, profile: str | None = "compatible", step: int = 1
+) -> Answer:
+    """The answer of a door to a request whose provider answers so; streams come `step` bytes at a time."""
+    body = json.dumps({"model": "m", "stream": streamed, **REQUESTS[door]}).encode()
+    exchange = open_exchange(body, door=door, wire=wire, profile=profile)
+    kind = STREAMS.get(wire, "text/event-stream") if streamed else "application/json"
+    pieces = [upstream[at : at + step] for at in range(0, len(upstream), step)] if streamed else [upstream]
+    return answer(exchange, pieces, content_type=kind)
+
+
+def events_in(body: bytes) -> list[dict[str, Any]]:
+    """The JSON events of a door's stream."""
+    lines = [line[6:] for line in body.split(b"\n") if line.startswith(b"data: {")]
+    return [json.loads(line) for line in lines]
+
+
+def calls_in(door: str, body: bytes, *, streamed: bool) -> list[tuple[str, str]]:
+    """The calls of a door's answer: name, and arguments as JSON text (the native door's and a document's of the
+    messages door are objects). What comes in pieces is joined."""
+    calls: list[tuple[str, str]]
+    calls = _STREAMS[door](events_in(body)) if streamed else _DOCUMENTS[door](json.loads(body))
+    return calls
+
+
+def _chat_stream(chunks: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    calls: list[list[str]] = []
+    for entry in (e for c in chunks for choice in c["choices"] for e in choice["delta"].get("tool_calls") or ()):
+        if entry["index"] == len(calls):
+            calls.append([entry["function"]["name"], ""])
+        calls[entry["index"]][1] += entry["function"].get("arguments") or ""
+    return [(name, arguments) for name, arguments in calls]
+
+
+def _chat_document(document: dict[str, Any]) -> list[tuple[str, str]]:
+    calls = document["choices"][0]["message"].get("tool_calls") or ()
+    return [(call["function"]["name"], call["function"]["arguments"]) for call in calls]
+
+
+def _messages_stream(events: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    calls: dict[int, list[str]] = {}
+    for event in events:
+        if event["type"] == "content_block_start" and event["content_block"]["type"] == "tool_use":
+            assert event["content_block"]["input"] == {}
+            calls[event["index"]] = [event["content_block"]["name"], ""]
+        elif event["type"] == "content_block_delta" and event["index"] in calls:
+            calls[event["index"]][1] += event["delta"]["partial_json"]
+    return [(name, arguments or "{}") for name, arguments in calls.values()]
+
+
+def _messages_document(document: dict[str, Any]) -> list[tuple[str, str]]:
+    return [
+        (block["name"], json.dumps(block["input"], separators=(",", ":")))
+        for block in document["content"]
+        if block["type"] == "tool_use"
+    ]
+
+
+def _responses_stream(events: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """By the deltas, which must be what the items and the last event say."""
+    deltas: dict[str, str] = {}
+    for event in events:
+        if event["type"] == "response.output_item.added" and event["item"]["type"] == "function_call":
+            assert not event["item"]["arguments"]
+            deltas[event["item"]["id"]] = ""
+        elif event["type"] == "response.function_call_arguments.delta":
+            deltas[event["item_id"]] += event["delta"]
+        elif event["type"] == "response.function_call_arguments.done":
+            assert event["arguments"] == (deltas[event["item_id"]] or "{}")
+    last = events[-1]["response"]
+    calls = _responses_document(last)
+    assert [item["id"] for item in last["output"] if item["type"] == "function_call"] == list(deltas)
+    assert [arguments for _, arguments in calls] == [text or "{}" for text in deltas.values()]
+    return calls
+
+
+def _responses_document(document: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(item["name"], item["arguments"]) for item in document["output"] if item["type"] == "function_call"]
+
+
+def _native_stream(events: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    calls = [event for event in events if event["type"] == "tool_call.end"]
+    return [(call["name"], _native(call["arguments"])) for call in calls]
+
+
+def _native_document(document: dict[str, Any]) -> list[tuple[str, str]]:
+    calls = document["choices"][0]["message"].get("tool_calls") or ()
+    return [(call["function"]["name"], _native(call["function"]["arguments"])) for call in calls]
+
+
+def _native(arguments: Any) -> str:
+    return json.dumps(arguments, separators=(",", ":"))
+
+
+_STREAMS: dict[str, Any] = {
+    "chat": _chat_stream, "responses": _responses_stream, "messages": _messages_stream, "native": _native_stream,
+}  # fmt: skip
+_DOCUMENTS: dict[str, Any] = {
+    "chat": _chat_document, "responses": _responses_document, "messages": _messages_document,
+    "native": _native_document,
+}  # fmt: skip
