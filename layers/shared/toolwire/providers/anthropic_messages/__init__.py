@@ -2,6 +2,7 @@
 
 request      the request: formats, and what joins the rest
 lane         the request of a client that speaks this API itself
+cloud        what differs where a cloud serves it
 messages     its messages
 tools        its tools and tool_choice
 settings     thinking, sampling, and the version of the API

@@ -1,7 +1,4 @@
-"""Neutral messages written as Anthropic Messages: system text, turns that alternate, results first in theirs.
-
-The API wants every result of a turn in the one user message right behind it, before anything else there; no empty
-text; a user's message first. Nothing is dropped or moved to get there but what the API has no place for.
+"""Neutral messages written as Anthropic Messages: system text, turns that alternate (`providers/turns.py`).
 
 A client of the same API has its messages as they are, each that nothing has changed: the API's rules are between it and
 the API.
@@ -31,15 +28,20 @@ from toolwire.model.request import (
 from toolwire.model.source import Members, Source, raw_in
 from toolwire.model.warnings import Warnings
 from toolwire.providers.anthropic_messages.models import Family
+from toolwire.providers.turns import (
+    INSTRUCTIONS,
+    NO_TEXT,
+    Turn,
+    Turns,
+    arguments_object,
+    marked_instructions,
+    without_leading_instructions,
+)
 from toolwire.rewrite.content import ContentRules, Refusal, not_of_type, of_this_role, only_bytes, written_out
 from toolwire.wire.anthropic_messages import DIALECT
-from toolwire.wire.json import dump, is_object, write_array, write_object
+from toolwire.wire.json import dump, write_array, write_object
 
-_SYSTEM = ("system", "developer")
 _IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
-
-#: Stands where the API wants a user's text and the client has none.
-_NO_TEXT = "(no text)"
 
 
 def _refusal(part: ImagePart | FilePart, role: Role) -> Refusal | None:
@@ -88,11 +90,10 @@ def write_messages(request: ChatRequest, family: Family) -> Written:
     fields = request.fields
     if fields is not None and fields.dialect == DIALECT:
         return _own_messages(request, fields, family)
-    history = request.messages
-    leading = next((n for n, message in enumerate(history) if message.role not in _SYSTEM), len(history))
-    system = [block for message in history[:leading] for block in _blocks(message)]
+    leading, history = without_leading_instructions(request.messages)
+    system = [block for message in leading for block in _blocks(message)]
     writer = _Writer(family)
-    for message in history[leading:]:
+    for message in history:
         writer.add(message)
     return Written(write_array(system) if system else None, writer.end(), writer.warnings)
 
@@ -126,25 +127,6 @@ def _groups(messages: tuple[Message, ...]) -> dict[int, tuple[Message, ...]]:
     return groups
 
 
-@dataclass(slots=True)
-class _Turn:
-    """One message of the API. `answer` is the user's turn behind an assistant's; `raw` is a whole message of a client
-    of the same API, to which nothing is added."""
-
-    role: str
-    results: list[bytes] = field(default_factory=list)
-    blocks: list[bytes] = field(default_factory=list)
-    answer: _Turn | None = None
-    raw: bytes | None = None
-    extra: Members = ()
-
-    def written(self) -> bytes:
-        if self.raw is not None:
-            return self.raw
-        content = write_array([*self.results, *self.blocks])
-        return write_object([("role", dump(self.role)), ("content", content), *self.extra])
-
-
 class _Writer:
     """Joins messages into turns."""
 
@@ -152,21 +134,20 @@ class _Writer:
         """`keeps_extra`: the members that the model does not name are of this API."""
         self._family = family
         self._keeps_extra = keeps_extra
-        self._turns: list[_Turn] = []
-        self._callers: dict[str, _Turn] = {}  # call id -> the turn that made it
+        self._turns = Turns()
         self.warnings = Warnings()
 
     def add(self, message: Message) -> None:
         if message.name is not None:
             self.warnings.add("not_supported:name")
-        if message.role in _SYSTEM:
+        if message.role in INSTRUCTIONS:
             self._add_system(message)
         elif message.role == "assistant":
             self._add_assistant(message)
         elif message.parts and type(message.parts[0]) is ToolResultPart:
             self._add_result(message.parts[0], self._extra(message))
         else:
-            turn = self._turn("user")
+            turn = self._turns.open("user")
             turn.blocks += _blocks(message)
             turn.extra += self._extra(message)
             if any(type(part) is ImagePart and part.detail not in (None, "auto") for part in message.parts):
@@ -175,29 +156,13 @@ class _Writer:
     def add_whole(self, group: tuple[Message, ...], raw: bytes) -> None:
         """A message of the client's as it is: these neutral ones together."""
         role = "user" if group[0].role == "tool" else group[0].role
-        turn = self._append(_Turn(role, raw=raw))
-        self._callers |= {call.id: turn for message in group for call in message.tool_calls}
+        turn = self._turns.append(Turn(role, raw=raw))
+        for message in group:
+            self._turns.note_calls(turn, message.tool_calls)
 
     def end(self) -> bytes:
-        """The turns as JSON. A turn of the user that says nothing, or that is missing at the beginning, says so."""
-        if not self._turns or (self._turns[0].role != "user" and self._turns[0].raw is None):
-            self._turns.insert(0, _Turn("user"))
-        for turn in self._turns:
-            if not turn.results and not turn.blocks and turn.raw is None:
-                turn.blocks.append(_text(_NO_TEXT))
-                self.warnings.add("empty_message")
-        return write_array(turn.written() for turn in self._turns)
-
-    def _turn(self, role: str) -> _Turn:
-        """The turn to go on with: the last one if it is of this role, else a new one."""
-        last = self._turns[-1] if self._turns else None
-        return last if last is not None and last.role == role and last.raw is None else self._append(_Turn(role))
-
-    def _append(self, turn: _Turn) -> _Turn:
-        if self._turns:
-            self._turns[-1].answer = turn
-        self._turns.append(turn)
-        return turn
+        """The turns as JSON."""
+        return self._turns.end(_text(NO_TEXT), self.warnings)
 
     def _extra(self, node: Message | ToolCallPart | ToolResultPart) -> Members:
         return node.extra if self._keeps_extra else ()
@@ -208,45 +173,31 @@ class _Writer:
         blocks = _blocks(message)
         if not blocks:
             return
-        if self._family.system_messages and self._turns and self._turns[-1].role != "assistant":
-            self._turn("system").blocks += blocks
+        if self._family.system_messages and self._turns.last_role not in (None, "assistant"):
+            self._turns.open("system").blocks += blocks
             return
-        text = "\n".join(part.text for part in message.parts if type(part) is TextPart)
-        self._turn("user").blocks.append(_text(f"<system>\n{text}\n</system>"))
+        self._turns.open("user").blocks.append(_text(marked_instructions(message)))
         self.warnings.add("system_message_in_user_turn")
 
     def _add_assistant(self, message: Message) -> None:
-        written = [(part, self._call(part) if type(part) is ToolCallPart else _block(part)) for part in message.parts]
-        if any(block is not None for _, block in written):
-            turn = self._turn("assistant")
+        written = (self._call(part) if type(part) is ToolCallPart else _block(part) for part in message.parts)
+        blocks = [block for block in written if block is not None]
+        if blocks:
+            turn = self._turns.open("assistant")
             turn.extra += self._extra(message)
-            for part, block in written:
-                turn.blocks += [] if block is None else [block]
-                if type(part) is ToolCallPart:
-                    self._callers[part.id] = turn
+            turn.blocks += blocks
+            self._turns.note_calls(turn, message.tool_calls)
 
     def _add_result(self, part: ToolResultPart, extra: Members) -> None:
-        """Into the user's turn right behind the call's own, wherever the client put it."""
-        caller = self._callers.get(part.tool_call_id)
-        turn = caller.answer if caller is not None else None
-        if turn is None or turn.raw is not None:
-            turn = self._turn("user")
+        turn = self._turns.answer_to(part.tool_call_id)
         turn.results.append(_result(part, self._extra(part)))
         turn.extra += extra
 
     def _call(self, call: ToolCallPart) -> bytes:
-        """Its arguments are an object there; the text of one stays what it is, digit by digit."""
         raw = raw_in(call, DIALECT)
         if raw is not None:
             return raw
-        text = call.arguments
-        if not text.strip():
-            given = b"{}"
-        elif is_object(text):
-            given = text.encode("utf-8", "backslashreplace")
-        else:
-            given = dump({"_raw_arguments": text})
-            self.warnings.add("history_arguments_wrapped")
+        given = arguments_object(call, self.warnings)
         named = [("type", b'"tool_use"'), ("id", dump(call.id)), ("name", dump(call.name)), ("input", given)]
         return write_object([*named, *self._extra(call)])
 

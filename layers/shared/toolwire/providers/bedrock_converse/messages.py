@@ -1,7 +1,6 @@
-"""Neutral messages written as Converse's: `system`, and turns that alternate, results first in theirs.
+"""Neutral messages written as Converse's: `system`, and turns that alternate (`providers/turns.py`).
 
-The API wants every result of a turn in the one user message right behind it; no empty text; a user's message first;
-at least one block in a result. Nothing is dropped to get there but what the API has no place for.
+The API also wants at least one block in a result.
 """
 
 from __future__ import annotations
@@ -32,19 +31,22 @@ from toolwire.model.source import Members
 from toolwire.model.warnings import Warnings
 from toolwire.providers.bedrock_converse.blocks import REDACTED
 from toolwire.providers.bedrock_converse.models import Family
+from toolwire.providers.turns import (
+    INSTRUCTIONS,
+    NO_TEXT,
+    Turns,
+    arguments_object,
+    marked_instructions,
+    without_leading_instructions,
+)
 from toolwire.rewrite.content import ContentRules, Refusal, not_of_type, of_this_role, only_bytes, written_out
 from toolwire.wire.bedrock_converse import DIALECT
 from toolwire.wire.json import dump, is_object, members, write_array, write_object
-
-_SYSTEM = ("system", "developer")
 
 #: Media type -> the API's word for an image's format.
 _IMAGES = {
     "image/gif": "gif", "image/jpeg": "jpeg", "image/png": "png", "image/webp": "webp",
 }  # fmt: skip
-
-#: Stands where the API wants a text and the client has none.
-_NO_TEXT = "(no text)"
 
 #: The member by which clients mark the end of a prefix that is worth keeping in the prompt cache.
 _CACHE_CONTROL = "cache_control"
@@ -109,17 +111,16 @@ def with_own_redacted(request: ChatRequest) -> ChatRequest:
 def write_messages(request: ChatRequest, family: Family, instruction: str | None = None) -> Written:
     """The system text that leads the history, with an instruction of ours behind it, and the turns. Its
     content is in the API's reach: see `CONTENT`."""
-    history = request.messages
-    leading = next((n for n, message in enumerate(history) if message.role not in _SYSTEM), len(history))
+    leading, history = without_leading_instructions(request.messages)
     writer = _Writer(family)
-    system = [block for message in history[:leading] for block in writer.blocks(message)]
+    system = [block for message in leading for block in writer.blocks(message)]
     if instruction is not None:
         system.append(_text(instruction))
     if system and not family.system:
-        writer.turn("user").blocks += system
+        writer.turns.open("user").blocks += system
         writer.warnings.add("system_message_in_user_turn")
         system = []
-    for message in history[leading:]:
+    for message in history:
         writer.add(message)
     return Written(
         write_array(system) if system else None,
@@ -129,26 +130,12 @@ def write_messages(request: ChatRequest, family: Family, instruction: str | None
     )
 
 
-@dataclass(slots=True)
-class _Turn:
-    """One message of the API. `answer` is the user's turn behind an assistant's."""
-
-    role: str
-    results: list[bytes] = field(default_factory=list)
-    blocks: list[bytes] = field(default_factory=list)
-    answer: _Turn | None = None
-
-    def written(self) -> bytes:
-        return write_object([("role", dump(self.role)), ("content", write_array([*self.results, *self.blocks]))])
-
-
 class _Writer:
     """Joins messages into turns."""
 
     def __init__(self, family: Family) -> None:
         self._family = family
-        self._turns: list[_Turn] = []
-        self._callers: dict[str, _Turn] = {}  # call id -> the turn that made it
+        self.turns = Turns()
         self._names: Counter[str] = Counter()  # of documents
         self.has_tool_blocks = False
         self.warnings = Warnings()
@@ -157,34 +144,18 @@ class _Writer:
         """The next message of the history."""
         if message.name is not None:
             self.warnings.add("not_supported:name")
-        if message.role in _SYSTEM:
+        if message.role in INSTRUCTIONS:
             self._add_system(message)
         elif message.role == "assistant":
             self._add_assistant(message)
         elif message.parts and type(message.parts[0]) is ToolResultPart:
             self._add_result(message.parts[0])
         else:
-            self.turn("user").blocks += self._needed_text(message) + self.blocks(message)
+            self.turns.open("user").blocks += self._needed_text(message) + self.blocks(message)
 
     def end(self) -> bytes:
-        """The turns as JSON. A turn that says nothing, or a user's that is missing at the beginning, says so."""
-        if not self._turns or self._turns[0].role != "user":
-            self._turns.insert(0, _Turn("user"))
-        for turn in self._turns:
-            if not turn.results and not turn.blocks:
-                turn.blocks.append(_text(_NO_TEXT))
-                self.warnings.add("empty_message")
-        return write_array(turn.written() for turn in self._turns)
-
-    def turn(self, role: str) -> _Turn:
-        """The turn to go on with: the last one if it is of this role, else a new one."""
-        if self._turns and self._turns[-1].role == role:
-            return self._turns[-1]
-        turn = _Turn(role)
-        if self._turns:
-            self._turns[-1].answer = turn
-        self._turns.append(turn)
-        return turn
+        """The turns as JSON."""
+        return self.turns.end(_text(NO_TEXT), self.warnings)
 
     def blocks(self, message: Message) -> list[bytes]:
         """The blocks of everything but results, each with its cache point behind it."""
@@ -194,27 +165,23 @@ class _Writer:
         """The text that the API wants beside a document, where the client has written none."""
         has_text = any(type(part) is TextPart and part.text.strip() for part in message.parts)
         has_file = any(type(part) is FilePart for part in message.parts)
-        return [_text(_NO_TEXT)] if has_file and not has_text else []
+        return [_text(NO_TEXT)] if has_file and not has_text else []
 
     def _add_system(self, message: Message) -> None:
         """There is no such role inside a conversation: told in the user's turn, and marked."""
-        text = "\n".join(part.text for part in message.parts if type(part) is TextPart)
-        if text.strip():
-            self.turn("user").blocks.append(_text(f"<system>\n{text}\n</system>"))
+        if any(type(part) is TextPart and part.text.strip() for part in message.parts):
+            self.turns.open("user").blocks.append(_text(marked_instructions(message)))
             self.warnings.add("system_message_in_user_turn")
 
     def _add_assistant(self, message: Message) -> None:
         blocks = self.blocks(message)
-        if not blocks:
-            return
-        turn = self.turn("assistant")
-        turn.blocks += blocks
-        self._callers |= {call.id: turn for call in message.tool_calls}
+        if blocks:
+            turn = self.turns.open("assistant")
+            turn.blocks += blocks
+            self.turns.note_calls(turn, message.tool_calls)
 
     def _add_result(self, part: ToolResultPart) -> None:
-        """Into the user's turn right behind the call's own, wherever the client put it."""
-        caller = self._callers.get(part.tool_call_id)
-        turn = (caller.answer if caller is not None else None) or self.turn("user")
+        turn = self.turns.answer_to(part.tool_call_id)
         turn.results += (self._result(part), *self._cache_point(part.extra))
         self.has_tool_blocks = True
 
@@ -240,15 +207,7 @@ class _Writer:
                 return []
 
     def _call(self, call: ToolCallPart) -> bytes:
-        """Its arguments are an object there; the text of one stays what it is, digit by digit."""
-        text = call.arguments
-        if not text.strip():
-            given = b"{}"
-        elif is_object(text):
-            given = text.encode("utf-8", "backslashreplace")
-        else:
-            given = dump({"_raw_arguments": text})
-            self.warnings.add("history_arguments_wrapped")
+        given = arguments_object(call, self.warnings)
         use = [("toolUseId", dump(call.id)), ("name", dump(call.name)), ("input", given)]
         return write_object([("toolUse", write_object(use))])
 
@@ -265,7 +224,7 @@ class _Writer:
             items.insert(0, _text("Error:"))
         use = [
             ("toolUseId", dump(part.tool_call_id)),
-            ("content", write_array(items or [_text(_NO_TEXT)])),
+            ("content", write_array(items or [_text(NO_TEXT)])),
             *([("status", b'"error"')] if told else []),
         ]
         return write_object([("toolResult", write_object(use))])
@@ -319,7 +278,7 @@ def _document(part: FilePart, name: str) -> bytes:
     written = written_out(part)
     if written is not None:
         said = "\n\n".join(item.text for item in written.content if type(item) is TextPart)
-        return dump({"document": {"format": "txt", "name": name, "source": {"text": said or _NO_TEXT}}})
+        return dump({"document": {"format": "txt", "name": name, "source": {"text": said or NO_TEXT}}})
     return dump(
         {"document": {"format": _DOCUMENTS[part.media_type or ""], "name": name, "source": {"bytes": part.data}}}
     )

@@ -26,15 +26,13 @@ from toolwire.model.request import (
 )
 from toolwire.model.warnings import Warnings
 from toolwire.providers.gemini.models import Family
+from toolwire.providers.turns import NO_TEXT, arguments_object, without_leading_instructions
 from toolwire.rewrite.content import ContentRules, Refusal, not_of_type, of_this_role, only_bytes
 from toolwire.wire.gemini import DIALECT
-from toolwire.wire.json import dump, is_object, write_array, write_object
+from toolwire.wire.json import dump, write_array, write_object
 
 #: Google's documented stand-in for the signature of a call that none of its models made, or whose signature is lost.
 PLACEHOLDER_SIGNATURE = "skip_thought_signature_validator"
-
-#: Stands where the API wants a user's text and the client has none.
-_NO_TEXT = "(no text)"
 
 #: Addresses that Google's models read by themselves.
 _GOOGLE_FILES = ("gs://", "https://generativelanguage.googleapis.com/v1beta/files/")
@@ -69,16 +67,14 @@ class HistoryWriter:
 
     def members(self) -> Iterator[tuple[str, bytes]]:
         """`systemInstruction`, where there is one, and `contents`."""
-        leading = 0
-        while leading < len(self._messages) and self._messages[leading].role in ("system", "developer"):
-            leading += 1
-        system = [part for message in self._messages[:leading] for part in self._shown(message)]
-        for message in self._messages[leading:]:
+        leading, history = without_leading_instructions(self._messages)
+        system = [part for message in leading for part in self._shown(message)]
+        for message in history:
             self._message(message)
         if not self._contents:  # instructions alone are what the model is asked
             self._contents, system = [_Content("user", system or [_text("")])], []
         elif self._contents[0].role != "user":  # a call, and a model's turn, stand behind a user's
-            self._contents.insert(0, _Content("user", [_text(_NO_TEXT)]))
+            self._contents.insert(0, _Content("user", [_text(NO_TEXT)]))
             self._turn += self._turn > 0
             self.warnings.add("empty_message")
         self._sign()
@@ -134,13 +130,7 @@ class HistoryWriter:
             self._answer(calls)
 
     def _call(self, call: ToolCallPart) -> bytes:
-        if not call.arguments.strip():
-            arguments = b"{}"
-        elif is_object(call.arguments):
-            arguments = call.arguments.encode("utf-8", "surrogatepass")
-        else:
-            arguments = dump({"_raw_arguments": call.arguments})
-            self.warnings.add("history_arguments_wrapped")
+        arguments = arguments_object(call, self.warnings)
         own = [("id", dump(call.id))] if call.own_id else []
         inner = write_object([*own, ("name", dump(call.name)), ("args", arguments)])
         return _signed([("functionCall", inner)], call.signature)

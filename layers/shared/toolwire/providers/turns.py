@@ -1,0 +1,111 @@
+"""A history as turns of the user and the model that alternate: what the wires share whose API has them.
+
+Such an API wants the user's turn first, no turn that says nothing, and every result in the one user's turn right behind
+the turn with its call, before anything else there. Nothing is dropped or moved to get there but what it has no place
+for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from toolwire.model.request import Message, TextPart, ToolCallPart
+from toolwire.model.source import Members
+from toolwire.model.warnings import Warnings
+from toolwire.wire.json import dump, is_object, write_array, write_object
+
+#: The roles of instructions.
+INSTRUCTIONS = ("system", "developer")
+
+#: Stands where the API wants a text and the client has none.
+NO_TEXT = "(no text)"
+
+
+def without_leading_instructions(history: tuple[Message, ...]) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+    """The instructions that lead a history, and the messages behind them."""
+    leading = next((n for n, message in enumerate(history) if message.role not in INSTRUCTIONS), len(history))
+    return history[:leading], history[leading:]
+
+
+def marked_instructions(message: Message) -> str:
+    """The text of instructions inside a conversation, for a user's turn: there is no such role there."""
+    text = "\n".join(part.text for part in message.parts if type(part) is TextPart)
+    return f"<system>\n{text}\n</system>"
+
+
+def arguments_object(call: ToolCallPart, warnings: Warnings) -> bytes:
+    """A call's arguments, which are an object in such an API: the client's own text, digit by digit. A text that is no
+    object becomes a member of one, with a warning. Half a surrogate pair, which UTF-8 cannot hold, is escaped."""
+    text = call.arguments
+    if not text.strip():
+        return b"{}"
+    if is_object(text):
+        return text.encode("utf-8", "backslashreplace")
+    warnings.add("history_arguments_wrapped")
+    return dump({"_raw_arguments": text})
+
+
+@dataclass(slots=True)
+class Turn:
+    """One message of the API. `answer` is the user's turn behind an assistant's; `raw` is a whole message of a client
+    of the same API, to which nothing is added."""
+
+    role: str
+    results: list[bytes] = field(default_factory=list)
+    blocks: list[bytes] = field(default_factory=list)
+    answer: Turn | None = None
+    raw: bytes | None = None
+    extra: Members = ()
+
+    def written(self) -> bytes:
+        if self.raw is not None:
+            return self.raw
+        content = write_array([*self.results, *self.blocks])
+        return write_object([("role", dump(self.role)), ("content", content), *self.extra])
+
+
+class Turns:
+    """The turns of one history, while they are written."""
+
+    def __init__(self) -> None:
+        self._turns: list[Turn] = []
+        self._callers: dict[str, Turn] = {}  # call id -> the turn that made it
+
+    @property
+    def last_role(self) -> str | None:
+        """The role of the last turn; None before the first."""
+        return self._turns[-1].role if self._turns else None
+
+    def open(self, role: str) -> Turn:
+        """The turn to go on with: the last one if it is of this role, else a new one."""
+        last = self._turns[-1] if self._turns else None
+        return last if last is not None and last.role == role and last.raw is None else self.append(Turn(role))
+
+    def append(self, turn: Turn) -> Turn:
+        """The turn, now behind the last one."""
+        if self._turns:
+            self._turns[-1].answer = turn
+        self._turns.append(turn)
+        return turn
+
+    def note_calls(self, turn: Turn, calls: Iterable[ToolCallPart]) -> None:
+        """Says which turn has made these calls, so that their results find their place."""
+        self._callers |= {call.id: turn for call in calls}
+
+    def answer_to(self, call_id: str) -> Turn:
+        """The turn for a call's result: the user's right behind the call's own, wherever the client has put it."""
+        caller = self._callers.get(call_id)
+        turn = caller.answer if caller is not None else None
+        return turn if turn is not None and turn.raw is None else self.open("user")
+
+    def end(self, no_text: bytes, warnings: Warnings) -> bytes:
+        """The turns as JSON. A turn that says nothing, and a user's that is missing at the beginning, say `no_text`,
+        with a warning."""
+        if not self._turns or (self._turns[0].role != "user" and self._turns[0].raw is None):
+            self._turns.insert(0, Turn("user"))
+        for turn in self._turns:
+            if not turn.results and not turn.blocks and turn.raw is None:
+                turn.blocks.append(no_text)
+                warnings.add("empty_message")
+        return write_array(turn.written() for turn in self._turns)
