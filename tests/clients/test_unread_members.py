@@ -10,12 +10,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.clients.sending import LANES, MODELS, send
-from tests.corpus.driver import open_exchange
+from tests.corpus.driver import open_exchange, opened
+from toolwire.doors.messages.request import DOOR
 from toolwire.model.errors import RequestError
+from toolwire.model.settings import ProviderConfig, Target, Tenant
 from toolwire.rewrite.unread_members import meant
 from toolwire.wire.member_names import MEMBER_NAMES
 
 USER = {"role": "user", "content": "x"}
+#: What a turn of a thread holds beside the server's own copy of what went before.
+RESULTS = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "ok"}]}
 #: Door -> a request that says nothing odd.
 PLAIN: dict[str, dict[str, Any]] = {
     "chat": {"messages": [USER]},
@@ -160,8 +164,6 @@ def test_the_log_says_which_name_was_meant() -> None:
 
 @pytest.mark.parametrize("wire", sorted(set(MODELS) - {"anthropic_messages"}))
 def test_anthropics_sdks_are_told_to_go_on_without_a_thread(wire: str) -> None:
-    from toolwire.doors.messages.request import DOOR
-
     members = PLAIN["messages"] | {"thread": {"type": "create"}}
     with pytest.raises(RequestError) as refused:
         send("messages", wire, **members)
@@ -170,7 +172,38 @@ def test_anthropics_sdks_are_told_to_go_on_without_a_thread(wire: str) -> None:
     assert body["error"]["details"] == {"error_code": "thread_unsupported_request", "unsupported": ["thread"]}
 
 
-def test_a_thread_is_anthropics_own() -> None:
+def test_a_thread_begins_wherever_the_api_is_spoken() -> None:
+    """Whoever takes it without keeping it has all messages in this request."""
     body = json.dumps({"model": "m", **PLAIN["messages"], "thread": {"type": "create"}}).encode()
     exchange = open_exchange(body, door="messages", wire="anthropic_messages", profile=None)
     assert json.loads(exchange.upstream_request.body)["thread"] == {"type": "create"}
+
+
+@pytest.mark.parametrize(
+    ("base_url", "keeps_threads"),
+    [
+        ("https://api.anthropic.com", True),
+        ("https://aws-external-anthropic.us-east-1.api.aws", True),
+        ("https://us-east5-aiplatform.googleapis.com/v1", True),
+        ("https://mine.services.ai.azure.com/anthropic", True),
+        ("https://bedrock-mantle.us-east-1.api.aws/anthropic", False),
+        ("https://api.deepseek.com/anthropic", False),
+        ("https://notanthropic.com", False),
+        ("http://127.0.0.1:9", False),
+    ],
+)
+def test_a_thread_goes_on_only_where_it_is_kept(base_url: str, keeps_threads: bool) -> None:
+    thread = {"type": "continue", "previous_message_id": "msg_1"}
+    members = PLAIN["messages"] | {"thread": thread, "messages": [RESULTS]}
+    target = Target(ProviderConfig("p", "anthropic_messages", base_url, "none"), "claude-opus-5")
+
+    def ask() -> Any:
+        exchange = opened(DOOR, json.dumps({"model": "m", **members}).encode(), target, Tenant())
+        return json.loads(exchange.upstream_request.body)
+
+    if keeps_threads:
+        assert (ask()["thread"], ask()["messages"]) == (thread, [RESULTS])
+        return
+    with pytest.raises(RequestError) as refused:
+        ask()
+    assert refused.value.code == "thread_unsupported_request"

@@ -47,3 +47,26 @@ def test_tool_loop(demo_gateway: str, model: str, way: str) -> None:
         for turn in turns:
             turn |= {name: _FINISHES[turn[name]] for name in ("finish", "last_finish")}
         check(talk, model, turns)
+
+
+@pytest.mark.parametrize("way", ["whole", "streamed"])
+@pytest.mark.parametrize("model", DEMO_MODELS)
+def test_tool_runner(demo_gateway: str, model: str, way: str) -> None:
+    """The SDK's own loop, as it comes: see the one in Python."""
+    asked = {
+        "base": demo_gateway.removesuffix("/v1"),
+        "model": model,
+        "way": way,
+        "tools": OWN_TOOLS,
+        "runner": "[demo slow 0] Weather in Paris, Nowhere and London?",
+        "talks": [],
+    }
+    done = subprocess.run(
+        ["node", "messages.mjs"], cwd=NODE, input=json.dumps(asked), capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert sorted(seen["cities"]) == ["London", "Nowhere", "Paris"]
+    assert seen["finishes"] == ["tool_use", "end_turn"]
+    assert seen["text"].count("18 degrees") == 2
+    assert "no such place" in seen["text"]

@@ -74,6 +74,34 @@ def test_tool_loop(demo_gateway: str, model: str, way: str) -> None:
             check(talk, model, hold(sdk, way, model, talk))
 
 
+@WAYS
+@pytest.mark.parametrize("model", DEMO_MODELS)
+def test_tool_runner(demo_gateway: str, model: str, way: str) -> None:
+    """The SDK's own loop, as it comes: with a message thread, which no other API has, and on without one."""
+    asked: list[str] = []
+
+    @anthropic.beta_tool
+    def get_weather(city: str) -> str:
+        """Does get_weather."""
+        asked.append(city)
+        if city == "Nowhere":
+            raise ValueError("no such place")
+        return "18 degrees"
+
+    prompt = "[demo slow 0] Weather in Paris, Nowhere and London?"
+    with client(demo_gateway) as sdk:
+        runner = sdk.beta.messages.tool_runner(
+            model=model, max_tokens=1000, tools=[get_weather], messages=[{"role": "user", "content": prompt}],
+            stream=way == "streamed",
+        )  # fmt: skip
+        turns = [turn if way == "whole" else turn.get_final_message() for turn in runner]
+    assert sorted(asked) == ["London", "Nowhere", "Paris"]
+    assert [turn.stop_reason for turn in turns] == ["tool_use", "end_turn"]
+    said = "".join(block.text for block in turns[-1].content if block.type == "text")
+    assert said.count("18 degrees") == 2
+    assert "no such place" in said
+
+
 @needs(SIM)
 @WAYS
 @pytest.mark.parametrize("model", [model for model, (wire, _) in SIM_MODELS.items() if wire != "openai_chat"])

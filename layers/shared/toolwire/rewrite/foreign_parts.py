@@ -53,11 +53,7 @@ def check_fields(request: ChatRequest, target: Target) -> Warnings:
     warnings = Warnings()
     members = dict(request.fields.members) if request.fields is not None else {}
     if "thread" in request.dialect_fields:
-        raise RequestError(
-            f"`thread` cannot be carried to {target.provider.name}: send the full conversation without it",
-            code=NO_THREADS,
-            features=("thread",),
-        )
+        raise no_threads(target)
     for name in request.dialect_fields:
         if name in _KNOBS:
             warnings.add(f"not_supported:{name}")
@@ -72,6 +68,15 @@ def check_fields(request: ChatRequest, target: Target) -> Warnings:
                 f"{what} cannot be carried to {target.provider.name}: {fix}", param=path, code="unsupported_parameter"
             )
     return warnings
+
+
+def no_threads(target: Target) -> RequestError:
+    """What tells a client of Anthropic's API that the host keeps no thread."""
+    return RequestError(
+        f"`thread` cannot be carried to {target.provider.name}: send the full conversation without it",
+        code=NO_THREADS,
+        features=("thread",),
+    )
 
 
 def check_server_tools(request: ChatRequest, target: Target) -> None:

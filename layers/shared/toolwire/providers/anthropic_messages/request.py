@@ -15,7 +15,13 @@ from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.anthropic_messages.answer import MessagesDecoder
 from toolwire.providers.anthropic_messages.errors import error_from_body
-from toolwire.providers.anthropic_messages.lane import own_fields, own_headers, own_members, with_signed_thinking
+from toolwire.providers.anthropic_messages.lane import (
+    check_thread,
+    own_fields,
+    own_headers,
+    own_members,
+    with_signed_thinking,
+)
 from toolwire.providers.anthropic_messages.messages import CONTENT, write_messages
 from toolwire.providers.anthropic_messages.models import Family, family_of
 from toolwire.providers.anthropic_messages.settings import Settings, settle
@@ -119,7 +125,9 @@ def _key(target: Target, credential: str) -> tuple[str, str]:
 def _same_api(
     request: ChatRequest, fields: RequestFields, target: Target, family: Family
 ) -> tuple[Iterator[tuple[str, bytes]], Headers, Warnings]:
-    """Members of the body, headers, and warnings for a client of this API. The members add to the warnings."""
+    """Members of the body, headers, and warnings for a client of this API. The members add to the warnings. Raises
+    RequestError for a thread that the host lacks."""
+    check_thread(fields, target)
     warnings = Warnings()
     named = with_wire_names(request, _TOOL_NAME)
     request = with_signed_thinking(named, family)
