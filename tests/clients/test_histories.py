@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from tests.clients.sending import LANES, MODELS, send
+from tests.corpus.driver import opened
+from toolwire.doors import load_door
 from toolwire.model.errors import RequestError
+from toolwire.model.settings import ProviderConfig, Target, Tenant
 from toolwire.rewrite.history import GO_ON, NO_TEXT
 
 WIRES = sorted(MODELS)
@@ -81,6 +84,51 @@ def test_thinking_without_its_proof_ends_no_session(wire: str, block: dict[str, 
     found = send("messages", wire, max_tokens=99, messages=history, tools=tools)
     assert '"thinking"' not in json.dumps(found.turns)
     assert '"f"' in json.dumps(found.turns)
+
+
+@pytest.mark.parametrize(
+    ("model", "base_url", "goes"),
+    [
+        ("anthropic", "http://127.0.0.1:9/anthropic", False),  # the demo's
+        ("my-deployment", "https://mine.services.ai.azure.com/anthropic", False),
+        ("deepseek-chat", "https://api.deepseek.com/anthropic", True),  # signs nothing, and wants its own back
+    ],
+)
+def test_who_signs_thinking_goes_by_the_host_too(model: str, base_url: str, goes: bool) -> None:
+    target = Target(ProviderConfig("p", "anthropic_messages", base_url, "none"), model)
+    said = {"role": "assistant", "content": [THINKING, {"type": "text", "text": "y"}]}
+    body = json.dumps({"model": "m", "max_tokens": 99, "messages": [USER, said, USER]}).encode()
+    exchange = opened(load_door("messages"), body, target, Tenant())
+    assert (b'"thinking"' in exchange.upstream_request.body) == goes
+
+
+# ---------------------------------------------------------------- what no call has asked for
+
+ASKED = {"type": "function_call", "call_id": "call_1", "name": "f", "arguments": "{}"}
+ANSWERED = {"type": "function_call_output", "call_id": "call_1", "output": "r"}
+UNASKED: dict[str, tuple[dict[str, Any], str]] = {
+    "as Codex tells a goal": ({"name": "goal_objective", "namespace": "agent"}, "`agent__goal_objective`"),
+    "without a namespace": ({"name": "send_message_to_thread"}, "`send_message_to_thread`"),
+    "without a name": ({"call_id": None}, "a tool"),
+}
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("name", UNASKED)
+@pytest.mark.parametrize("place", [1, 2, 3], ids=["first", "before a result", "last"])
+def test_an_output_that_no_call_asked_for_ends_no_session(place: int, name: str, wire: str) -> None:
+    named, tool = UNASKED[name]
+    item = {"type": "function_call_output", "output": "Vanda", **named}
+    history = [USER, ASKED, ANSWERED]
+    history.insert(place, item)
+    found = send("responses", wire, input=history, tools=[{"type": "function", "name": "f"}])
+    if wire == LANES["responses"]:
+        assert found.turns == history
+        return
+    said = json.dumps(found.turns)
+    assert said.count("Vanda") == 1
+    assert f"Output of the tool {tool}".replace("the tool a tool", "a tool") in said
+    assert "tool_result_missing" not in found.warnings
 
 
 # ---------------------------------------------------------------- who begins, who ends

@@ -90,11 +90,11 @@ def test_tool_runner(demo_gateway: str, model: str, way: str) -> None:
 
     prompt = "[demo slow 0] Weather in Paris, Nowhere and London?"
     with client(demo_gateway) as sdk:
-        runner = sdk.beta.messages.tool_runner(
+        runner: Any = sdk.beta.messages.tool_runner(
             model=model, max_tokens=1000, tools=[get_weather], messages=[{"role": "user", "content": prompt}],
             stream=way == "streamed",
         )  # fmt: skip
-        turns = [turn if way == "whole" else turn.get_final_message() for turn in runner]
+        turns: list[Any] = [turn.get_final_message() if way == "streamed" else turn for turn in runner]
     assert sorted(asked) == ["London", "Nowhere", "Paris"]
     assert [turn.stop_reason for turn in turns] == ["tool_use", "end_turn"]
     said = "".join(block.text for block in turns[-1].content if block.type == "text")

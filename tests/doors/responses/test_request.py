@@ -251,7 +251,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str, str]] = {
         {"input": [CALL | {"arguments": {}}]}, "input[0].arguments", "invalid_type", "not an object",
     ),
     "a result without an id": (
-        {"input": [OUTPUT | {"call_id": None}]}, "input[0].call_id", "missing_required_parameter", "answers",
+        {"input": [OUTPUT | {"call_id": ""}]}, "input[0].call_id", "missing_required_parameter", "answers",
     ),
     "a result without a result": (
         {"input": [CALL, OUTPUT | {"output": None}]}, "input[1].output", "missing_required_parameter", "required",

@@ -113,6 +113,8 @@ class _Reader:
             self.add(Message("tool", (self._found(shape, path),)), Source(wire.DIALECT, raw))
         elif kind in _CALLS:
             self._say([_call(shape, kind, raw, path)], raw)
+        elif kind in _RESULTS and shape.call_id is None:
+            self.add(Message("user", tuple(self._unasked(shape, path))), Source(wire.DIALECT, raw))
         elif kind in _RESULTS:
             self.add(Message("tool", (self._result(shape, path),)), Source(wire.DIALECT, raw))
         elif kind == "reasoning":
@@ -168,6 +170,16 @@ class _Reader:
 
     def _result(self, shape: wire.InputItem, path: str) -> ToolResultPart:
         call_id = _required(shape.call_id, f"{path}.call_id", "the id of the call it answers")
+        return ToolResultPart(call_id, cast(Any, tuple(self._output(shape, path))), name=shape.name)
+
+    def _unasked(self, shape: wire.InputItem, path: str) -> list[Part]:
+        """An output that answers no call: what a tool of the client's tells the model unasked, as Codex does with a
+        goal. Elsewhere it is the user who tells it."""
+        name = wire.flat_name(shape.namespace, shape.name or "")
+        said = f"Output of the tool `{name}`, unasked:" if name else "Output of a tool, unasked:"
+        return [TextPart(said), *self._output(shape, path)]
+
+    def _output(self, shape: wire.InputItem, path: str) -> list[Part]:
         output = bytes(shape.output)
         if not output or output == b"null":
             raise RequestError(
@@ -175,8 +187,7 @@ class _Reader:
                 param=f"{path}.output",
                 code="missing_required_parameter",
             )
-        parts = self._content(output, f"{path}.output")
-        return ToolResultPart(call_id, cast(Any, tuple(parts)), name=shape.name)
+        return self._content(output, f"{path}.output")
 
     def _found(self, shape: wire.InputItem, path: str) -> ToolResultPart:
         """What a search of the client's has found: tools of the request from here on."""

@@ -7,9 +7,7 @@ policy took out) is written anew, and the headers of the API go with it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from urllib.parse import urlsplit
 
 from toolwire.model.http import Headers
 from toolwire.model.request import ChatRequest, OpaquePart, ReasoningPart, RequestFields, Tool
@@ -17,7 +15,7 @@ from toolwire.model.settings import Target
 from toolwire.model.source import raw_in
 from toolwire.model.warnings import Warnings
 from toolwire.providers.anthropic_messages.messages import write_messages
-from toolwire.providers.anthropic_messages.models import Family
+from toolwire.providers.anthropic_messages.models import Family, is_platform
 from toolwire.providers.anthropic_messages.settings import SAMPLING_VERSION, VERSION, lacks_thinking
 from toolwire.providers.anthropic_messages.tools import write_tool_choice
 from toolwire.rewrite.foreign_parts import no_threads, without_unsigned_reasoning
@@ -25,10 +23,6 @@ from toolwire.wire.anthropic_messages import DIALECT
 from toolwire.wire.json import dump, members, write_array, write_object
 
 _SAMPLING = ("temperature", "top_p", "top_k")
-
-#: Hosts that keep the messages of a thread: the platforms that Anthropic's page on threads lists. One that only speaks
-#: the protocol may take the member without a word, and would know nothing of the turns before.
-_THREAD_HOSTS = re.compile(r"(.*\.)?anthropic\.com|aws-external-anthropic\..*|.*\.googleapis\.com|.*\.azure\.com")
 
 
 def own_fields(request: ChatRequest) -> RequestFields | None:
@@ -47,11 +41,11 @@ def own_headers(request: ChatRequest, fields: RequestFields) -> Headers:
 
 def check_thread(fields: RequestFields, target: Target) -> None:
     """Raises RequestError for a request that goes on with a thread at a host that is not known to keep any: it holds
-    only the newest messages, and the client sends all of them as soon as it is told."""
+    only the newest messages, and a host that merely speaks the protocol may take the member without a word. The client
+    sends all messages as soon as it is told."""
     thread = dict(fields.members).get("thread", b"")
-    if thread[:1] != b"{" or members(thread).get("type") != b'"continue"':
-        return
-    if not _THREAD_HOSTS.fullmatch(urlsplit(target.provider.base_url).hostname or ""):
+    goes_on = thread[:1] == b"{" and members(thread).get("type") == b'"continue"'
+    if goes_on and not is_platform(target.provider.base_url):
         raise no_threads(target)
 
 

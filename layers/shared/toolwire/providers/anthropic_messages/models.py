@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from typing import Literal
+from urllib.parse import urlsplit
 
 #: How a family thinks when asked to: within a token budget, by its own judgement, or not at all.
 Thinking = Literal["budget", "adaptive", "none"]
@@ -78,11 +79,27 @@ FAMILIES: tuple[Family, ...] = (
     replace(_OLDEST, pattern=r"claude-(3|2|instant)", max_tokens=4_096),
     # A Claude that this table does not know yet: it is told nothing it was not asked.
     Family(r"claude"),
-    # Another vendor's model behind this protocol.
+    # The demo's, which signs its thinking and else takes what all take.
+    replace(_CLASSIC, pattern=r"^anthropic$", max_tokens=8_192),
+    # Another vendor's model behind this protocol, or a deployment that goes by a name of its owner's.
     replace(_CLASSIC, max_tokens=8_192, signs_thinking=False),
 )
+
+#: Hosts where every model is Claude: the platforms that Anthropic's pages on its features list.
+_PLATFORMS = re.compile(r"(.*\.)?anthropic\.com|aws-external-anthropic\..*|.*\.googleapis\.com|.*\.azure\.com")
 
 
 def family_of(model: str) -> Family:
     """The family of a model's name."""
     return next(family for family in FAMILIES if re.search(family.pattern, model))
+
+
+def family_at(model: str, base_url: str) -> Family:
+    """The family of a model's name at a host: Anthropic's platforms sign thinking whatever a deployment is called."""
+    family = family_of(model)
+    return family if family.signs_thinking or not is_platform(base_url) else replace(family, signs_thinking=True)
+
+
+def is_platform(base_url: str) -> bool:
+    """Whether the host is one of Anthropic's platforms, with all that its API has."""
+    return _PLATFORMS.fullmatch(urlsplit(base_url).hostname or "") is not None

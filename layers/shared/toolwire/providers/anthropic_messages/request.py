@@ -23,7 +23,7 @@ from toolwire.providers.anthropic_messages.lane import (
     with_signed_thinking,
 )
 from toolwire.providers.anthropic_messages.messages import CONTENT, write_messages
-from toolwire.providers.anthropic_messages.models import Family, family_of
+from toolwire.providers.anthropic_messages.models import Family, family_at
 from toolwire.providers.anthropic_messages.settings import Settings, settle
 from toolwire.providers.anthropic_messages.tools import SCHEMAS, with_tools, write_tool_choice
 from toolwire.providers.asked import NOTHING_ASKED, Asked
@@ -68,7 +68,7 @@ class AnthropicMessages(Provider):
         profile: Profile,  # noqa: ARG002 - what differs here differs by model
         credential: str | None,
     ) -> tuple[UpstreamRequest, Warnings]:
-        family = family_of(target.model)
+        family = family_at(target.model, target.provider.base_url)
         fields = own_fields(request)
         if fields is not None:
             members, own, warnings = _same_api(request, fields, target, family)
