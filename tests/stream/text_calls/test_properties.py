@@ -21,6 +21,11 @@ _FRAGMENTS = [
     "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>",
     "<｜DSML｜tool_calls>", '<｜DSML｜invoke name="', 'now">', '<｜DSML｜parameter name="a" string="true">',
     "</｜DSML｜parameter>", "</｜DSML｜invoke>", "</｜DSML｜tool_calls>",
+    "<|channel|>commentary to=", "<|start|>assistant", " to=now", "<|constrain|>json", "<|message|>", "<|call|>",
+    "<|end|>", "<|python_tag|>", "; ", "<|tool_calls_section_begin|>", "<|tool_call_begin|>", "functions.now:0",
+    "<|tool_call_argument_begin|>", "<|tool_call_end|>", "<|tool_calls_section_end|>", "<|tool_call>", "call:now{",
+    'a:<|"|>', '<|"|>}', "<tool_call|>", "[TOOL_REQUEST]", "[END_TOOL_REQUEST]", "<|tool_call|>", "<TOOLCALL>",
+    "</TOOLCALL>", "<minimax:tool_call>", '<invoke name="', '<parameter name="', "</invoke>", "</minimax:tool_call>",
     "`", "``", "```", "~~~", "\n", "\n\n", " ", "> ", '"', " \"", "\\", "'", "a", "Text. ", "é", "<", "</", "｜", "😀",
 ]  # fmt: skip
 _WHOLE = [
@@ -28,6 +33,12 @@ _WHOLE = [
     "<function=get_weather>\n<parameter=city>\nA\n</parameter>\n</function>",
     '[TOOL_CALLS]now{"a": "```"}',
     '<｜DSML｜invoke name="now"></｜DSML｜invoke>',
+    "<|channel|>commentary to=functions.now <|constrain|>json<|message|>{}",
+    '<|python_tag|>{"name": "now"}',
+    "<|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}<|tool_call_end|>",
+    '<|tool_call>call:now{a:<|"|>{<|"|>}<tool_call|>',
+    '[TOOL_REQUEST]{"name": "now"}[END_TOOL_REQUEST]',
+    '<|tool_call|>[{"name": "now"}]',
 ]
 ANSWERS = st.lists(st.sampled_from(_FRAGMENTS) | st.sampled_from(_WHOLE), max_size=14).map("".join)
 
@@ -120,7 +131,34 @@ def _dsml(name: str, values: dict[str, object]) -> tuple[str, str]:
     return block, arguments
 
 
-_WRITERS = [_hermes, _tag, _mistral, _deepseek, _dsml]
+def _kimi(name: str, values: dict[str, object]) -> tuple[str, str]:
+    arguments = json.dumps(values)
+    call = f"<|tool_call_begin|>functions.{name}:3<|tool_call_argument_begin|>{arguments}<|tool_call_end|>"
+    return f"<|tool_calls_section_begin|>{call}<|tool_calls_section_end|>", arguments
+
+
+def _harmony(name: str, values: dict[str, object]) -> tuple[str, str]:
+    arguments = json.dumps(values)
+    return f"<|start|>assistant<|channel|>commentary to={name} json<|message|>{arguments}<|call|>", arguments
+
+
+def _llama(name: str, values: dict[str, object]) -> tuple[str, str]:
+    arguments = json.dumps(values)
+    return f'<|python_tag|>{{"name": "{name}", "parameters": {arguments}}}<|eom_id|>', arguments
+
+
+def _gemma(name: str, values: dict[str, object]) -> tuple[str, str]:
+    texts = {key: str(value).replace("<", "(") for key, value in values.items()}
+    pairs = ",".join(f'{key}:<|"|>{text}<|"|>' for key, text in texts.items())
+    return f"<|tool_call>call:{name}{{{pairs}}}<tool_call|>", json.dumps(texts)
+
+
+def _lm_studio(name: str, values: dict[str, object]) -> tuple[str, str]:
+    arguments = json.dumps(values)
+    return f'[TOOL_REQUEST]{{"name": "{name}", "arguments": {arguments}}}[END_TOOL_REQUEST]', arguments
+
+
+_WRITERS = [_hermes, _tag, _mistral, _deepseek, _dsml, _kimi, _harmony, _llama, _gemma, _lm_studio]
 
 
 @given(segments(), st.data())

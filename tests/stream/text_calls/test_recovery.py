@@ -101,6 +101,36 @@ FOUND: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
         "",
         [("apply_patch", "*** Begin\nx")],
     ),
+    "a name with a namespace": (HERMES.replace('"get_', '"functions.get_'), "", [CALL]),
+    "harmony, and text behind it": (
+        "<|channel|>commentary to=functions.now<|message|>{} <|call|> Done.",
+        "Done.",
+        [("now", "{}")],
+    ),
+    "a turn that calls nothing": (
+        f"<|start|>assistant<|channel|>final<|message|>Hi {HERMES}",
+        "<|start|>assistant<|channel|>final<|message|>Hi ",
+        [CALL],
+    ),
+    "Llama, and text behind it": (
+        '<|python_tag|>{"name": "now", "parameters": {}}; then I wait',
+        "; then I wait",
+        [("now", "{}")],
+    ),
+    "a section that does not end": (
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}<|tool_call_end|>",
+        "",
+        [("now", "{}")],
+    ),
+    "several sections": (
+        2
+        * (
+            "<|tool_call_section_begin|><|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}"
+            "<|tool_call_end|><|tool_call_section_end|>\n"
+        ),
+        "",
+        [("now", "{}")] * 2,
+    ),
     "behind a block that is malformed": (
         f'<tool_call>{{"name": oops}}</tool_call> {HERMES}',
         '<tool_call>{"name": oops}</tool_call> ',

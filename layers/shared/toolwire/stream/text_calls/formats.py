@@ -12,14 +12,12 @@ reports of markup that servers leaked.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import msgspec
-
+from toolwire.stream.text_calls import token_formats as by_tokens
 from toolwire.stream.text_calls.reader import BlockReader, Malformed, Marker, Steps, Written
-from toolwire.wire.json import elements, members
+from toolwire.stream.text_calls.token_formats import CALL_BEGIN, CALL_END, calls_in_json, tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +88,7 @@ def _tool_call(reader: BlockReader) -> Steps[list[Written]]:
     while True:
         yield from reader.space()
         if (yield from reader.next_char()) in "{[":
-            calls += _from_json((yield from reader.json()))
+            calls += calls_in_json((yield from reader.json()))
         elif (yield from reader.mark(_FUNCTION)) is not None:
             reader.begun = True
             calls += yield from _function(reader)
@@ -121,23 +119,6 @@ def _glm(reader: BlockReader) -> Steps[Written]:
         parameters.append((key.strip(), (yield from reader.until(_ARG_VALUE_END)), None))
 
 
-def _from_json(raw: str) -> list[Written]:
-    """The calls of an object `{"name", "arguments" or "parameters"}`, or of an array of them. The arguments keep their
-    text."""
-    try:
-        # Only names are needed apart; where a model writes an id, too, ours takes its place.
-        objects = [members(one) for one in (elements(raw.encode()) if raw[0] == "[" else [raw.encode()])]
-        return [_one(each) for each in objects]
-    except (ValueError, KeyError, RecursionError):
-        raise Malformed from None
-
-
-def _one(call: dict[str, bytes]) -> Written:
-    name = msgspec.json.decode(call["name"], type=str)
-    arguments = call.get("arguments", call.get("parameters", b"null"))
-    return Written(name, None if arguments == b"null" else arguments.decode())
-
-
 # ------------------------------------------------------------ [TOOL_CALLS]
 
 _ARGS = Marker(["[ARGS]", "[CALL_ID]"])
@@ -149,7 +130,7 @@ def _mistral(reader: BlockReader) -> Steps[list[Written]]:
     `[CALL_ID]` and an id before that; each call has its own mark."""
     yield from reader.space()
     if (yield from reader.next_char()) in "{[":
-        return _from_json((yield from reader.json()))
+        return calls_in_json((yield from reader.json()))
     name = yield from reader.name()
     yield from reader.space()
     if (yield from reader.next_char()) == "[":
@@ -165,15 +146,8 @@ def _mistral(reader: BlockReader) -> Steps[list[Written]]:
 # ------------------------------------------------------------ DeepSeek R1, V3, V3.1
 
 
-def _tokens(word: str) -> Marker:
-    """A special token: with the full-width bar and the low block of DeepSeek's vocabulary, and as hosts rewrite it."""
-    spelled = [word.replace(" ", joint) for joint in ("\u2581", "_", " ")]
-    return Marker(f"<{bar}{text}{bar}>" for bar in ("\uff5c", "|") for text in spelled)
-
-
-_CALLS_BEGIN, _CALLS_END = _tokens("tool calls begin"), _tokens("tool calls end")
-_CALL_BEGIN, _CALL_END = _tokens("tool call begin"), _tokens("tool call end")
-_SEPARATOR = _tokens("tool sep")
+_CALLS_BEGIN, _CALLS_END = tokens("tool calls begin"), tokens("tool calls end")
+_SEPARATOR = tokens("tool sep")
 _FENCE_BEGIN, _FENCE_END = Marker(["```json"]), Marker(["```"])
 
 
@@ -184,7 +158,7 @@ def _deepseek(reader: BlockReader) -> Steps[list[Written]]:
         yield from reader.space()
         if (yield from reader.mark(_CALLS_END)) is not None:
             return calls
-        yield from reader.expect(_CALL_BEGIN)
+        yield from reader.expect(CALL_BEGIN)
         reader.begun = True
         yield from reader.space()
         name = yield from reader.name()
@@ -202,7 +176,7 @@ def _deepseek(reader: BlockReader) -> Steps[list[Written]]:
         if fenced:
             yield from reader.expect(_FENCE_END)
             yield from reader.space()
-        yield from reader.expect(_CALL_END)
+        yield from reader.expect(CALL_END)
 
 
 # ------------------------------------------------------------ DeepSeek V3.2, V4: DSML
@@ -255,68 +229,6 @@ def _invocation(reader: BlockReader) -> Steps[Written]:
         parameters.append((parameter, (yield from reader.until(_DSML_PARAMETER_END)), kind))
 
 
-# ------------------------------------------------------------ Kimi K2, harmony (gpt-oss), Llama 3
-
-_INDEX = re.compile(r":\d+\Z")
-
-
-def _plain(name: str) -> str:
-    """A tool's name without the namespace and the count that some templates write around it: `functions.f:0`."""
-    return _INDEX.sub("", name.removeprefix("functions."))
-
-
-_SECTION_BEGIN = Marker(["<|tool_calls_section_begin|>"])
-_SECTION_END = Marker(["<|tool_calls_section_end|>"])
-_ARGUMENT_BEGIN = Marker(["<|tool_call_argument_begin|>"])
-
-
-def _kimi(reader: BlockReader) -> Steps[list[Written]]:
-    """A section of calls: an id that holds the name, and the arguments."""
-    calls: list[Written] = []
-    while True:
-        yield from reader.space()
-        if (yield from reader.mark(_SECTION_END)) is not None:
-            return calls
-        yield from reader.expect(_CALL_BEGIN)
-        reader.begun = True
-        yield from reader.space()
-        name = yield from reader.name()
-        yield from reader.space()
-        yield from reader.expect(_ARGUMENT_BEGIN)
-        yield from reader.space()
-        calls.append(Written(_plain(name), (yield from reader.json())))
-        yield from reader.space()
-        yield from reader.expect(_CALL_END)
-
-
-_RECIPIENT = Marker(["<|channel|>commentary to="])
-_CONSTRAIN, _MESSAGE = Marker(["<|constrain|>"]), Marker(["<|message|>"])
-_HARMONY_END = Marker(["<|call|>", "<|end|>"])
-
-
-def _harmony(reader: BlockReader) -> Steps[list[Written]]:
-    """A message to a tool: its name, maybe the kind of its content, and the arguments. The end of the arguments is the
-    end of the block: servers take the token behind it away."""
-    name = yield from reader.name()
-    yield from reader.space()
-    if (yield from reader.mark(_CONSTRAIN)) is not None or (yield from reader.next_char()) != "<":
-        yield from reader.name()
-        yield from reader.space()
-    yield from reader.expect(_MESSAGE)
-    yield from reader.space()
-    return [Written(_plain(name), (yield from reader.json()))]
-
-
-_PYTHON_TAG = Marker(["<|python_tag|>"])
-_PYTHON_END = Marker(["<|eom_id|>", "<|eot_id|>"])
-
-
-def _llama(reader: BlockReader) -> Steps[list[Written]]:
-    """One call as JSON. Behind the same tag Llama writes code, which is no call."""
-    yield from reader.space()
-    return _from_json((yield from reader.json()))
-
-
 # ------------------------------------------------------------ <invoke name="..."> in a block (Claude, MiniMax)
 
 _INVOKE, _INVOKE_END = Marker(['<invoke name="']), Marker(["</invoke>"])
@@ -364,11 +276,15 @@ FORMATS: tuple[Format, ...] = (
     Format("deepseek", _CALLS_BEGIN, _CALLS_END, _deepseek),
     Format("deepseek_dsml", _DSML_OPENS, _DSML_CLOSES, _deepseek_dsml),
     Format("deepseek_dsml", _DSML_INVOKE, _DSML_INVOKE_END, _lone_invocation),
-    Format("kimi", _SECTION_BEGIN, _SECTION_END, _kimi),
-    Format("harmony", _RECIPIENT, _HARMONY_END, _harmony),
-    Format("python_tag", _PYTHON_TAG, _PYTHON_END, _llama),
+    Format("kimi", by_tokens.SECTION_BEGIN, by_tokens.SECTION_END, by_tokens.kimi_section),
+    Format("kimi", by_tokens.KIMI_CALL, CALL_END, by_tokens.kimi_call),
+    Format("harmony", by_tokens.RECIPIENT, by_tokens.HARMONY_END, by_tokens.harmony),
+    Format("harmony", by_tokens.TURN, by_tokens.HARMONY_END, by_tokens.harmony_turn),
+    Format("python_tag", by_tokens.PYTHON_TAG, by_tokens.PYTHON_END, by_tokens.llama),
+    Format("gemma", by_tokens.GEMMA_CALL, by_tokens.GEMMA_END, by_tokens.gemma),
     Format("minimax", _MINIMAX, _MINIMAX_END, _invokes(_MINIMAX_END)),
     Format("function_calls", _FUNCTION_CALLS, _FUNCTION_CALLS_END, _invokes(_FUNCTION_CALLS_END)),
+    *(Format("json_in_marks", opens, closes, by_tokens.json_in(closes)) for opens, closes in by_tokens.JSON_MARKS),
 )
 
 #: The opening marks of all formats, and whose each spelling is.

@@ -61,11 +61,13 @@ class Marker:
 class BlockReader:
     """A block from its opening mark on. `text[at:]` is not read yet; `raw` is all that is."""
 
-    __slots__ = ("_read", "_start", "at", "begun", "text")
+    __slots__ = ("_read", "_start", "at", "begun", "calls", "text")
 
     def __init__(self, text: str, start: int, at: int) -> None:
         self.text, self._start, self.at = text, start, at
         self.begun = False  # whether a call has begun, not only its mark
+        #: What the block is if the text ends here: nothing but a mark that may be missing is still to come.
+        self.calls: list[Written] | None = None
         self._read: list[str] = []
 
     def feed(self, text: str) -> None:

@@ -16,6 +16,7 @@ from toolwire.stream.text_calls.quotes import Quotes
 from toolwire.stream.text_calls.reader import BlockReader, Malformed, Marker, Steps, Written
 
 _SPACE = re.compile(r"\s*")
+_INDEX = re.compile(r":\d+\Z")
 _OPENING = re.compile(f"[{re.escape(''.join({text[0] for text in OPENS.spellings}))}]")
 
 
@@ -88,9 +89,14 @@ class TextCallScanner:
         """The run of text is over: what was held and is no call. A block without a call is what a server leaves in the
         text when it has read the call itself, so with `has_structure` (the answer has real calls) it is dropped."""
         block, rest = self._block, self._tail
-        if block is not None:
-            rest = block.reader.take_raw() + block.reader.text[block.reader.at :]
         self._tail, self._block = "", None
+        if block is not None:
+            shown: list[str] = []
+            if block.reader.calls is not None and not block.quoted:
+                self._decide(block, block.reader.calls, shown)
+            else:
+                shown.append(block.reader.take_raw())
+            rest = "".join(shown) + block.reader.text[block.reader.at :]
         husk, self._husk = self._husk, ""
         return rest if has_structure else husk + rest
 
@@ -170,7 +176,7 @@ class TextCallScanner:
             shown.append(raw)  # its quotes and fences are its own
 
     def _call(self, block: _Block, written: Written) -> TextCall | None:
-        tool = self._tools.get(written.name)
+        tool = self._tools.get(written.name) or self._tools.get(_plain(written.name))
         arguments = tool.arguments(written) if tool is not None else None
         return TextCall(block.format, tool, arguments) if tool is not None and arguments is not None else None
 
@@ -188,6 +194,11 @@ class TextCallScanner:
             self._seen = (self._seen + text[max(at, end - reach) :])[-reach:]
         shown.append(text[at:end])
         return end
+
+
+def _plain(name: str) -> str:
+    """A tool's name without the namespace and the count that some templates write around it: `functions.f:0`."""
+    return _INDEX.sub("", name.removeprefix("functions."))
 
 
 class _Block:
