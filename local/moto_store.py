@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolwire.shell.network import aws
+from toolwire.shell.network.aws_boto3 import Boto3Client
 from toolwire.shell.settings.sections import SettingsError
 from toolwire.shell.store.dynamodb import DynamoDbStore, create_table
 
@@ -78,5 +79,5 @@ class MotoTable:
         session = boto3.session.Session(aws_access_key_id="moto", aws_secret_access_key="moto", region_name=_REGION)  # noqa: S106
         client = session.client("dynamodb", endpoint_url=_ENDPOINT)
         create_table(client, self.name)
-        aws.use(_CLIENT, client)
+        aws.use(_CLIENT, Boto3Client(client))
         return mock

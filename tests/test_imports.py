@@ -63,5 +63,28 @@ def test_cold_start_imports_nothing_slow(app: Path) -> None:
     assert _SLOW.intersection(done.stdout.split()) - allowed == set()
 
 
+@pytest.mark.parametrize("app", APPS, ids=lambda app: app.parent.name)
+def test_tables_and_secrets_cost_a_cold_start_no_boto3(app: Path) -> None:
+    """As deployed: DynamoDB's client is made while the function starts, the secrets' at the first request."""
+    code = (
+        "import sys, toolwire.shell.serve.runtime, app; from toolwire.shell.network import aws;"
+        "[aws.client(service) for service in ('dynamodb', 'secretsmanager', 'ssm')];"
+        "print(*sorted(sys.modules), sep='\\n')"
+    )
+    environment = {"PYTHONPATH": f"{app.parent}:{LAYER}", "PYTHONDONTWRITEBYTECODE": "1"}
+    account = {"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}
+    tables = {"KEYS_TABLE": "k", "RATES_TABLE": "r", "STORE_TABLE": "s"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment | account | tables,
+        capture_output=True,
+        text=True,
+        cwd=app.parent,
+    )
+    assert done.returncode == 0, done.stderr
+    slow = {"boto3", "botocore.client", "botocore.loaders", "botocore.session", "requests"}
+    assert slow.intersection(done.stdout.split()) == set()
+
+
 def test_there_are_functions_to_check() -> None:
     assert APPS

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from tests.shell.boto3_clients import use_boto3
 from toolwire.shell.network import aws
+from toolwire.shell.network.aws_boto3 import Boto3Client
 
 STACK, TABLE = "toolwire", "toolwire-keys"
 
@@ -53,8 +55,10 @@ def fake_stack() -> Iterator[FakeCloudFormation]:
         patch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
         aws.forget_clients()
         stack = FakeCloudFormation()
-        aws._clients["cloudformation"] = stack
-        aws.client("dynamodb").create_table(
+        aws.use("cloudformation", Boto3Client(stack))
+        for service in ("secretsmanager", "ssm"):
+            use_boto3(service)
+        use_boto3("dynamodb").create_table(
             TableName=TABLE,
             BillingMode="PAY_PER_REQUEST",
             AttributeDefinitions=[{"AttributeName": "key_sha256", "AttributeType": "S"}],

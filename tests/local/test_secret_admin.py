@@ -81,7 +81,7 @@ def test_destroy(
     monkeypatch.setattr("local.destroy.subprocess.run", run)
     assert destroy(["--stack", "toolwire", *(["--delete-keys"] if keys == "go" else []), "--", "sam", "delete"]) == 0
 
-    assert aws.client("dynamodb").list_tables()["TableNames"] == ([TABLE] if keys == "stay" else [])
+    assert aws.call("dynamodb", "list_tables")["TableNames"] == ([TABLE] if keys == "stay" else [])
     assert (f"KeysTableName={TABLE}" in capsys.readouterr().out) is (keys == "stay")
 
 
@@ -93,4 +93,4 @@ def test_destroy_that_was_not_wanted_after_all(status: int, capsys: pytest.Captu
     assert destroy(["--stack", "toolwire", "--delete-keys", "--", *command]) == 1
 
     assert "still there" in capsys.readouterr().err
-    assert aws.client("dynamodb").list_tables()["TableNames"] == [TABLE]
+    assert aws.call("dynamodb", "list_tables")["TableNames"] == [TABLE]

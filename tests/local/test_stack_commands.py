@@ -17,6 +17,7 @@ from local.deployed_config import main as deployed_config
 from local.destroy import main as destroy
 from tests.local.fake_stack import FakeCloudFormation, fake_stack
 from toolwire.shell.network import aws
+from toolwire.shell.network.aws_boto3 import Boto3Client
 
 PACKED = {"ConfigSource": "/opt/toolwire.toml"}
 DOCUMENT = '[aliases]\nfast = "openai/gpt-5.6"\n'
@@ -115,7 +116,7 @@ def layers(stack: FakeCloudFormation) -> Iterator[dict[str, bytes]]:
     stack.resources["CatalogFunction"] = "toolwire-Catalog-1"
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        aws.use("lambda", FakeLambda(f"http://127.0.0.1:{server.server_port}"))
+        aws.use("lambda", Boto3Client(FakeLambda(f"http://127.0.0.1:{server.server_port}")))
         yield archives
         server.shutdown()
 
@@ -167,7 +168,7 @@ def test_a_configuration_elsewhere(
     stack: FakeCloudFormation, source: str, status: int, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stack.parameters["ConfigSource"] = source
-    aws.client("ssm").put_parameter(Name="/toolwire/config", Value=DOCUMENT, Type="SecureString")
+    aws.call("ssm", "put_parameter", Name="/toolwire/config", Value=DOCUMENT, Type="SecureString")
 
     assert deployed_config(["--stack", "toolwire"]) == status
     assert told in "".join(capsys.readouterr())

@@ -13,7 +13,7 @@ from toolwire.doors import load_door
 from toolwire.model.errors import RequestError
 from toolwire.model.settings import Settings, Tenant
 from toolwire.shell.access import rates
-from toolwire.shell.network import aws
+from toolwire.shell.network import aws_json
 
 #: One minute for all, however long it takes.
 NOW = 2_000_000_000.0
@@ -21,7 +21,7 @@ THREADS = 8
 
 # A busy machine is no outage: one that is taken for it would let a request pass.
 rates._PATIENCE_SECONDS = 60.0
-aws._PATIENCE["dynamodb"] = aws.Patience(connect=30.0, read=60.0, attempts=1)
+aws_json.SERVICES["dynamodb"] = aws_json.SERVICES["dynamodb"]._replace(connect=30.0, answer=60.0)
 
 
 def main(asked: dict[str, object]) -> None:

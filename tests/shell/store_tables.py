@@ -14,6 +14,7 @@ from local.moto_store import MotoTable
 from tests.dynalite.server import dynalite
 from toolwire.model.stored import Item, Key, Value
 from toolwire.shell.network import aws
+from toolwire.shell.network.aws_boto3 import boto3_client
 from toolwire.shell.store.dynamodb import DynamoDbStore, create_table
 from toolwire.shell.store.store import MemoryStore, Store
 
@@ -64,7 +65,7 @@ def in_dynalite() -> Iterator[MakeStore]:
             env.setenv(name, "testing")
         env.setenv("AWS_DEFAULT_REGION", "eu-central-1")
         aws.forget_clients()
-        client = aws.client("dynamodb")
+        client = boto3_client("dynamodb").boto3
         create_table(client, TABLE)
         client.get_waiter("table_exists").wait(TableName=TABLE, WaiterConfig={"Delay": 1})
         yield lambda clock: DynamoDbStore(TABLE, clock=clock)

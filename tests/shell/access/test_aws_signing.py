@@ -13,6 +13,7 @@ from toolwire.model.http import UpstreamRequest, post_json
 from toolwire.model.settings import ProviderConfig
 from toolwire.providers.hosts import AwsScope, aws_scope
 from toolwire.shell.access import aws_signing
+from toolwire.shell.network.aws_credentials import forget_credentials
 
 KEY, SECRET = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 ADDRESS = "https://bedrock-runtime.eu-west-1.amazonaws.com"
@@ -97,7 +98,7 @@ def test_credentials_of_a_profile(monkeypatch: pytest.MonkeyPatch, tmp_path: Any
     file = tmp_path / "credentials"
     file.write_text(f"[work]\naws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\n")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
-    aws_signing._session.cache_clear()
+    forget_credentials()
     request = aws_signing.signed(unsigned(), replace(BEDROCK, credential="aws:work"))
     assert judged(request) is None
 
@@ -111,7 +112,7 @@ def test_without_credentials_the_error_says_so(
     for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"):
         monkeypatch.setenv(name, str(tmp_path / "absent"))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    aws_signing._session.cache_clear()
+    forget_credentials()
     with pytest.raises(InternalError, match="no AWS credentials") as caught:
         aws_signing.signed(unsigned(), replace(BEDROCK, credential=f"aws:{profile}" if profile else "aws"))
     assert (caught.value.status, caught.value.code) == (503, "credential_unavailable")

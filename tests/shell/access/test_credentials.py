@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.shell.boto3_clients import use_boto3
 from toolwire.model.errors import InternalError, RequestError
 from toolwire.model.settings import ProviderConfig
 from toolwire.shell.access.credentials import TTL_SECONDS, Credentials, SecretStoreError, read_parameter, read_secret
@@ -117,6 +118,8 @@ def aws(fresh_clients: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
     moto = pytest.importorskip("moto")
     with moto.mock_aws():
+        for service in ("secretsmanager", "ssm"):
+            use_boto3(service)
         yield
 
 

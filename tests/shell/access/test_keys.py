@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.shell.boto3_clients import use_boto3
 from toolwire.doors import KeyPlaces
 from toolwire.model.errors import InternalError, RequestError
 from toolwire.model.http import HttpRequest
@@ -328,13 +329,14 @@ def table(fresh_clients: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
     moto = pytest.importorskip("moto")
     with moto.mock_aws():
-        aws.client("dynamodb").create_table(
+        use_boto3("dynamodb").create_table(
             TableName="keys",
             BillingMode="PAY_PER_REQUEST",
             AttributeDefinitions=[{"AttributeName": "key_sha256", "AttributeType": "S"}],
             KeySchema=[{"AttributeName": "key_sha256", "KeyType": "HASH"}],
         )
         yield "keys"
+        aws.forget_clients()
 
 
 @pytest.mark.integration
@@ -343,7 +345,7 @@ def test_a_dynamodb_table_of_keys(table: str, caplog: pytest.LogCaptureFixture) 
     aws.call("dynamodb", "put_item", TableName=table, Item=to_item(made))
     caplog.set_level(logging.DEBUG)
     calls: list[str] = []
-    aws.client("dynamodb").meta.events.register("before-call.dynamodb", lambda model, **_: calls.append(model.name))
+    use_boto3("dynamodb").meta.events.register("before-call.dynamodb", lambda model, **_: calls.append(model.name))
     memory = Keys(find_in_table(table), now=lambda: NOW - 1)
 
     assert [memory.find(made.key_sha256) for _ in range(50)] == [made] * 50

@@ -11,12 +11,14 @@ import httpx2
 import openai
 import pytest
 
+from tests.shell.boto3_clients import use_boto3
 from toolwire.doors import DOORS, load_door
 from toolwire.model.errors import RequestError
 from toolwire.model.settings import Settings, Tenant
 from toolwire.shell.access import rates
 from toolwire.shell.access.rates import Counter, Counts, DynamoDbCounter, MemoryCounter, NotCountedError, admit, charge
 from toolwire.shell.network import aws
+from toolwire.shell.network.aws_boto3 import Boto3Client
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.proxy_event import error_head
 
@@ -176,7 +178,7 @@ def test_a_table_that_never_answers_holds_nobody_back_for_longer_than_counting_m
             return {}
 
     told: list[str] = []
-    aws.use("dynamodb", Silent())
+    aws.use("dynamodb", Boto3Client(Silent()))
     monkeypatch.setattr(rates, "_PATIENCE_SECONDS", 0.02)
     monkeypatch.setattr(
         observe, "logger", lambda: type("Log", (), {"error": lambda _, text, **f: told.append(f["problem"])})()
@@ -237,7 +239,7 @@ def counter(request: pytest.FixtureRequest, fresh_clients: None, monkeypatch: py
 
 
 def create_rates_table(name: str) -> None:
-    aws.client("dynamodb").create_table(
+    use_boto3("dynamodb").create_table(
         TableName=name,
         BillingMode="PAY_PER_REQUEST",
         AttributeDefinitions=[{"AttributeName": "window", "AttributeType": "S"}],

@@ -16,6 +16,7 @@ from tests.dynalite.server import MISSING, dynalite
 from tests.gateway import ROOT
 from tests.shell.asking_at_once import NOW, THREADS
 from toolwire.shell.network import aws
+from toolwire.shell.network.aws_boto3 import boto3_client
 
 pytestmark = [
     pytest.mark.integration,
@@ -45,7 +46,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, 
 @pytest.fixture
 def table(environment: dict[str, str], request: pytest.FixtureRequest) -> str:
     name = re.sub(r"\W", "-", request.node.name)
-    client = aws.client("dynamodb")
+    client = boto3_client("dynamodb").boto3
     client.create_table(
         TableName=name,
         BillingMode="PAY_PER_REQUEST",

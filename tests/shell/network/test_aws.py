@@ -1,4 +1,4 @@
-"""How calls to AWS end: boto3 itself against an endpoint that misbehaves."""
+"""How calls to AWS end: the client against an endpoint that misbehaves."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from tests.shell.store_tables import TABLE, item, soon
 from toolwire.model.stored import Key
 from toolwire.shell.network import aws
 from toolwire.shell.network.aws import AwsError
+from toolwire.shell.network.aws_boto3 import Boto3Client
+from toolwire.shell.network.aws_json import SERVICES
 from toolwire.shell.store.dynamodb import DynamoDbStore
 from toolwire.shell.store.store import StoreError
 
@@ -84,7 +86,7 @@ def test_a_refusal(endpoint: Endpoint, code: str, status: int, reason: str, retr
     assert (error.code, error.reason, error.retry) == (code, reason, retry)
     assert str(error) == f"get_item answered {code}"
     assert error.answer["Error"]["Code"] == code
-    assert server.asked == ["GetItem"], "boto3 must not retry: who has the deadline does"
+    assert server.asked == ["GetItem"], "the client must not try again: who has the deadline does"
 
 
 def test_a_connection_that_breaks(endpoint: Endpoint) -> None:
@@ -119,7 +121,7 @@ def test_silence_ends_at_the_deadline(endpoint: Endpoint) -> None:
 
 
 def test_silence_ends_without_a_deadline_too(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(aws._PATIENCE, "dynamodb", aws.Patience(connect=0.5, read=0.1, attempts=1))
+    monkeypatch.setitem(SERVICES, "dynamodb", SERVICES["dynamodb"]._replace(connect=0.1, answer=0.1))
     endpoint("silence")
 
     with pytest.raises(AwsError) as caught:
@@ -129,12 +131,17 @@ def test_silence_ends_without_a_deadline_too(endpoint: Endpoint, monkeypatch: py
 
 
 def test_a_client_that_is_long_in_the_making_ends_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = threading.Event()
-    monkeypatch.setattr(aws, "_create", lambda service: made.wait(10))
+    release = threading.Event()
+
+    def slow(service: str) -> Boto3Client:
+        release.wait(10)
+        return Boto3Client(None)
+
+    monkeypatch.setattr(aws, "_create", slow)
 
     with pytest.raises(AwsError, match="DeadlineExceeded"):
         get_item(soon(0.05))
-    made.set()
+    release.set()
 
 
 def test_without_credentials(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,7 +176,7 @@ def test_an_argument_that_is_wrong_is_not_quoted(endpoint: Endpoint) -> None:
     endpoint((200, {}))
 
     with pytest.raises(AwsError) as caught:
-        aws.call("dynamodb", "get_item", TableName=TABLE, Key="prompt text")
+        aws.call("dynamodb", "get_item", TableName=TABLE, Key={"prompt text"}, Limit=1j)
 
     assert (caught.value.code, caught.value.retry) == ("ParamValidationError", False)
     assert "prompt" not in str(caught.value)
@@ -210,7 +217,7 @@ def test_one_client_however_many_ask(account: None, monkeypatch: pytest.MonkeyPa
 
 
 def test_warming_waits_for_as_long_as_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    release, made = threading.Event(), object()
+    release, made = threading.Event(), Boto3Client(None)
 
     def slow(service: str) -> object:
         release.wait(10)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.shell.boto3_clients import use_boto3
 from toolwire.model.limits import PRESET_2API, PRESET_AGENTS
 from toolwire.model.settings import ProviderConfig, Settings
 from toolwire.providers import WIRES
@@ -259,15 +260,14 @@ def test_a_document_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.integration
+@pytest.mark.usefixtures("fresh_clients")
 def test_a_document_is_read_from_the_parameter_store(monkeypatch: pytest.MonkeyPatch) -> None:
     moto = pytest.importorskip("moto")
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
         monkeypatch.setenv(name, "testing")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
     with moto.mock_aws():
-        import boto3
-
-        boto3.client("ssm").put_parameter(Name="/toolwire/config", Value=ACME, Type="String")
+        use_boto3("ssm").put_parameter(Name="/toolwire/config", Value=ACME, Type="String")
         assert "acme" in load_settings({"TOOLWIRE_CONFIG": "ssm:/toolwire/config"}).providers
         with pytest.raises(SettingsError, match="there is no SSM parameter '/absent'"):
             load_settings({"TOOLWIRE_CONFIG": "ssm:/absent"})

@@ -1,26 +1,16 @@
-"""Requests to AWS's own APIs, signed: Signature Version 4 by botocore's signer, with the credentials of this process.
-
-On Lambda these are the function's role, which the runtime puts into the environment. Elsewhere botocore looks where all
-of AWS's tools look: the environment, a profile, SSO, the container's or the machine's role. They are refreshed by
-botocore before they expire. Neither boto3 nor a client is made: botocore's session takes 0.1 s, and only where the
-environment does not hold the credentials.
-"""
+"""Requests to AWS's own APIs, signed: Signature Version 4 by botocore's signer, with the credentials of this process
+(`network/aws_credentials.py`). Neither boto3 nor a client is made."""
 
 from __future__ import annotations
 
-import os
-import threading
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 from toolwire.model.errors import InternalError
 from toolwire.model.http import UpstreamRequest
 from toolwire.model.settings import ProviderConfig
 from toolwire.providers.hosts import aws_scope
-
-#: One session at a time is asked for credentials: the first one may ask a server.
-_lock = threading.Lock()
+from toolwire.shell.network.aws_credentials import find_credentials
 
 
 def signed(request: UpstreamRequest, provider: ProviderConfig) -> UpstreamRequest:
@@ -39,27 +29,13 @@ def signed(request: UpstreamRequest, provider: ProviderConfig) -> UpstreamReques
 
 def _credentials(profile: str | None) -> Any:
     """The credentials as they are now, which do not change while a request is signed."""
-    from botocore.credentials import ReadOnlyCredentials
-
-    key, secret = os.environ.get("AWS_ACCESS_KEY_ID"), os.environ.get("AWS_SECRET_ACCESS_KEY")
-    if key and secret and profile is None:
-        return ReadOnlyCredentials(key, secret, os.environ.get("AWS_SESSION_TOKEN"))
     try:
-        with _lock:
-            found = _session(profile).get_credentials()
-            frozen = None if found is None else found.get_frozen_credentials()
+        found = find_credentials(profile)
     except Exception as error:
         raise _unavailable(f"botocore could not get any ({type(error).__name__})") from error
-    if frozen is None:
+    if found is None:
         raise _unavailable("there are none in the environment, in a profile, or from a role")
-    return frozen
-
-
-@cache
-def _session(profile: str | None) -> Any:
-    import botocore.session
-
-    return botocore.session.Session(profile=profile)
+    return found
 
 
 def _unavailable(why: str) -> InternalError:

@@ -1,7 +1,7 @@
 """The credentials of providers: fetched when they are first needed, kept for a while, never logged.
 
 A reference says where one is: "env:NAME" (read each time), "secret:NAME" (AWS Secrets Manager), "ssm:NAME" (Parameter
-Store, decrypted), or "none". boto3 is imported only for the two that need it.
+Store, decrypted), or "none". AWS's signer is imported only for the two that need it.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def read_parameter(name: str) -> str | None:
 
 
 def _ask(service: str, operation: str, **arguments: Any) -> Any:
-    """One call to AWS; None if it knows no such name. boto3's import costs 0.3 s, so only who needs it pays."""
+    """One call to AWS; None if it knows no such name. The import costs 60 ms, so only who needs it pays."""
     from toolwire.shell.network import aws
 
     try:

@@ -52,7 +52,7 @@ def warm_up(door_name: str, wires: Iterable[str]) -> None:
         settings = current_settings()
     asks_dynamodb = settings is not None and (settings.keys_table or settings.rates_table) is not None
     if asks_dynamodb:
-        from toolwire.shell.network import aws  # boto3 takes a thread some 0.4 s, which the rest can share
+        from toolwire.shell.network import aws  # its client takes a thread 60 ms, which the rest can share
 
         aws.warm("dynamodb")
     load_door(door_name)

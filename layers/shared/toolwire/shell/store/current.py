@@ -3,7 +3,7 @@
     STORE         memory | dynamodb; unset: dynamodb where STORE_TABLE is set, else memory
     STORE_TABLE   the table's name; its keys are `conversation_id` and `tool_call_id`, its TTL attribute `expires_at`
 
-`memory` ends with its process. Where DynamoDB is, and with which credentials, is boto3's configuration
+`memory` ends with its process. Where DynamoDB is, and with which credentials, is AWS's configuration
 (AWS_ENDPOINT_URL_DYNAMODB, AWS_DEFAULT_REGION, AWS_PROFILE, ...).
 """
 
@@ -36,7 +36,7 @@ def open_store(env: Mapping[str, str], *, clock: Callable[[], float] = time.time
         case "dynamodb":
             if not table:
                 raise SettingsError("STORE_TABLE: is not set; STORE=dynamodb needs the table's name.")
-            from toolwire.shell.store.dynamodb import DynamoDbStore  # boto3's side, which few processes need
+            from toolwire.shell.store.dynamodb import DynamoDbStore  # AWS's side, which few processes need
 
             return DynamoDbStore(table, clock=clock)
     raise SettingsError(f"STORE: {kind!r} is not known; write memory or dynamodb (the local server has moto, too).")

@@ -1,4 +1,4 @@
-"""The store in a DynamoDB table. boto3 is imported by the first call, or ahead of it by `warm`.
+"""The store in a DynamoDB table. Its client is made by the first call, or ahead of it by `warm`.
 
     conversation_id   HASH    Key.partition
     tool_call_id      RANGE   Key.sort

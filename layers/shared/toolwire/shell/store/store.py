@@ -15,8 +15,8 @@ from toolwire.model.stored import CALL_PREFIX, Item, Key
 #: Seconds that reading may add before the upstream is asked, and that writing may hold back the end of a turn.
 READ_SECONDS, WRITE_SECONDS = 1.0, 2.0
 
-#: Seconds that a process's first reading may wait for boto3 before that (0.5 s on a whole CPU, some twice that on the
-#: template's share of one).
+#: Seconds that a process's first reading may wait for the table's client before that (0.1 s on a whole CPU, some twice
+#: that on the template's share of one; a profile's credentials may come from a server).
 WARM_SECONDS = 4.0
 
 #: Bytes of one item, the names of its attributes included (DynamoDB: 400 KB).

@@ -1,0 +1,167 @@
+"""A client of AWS's JSON APIs (DynamoDB, Secrets Manager, Systems Manager), for what stands between a request and its
+first byte.
+
+Its requests are signed by botocore's signer and sent by our own HTTP, with kept connections and deadlines. boto3 would
+cost a cold start half a second, for the descriptions of its services, and each call some milliseconds. Source: AWS's
+JSON protocol (Smithy, "AWS JSON 1.0 and 1.1"), and botocore's description of each service.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import random
+import time
+from typing import Any, NamedTuple
+
+import msgspec
+
+from toolwire.model.errors import GatewayError, InternalError, UpstreamTimeout, UpstreamTruncated
+from toolwire.model.http import UpstreamRequest
+from toolwire.shell.network.aws_credentials import find_credentials, find_region
+from toolwire.shell.network.aws_errors import AwsError, refused, unanswered
+from toolwire.shell.network.sockets import Timeouts
+from toolwire.shell.network.upstream import Upstream
+
+
+class Service(NamedTuple):
+    """How a service is spoken to. Times in seconds, of one attempt."""
+
+    #: What stands before the operation in `x-amz-target`.
+    target: str
+    #: The protocol's version.
+    json: str
+    #: The service's part of `AWS_ENDPOINT_URL_...`.
+    variable: str
+    connect: float
+    answer: float
+    #: How often a call that failed is sent, where another may help.
+    attempts: int
+
+
+#: DynamoDB is on the way of every answer and its callers have deadlines: they try again by themselves while there is
+#: time.
+SERVICES = {
+    "dynamodb": Service("DynamoDB_20120810", "1.0", "DYNAMODB", connect=0.5, answer=1.0, attempts=1),
+    "secretsmanager": Service("secretsmanager", "1.1", "SECRETS_MANAGER", connect=1.0, answer=2.0, attempts=2),
+    "ssm": Service("AmazonSSM", "1.1", "SSM", connect=1.0, answer=2.0, attempts=2),
+}
+
+#: Domains of AWS's other partitions, by the beginning of a region's name. Source: botocore's `partitions.json`, of
+#: which the isolated ones are left out: they have endpoints by name (`AWS_ENDPOINT_URL`).
+_DOMAINS = {"cn-": "amazonaws.com.cn", "eusc-": "amazonaws.eu"}
+
+#: The largest answer: DynamoDB's have 16 MB at most.
+_MOST_BYTES = 20_000_000
+
+#: The longest pause before another attempt, in seconds.
+_PAUSE = 0.2
+
+
+class JsonClient:
+    """One service in this process's region, as its credentials may use it. Safe from any thread."""
+
+    def __init__(self, service: str) -> None:
+        """Raises AwsError where there is no region, or the endpoint is no URL."""
+        from botocore.auth import SigV4Auth  # 60 ms, which only who asks AWS pays
+        from botocore.awsrequest import AWSRequest
+        from botocore.exceptions import BotoCoreError
+
+        self._auth, self._request, self._problem = SigV4Auth, AWSRequest, BotoCoreError
+        self._name, self._service = service, SERVICES[service]
+        try:
+            self._region = find_region()
+        except BotoCoreError as error:
+            raise unanswered("client", type(error).__name__) from None
+        if not self._region:
+            raise unanswered("client", "NoRegionError")
+        self._url = endpoint(service, self._region)
+        if not self._url.startswith(("http://", "https://")):
+            raise unanswered("client", "ValueError")
+        self._http = Upstream(Timeouts(connect=self._service.connect))
+
+    def call(self, operation: str, arguments: dict[str, object]) -> dict[str, Any]:
+        """The answer to an operation, which has boto3's name (`get_item`) and arguments. Raises AwsError."""
+        for left in range(self._service.attempts - 1, -1, -1):
+            try:
+                return self._ask(operation, arguments)
+            except AwsError as error:
+                if not left or not error.retry:
+                    raise
+            time.sleep(random.uniform(0, _PAUSE))  # noqa: S311 - it keeps no secret
+        raise AssertionError("unreachable")
+
+    def close(self) -> None:
+        """Closes its idle connections."""
+        self._http.close()
+
+    def _ask(self, operation: str, arguments: dict[str, object]) -> dict[str, Any]:
+        request = self._signed(operation, arguments)
+        expires = time.monotonic() + self._service.connect + self._service.answer
+        try:
+            response = self._http.send(request, expires=expires)
+            body = response.read(_MOST_BYTES)
+        except GatewayError as error:
+            raise unanswered(operation, _failure(error)) from None
+        try:
+            answer = msgspec.json.decode(body or b"{}", type=dict[str, Any])
+        except msgspec.DecodeError:
+            raise unanswered(operation, "ResponseParserError") from None
+        if response.status == 200:
+            return _with_bytes(answer) if b'"B"' in body else answer
+        code = str(answer.get("__type") or response.status).partition(":")[0].rpartition("#")[2]
+        message = answer.get("message") or answer.get("Message") or ""
+        told = {"Error": {"Code": code, "Message": message}, "ResponseMetadata": {"HTTPStatusCode": response.status}}
+        raise refused(operation, code, response.status, _with_bytes(answer) | told)
+
+    def _signed(self, operation: str, arguments: dict[str, object]) -> UpstreamRequest:
+        try:
+            body = msgspec.json.encode(arguments)  # bytes are base64 there, as in the protocol
+        except (TypeError, ValueError):
+            raise unanswered(operation, "ParamValidationError") from None
+        name = "".join(word.capitalize() for word in operation.split("_"))
+        headers = {
+            "content-type": f"application/x-amz-json-{self._service.json}",
+            "x-amz-target": f"{self._service.target}.{name}",
+        }
+        unsigned = self._request("POST", self._url, headers=headers, data=body)
+        try:
+            credentials = find_credentials()
+        except self._problem as error:
+            raise unanswered(operation, type(error).__name__) from None
+        if credentials is None:
+            raise unanswered(operation, "NoCredentialsError")
+        self._auth(credentials, self._name, self._region).add_auth(unsigned)
+        signed = tuple((name.lower(), value) for name, value in unsigned.headers.items())
+        return UpstreamRequest("POST", self._url, signed, body, stream=False)
+
+
+def endpoint(service: str, region: str) -> str:
+    """The address of a service: the one that is named in the environment, else its own in the region."""
+    named = os.environ.get(f"AWS_ENDPOINT_URL_{SERVICES[service].variable}") or os.environ.get("AWS_ENDPOINT_URL")
+    if named:
+        return named if named.count("/") > 2 else f"{named}/"
+    domain = next((it for begin, it in _DOMAINS.items() if region.startswith(begin)), "amazonaws.com")
+    return f"https://{service}.{region}.{domain}/"
+
+
+def _failure(error: GatewayError) -> str:
+    """botocore's name for a call that got no answer."""
+    if isinstance(error, UpstreamTimeout):
+        return "ReadTimeoutError"
+    if isinstance(error, UpstreamTruncated):
+        return "ConnectionClosedError"
+    if isinstance(error, InternalError):  # a URL or a header that HTTP does not allow
+        return "ValueError"
+    return "EndpointConnectionError" if error.code == "upstream_unreachable" else "ResponseParserError"
+
+
+def _with_bytes(value: Any) -> Any:
+    """The answer with bytes for DynamoDB's values of the type B."""
+    if isinstance(value, list):
+        return [_with_bytes(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {"B"} and isinstance(value["B"], str):
+        return {"B": base64.b64decode(value["B"])}
+    return {name: _with_bytes(item) for name, item in value.items()}
