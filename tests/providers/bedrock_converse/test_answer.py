@@ -252,14 +252,22 @@ def test_exceptions_inside_a_stream(name: str, payload: dict[str, Any], status: 
     assert (caught.value.status, caught.value.code, caught.value.message) == (status, code, payload["message"])
 
 
-@pytest.mark.parametrize("payload", [b"", b"{", b"[1]", b'{"delta":{"text":1}}', b'{"delta":{"text":"\xff"}}'])
+DEEP = b"[" * 9000 + b"]" * 9000
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [b"", b"{", b"[1]", b'{"delta":{"text":1}}', b'{"delta":{"text":"\xff"}}', b'{"delta":{},"new":' + DEEP + b"}"],
+)
 def test_payloads_that_cannot_be_read(payload: bytes) -> None:
     (found,) = AwsEventStreamDecoder().feed(frame({":event-type": "contentBlockDelta"}, payload))
     with pytest.raises(UpstreamProtocolError):
         ConverseDecoder().decode(found)
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", b"{}", b'{"output":{}}', document(reason=None)])
+@pytest.mark.parametrize(
+    "body", [b"", b"<html>", b"{}", b'{"output":{}}', document(reason=None), b'{"new":' + DEEP + b"}"]
+)
 def test_documents_that_make_no_sense(body: bytes) -> None:
     with pytest.raises(UpstreamError):
         ConverseDecoder().decode_json(body)

@@ -84,3 +84,37 @@ class BlockCall:
                 events.append(ToolCallStart(call.part, None, call.name or "", call.kind))
             events.append(ToolCallDelta(call.part, piece))
         return said
+
+
+class CallEnds:
+    """The ends of an answer's calls where a block is over before the answer says why it ended.
+
+    A call without arguments says `{}`. One that was cut looks the same until the stop reason is read, and must not say
+    it: so the end of such a call waits for what comes next.
+    """
+
+    __slots__ = ("_waiting", "any_restated")
+
+    def __init__(self) -> None:
+        self._waiting: int | None = None  # the part of the call whose end waits
+        #: Whether arguments of some call came more than once, and were counted once.
+        self.any_restated = False
+
+    def end(self, call: BlockCall, events: list[StreamEvent]) -> None:
+        """The call's block is over."""
+        call.end(events)
+        self.any_restated = self.any_restated or call.is_restated
+        if call.is_bare:
+            self.end_waiting(events)
+            self._waiting = call.part
+        else:
+            call.close(events)
+
+    def end_waiting(self, events: list[StreamEvent], *, cut: bool = False) -> None:
+        """Something comes behind the call, or the answer ends: `cut` where a limit or a filter has ended it."""
+        if self._waiting is None:
+            return
+        if not cut:
+            events.append(ToolCallDelta(self._waiting, "{}"))
+        events.append(ToolCallEnd(self._waiting))
+        self._waiting = None

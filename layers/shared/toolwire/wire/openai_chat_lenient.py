@@ -43,10 +43,10 @@ def read(raw: bytes) -> Chunk:
     top = members(raw)
     choices = top.get("choices", b"null")
     return Chunk(
-        id=_text(top.get("id")),
-        object=_text(top.get("object")),
-        created=_number(top.get("created")),
-        model=_text(top.get("model")),
+        id=text_of(top.get("id")),
+        object=text_of(top.get("object")),
+        created=number_of(top.get("created")),
+        model=text_of(top.get("model")),
         choices=[_choice(choice) for choice in elements(choices)] if choices[:1] == b"[" else None,
         usage=msgspec.Raw(top.get("usage", b"")),
         error=msgspec.Raw(top.get("error", b"")),
@@ -56,11 +56,11 @@ def read(raw: bytes) -> Chunk:
 def _choice(raw: bytes) -> Choice:
     choice = members(raw)
     return Choice(
-        index=_number(choice.get("index")),
+        index=number_of(choice.get("index")),
         delta=_delta(choice.get("delta")),
         message=_delta(choice.get("message")),
-        finish_reason=_text(choice.get("finish_reason")),
-        native_finish_reason=_text(choice.get("native_finish_reason")),
+        finish_reason=text_of(choice.get("finish_reason")),
+        native_finish_reason=text_of(choice.get("native_finish_reason")),
         error=msgspec.Raw(choice.get("error", b"")),
     )
 
@@ -71,11 +71,11 @@ def _delta(raw: bytes | None) -> Delta | None:
     delta = members(raw)
     content, thinking = _content(delta.get("content"))
     return Delta(
-        role=_text(delta.get("role")),
+        role=text_of(delta.get("role")),
         content=content,
-        refusal=_text(delta.get("refusal")),
-        reasoning_content=_text(delta.get("reasoning_content")) or thinking,
-        reasoning=_text(delta.get("reasoning")),
+        refusal=text_of(delta.get("refusal")),
+        reasoning_content=text_of(delta.get("reasoning_content")) or thinking,
+        reasoning=text_of(delta.get("reasoning")),
         tool_calls=_calls(delta.get("tool_calls", b"")),
         function_call=_function(delta.get("function_call", b"")),
         reasoning_details=msgspec.Raw(delta.get("reasoning_details", b"")),
@@ -93,14 +93,16 @@ def _call(raw: bytes) -> ToolCallDelta:
     call = members(raw)
     custom = call.get("custom", b"null")
     delta = ToolCallDelta(
-        index=_number(call.get("index")), id=_text(call.get("id")), type=_text(call["type"]) if "type" in call else ""
+        index=number_of(call.get("index")),
+        id=text_of(call.get("id")),
+        type=text_of(call["type"]) if "type" in call else "",
     )
     delta.extra_content = msgspec.Raw(call.get("extra_content", b""))
     delta.function = _function(call.get("function", b""))
-    delta.name, delta.arguments = _text(call.get("name")), _text(call.get("arguments"))
+    delta.name, delta.arguments = text_of(call.get("name")), text_of(call.get("arguments"))
     if custom[:1] == b"{":
         inner = members(custom)
-        delta.custom = CustomDelta(_text(inner.get("name")), _text(inner.get("input")))
+        delta.custom = CustomDelta(text_of(inner.get("name")), text_of(inner.get("input")))
     return delta
 
 
@@ -108,42 +110,39 @@ def _function(raw: bytes) -> FunctionDelta | None:
     if raw[:1] != b"{":
         return None
     function = members(raw)
-    return FunctionDelta(_text(function.get("name")), _text(function.get("arguments")))
+    return FunctionDelta(text_of(function.get("name")), text_of(function.get("arguments")))
 
 
 def _content(raw: bytes | None) -> tuple[str | None, str | None]:
     """(text, thinking) of a content that may be a list of parts, thinking parts among them (Mistral)."""
     if raw is None or raw[:1] != b"[":
-        return _text(raw), None
+        return text_of(raw), None
     text: list[str] = []
     thinking: list[str] = []
     for element in elements(raw):
         if element[:1] == b'"':
-            text.append(_text(element) or "")
+            text.append(text_of(element) or "")
             continue
         part = members(element)
         if "thinking" in part:
             inner = part["thinking"]
-            thinking.append((_content(inner)[0] if inner[:1] == b"[" else _text(inner)) or "")
+            thinking.append((_content(inner)[0] if inner[:1] == b"[" else text_of(inner)) or "")
         else:
-            text.append(_text(part.get("text")) or "")
+            text.append(text_of(part.get("text")) or "")
     return "".join(text), "".join(thinking) or None
 
 
-def _text(raw: bytes | None) -> str | None:
+def text_of(raw: bytes | None) -> str | None:
     """A string; any other value but null as its own JSON text."""
     if raw is None or raw == b"null":
         return None
-    if raw[:1] != b'"':
-        return raw.decode("utf-8", "surrogatepass")
-    try:
-        return msgspec.json.decode(raw, type=str)
-    except UnicodeDecodeError:  # half a surrogate pair: the other half is in the next chunk
-        return str(json.loads(raw.decode("utf-8", "surrogatepass"), strict=False))
+    text = raw.decode("utf-8", "surrogatepass")  # of half a surrogate pair the other half is in the next chunk
+    return str(json.loads(text, strict=False)) if raw[:1] == b'"' else text
 
 
-def _number(raw: bytes | None) -> int | None:
-    value: Any = msgspec.json.decode(raw) if raw is not None else None
+def number_of(raw: bytes | None) -> int | None:
+    """A whole number, which may be written as a string; None for a value that is none."""
+    value: Any = json.loads(raw) if raw is not None else None
     if isinstance(value, str) and value.isdecimal():
         value = int(value)
     return int(value) if isinstance(value, int | float) else None

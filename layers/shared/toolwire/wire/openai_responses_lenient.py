@@ -7,13 +7,10 @@ is read; raw argument objects stay the text they were.
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import msgspec
 
 from toolwire.wire.json import elements, raw_members
-from toolwire.wire.openai_chat_lenient import readable
+from toolwire.wire.openai_chat_lenient import number_of, readable, text_of
 from toolwire.wire.openai_responses import Event, IncompleteDetails, OutputItem, OutputPart, Response
 
 
@@ -22,9 +19,9 @@ def read_event(raw: bytes) -> Event:
     found = _members(readable(raw))
     event = Event()
     for name in ("type", "item_id", "delta", "text", "refusal", "arguments", "input"):
-        setattr(event, name, _text(found.get(name)))
+        setattr(event, name, text_of(found.get(name)))
     for name in ("output_index", "content_index", "summary_index"):
-        setattr(event, name, _number(found.get(name)))
+        setattr(event, name, number_of(found.get(name)))
     for name in ("item", "response", "error"):
         setattr(event, name, msgspec.Raw(found.get(name, b"")))
     event.part = _part(found["part"]) if "part" in found else None
@@ -34,12 +31,12 @@ def read_event(raw: bytes) -> Event:
 def read_item(raw: bytes) -> OutputItem:
     """The item in a document. Raises ValueError if it is no JSON object."""
     found = _members(readable(raw))
-    item = OutputItem(_text(found.get("type")) or "")
+    item = OutputItem(text_of(found.get("type")) or "")
     for name in OutputItem.__struct_fields__:
         if name in ("content", "summary"):
             setattr(item, name, _parts(found.get(name)))
         elif name != "type":
-            setattr(item, name, _text(found.get(name)))
+            setattr(item, name, text_of(found.get(name)))
     return item
 
 
@@ -49,13 +46,13 @@ def read_response(raw: bytes) -> Response:
     details = found.get("incomplete_details", b"null")
     output = found.get("output", b"null")
     return Response(
-        object=_text(found.get("object")),
-        id=_text(found.get("id")),
-        created_at=_number(found.get("created_at")),
-        model=_text(found.get("model")),
-        status=_text(found.get("status")),
+        object=text_of(found.get("object")),
+        id=text_of(found.get("id")),
+        created_at=number_of(found.get("created_at")),
+        model=text_of(found.get("model")),
+        status=text_of(found.get("status")),
         error=msgspec.Raw(found.get("error", b"")),
-        incomplete_details=IncompleteDetails(_text(_members(details).get("reason"))) if details[:1] == b"{" else None,
+        incomplete_details=IncompleteDetails(text_of(_members(details).get("reason"))) if details[:1] == b"{" else None,
         output=[msgspec.Raw(item) for item in elements(output)] if output[:1] == b"[" else None,
         usage=msgspec.Raw(found.get("usage", b"")),
     )
@@ -72,26 +69,11 @@ def _parts(raw: bytes | None) -> list[OutputPart] | None:
         return None
     if raw[:1] == b"[":
         return [_part(element) for element in elements(raw)]
-    return [OutputPart("output_text", _text(raw))]
+    return [OutputPart("output_text", text_of(raw))]
 
 
 def _part(raw: bytes) -> OutputPart:
     if raw[:1] != b"{":
-        return OutputPart("output_text", _text(raw))
+        return OutputPart("output_text", text_of(raw))
     found = _members(raw)
-    return OutputPart(_text(found.get("type")) or "", _text(found.get("text")), _text(found.get("refusal")))
-
-
-def _text(raw: bytes | None) -> str | None:
-    """A string; any other value but null as its own JSON text."""
-    if raw is None or raw == b"null":
-        return None
-    text = raw.decode("utf-8", "surrogatepass")
-    return str(json.loads(text, strict=False)) if raw[:1] == b'"' else text
-
-
-def _number(raw: bytes | None) -> int | None:
-    value: Any = json.loads(raw) if raw is not None else None
-    if isinstance(value, str) and value.isdecimal():
-        value = int(value)
-    return int(value) if isinstance(value, int | float) else None
+    return OutputPart(text_of(found.get("type")) or "", text_of(found.get("text")), text_of(found.get("refusal")))

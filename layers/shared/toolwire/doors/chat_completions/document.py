@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toolwire.doors.openai_usage import chat_usage
 from toolwire.model.events import Batch, Finish, Usage
 from toolwire.model.response import ChatResponse, ReasoningOutput, TextOutput, ToolCallOutput
 from toolwire.model.source import Members, raw_in
@@ -34,19 +35,7 @@ def render_usage(usage: Usage | None) -> bytes:
     raw = raw_in(usage, DIALECT)
     if raw is not None:
         return raw
-    built = dump(
-        {
-            "prompt_tokens": usage.input_tokens,
-            "completion_tokens": usage.output_tokens,
-            "total_tokens": usage.total_tokens,
-            "prompt_tokens_details": {
-                "cached_tokens": usage.cache_read_tokens,
-                "cache_write_tokens": usage.cache_write_tokens,
-            },
-            "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
-        }
-    )
-    return built[:-1] + more_members(usage.extra) + b"}"
+    return chat_usage(usage)[:-1] + more_members(usage.extra) + b"}"
 
 
 def render_response(response: ChatResponse, batch: Batch, *, as_function: bool = False) -> bytes:

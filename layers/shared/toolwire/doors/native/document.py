@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from toolwire.doors import AnswerContext
+from toolwire.doors.openai_usage import chat_usage
 from toolwire.model.errors import UpstreamProtocolError
-from toolwire.model.events import Finish, OpaquePart, Usage
+from toolwire.model.events import Finish, OpaquePart
 from toolwire.model.response import ChatResponse, ReasoningOutput, TextOutput, ToolCallOutput
 from toolwire.model.source import Members
 from toolwire.model.warnings import explain
@@ -50,7 +51,7 @@ def render_response(response: ChatResponse, context: AnswerContext) -> bytes:
             ("provider", dump(context.provider)),
             ("conversation_id", dump(context.conversation_id)),
             ("choices", write_array([write_object(choice)])),
-            ("usage", render_usage(response.usage)),
+            ("usage", chat_usage(response.usage)),
             ("warnings", dump(warnings)),
             ("request_id", dump(context.request_id)),
         ]
@@ -113,23 +114,6 @@ def _call(call: ToolCallOutput, number: int, finish: Finish) -> bytes:
     members.append(("function", write_object([("name", dump(call.name)), *arguments])))
     members += [("signature", dump(call.signature))] if call.signature is not None else []
     return write_object(members)
-
-
-def render_usage(usage: Usage | None) -> bytes:
-    """Chat's usage object; zeros, never omissions."""
-    usage = usage or Usage()
-    return dump(
-        {
-            "prompt_tokens": usage.input_tokens,
-            "completion_tokens": usage.output_tokens,
-            "total_tokens": usage.total_tokens,
-            "prompt_tokens_details": {
-                "cached_tokens": usage.cache_read_tokens,
-                "cache_write_tokens": usage.cache_write_tokens,
-            },
-            "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
-        }
-    )
 
 
 def render_warnings(context: AnswerContext, *, contains_calls: bool) -> list[dict[str, str]]:

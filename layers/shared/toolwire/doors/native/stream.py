@@ -14,10 +14,10 @@ from toolwire.doors.native.document import (
     finish_reasons,
     if_said,
     raw_arguments,
-    render_usage,
     render_warnings,
 )
 from toolwire.doors.native.errors import render_error
+from toolwire.doors.openai_usage import chat_usage
 from toolwire.framing.sse import encode_comment, encode_event
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import (
@@ -104,7 +104,7 @@ class NativeEncoder:
                 return self._call_ended(index, signature)
             case UsageUpdate(usage):
                 self._usage = usage
-                return _frame(b"usage", b'"usage":' + render_usage(usage))
+                return _frame(b"usage", b'"usage":' + chat_usage(usage))
             case ResponseStart():
                 return self._started(event)
             case Finish():
@@ -156,7 +156,7 @@ class NativeEncoder:
             text = "".join(call.fragments)
             out.append(self._call_end(index, cut_arguments(call.start.name, text, self._finish)))
         out.append(self._warnings(contains_calls=self._finish.reason == "tool_calls"))
-        ending = [*finish_reasons(self._finish), ("usage", render_usage(usage or self._usage))]
+        ending = [*finish_reasons(self._finish), ("usage", chat_usage(usage or self._usage))]
         out.append(_frame(b"response.end", write_object(ending)[1:-1]))
         return b"".join(out)
 

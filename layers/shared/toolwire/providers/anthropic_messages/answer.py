@@ -163,7 +163,7 @@ class MessagesDecoder:
         word; truncation and a refusal win over calls."""
         word = _OTHER_WORDS.get(given, given)
         reason = wire.STOP_REASONS.get(word, "stop")  # the word itself is kept beside it
-        self._blocks.end_bare(events, cut=Finish(reason, word).is_cut)
+        self._blocks.call_ends.end_waiting(events, cut=Finish(reason, word).is_cut)
         if reason == "content_filter" and self._finish is None and details is not None and details.explanation:
             self._blocks.refuse(details.explanation, events)
         if reason in ("stop", "tool_calls"):
@@ -183,7 +183,7 @@ class MessagesDecoder:
         if self._finish is None and not self._blocks.count:
             raise UpstreamProtocolError("the upstream's answer is empty: no content and no stop reason")
         self._blocks.end_all(self._finish, events)
-        if self._blocks.restated:
+        if self._blocks.call_ends.any_restated:
             self._asked.warn("tool_arguments_restated")
         if self._finish is None:
             events.append(Finish("tool_calls" if self._blocks.calls else "stop"))

@@ -14,10 +14,9 @@ from toolwire.model.events import (
     TextEnd,
     TextStart,
     ToolCallDelta,
-    ToolCallEnd,
 )
 from toolwire.providers.anthropic_messages.shapes import arguments, joined, read_block
-from toolwire.stream.block_call import BlockCall
+from toolwire.stream.block_call import BlockCall, CallEnds
 from toolwire.wire import anthropic_messages as wire
 from toolwire.wire.json import is_object
 
@@ -46,9 +45,8 @@ class Blocks:
         self._placeholders = placeholders
         self.count = 0  # of parts
         self.calls = 0
-        self.restated = False  # whether arguments of some call came more than once
         self.open: dict[int, Block] = {}  # by the block's index
-        self._bare: int | None = None  # the part of a call that has ended without arguments: see `end_bare`
+        self.call_ends = CallEnds()
 
     def begin(self, index: int | None, raw: bytes, events: list[StreamEvent]) -> bool:
         """content_block_start. Returns whether a client of the same API may see it as it is."""
@@ -66,7 +64,7 @@ class Blocks:
     def _start(self, raw: bytes, events: list[StreamEvent], *, streamed: bool) -> tuple[Block, bool]:
         """The beginning of a block, with what it already says, and whether a client of the same API may see it."""
         block = read_block(raw)
-        self.end_bare(events)
+        self.call_ends.end_waiting(events)
         match block.type:
             case "text":
                 opened = self._open_text(events)
@@ -121,10 +119,10 @@ class Blocks:
     def _implied(self, delta: wire.Delta, events: list[StreamEvent]) -> Block | None:
         """The block that a delta without one belongs to: text and thinking need no more than that."""
         if delta.type == "text_delta":
-            self.end_bare(events)
+            self.call_ends.end_waiting(events)
             return self._open_text(events)
         if delta.type == "thinking_delta":
-            self.end_bare(events)
+            self.call_ends.end_waiting(events)
             return self._open_thinking(events)
         if delta.type == "input_json_delta" and delta.partial_json:
             raise UpstreamProtocolError("the upstream sent arguments of no tool call")
@@ -172,24 +170,8 @@ class Blocks:
         if opened.input and call.is_empty:
             call.say(opened.input, events)
         elif opened.input:
-            self.restated = True
-        call.end(events)
-        self.restated = self.restated or call.is_restated
-        if call.is_bare:
-            self.end_bare(events)
-            self._bare = opened.part
-        else:
-            call.close(events)
-
-    def end_bare(self, events: list[StreamEvent], cut: bool = False) -> None:
-        """A call without arguments says `{}`; but one that the output limit has cut looks the same until the stop
-        reason is read, and must not: so its end waits for what comes next."""
-        if self._bare is None:
-            return
-        if not cut:
-            events.append(ToolCallDelta(self._bare, "{}"))
-        events.append(ToolCallEnd(self._bare))
-        self._bare = None
+            self.call_ends.any_restated = True
+        self.call_ends.end(call, events)
 
     def whole(self, raw: bytes, events: list[StreamEvent]) -> bool:
         """A block that comes in one piece. Returns whether a client of the same API may see it as it is."""
@@ -210,7 +192,7 @@ class Blocks:
             if finish is None and opened.call is not None and not all(map(is_object, opened.call.texts)):
                 raise UpstreamTruncated("the upstream's answer ended inside a tool call's arguments")
         self.open.clear()
-        self.end_bare(events, cut=finish is not None and finish.is_cut)
+        self.call_ends.end_waiting(events, cut=finish is not None and finish.is_cut)
 
     def _next_part(self) -> int:
         self.count += 1

@@ -120,7 +120,7 @@ class ConverseDecoder:
             if not self._blocks.count:
                 raise UpstreamProtocolError("the upstream's answer is empty: no content and no stop reason")
             self._finished("", events)
-        if self._blocks.restated:
+        if self._blocks.call_ends.any_restated:
             self._asked.warn("tool_arguments_restated")
         events.append(ResponseEnd(self._usage))
 

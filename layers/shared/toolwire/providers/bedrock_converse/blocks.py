@@ -16,10 +16,8 @@ from toolwire.model.events import (
     TextDelta,
     TextEnd,
     TextStart,
-    ToolCallDelta,
-    ToolCallEnd,
 )
-from toolwire.stream.block_call import BlockCall
+from toolwire.stream.block_call import BlockCall, CallEnds
 from toolwire.wire import bedrock_converse as wire
 from toolwire.wire.json import raw_members
 
@@ -52,9 +50,8 @@ class Blocks:
         self._placeholders = placeholders
         self.count = 0  # of parts
         self.calls = 0
-        self.restated = False  # whether arguments of some call came more than once
         self._open: dict[int, Block] = {}  # by the block's index
-        self._bare: int | None = None  # the part of a call that has ended without arguments: see `_end_bare`
+        self.call_ends = CallEnds()
 
     def _index(self, given: int | None) -> int:
         return given if given is not None else max(self._open, default=0)
@@ -73,7 +70,7 @@ class Blocks:
     def _call(self, call: wire.ToolUse, events: list[StreamEvent]) -> Block:
         if not call.name:
             raise UpstreamProtocolError("the upstream sent a tool call without a name")
-        self._end_bare(events)
+        self.call_ends.end_waiting(events)
         begun = BlockCall(self._next_call, placeholders=self._placeholders)
         return Block("call", begun.announce(call.toolUseId, call.name, events), begun)
 
@@ -112,7 +109,7 @@ class Blocks:
             return opened
         if opened is not None:
             self._end(opened, events)
-        self._end_bare(events)
+        self.call_ends.end_waiting(events)
         opened = self._open[index] = Block(kind, self._next_part())
         events.append(TextStart(opened.part) if kind == "text" else ReasoningStart(opened.part))
         return opened
@@ -123,23 +120,7 @@ class Blocks:
         elif opened.kind == "reasoning":
             events.append(ReasoningEnd(opened.part, opened.signature or None))
         elif opened.call is not None:
-            opened.call.end(events)
-            self.restated = self.restated or opened.call.is_restated
-            if opened.call.is_bare:
-                self._end_bare(events)
-                self._bare = opened.part
-            else:
-                opened.call.close(events)
-
-    def _end_bare(self, events: list[StreamEvent], cut: bool = False) -> None:
-        """A call without arguments says `{}`; but one that was cut looks the same until the stop reason is read, and
-        must not: so its end waits for what comes next."""
-        if self._bare is None:
-            return
-        if not cut:
-            events.append(ToolCallDelta(self._bare, "{}"))
-        events.append(ToolCallEnd(self._bare))
-        self._bare = None
+            self.call_ends.end(opened.call, events)
 
     def end(self, given: int | None, events: list[StreamEvent]) -> None:
         """contentBlockStop."""
@@ -151,7 +132,7 @@ class Blocks:
         """End what is open."""
         for index in sorted(self._open):
             self._end(self._open.pop(index), events)
-        self._end_bare(events, cut=cut)
+        self.call_ends.end_waiting(events, cut=cut)
 
     def whole(self, index: int, raw: bytes, events: list[StreamEvent]) -> None:
         """A block that comes in one piece."""
@@ -202,5 +183,5 @@ def read(data: bytes, decoder: msgspec.json.Decoder[_Shape]) -> _Shape:
         if not data.isascii():
             data.decode()  # what is only skipped is not checked
         return decoder.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UpstreamProtocolError("the upstream's answer is not as its API has it") from error

@@ -1,0 +1,23 @@
+"""Usage as Chat Completions tells it, which the native API does, too."""
+
+from __future__ import annotations
+
+from toolwire.model.events import Usage
+from toolwire.wire.json import dump
+
+
+def chat_usage(usage: Usage | None) -> bytes:
+    """The usage object; zeros, never omissions."""
+    usage = usage or Usage()
+    return dump(
+        {
+            "prompt_tokens": usage.input_tokens,
+            "completion_tokens": usage.output_tokens,
+            "total_tokens": usage.total_tokens,
+            "prompt_tokens_details": {
+                "cached_tokens": usage.cache_read_tokens,
+                "cache_write_tokens": usage.cache_write_tokens,
+            },
+            "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+        }
+    )
