@@ -14,6 +14,8 @@ from pathlib import Path
 from tests.matrix.cells import CELLS
 from tests.matrix.hosts import HOSTS
 from tests.matrix.scenarios import SCENARIOS
+from tests.open_responses.judge import RELEASE
+from tests.open_responses.suite import SUITE, WIRES, faults
 from toolwire.doors import DOORS
 
 ROOT = Path(__file__).parents[2]
@@ -52,6 +54,15 @@ usage included; and the answer's bytes equal a file in `tests/matrix/golden`.
 | {_ABSENT} | the provider's API has no words for it |
 """
 
+_STANDARD = f"""\
+The Responses door against the standard of its API, [Open Responses](https://www.openresponses.org), release {RELEASE}.
+Requests of the kinds that the standard's compliance suite sends, and more, each streamed and as JSON, are asked of each
+wire of the demo provider. A mark says that every answer and every event is valid by the standard's schema, and that the
+answer has the items that were asked for. The cells of the matrix above are judged by the same schema.
+
+`{_ABSENT}`: OpenAI repeats the JSON schema that the answer has to follow; the standard has null there. What a host of
+this API says stays as it came."""
+
 _MARKED = re.compile(r"(<!-- supported:begin.*?-->\n).*?(<!-- supported:end -->)", re.DOTALL)
 
 
@@ -72,10 +83,27 @@ def page() -> str:
     sections = [_INTRO]
     for door in DOORS:
         sections.append(f"## {_TITLES[door]}\n\nJudged by {_SDKS[door]}.\n\n{_door_table(door)}")
+    sections.append(_open_responses())
     sections.append(
         "## The providers of the matrix\n\n" + "\n".join(f"- **{h.name}**: {h.about}." for h in HOSTS) + "\n"
     )
     return "\n".join(sections)
+
+
+def _open_responses() -> str:
+    """The Responses door by the standard: a row a request of our suite."""
+    whats = dict.fromkeys(asked.what for asked in SUITE)
+    rows = [[what, *(_valid(what, wire) for wire in WIRES)] for what in whats]
+    table = _table(["what is asked", *WIRES], rows)
+    return f"## Open Responses\n\n{_STANDARD}\n\n{table}"
+
+
+def _valid(what: str, wire: str) -> str:
+    """The mark of a request, streamed and as JSON. Raises AssertionError where an answer is not valid."""
+    asked = [asked for asked in SUITE if asked.what == what and wire not in asked.but]
+    for one in asked:
+        assert faults(wire, one) == [], f"{what}, {wire}"
+    return _HEARD if asked else _ABSENT
 
 
 def _door_table(door: str) -> str:

@@ -20,7 +20,8 @@ def responses(scenario: Scenario, stream: bool) -> Reply:
     items = [_item(number, part, scenario) for number, part in enumerate(scenario.parts)]
     if not stream:
         if scenario.failure == "error":
-            return failed(500, {"error": {"message": "The server had an error.", "type": "server_error", "code": None}})
+            error = {"message": "The server had an error.", "type": "server_error", "param": None, "code": None}
+            return failed(500, {"error": error})
         return whole(scenario, encoded(_response(scenario, items)))
     events: list[dict[str, Any]] = [
         {"type": f"response.{word}", "response": _begun()} for word in ("created", "in_progress")
@@ -115,7 +116,11 @@ def _begun() -> dict[str, Any]:
     head = {"id": f"resp_{_ID}", "object": "response", "created_at": 1_700_000_000, "status": "in_progress"}
     head |= {"error": None, "incomplete_details": None, "instructions": None, "metadata": {}, "model": "gpt-5.6"}
     head |= {"output": [], "parallel_tool_calls": True, "temperature": 1.0, "tool_choice": "auto", "tools": []}
-    return head | {"top_p": 1.0, "store": False, "usage": None}
+    head |= {"top_p": 1.0, "store": False, "usage": None, "background": False, "completed_at": None}
+    head |= {"max_output_tokens": None, "max_tool_calls": None, "previous_response_id": None, "prompt_cache_key": None}
+    head |= {"frequency_penalty": 0.0, "presence_penalty": 0.0, "reasoning": {"effort": None, "summary": None}}
+    head |= {"safety_identifier": None, "service_tier": "default", "text": {"format": {"type": "text"}}}
+    return head | {"top_logprobs": 0, "truncation": "disabled"}
 
 
 def _response(scenario: Scenario, items: list[dict[str, Any]]) -> dict[str, Any]:

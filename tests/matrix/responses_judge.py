@@ -12,6 +12,7 @@ import pytest
 from tests.corpus.driver import Answer
 from tests.doors.responses.responses_reader import read, sdk_answer, sdk_events, sdk_stream
 from tests.matrix.scenarios import Scenario, Usage
+from tests.open_responses.judge import document_faults, error_faults, stream_faults
 
 #: How a turn may end -> status and reason, as this API has them.
 _ENDINGS = {
@@ -23,8 +24,11 @@ _ENDINGS = {
 
 
 def responses(scenario: Scenario, answer: Answer, stream: bool) -> None:
-    """Fails unless openai-python hears the scenario, and a strict reader finds no fault in a stream."""
+    """Fails unless openai-python hears the scenario, the answer is valid by the standard, and a strict reader finds no
+    fault in a stream."""
     streams = stream and answer.status == 200
+    find = stream_faults if streams else document_faults if answer.status == 200 else error_faults
+    assert find(answer.body) == []
     if scenario.failure is not None:
         _failure(scenario, answer, streams)
         return

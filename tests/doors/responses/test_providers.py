@@ -9,6 +9,7 @@ import pytest
 
 from tests.corpus.driver import Answer, answer, open_exchange
 from tests.doors.responses.responses_reader import events, read, sdk_stream
+from tests.providers.openai_responses.responses_upstream import SAID
 from toolwire.doors.responses.request import DOOR
 from toolwire.model.errors import RequestError
 
@@ -163,12 +164,14 @@ def upstream(*said: dict[str, Any], call_id: str = "call_up") -> bytes:
     done = call | {"arguments": "{}", "status": "completed"}
     text = {"type": "output_text", "text": "a", "annotations": [], "logprobs": []}
     message = {"type": "message", "id": "msg_up", "role": "assistant", "status": "completed", "content": [text]}
-    head = {"id": "resp_up", "object": "response", "created_at": 5, "model": "up", "service_tier": "x", "tools": []}
+    head = {"id": "resp_up", "object": "response", "created_at": 5, "model": "up", "incomplete_details": None, **SAID}
+    head |= {"service_tier": "x", "error": None}
     usage = {"input_tokens": 1, "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
              "output_tokens": 2, "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 3}  # fmt: skip
-    opened, place = head | {"status": "in_progress", "output": []}, {"item_id": "fc_up", "output_index": 1}
+    opened = head | {"status": "in_progress", "output": [], "usage": None}
+    place = {"item_id": "fc_up", "output_index": 1}
     at = {"item_id": "msg_up", "output_index": 2, "content_index": 0}
-    final = head | {"status": "completed", "output": [SEARCH, done, message], "usage": usage, "error": None}
+    final = head | {"status": "completed", "output": [SEARCH, done, message], "usage": usage}
     listed: list[dict[str, Any]] = [
         {"type": "response.created", "response": opened},
         {"type": "response.in_progress", "response": opened},

@@ -33,7 +33,7 @@ from toolwire.model.request import RequestOptions
 
 START = ResponseStart("resp_1", "some-model", 1_700_000_000)
 END = ResponseEnd(Usage(9, 8, 4, 0, 2))
-TOOLS = [
+TOOLS: list[dict[str, Any]] = [
     {"type": "function", "name": "get_weather", "parameters": {"type": "object"}},
     {"type": "custom", "name": "patch"},
     {"type": "namespace", "name": "agents", "description": "Helpers.", "tools": [{"type": "function", "name": "stop"}]},
@@ -173,7 +173,9 @@ def test_the_request_is_repeated() -> None:
     body = shown(END, into=encoder(instructions="Be brief.", metadata={"a": "b"}, temperature=0.50))
     response = next(iter(events(body)))["response"]
     assert (response["instructions"], response["metadata"], response["temperature"]) == ("Be brief.", {"a": "b"}, 0.5)
-    assert (response["tools"], response["tool_choice"], response["store"]) == (TOOLS, "auto", False)
+    function = dict(TOOLS[0], description=None, strict=None)
+    assert response["tools"] == [function, *TOOLS[1:]]
+    assert (response["tool_choice"], response["store"]) == ("auto", False)
 
 
 # ---------------------------------------------------------------- failures

@@ -30,9 +30,21 @@ def event(kind: str, **members: Any) -> dict[str, Any]:
     return {"type": f"response.{kind}", **{name: value for name, value in members.items() if value is not None}}
 
 
+#: What OpenAI says of a response in any case.
+SAID: dict[str, Any] = {
+    "background": False, "completed_at": None, "frequency_penalty": 0.0, "instructions": None,
+    "max_output_tokens": None, "max_tool_calls": None, "metadata": {}, "parallel_tool_calls": True,
+    "presence_penalty": 0.0, "previous_response_id": None, "prompt_cache_key": None,
+    "reasoning": {"effort": None, "summary": None}, "safety_identifier": None, "service_tier": "default",
+    "store": True, "temperature": 1.0, "text": {"format": {"type": "text"}, "verbosity": "medium"},
+    "tool_choice": "auto", "tools": [], "top_logprobs": 0, "top_p": 1.0, "truncation": "disabled",
+}  # fmt: skip
+
+
 def response(status: str = "in_progress", output: Any = (), **more: Any) -> dict[str, Any]:
     head = {"id": "resp_1", "object": "response", "created_at": 1_700_000_000, "status": status, "model": "gpt-host"}
-    return {**head, "error": None, "incomplete_details": None, "output": list(output), "usage": None, **more}
+    head |= {"error": None, "incomplete_details": None, "output": list(output), "usage": None, **SAID}
+    return head | {"completed_at": 1_700_000_001 if status == "completed" else None, **more}
 
 
 def created(**more: Any) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from tests.providers.openai_responses.responses_upstream import (
     item,
     message,
     reasoning,
+    response,
     said,
     stream,
     summary,
@@ -155,7 +156,7 @@ def test_an_answer_passes_byte_for_byte() -> None:
     finished = [reasoning("rs_1"), search, message("m", "Hi"), call("fc_1", "call_a", "weather", "{}")]
     upstream = numbered(
         created(service_tier="flex"),
-        event("in_progress", response={"id": "resp_1"}),
+        event("in_progress", response=response()),
         added(0, "reasoning", "rs_1"),
         done(0, reasoning("rs_1", encrypted_content="gAAA", news=1)),
         added(1, "web_search_call", "ws_1"),

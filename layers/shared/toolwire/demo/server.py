@@ -65,7 +65,8 @@ _RESPONSES = _Host(
     openai_responses.error_answer,
 )
 _OPENAI = _chat("openai")
-_ROUTES = {
+#: Path -> who answers there.
+ROUTES = {
     "/openai/v1/chat/completions": _OPENAI,
     "/openai/v1/responses": _RESPONSES,
     "/compatible/v1/chat/completions": _chat("compatible"),
@@ -124,7 +125,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         path = self.path.partition("?")[0]
-        host = _ROUTES.get(path)
+        host = ROUTES.get(path)
         size = int(self.headers.get("content-length") or -1)
         if not 0 <= size <= _BODY_BYTES:
             self.close_connection = True

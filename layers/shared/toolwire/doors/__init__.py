@@ -46,6 +46,8 @@ class AnswerContext:
     request: ChatRequest
     warnings: Warnings = field(default_factory=Warnings)
     faults: list[CallFault] = field(default_factory=list)
+    #: The time, in seconds since 1970.
+    now: Callable[[], float] = float
 
 
 class StreamEncoder(Protocol):

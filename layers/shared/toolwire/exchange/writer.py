@@ -136,6 +136,7 @@ def writer_for(turn: Turn, attempt: Attempt, stages: Stages, heads: Heads) -> Wr
         client.request,
         warnings=turn.figures.warnings,
         faults=stages.policy.faults,
+        now=turn.now,
     )
     writer = StreamWriter if client.request.stream else DocumentWriter
     return writer(client.door, context, heads, stages.order)

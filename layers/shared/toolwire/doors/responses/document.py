@@ -7,6 +7,8 @@ import msgspec
 from toolwire.doors import AnswerContext
 from toolwire.doors.responses import items
 from toolwire.doors.responses.open_items import Content, Kind, OutputItem
+from toolwire.doors.responses.required import whole_item
+from toolwire.doors.responses.response_object import ResponseShape
 from toolwire.doors.responses.tools import Names
 from toolwire.model.events import Batch, OpaquePart, ResponseStart, Usage
 from toolwire.model.request import ChatRequest
@@ -33,16 +35,16 @@ def _as_was(call: bytes, raw: bytes) -> bytes:
 
 def render_response(response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:
     """The upstream's own bytes where they are fit to be shown, else built from the fold."""
+    start, status = ResponseStart(response.id, response.model, response.created), items.status_of(response.finish)
+    shape = ResponseShape(context.request, context.now)
     raw = raw_in(batch, DIALECT)
     if raw is not None:
-        return raw
-    document = _Document(response, context.request)
-    start, shape = ResponseStart(response.id, response.model, response.created), items.ResponseShape(context.request)
-    shape.extra |= dict(response.extra).get("response", ())
+        return shape.whole(raw, start, status)
+    shape.note(dict(response.extra).get("response", ()))
     return shape.write(
         start,
-        items.status_of(response.finish),
-        document.output(),
+        status,
+        _Document(response, context.request).output(),
         usage=response.usage or Usage(),
         finish=response.finish,
     )
@@ -73,7 +75,10 @@ class _Document:
         if not raws or sum(map(_is_call, raws)) != len(calls):  # one was withheld
             return written
         left = iter(calls)
-        return [_as_was(next(left), raw) if _is_call(raw) else raw for raw in raws]
+        return [
+            _as_was(next(left), raw) if _is_call(raw) else whole_item(raw, "completed", self._response.id, index)
+            for index, raw in enumerate(raws)
+        ]
 
     def _add(self, part: OutputPart) -> None:
         match part:

@@ -5,32 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-import msgspec
-
 from toolwire.conversation.tool_call_ids import base62
-from toolwire.model.events import Finish, ResponseStart, Usage
-from toolwire.model.request import ChatRequest
+from toolwire.model.events import Finish, Usage
 from toolwire.model.source import Members, raw_in
 from toolwire.wire.json import dump, is_object, write_array, write_object
 from toolwire.wire.openai_responses import DIALECT, SEARCH_CALL
-
-#: What the response object repeats of the request, and what stands there where the request says nothing.
-_REPEATED = {
-    "instructions": b"null",
-    "max_output_tokens": b"null",
-    "metadata": b"{}",
-    "parallel_tool_calls": b"true",
-    "previous_response_id": b"null",
-    "prompt_cache_key": None,
-    "reasoning": b'{"effort":null,"summary":null}',
-    "temperature": b"null",
-    "text": b'{"format":{"type":"text"}}',
-    "tool_choice": b'"auto"',
-    "tools": b"[]",
-    "top_p": b"null",
-    "truncation": b'"disabled"',
-    "user": None,
-}
 
 #: Item type -> what its ids begin with.
 _PREFIXES = {
@@ -63,65 +42,12 @@ def is_own_id(id: str | None) -> bool:
     return id is not None and _OWN_ID.fullmatch(id) is not None
 
 
-class ResponseShape:
-    """Writes the response object, again and again while an answer streams."""
-
-    def __init__(self, request: ChatRequest | None) -> None:
-        fields = request.fields if request is not None else None
-        given = dict(fields.members) if fields is not None and fields.dialect == DIALECT else {}
-        self._repeated = [
-            (name, value)
-            for name, default in _REPEATED.items()
-            if (value := _compact(given.get(name, b"null"), default)) is not None
-        ]
-        #: Members that an upstream of this API has said of the response: they stand in the place of what is repeated.
-        self.extra: dict[str, bytes] = {}
-
-    def write(
-        self,
-        start: ResponseStart,
-        status: str,
-        output: Iterable[bytes],
-        *,
-        usage: Usage | None = None,
-        finish: Finish | None = None,
-        error: bytes = b"null",
-    ) -> bytes:
-        """The object. `finish` says why it is incomplete, where it is."""
-        reason = _why_incomplete(finish) if finish is not None else None
-        written = {
-            "id": dump(start.id),
-            "object": b'"response"',
-            "created_at": dump(start.created),
-            "status": dump(status),
-            "background": b"false",
-            "error": error,
-            "incomplete_details": dump({"reason": reason}) if reason else b"null",
-            "model": dump(start.model),
-            "output": write_array(output),
-            "store": b"false",
-            "usage": write_usage(usage) if usage is not None else b"null",
-            **dict(self._repeated),
-        }
-        return write_object((written | self.extra).items())
-
-
-def _compact(raw: bytes, default: bytes | None) -> bytes | None:
-    """The client's own value; the default where there is none."""
-    return default if raw == b"null" else one_line(raw)
-
-
-def one_line(raw: bytes) -> bytes:
-    """JSON without white space between its tokens, where it does not fit into one line of an event as it is."""
-    return msgspec.json.format(raw, indent=-1) if b"\n" in raw or b"\r" in raw else raw
-
-
 def status_of(finish: Finish) -> str:
     """The status of a response that ended so."""
-    return "incomplete" if _why_incomplete(finish) else "completed"
+    return "incomplete" if why_incomplete(finish) else "completed"
 
 
-def _why_incomplete(finish: Finish) -> str | None:
+def why_incomplete(finish: Finish) -> str | None:
     """Why a response that ended so is incomplete; a pause has no word of OpenAI's, so it keeps its own."""
     return finish.raw if finish.is_paused else _INCOMPLETE.get(finish.reason)
 

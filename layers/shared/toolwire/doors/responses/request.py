@@ -61,8 +61,8 @@ class ResponsesDoor(Door):
     def sample_request(self, tools: Iterable[tuple[str, bytes]]) -> HttpRequest:
         return sample_post("/responses", (("input", b'"?"'),), tools)
 
-    def stream_encoder(self, request: ChatRequest, context: AnswerContext) -> StreamEncoder:  # noqa: ARG002
-        return ResponsesEncoder(request)
+    def stream_encoder(self, request: ChatRequest, context: AnswerContext) -> StreamEncoder:
+        return ResponsesEncoder(request, context.now)
 
     def render_response(self, response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:
         return render_response(response, batch, context)

@@ -7,11 +7,14 @@ once, and the complete output at the end.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from toolwire.doors.openai_errors import error_object
 from toolwire.doors.responses.emitter import Frame
 from toolwire.doors.responses.output import delta_of, text_delta_of
+from toolwire.doors.responses.required import whole_item, whole_part
 from toolwire.doors.responses.writer import EventWriter
 from toolwire.framing.sse import encode_comment, encode_event
 from toolwire.model.errors import GatewayError
@@ -35,6 +38,14 @@ _STARTS = (ResponseStart, TextStart, ReasoningStart, ToolCallStart, OpaquePart)
 
 _ENDINGS = ("response.completed", "response.incomplete", "response.failed")
 
+#: Event that shows a response, an item or a part -> the status of one that does not say its own.
+_STATUSES = {
+    "response.created": "in_progress", "response.in_progress": "in_progress", "response.queued": "queued",
+    "response.completed": "completed", "response.incomplete": "incomplete", "response.failed": "failed",
+    "response.output_item.added": "in_progress", "response.output_item.done": "completed",
+    "response.content_part.added": "", "response.content_part.done": "",
+}  # fmt: skip
+
 #: Error codes that clients of this API act on; any other failure is the server's.
 _KNOWN_CODES = ("context_length_exceeded", "insufficient_quota", "invalid_prompt", "rate_limit_exceeded")
 
@@ -54,8 +65,8 @@ class ResponsesEncoder:
     them. What was changed is written anew, and so is, from the first item written anew, every later one.
     """
 
-    def __init__(self, request: ChatRequest) -> None:
-        self._writer = EventWriter(request)
+    def __init__(self, request: ChatRequest, now: Callable[[], float]) -> None:
+        self._writer = EventWriter(request, now)
         self._took_over = self._over = False
         self._mended = False  # whether anything was written anew: then so is the ending, with what the client has seen
 
@@ -64,7 +75,7 @@ class ResponsesEncoder:
         if raw is not None:
             return self._pass(raw, batch.events)
         writer = self._writer
-        writer.note(dict(batch.extra).get("response", ()))
+        writer.shape.note(dict(batch.extra).get("response", ()))
         self._mended = self._mended or bool(batch.events)
         if writer.same_dialect and any(isinstance(event, _STARTS) for event in batch.events):
             self._took_over = True
@@ -113,7 +124,7 @@ class ResponsesEncoder:
         frame = _frame_decoder.decode(raw)
         index = frame.output_index
         if frame.type == "response.created":
-            writer.note(unnamed(frame.response, KNOWN_RESPONSE))
+            writer.shape.note(unnamed(frame.response, KNOWN_RESPONSE))
         if (self._mended or writer.output.open) and frame.type in _ENDINGS:
             return self._end_anew(frame, events)
         if index not in writer.output.raw_open and (self._took_over or self._is_ours(frame, events)):
@@ -124,7 +135,7 @@ class ResponsesEncoder:
             writer.output.open_raw(
                 index, item.id if isinstance(item.id, str) else "", is_message=item.type == "message"
             )
-        shown = self._numbered(frame, raw)
+        shown = self._shown(frame, raw, events)
         writer.emitter.frame = frame
         more = writer.write(events)  # no event but the reference document's own
         writer.emitter.frame = None
@@ -141,18 +152,41 @@ class ResponsesEncoder:
             return False
         return bool(events) or any(item.index == frame.output_index for item in self._writer.output.open)
 
-    def _numbered(self, frame: Frame, raw: bytes) -> bytes:
+    def _shown(self, frame: Frame, raw: bytes, events: tuple[StreamEvent, ...]) -> bytes:
+        """The upstream's own event. What it lacks is put in; most are whole and pass as they are."""
+        changed = self._put_in(frame, events)
+        if bytes(frame.logprobs) == b"null":
+            changed["logprobs"] = b"[]"
         number = self._writer.emitter.next_number()
         if frame.sequence_number != number:
-            raw = write_object((members(raw) | {"sequence_number": dump(number)}).items())
-        return encode_event(frame.type.encode(), raw)
+            changed["sequence_number"] = dump(number)
+        return encode_event(frame.type.encode(), write_object((members(raw) | changed).items()) if changed else raw)
+
+    def _put_in(self, frame: Frame, events: tuple[StreamEvent, ...]) -> dict[str, bytes]:
+        """The members of the event that are not whole, written anew. What the frame keeps of them is whole then."""
+        status = _STATUSES.get(frame.type)
+        if status is None:
+            return {}
+        start = self._writer.start or next(event for event in events if type(event) is ResponseStart)
+        changed: dict[str, bytes] = {}
+        for name, given, whole in (
+            ("response", frame.response, lambda raw: self._writer.shape.whole(raw, start, status)),
+            ("item", frame.item, lambda raw: whole_item(raw, status, start.id or "", frame.output_index or 0)),
+            ("part", frame.part, whole_part),
+        ):
+            raw = bytes(given)
+            if raw != b"null" and (written := whole(raw)) != raw:
+                changed[name] = written
+                setattr(frame, name, msgspec.Raw(written))
+        return changed
 
     def _end_anew(self, frame: Frame, events: tuple[StreamEvent, ...]) -> bytes:
         """The upstream's ending, with what the client has seen for its output."""
         writer = self._writer
         assert writer.start is not None
         out = writer.write(event for event in events if type(event) is not ResponseEnd) + writer.close_all()
-        response = members(frame.response) | {"id": dump(writer.start.id), "model": dump(writer.start.model)}
+        whole = writer.shape.whole(bytes(frame.response), writer.start, frame.type.removeprefix("response."))
+        response = members(whole) | {"id": dump(writer.start.id), "model": dump(writer.start.model)}
         response["output"] = write_array(writer.output.finished())
         self._over = True
         return out + writer.ending(frame.type.encode(), write_object(response.items()))

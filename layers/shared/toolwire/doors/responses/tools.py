@@ -169,10 +169,11 @@ def read_tool_choice(top: dict[str, bytes], tools: tuple[Tool, ...]) -> tuple[To
         return ToolChoice("required", (_chosen(raw, shape.type, tools),), named=True), []
     if shape.type != "allowed_tools":
         return ToolChoice("required"), [f"tool_choice ({shape.type})"]
-    if shape.mode not in ("auto", "required") or not shape.tools:
+    mode = shape.mode or "auto"
+    if mode not in _WORDS or not shape.tools:
         raise RequestError(
             '`tool_choice` must be {"type": "function", "name": ...} or {"type": "allowed_tools", '
-            '"mode": "auto" or "required", "tools": [at least one]}',
+            '"mode": "auto", "required" or "none", "tools": [at least one]}',
             param="tool_choice",
             code="invalid_value",
         )
@@ -184,7 +185,7 @@ def read_tool_choice(top: dict[str, bytes], tools: tuple[Tool, ...]) -> tuple[To
         if kind in ("function", "custom")
     )
     foreign = [f"tool_choice ({kind})" for kind in kinds if kind not in ("function", "custom")]
-    return ToolChoice(cast(Any, shape.mode), names or None), foreign
+    return (ToolChoice("none") if mode == "none" else ToolChoice(cast(Any, mode), names or None)), foreign
 
 
 def _chosen(raw: bytes, kind: str, tools: tuple[Tool, ...]) -> str:

@@ -22,6 +22,7 @@ from toolwire.doors.responses.output import (
     summary_place,
     text_delta_of,
 )
+from toolwire.doors.responses.response_object import ResponseShape
 from toolwire.doors.responses.tools import Names
 from toolwire.model.events import (
     Finish,
@@ -41,7 +42,6 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.model.request import ChatRequest
-from toolwire.model.source import Members
 from toolwire.wire.json import dump, is_object
 from toolwire.wire.openai_responses import DIALECT, SEARCH_CALL
 
@@ -49,14 +49,14 @@ from toolwire.wire.openai_responses import DIALECT, SEARCH_CALL
 class EventWriter:
     """Writes one answer: neutral events in, bytes of the API's events out."""
 
-    def __init__(self, request: ChatRequest) -> None:
+    def __init__(self, request: ChatRequest, now: Callable[[], float]) -> None:
         self.emitter = Emitter(request.options.extended_events)
         self.output = Output(self.emitter)
         self.start: ResponseStart | None = None
         self.usage: Usage | None = None
         self.same_dialect = False  # whether the upstream speaks this API, and a call's unnamed members mean something
         self._names = Names(request)
-        self._shape = items.ResponseShape(request)
+        self.shape = ResponseShape(request, now)
         self._refusals: dict[int, bool] = {}  # part index of a text -> whether it is a refusal
         self._texts: dict[int, tuple[OutputItem, Content]] = {}  # part index -> where its text goes
         self._items: dict[int, OutputItem] = {}  # part index of reasoning or a call -> its item
@@ -73,24 +73,20 @@ class EventWriter:
 
     # ------------------------------------------------------------ the response
 
-    def note(self, extra: Members) -> None:
-        """What an upstream of this API says of the response and no event tells: it stands in every later one."""
-        self._shape.extra |= {name: items.one_line(value) for name, value in extra}
-
     def lifecycle(self, kind: bytes) -> bytes:
         """An event that shows the response as it stands before its end."""
         if self.emitter.frame is not None:
             return b""
         assert self.start is not None
         return self.emitter.event(
-            kind, b'"response":', self._shape.write(self.start, "in_progress", self.output.finished())
+            kind, b'"response":', self.shape.write(self.start, "in_progress", self.output.finished())
         )
 
     def failed(self, error: bytes) -> bytes:
         """`response.failed`, with all that was said. What is open was not finished."""
         assert self.start is not None
         self.output.cut_open()
-        response = self._shape.write(self.start, "failed", self.output.finished(), usage=self.usage, error=error)
+        response = self.shape.write(self.start, "failed", self.output.finished(), usage=self.usage, error=error)
         return self.ending(b"response.failed", response)
 
     def ending(self, kind: bytes, response: bytes) -> bytes:
@@ -117,7 +113,7 @@ class EventWriter:
         assert self.start is not None
         out, finish = self.close_all(), self._finish
         status = items.status_of(finish)
-        response = self._shape.write(self.start, status, self.output.finished(), usage=self.usage, finish=finish)
+        response = self.shape.write(self.start, status, self.output.finished(), usage=self.usage, finish=finish)
         return out + self.ending(b"response." + status.encode(), response)
 
     def _used(self, event: UsageUpdate) -> bytes:

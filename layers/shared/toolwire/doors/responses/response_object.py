@@ -1,0 +1,125 @@
+"""The response object: written by us, or an upstream's own with what it left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from toolwire.doors.responses.items import why_incomplete, write_usage
+from toolwire.doors.responses.request_echo import one_line, request_echo
+from toolwire.doors.responses.required import (
+    NULLABLE,
+    whole_output,
+    whole_reasoning,
+    whole_text,
+    whole_tools,
+    with_members,
+)
+from toolwire.model.events import Finish, ResponseStart, Usage
+from toolwire.model.request import ChatRequest
+from toolwire.model.source import Members
+from toolwire.wire.json import dump, raw_members, write_array, write_object
+
+_NULL = b"null"
+
+
+class ResponseShape:
+    """Writes the response object, again and again while an answer streams. `now`: seconds since 1970."""
+
+    def __init__(self, request: ChatRequest | None, now: Callable[[], float]) -> None:
+        self._request, self._now = request, now
+        self._echo: dict[str, bytes] | None = None
+        self._completed_at: int | None = None
+        self._said: dict[str, bytes] = {}
+
+    def note(self, extra: Members) -> None:
+        """Members that an upstream of this API says of the response and no event tells: they stand in the place of
+        what is repeated, in every later one."""
+        self._said |= {name: one_line(_shaped(name, value)) for name, value in extra}
+
+    def write(
+        self,
+        start: ResponseStart,
+        status: str,
+        output: Iterable[bytes],
+        *,
+        usage: Usage | None = None,
+        finish: Finish | None = None,
+        error: bytes = _NULL,
+    ) -> bytes:
+        """The object. `finish` says why it is incomplete, where it is."""
+        reason = why_incomplete(finish) if finish is not None else None
+        written = {
+            "id": dump(start.id),
+            "object": b'"response"',
+            "created_at": dump(start.created),
+            "completed_at": self._time(start, status),
+            "status": dump(status),
+            "background": b"false",
+            "error": error,
+            "incomplete_details": dump({"reason": reason}) if reason else _NULL,
+            "model": dump(start.model),
+            "output": write_array(output),
+            "store": b"false",
+            "usage": write_usage(usage) if usage is not None else _NULL,
+            **self._repeated(),
+        }
+        if not self._said:
+            return write_object(written.items())
+        said = {
+            name: value
+            for name, value in self._said.items()
+            if value != _NULL or (name in NULLABLE and name != "completed_at")
+        }
+        return write_object((written | said).items())
+
+    def whole(self, raw: bytes, start: ResponseStart, status: str) -> bytes:
+        """An upstream's own object with what the standard requires and it does not say; itself where it says all."""
+        given = raw_members(raw)
+        changed = {name: _shaped(name, bytes(given[name])) for name in _SHAPES if name in given}
+        if "output" in given:
+            item_status = "in_progress" if status == "in_progress" else "completed"
+            changed["output"] = whole_output(bytes(given["output"]), item_status, start.id or "")
+        required = {
+            "id": dump(start.id),
+            "object": b'"response"',
+            "created_at": dump(start.created),
+            "status": dump(status),
+            "error": _NULL,
+            "incomplete_details": _NULL,
+            "model": dump(start.model),
+            "output": b"[]",
+            "usage": _NULL,
+            "background": b"false",
+            "store": b"false",
+            **self._repeated(),
+        }
+        required.pop("user", None)
+        if "completed_at" not in given:
+            required["completed_at"] = self._time(start, status)
+        return with_members(raw, required, changed)
+
+    def _repeated(self) -> dict[str, bytes]:
+        if self._echo is None:
+            self._echo = request_echo(self._request)
+        return self._echo
+
+    def _time(self, start: ResponseStart, status: str) -> bytes:
+        """When the answer was completed, the same however often it is asked for; null until then."""
+        if status != "completed":
+            return _NULL
+        if self._completed_at is None:
+            self._completed_at = max(int(self._now()), start.created or 0)
+        return dump(self._completed_at)
+
+
+#: Members of the response that have required members of their own.
+_SHAPES: dict[str, Callable[[bytes], bytes]] = {"reasoning": whole_reasoning, "text": whole_text, "tools": whole_tools}
+
+
+def _shaped(name: str, raw: bytes) -> bytes:
+    """A host's member with what it requires; as it came where it is of no form that the API has."""
+    shape = _SHAPES.get(name)
+    try:
+        return shape(raw) if shape is not None and raw != _NULL else raw
+    except ValueError:
+        return raw
