@@ -9,7 +9,7 @@ import pytest
 
 from tests.providers.openai_chat.test_request import TIME, USER, WEATHER, build, call, result, sent, turn
 from toolwire.model.errors import RequestError
-from toolwire.providers.profiles import PROFILES
+from toolwire.providers.profiles import PROFILES, profile_for_model
 from toolwire.rewrite.history import NO_RESULT
 
 # ---------------------------------------------------------------- profiles
@@ -126,12 +126,32 @@ def test_an_empty_list_of_parts_is_no_content() -> None:
     assert len(messages) == 3  # hosts refuse a turn that says nothing
 
 
-def test_deepseek_gets_reasoning_with_every_turn_that_calls_tools() -> None:
-    """Its thinking mode refuses one without, and clients drop what OpenAI does not document."""
+@pytest.mark.parametrize("profile", ["deepseek", "moonshot"])
+@pytest.mark.parametrize("told", [None, "", "I look."])
+def test_reasoning_goes_with_every_turn_that_calls_tools(told: str | None, profile: str) -> None:
+    """Their thinking modes refuse one without, or with an empty one; clients drop what OpenAI does not document."""
     plain = {"role": "assistant", "content": "A"}
-    messages = sent(USER, turn(call("a")), result("a"), plain, profile="deepseek")["messages"]
-    assert messages[1] == turn(call("a"), reasoning_content="")
+    given = turn(call("a")) if told is None else turn(call("a"), reasoning_content=told)
+    messages = sent(USER, given, result("a"), plain, profile=profile)["messages"]
+    assert messages[1] == turn(call("a"), reasoning_content=told or " ")
     assert messages[3] == plain
+
+
+@pytest.mark.parametrize(
+    ("model", "profile"),
+    [
+        ("kimi-k2-thinking", "moonshot"), ("moonshotai/Kimi-K2-Thinking", "moonshot"),
+        ("kimi-k2-thinking-turbo", "moonshot"),
+        ("moonshot.kimi-k2-thinking", "moonshot"), ("kimi-k2.5", "moonshot"), ("moonshotai/kimi-k2.6", "moonshot"),
+        ("accounts/fireworks/models/kimi-k2p5", "moonshot"), ("kimi-k2.5:cloud", "moonshot"), ("kimi-k3", "moonshot"),
+        ("Pro/moonshotai/Kimi-K2.5", "moonshot"), ("kimi-k2.7-code", "moonshot"), ("kimi-for-coding", "moonshot"),
+        ("kimi-thinking-preview", "moonshot"), ("kimi-latest", "compatible"), ("kimi-k2-0905-preview", "compatible"),
+        ("moonshotai/Kimi-K2-Instruct", "compatible"), ("kimi-k2-turbo-preview", "compatible"),
+        ("deepseek-v4-pro", "compatible"), ("my-kimi-k3", "compatible"),
+    ],
+)  # fmt: skip
+def test_a_model_brings_its_makers_rules(model: str, profile: str) -> None:
+    assert profile_for_model(model) == profile
 
 
 def test_a_late_result_is_moved_to_its_turn() -> None:

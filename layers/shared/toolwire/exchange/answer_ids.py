@@ -14,8 +14,11 @@ from toolwire.model.events import Batch, ResponseStart, StreamEvent, ToolCallSta
 from toolwire.model.stage import Deltas, Stage
 from toolwire.wire.plain import plain
 
-#: What leaks around a tool's name: a namespace before it, a count or special tokens behind it.
-_AROUND_NAME = re.compile(r"(?:functions?[.:/]+)?([^<:]+?)(?::\d+|\s*<\|.*)?", re.DOTALL)
+#: What leaks around a tool's name: a header or a namespace before it (`default_api` is Gemini's), a count or special
+#: tokens behind it, white space.
+_AROUND_NAME = re.compile(
+    r"\s*(?:.*\bto=)?(?:(?:functions?|tools?|default_api)[.:/]+)?([^<:]+?)\s*(?::\d+|<\|.*)?\s*", re.DOTALL
+)
 
 
 @dataclass(slots=True)

@@ -33,7 +33,7 @@ _ABOUT_STATE = re.compile(r"signature|thinking|thought|reasoning|encrypted", re.
 
 #: What a refusal says that misses the reasoning of earlier turns (Moonshot, and hosts of its models).
 _WANTS_REASONING = re.compile(
-    r"reasoning_content\b.*\b(missing|required|must|lacks?)\b|\b(missing|must|requires?)\b.*reasoning_content",
+    r"reasoning[_ ]content\b.*\b(missing|required|must|lacks?)\b|\b(missing|must|requires?)\b.*reasoning[_ ]content",
     re.IGNORECASE,
 )
 
@@ -79,11 +79,11 @@ class Attempt:
         """Whether the provider wants the reasoning of earlier turns, which it was not sent: `with_reasoning` may be
         answered."""
         wants = status == 400 and _WANTS_REASONING.search(refusal.message) is not None
-        return wants and not self.profile.reasoning_required and self.profile.reasoning_back == "reasoning_content"
+        return wants and not self.profile.reasoning_required and self.profile.reasoning_back is not None
 
     def with_reasoning(self) -> Attempt:
-        """The same with a member for reasoning in every turn with calls, empty where the history has none. Raises
-        RequestError."""
+        """The same with `reasoning_content` in every turn with calls, blank where the history has none: also at an
+        aggregator that calls it otherwise, whose host behind it has refused. Raises RequestError."""
         return prepare_attempt(self._client, self.target, self._credential, self._found, wants_reasoning=True)
 
     def refuses_betas(self, status: int | None, refusal: GatewayError) -> bool:
@@ -131,7 +131,7 @@ def prepare_attempt(
     request = client.request
     provider, profile = load_provider(target.provider.wire), profile_of(target)
     if wants_reasoning:
-        profile = replace(profile, reasoning_required=True)
+        profile = replace(profile, reasoning_required=True, reasoning_back="reasoning_content")
     same_dialect = client.door.dialect in provider.lanes
     if not (same_dialect and provider.judges_results):
         check_results(request)

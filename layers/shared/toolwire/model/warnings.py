@@ -35,7 +35,7 @@ MESSAGES = {
     "max_tokens_raised": "`max_tokens` was raised to the provider's least, 16.",
     "not_supported": "The provider has no word for `{}`, so it was left out.",
     "parallel_calls_returned": "The model made several calls although `parallel_tool_calls` is false.",
-    "reasoning_added": "The host asks for reasoning with every call of the history: what was missing was sent empty.",
+    "reasoning_added": "The host asks for reasoning with every call of the history: what was missing was sent blank.",
     "reasoning_effort_changed": "The model does not know this reasoning effort; it got the nearest one.",
     "reasoning_turned_off": "Reasoning was turned off: the model cannot reason under this request's settings.",
     "response_format_in_words": "The provider has no member for this form of answer here: it was asked for in words.",

@@ -151,9 +151,10 @@ PROFILES: dict[str, Profile] = {
 }
 
 #: Models, as patterns of their names without the host's namespace, whose rules go with them to every compatible host:
-#: the profile of their maker.
+#: the profile of their maker. Kimi's that think, and thinking is on unless a request says no; some hosts write their
+#: names with a `p` for the point.
 MODELS: tuple[tuple[str, str], ...] = (
-    (r"kimi-k2-thinking.*|kimi-thinking.*|kimi-k2\.[5-9].*|kimi-k[3-9].*", "moonshot"),
+    (r"(?:moonshot(?:ai)?\.)?kimi-(?:k2-thinking|thinking|k2[.p][5-9]|k[3-9]|for-coding).*", "moonshot"),
 )
 
 
