@@ -26,7 +26,7 @@ PACKED  := $(abspath $(wildcard toolwire.toml))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run providers test integration agents check format build deploy key secret destroy verify replay conformance \
+.PHONY: help run providers minimize test integration agents check format build deploy key secret destroy verify replay conformance \
 	openapi mcp-schemas bench lock clean python3 deployable config
 
 help:  ## list the targets
@@ -35,8 +35,8 @@ help:  ## list the targets
 	@echo
 	@echo "A clone needs no other data. TOOLWIRE_SHARED=DIR adds the tests and cases against reference data in DIR (CONTRIBUTING.md)."
 
-run: .venv/run.stamp  ## serve the gateway on 127.0.0.1 (PORT=8080 CONFIG=toolwire.toml)
-	@$(if $(wildcard $(KEYS_FILE)),KEYS_FILE='$(KEYS_FILE)' )$(RUN) -m local.server --port $(PORT) $(if $(CONFIG),--config $(CONFIG))
+run: .venv/run.stamp  ## serve the gateway on 127.0.0.1 (PORT=8080 CONFIG=toolwire.toml RECORD=recordings/ REDACT=1)
+	@$(if $(RECORD),RECORD='$(RECORD)' )$(if $(REDACT),REDACT='$(REDACT)' )$(if $(wildcard $(KEYS_FILE)),KEYS_FILE='$(KEYS_FILE)' )$(RUN) -m local.server --port $(PORT) $(if $(CONFIG),--config $(CONFIG))
 
 providers: .venv/run.stamp  ## every provider: its address, and which variable has its key (CONFIG=toolwire.toml)
 	@$(if $(CONFIG),TOOLWIRE_CONFIG='$(CONFIG)' )$(RUN) -m local.banner
@@ -104,8 +104,12 @@ destroy: .venv/run.stamp .venv-sam/stamp  ## delete a deployed stack; its keys s
 verify: .venv/run.stamp  ## check a deployment, or the local server (URL=http://127.0.0.1:8080/v1 KEY=... SLOW=1)
 	@$(if $(URL),,$(error verify needs URL=, e.g. URL=http://127.0.0.1:$(PORT)/v1))$(if $(KEY),TOOLWIRE_KEY='$(KEY)' )$(RUN) -m local.verify $(if $(SLOW),--slow )$(URL)
 
-replay: .venv/run.stamp  ## replay a recorded exchange, side by side (EVENT=events/<name> UPDATE=1)
-	@$(if $(EVENT),,$(error replay needs EVENT=, one of: $(patsubst %/event.json,%,$(wildcard events/*/event.json))))$(RUN) -m local.replay $(EVENT)$(if $(UPDATE), --update)
+replay: .venv/run.stamp  ## replay a recorded exchange, side by side (EVENT=events/<name> UPDATE=1 MODEL=other/one CONFIG=)
+	@$(if $(EVENT),,$(error replay needs EVENT=, one of: $(patsubst %/event.json,%,$(wildcard events/*/event.json))))$(if $(CONFIG),TOOLWIRE_CONFIG='$(CONFIG)' )$(RUN) -m local.replay '$(EVENT)'$(if $(UPDATE), --update)$(if $(MODEL), --model '$(MODEL)')
+
+minimize: .venv/run.stamp  ## make a failing event folder small (EVENT=recordings/<request id> CHECK='command {}' OUT=folder)
+	@$(if $(EVENT),,$(error minimize needs EVENT=, a folder of recordings))$(RUN) -m local.minimize '$(EVENT)' \
+		$(if $(CHECK),--check '$(CHECK)') $(if $(OUT),--out '$(OUT)')
 
 conformance: .venv/dev.stamp  ## write docs/conformance.md and the README's table from the test matrix
 	$(RUN) -m tests.matrix.page

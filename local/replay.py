@@ -2,10 +2,12 @@
 
     python -m local.replay events/parallel_calls_interleaved
     python -m local.replay events/parallel_calls_interleaved --update
+    python -m local.replay recordings/<request id> --model other/one
 
 A frame that reaches the client as it came is shown as "=", and "..." stands for what a line shares with the one above
 it; the files hold every byte. What comes out is compared with the folder's `expected.*`;
-`--update` rewrites those. Exit status: 0 as expected, 1 with a difference, 2 when the folder holds no scenario.
+`--update` rewrites those. With `--model` the same conversation is sent to another provider, really, and both are shown.
+Exit status: 0 as expected, 1 with a difference, 2 when the folder holds no scenario.
 """
 
 from __future__ import annotations
@@ -14,14 +16,25 @@ import argparse
 import dataclasses
 import difflib
 import json
+import logging
+import os
 import shutil
 import sys
 import textwrap
 from collections.abc import Iterator
+from functools import partial
 from itertools import takewhile, zip_longest
 from pathlib import Path
 
-from toolwire.shell.serve.replay import Replay, load_scenario, replay
+from local.again import answer_text, ask_again, recorded_rows, rows, side_by_side, with_model
+from local.watch.exchanges import Exchanges
+from local.watch.recorder import expected_files
+from toolwire.doors import door_at
+from toolwire.shell.serve.door import serve
+from toolwire.shell.serve.observe import SERVICE, logger
+from toolwire.shell.serve.proxy_event import resource
+from toolwire.shell.serve.replay import Replay, replay
+from toolwire.shell.serve.scenario import Scenario, load_scenario
 
 #: Columns of text when the output is no terminal.
 _COLUMNS = 180
@@ -30,24 +43,12 @@ _GAP = " | "
 _SHORTEST_CUT = 40
 
 
-def outcome(replayed: Replay) -> dict[str, bytes]:
-    """The `expected.*` files of a replay, by name."""
-    headers = dict(replayed.head.headers)
-    head = {"status": replayed.head.status, "headers": headers}
-    stream = "text/event-stream" in headers.get("content-type", "")
-    files = {"expected.json": json.dumps(head, indent=2).encode() + b"\n"}
-    files["expected.sse" if stream else "expected.body.json"] = replayed.body
-    if replayed.request is not None:
-        files["expected.request.json"] = replayed.request
-    return files
-
-
 def show(replayed: Replay, columns: int) -> Iterator[str]:
     """The lines of the table."""
     width = (columns - 2 * len(_GAP)) // 3
-    if replayed.request is not None:
+    for request in replayed.requests:
         yield "request to the provider:"
-        yield from textwrap.wrap(replayed.request.decode("utf-8", "replace"), columns, break_on_hyphens=False)
+        yield from textwrap.wrap(request.decode("utf-8", "replace"), columns, break_on_hyphens=False)
         yield ""
     yield _row(width, "from the provider", "neutral events", f"to the client ({replayed.head.status})")
     received, sent = _Shortener(), _Shortener()
@@ -101,6 +102,7 @@ def update(folder: Path, files: dict[str, bytes]) -> None:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m local.replay", description="Replays a recorded exchange.")
     parser.add_argument("event", type=Path, help="a scenario's folder, such as events/one_call_stream")
+    parser.add_argument("--model", help="send the client's request to this model instead, and show both")
     parser.add_argument("--update", action="store_true", help="rewrite the folder's expected.* files")
     options = parser.parse_args(arguments)
     folder: Path = options.event.parent if options.event.is_file() else options.event
@@ -109,10 +111,13 @@ def main(arguments: list[str] | None = None) -> int:
     except (OSError, ValueError, KeyError) as error:
         print(f"{folder} holds no scenario: {type(error).__name__}: {error}", file=sys.stderr)
         return 2
+    columns = shutil.get_terminal_size((_COLUMNS, 0)).columns
+    if options.model:
+        return _replay_at(options.model, folder, scenario, columns)
     replayed = replay(scenario)
-    for line in show(replayed, shutil.get_terminal_size((_COLUMNS, 0)).columns):
+    for line in show(replayed, columns):
         print(line)
-    files = outcome(replayed)
+    files = expected_files(replayed)
     changed = list(differences(folder, files))
     if options.update:
         update(folder, files)
@@ -120,6 +125,30 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     print("\nas expected" if not changed else "\nNOT as expected:", *changed, sep="\n")
     return 1 if changed else 0
+
+
+def _replay_at(model: str, folder: Path, scenario: Scenario, columns: int) -> int:
+    """Sends the conversation to another model and shows both. Returns the exit status: 1 where it was refused."""
+    door = door_at(resource(scenario.event))
+    if door is None:
+        print(f"{folder}: no model was asked", file=sys.stderr)
+        return 2
+    for name in ("KEYS_FILE", "KEYS_TABLE", "KEY_SHA256", "REQUIRE_KEY"):  # whoever runs this has the providers' keys
+        os.environ.pop(name, None)
+    logger()
+    logging.getLogger(SERVICE).setLevel(logging.ERROR)
+    seen = ask_again(with_model(scenario.event, model), partial(serve, door), Exchanges())
+    about = folder / "exchange.json"
+    before = recorded_rows(json.loads(about.read_text("utf-8"))) if about.exists() else {}
+    bodies = {path.name: path.read_bytes() for path in folder.glob("expected*")}
+    before["request"] = answer_text(bodies.get("expected.request.json", b""))
+    before["answer"] = answer_text(bodies.get("expected.sse") or bodies.get("expected.body.json", b""))
+    after = rows(seen)
+    after["request"] = "\n".join(answer_text(asked.body) for asked in seen.asked)
+    after["answer"] = answer_text(b"".join(note.what for note in seen.notes if note.kind == "sent"))
+    for line in side_by_side(before, after, columns):
+        print(line)
+    return 1 if seen.error is not None else 0
 
 
 def _said(value: object) -> str:

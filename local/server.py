@@ -282,11 +282,14 @@ def _serve(host: str, port: int) -> int:
             use_store(moto_store(os.environ))
         settings, store = current_settings(), current_store()
         server.handlers = load_handlers(FUNCTIONS)
+        watching.begin()
     except SettingsError as error:
         print(f"toolwire: {error}", file=sys.stderr)
         return 1
-    print(banner(server.url, settings, WIRES, os.environ, store.name), flush=True)
-    watching.begin()
+    except OSError as error:
+        print(f"toolwire: RECORD: {watching.record} cannot be made: {error.strerror}", file=sys.stderr)
+        return 1
+    print(banner(server.url, settings, WIRES, os.environ, store.name, watching.rows()), flush=True)
     try:
         server.serve_forever()
     except KeyboardInterrupt:

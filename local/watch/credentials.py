@@ -51,9 +51,9 @@ def secrets_of(headers: Iterable[tuple[str, str]], url: str = "") -> set[bytes]:
 
 
 def blotted(data: bytes, secrets: Iterable[bytes]) -> bytes:
-    """The bytes with every credential replaced, at the same length, so that what counts bytes still holds."""
+    """The bytes with every credential replaced, as `GatewayError.without` replaces it."""
     for secret in secrets:
-        data = data.replace(secret, b"*" * len(secret))
+        data = data.replace(secret, b"***")
     return data
 
 

@@ -10,12 +10,16 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from local.watch.credentials import blotted, kept_event, kept_headers, kept_url, secrets_of
+from toolwire.conversation.restore import NOTHING_FOUND, Found
+from toolwire.exchange.prepare import ClientRequest
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import Batch
 from toolwire.model.http import Head, Headers, UpstreamRequest
+from toolwire.model.settings import Target
+from toolwire.shell.serve.admission import Admitted
 from toolwire.shell.serve.observe import RequestRecord, call_lines
 from toolwire.shell.serve.output import Carrier, Output
-from toolwire.shell.serve.watch import Given, Watch
+from toolwire.shell.serve.watch import Watch
 
 #: Bytes that are held of one exchange; what comes after them is not seen.
 MOST_EXCHANGE_BYTES = 32 << 20
@@ -52,7 +56,10 @@ class SeenExchange(Watch):
         self.request_id: str = event["requestContext"]["requestId"]
         self.began_at = datetime.now(UTC)
         self.notes: list[Note] = []
-        self.inputs: Given | None = None
+        self.who: Admitted | None = None
+        self.client: ClientRequest | None = None
+        self.target: Target | None = None
+        self.found: Found = NOTHING_FOUND
         self.times: list[float] = []
         self.ids: list[str] = []
         self.record: RequestRecord | None = None
@@ -70,9 +77,13 @@ class SeenExchange(Watch):
 
     # ------------------------------------------------------------ what is told while it runs
 
-    def given(self, given: Given) -> None:
+    def admitted(self, admitted: Admitted) -> None:
         """See `Watch`."""
-        self.inputs = given
+        self.who = admitted
+
+    def prepared(self, client: ClientRequest, target: Target, found: Found) -> None:
+        """See `Watch`."""
+        self.client, self.target, self.found = client, target, found
 
     def told_time(self, seconds: float) -> None:
         """See `Watch`."""
@@ -214,11 +225,11 @@ def summary(seen: SeenExchange) -> Summary:
     line = Summary(seen.request_id, seen.began_at, seen.event["httpMethod"], seen.path)
     notes = list(seen.notes)
     line.attempts = sum(note.kind == "asked" for note in notes)
-    if seen.inputs is not None:
-        request = seen.inputs.client.request
+    if seen.client is not None and seen.target is not None:
+        request = seen.client.request
         line.model, line.tools, line.stream = request.model, len(request.tools), request.stream
-        line.door = seen.inputs.client.door.name
-        line.provider = f"{seen.inputs.target.provider.name}/{seen.inputs.target.model}"
+        line.door = seen.client.door.name
+        line.provider = f"{seen.target.provider.name}/{seen.target.model}"
     line.first_byte = next((note.at for note in notes if note.kind == "sent"), None)
     line.status = next((note.what.status for note in notes if note.kind == "sent_head"), None)
     record = seen.record

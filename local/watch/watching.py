@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from local.watch.exchanges import Exchanges
 
@@ -19,17 +20,35 @@ class Watching:
 
     exchanges: Exchanges | None
     on_terminal: bool
+    record: Path | None
+    redact: bool
 
     @classmethod
     def of(cls, env: Mapping[str, str], *, is_terminal: bool) -> Watching:
         """What the environment asks for."""
         text = env.get("LOG_FORMAT", "").strip().lower()
         on_terminal = text == "text" or (is_terminal and text != "json")
-        return cls(Exchanges() if on_terminal else None, on_terminal)
+        folder = env.get("RECORD", "").strip()
+        record = Path(folder) if folder else None
+        redact = env.get("REDACT", "").strip() not in ("", "0")
+        return cls(Exchanges() if on_terminal or record else None, on_terminal, record, redact)
+
+    def rows(self) -> dict[str, list[str]]:
+        """What the start banner says of them."""
+        if self.record is None:
+            return {}
+        return {"recorded in": [f"{self.record}{', without what was said' if self.redact else ', prompts included'}"]}
 
     def begin(self) -> None:
-        """Watches from now on."""
-        if self.exchanges is not None and self.on_terminal:
+        """Watches from now on. Raises OSError for a folder that cannot be made."""
+        if self.exchanges is None:
+            return
+        if self.record is not None:
+            from local.watch.recorder import Recorder
+
+            self.record.mkdir(parents=True, exist_ok=True)
+            self.exchanges.listen(Recorder(self.record, redact=self.redact))
+        if self.on_terminal:
             from local.watch.terminal import show_on_terminal  # rich takes a tenth of a second
 
             show_on_terminal(self.exchanges)

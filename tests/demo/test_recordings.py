@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.demo.hosts import demo_host
-from toolwire.shell.serve.replay import load_scenario, replay
+from toolwire.shell.serve.replay import replay
+from toolwire.shell.serve.scenario import load_scenario
 
 EVENTS = Path(__file__).parents[2] / "events"
 #: Written by hand: hosts like it exist, the demo is none.
@@ -31,7 +32,7 @@ def test_the_demo_answers_as_recorded(folder: Path) -> None:
 
     said = demo_host(scenario.event)(replayed.request, lambda: f"{next(numbers):032x}")
 
-    recorded = scenario.upstream
+    recorded = scenario.answers[0]
     expected, written = (_VARYING.sub(rb"\1ID", text) for text in (recorded.body, b"".join(said.pieces[: said.cut])))
     assert said.status == recorded.status
     assert [name for name, _ in said.headers] == list(recorded.headers)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from local.replay import main, show
-from toolwire.shell.serve.replay import load_scenario, replay
+from toolwire.shell.serve.replay import replay
+from toolwire.shell.serve.scenario import load_scenario
 
 EVENTS = Path(__file__).parents[2] / "events"
 

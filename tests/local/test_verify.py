@@ -19,7 +19,8 @@ from tests.demo.hosts import demo_host
 from toolwire.demo.openai_chat import answer
 from toolwire.demo.server import DemoServer
 from toolwire.doors import door_at
-from toolwire.shell.serve.replay import Recording, Scenario, replay
+from toolwire.shell.serve.replay import replay
+from toolwire.shell.serve.scenario import Recording, Scenario
 
 KEY = "the-key"
 ID = "request-1"

@@ -20,7 +20,8 @@ from toolwire.model.settings import ProviderConfig, Settings, Tenant
 from toolwire.shell.serve import admission
 from toolwire.shell.serve.door import serve
 from toolwire.shell.serve.native import serve_native
-from toolwire.shell.serve.replay import Recording, Scenario, replay
+from toolwire.shell.serve.replay import replay
+from toolwire.shell.serve.scenario import Recording, Scenario
 
 KEY = "tw-key"
 TOOL = {"name": "f", "description": "A tool.", "parameters": {"type": "object", "properties": {}}}

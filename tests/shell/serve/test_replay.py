@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from local.replay import outcome
+from local.watch.recorder import expected_files as outcome
 from toolwire.doors import DOORS, door_at
 from toolwire.model.events import StreamFailed, ToolCallStart
 from toolwire.shell.serve.proxy_event import http_request
-from toolwire.shell.serve.replay import Scenario, load_scenario, replay
+from toolwire.shell.serve.replay import replay
+from toolwire.shell.serve.scenario import Scenario, load_scenario
 
 EVENTS = Path(__file__).parents[3] / "events"
 FOLDERS = sorted(path.parent for path in EVENTS.glob("*/event.json"))
@@ -59,14 +60,14 @@ def test_a_scenario_runs_live_as_well(folder: Path) -> None:
     assert json.loads(http_request(event).body)["model"].startswith("demo/")
 
 
-STREAMS = [folder for folder in FOLDERS if len(load_scenario(folder).upstream.pieces) > 1]
+STREAMS = [folder for folder in FOLDERS if len(load_scenario(folder).answers[0].pieces) > 1]
 
 
 @pytest.mark.parametrize("folder", STREAMS, ids=[folder.name for folder in STREAMS])
 def test_what_was_cut_is_no_clean_stop(folder: Path) -> None:
     """The first half of any stream, as a connection that breaks leaves it."""
     scenario = load_scenario(folder)
-    recorded = scenario.upstream
+    recorded = scenario.answers[0]
     half = replace(recorded, body=recorded.body[: len(recorded.body) // 2], ends="cut")
 
     replayed = replay(replace(scenario, upstream=half))
@@ -79,7 +80,7 @@ def test_what_was_cut_is_no_clean_stop(folder: Path) -> None:
 @pytest.mark.parametrize("at", [0, 400, 700, 1000])
 def test_a_broken_answer_is_never_a_clean_stop(at: int) -> None:
     scenario = load_scenario(EVENTS / "one_call_stream")
-    cut = replace(scenario, upstream=replace(scenario.upstream, body=scenario.upstream.body[:at], ends="cut"))
+    cut = replace(scenario, upstream=replace(scenario.answers[0], body=scenario.answers[0].body[:at], ends="cut"))
 
     replayed = replay(cut)
 

@@ -25,7 +25,7 @@ from toolwire.shell.access.credentials import credential
 from toolwire.shell.access.keys import authenticate
 from toolwire.shell.access.rates import admit, charge
 from toolwire.shell.serve import observe
-from toolwire.shell.serve.watch import Given, watched_clock, watched_ids
+from toolwire.shell.serve.watch import watched_clock, watched_ids
 from toolwire.shell.settings.configuration import current_settings
 from toolwire.shell.store.sticky import with_known_model
 from toolwire.shell.store.turns import recall
@@ -53,6 +53,8 @@ def admit_client(door: Door, request: HttpRequest, record: observe.RequestRecord
 def open_exchange(door: Door, request: HttpRequest, record: observe.RequestRecord) -> Exchange:
     """The exchange for a client's request. Raises GatewayError and SettingsError."""
     admitted = admit_client(door, request, record)
+    if (watch := observe.current_watch.get()) is not None:
+        watch.admitted(admitted)
     settings, tenant = admitted.settings, admitted.tenant
     client, target = prepare(door, request, settings, tenant, partial(with_known_model, record=record))
     record.target = target
@@ -61,8 +63,8 @@ def open_exchange(door: Door, request: HttpRequest, record: observe.RequestRecor
     attempt = prepare_attempt(client, _listening(target), found_credential, found)
     now: Callable[[], float] = time.time
     new_id: Callable[[int], str] = _new_id
-    if (watch := observe.current_watch.get()) is not None:
-        watch.given(Given(settings, client, target, found))
+    if watch is not None:
+        watch.prepared(client, target, found)
         now, new_id = watched_clock(watch), watched_ids(watch, _new_id)
     exchange = Exchange(
         client,

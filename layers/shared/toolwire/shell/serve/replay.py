@@ -1,73 +1,44 @@
 """Replays a recorded exchange: a client's request, what the provider answered, and so what the client is sent.
 
-A scenario is a folder:
-
-    event.json              the client's request, as API Gateway's proxy event (also for `sam local invoke -e`)
-    expected.request.json   the body of the request to the provider
-    upstream.json           the provider's answer: status, headers, the file with its body, and how it ended
-    upstream.sse            that body as it came; upstream.body.json if it is no stream
-    expected.json           the answer to the client: status and headers
-    expected.sse            that answer's body; expected.body.json if it is no stream
-
-Only files are read here: the clock stands still, ids are counted, no credential is used, and nothing is sent. So a
-replay gives the same bytes every time.
+Only a scenario's files are read (`scenario.py`): the clock and the ids are the recorded ones, else the clock stands
+still and ids are counted; no credential is used, and nothing is sent. So a replay gives the same bytes every time.
 """
 
 from __future__ import annotations
 
 import itertools
-import json
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Literal
+from typing import TypeVar
 
+from toolwire.conversation.restore import NOTHING_FOUND
+from toolwire.conversation.sticky_model import with_sticky_model
 from toolwire.doors import Door, door_at, load_door
 from toolwire.exchange.actions import Action, carried_out
 from toolwire.exchange.attempt import prepare_attempt
 from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.observer import Observer
 from toolwire.exchange.prepare import prepare
-from toolwire.model.errors import GatewayError, UpstreamTruncated
+from toolwire.model.errors import GatewayError
 from toolwire.model.events import Batch, StreamEvent
-from toolwire.model.http import Head, HttpRequest
+from toolwire.model.http import Head, HttpRequest, UpstreamRequest
+from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Target
 from toolwire.pages.paths import NoRoute, path_of, refusal, render_error_at, resolve
 from toolwire.providers.hosts import DEMO
 from toolwire.shell.serve.proxy_event import error_head, http_request, request_id
+from toolwire.shell.serve.scenario import Context, Recording, Scenario
 from toolwire.shell.settings.configuration import load_settings
 
-_AFTER_FRAME = re.compile(rb"(?<=\n\n)|(?<=\r\n\r\n)")
-#: When every replay takes place, in seconds since 1970.
+#: When every replay takes place that has no time of its own, in seconds since 1970.
 _NOW = 1_700_000_000.0
 #: Stands for the demo server's address, which is another one each time.
 _DEMO_ADDRESS = "http://demo.invalid"
 
+#: The head of an answer of which nothing was sent.
+NOTHING_SENT = Head(0, ())
 
-@dataclass(frozen=True, slots=True)
-class Recording:
-    """What the provider answered."""
-
-    status: int
-    headers: dict[str, str]
-    body: bytes
-    ends: Literal["complete", "cut"]
-
-    @property
-    def pieces(self) -> list[bytes]:
-        """The body frame by frame, each with the blank line behind it; a body that is no stream is one piece."""
-        if "text/event-stream" not in self.headers.get("content-type", ""):
-            return [self.body]
-        return [frame for frame in _AFTER_FRAME.split(self.body) if frame]
-
-
-@dataclass(frozen=True, slots=True)
-class Scenario:
-    """A recorded exchange."""
-
-    event: dict[str, Any]
-    upstream: Recording
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,23 +52,21 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A replayed exchange. `request` is the body sent to the provider; None when the client's request was refused."""
+    """A replayed exchange. `requests` are the bodies sent to providers; none when the client's request was refused."""
 
-    request: bytes | None
+    requests: tuple[bytes, ...]
     head: Head
     steps: tuple[Step, ...]
 
     @property
+    def request(self) -> bytes | None:
+        """The last of the requests."""
+        return self.requests[-1] if self.requests else None
+
+    @property
     def body(self) -> bytes:
+        """The answer's body."""
         return b"".join(step.sent for step in self.steps)
-
-
-def load_scenario(folder: Path) -> Scenario:
-    """Reads a scenario's folder. Raises OSError, ValueError or KeyError when it is none."""
-    event = json.loads((folder / "event.json").read_text("utf-8"))
-    upstream = json.loads((folder / "upstream.json").read_text("utf-8"))
-    body = (folder / upstream["body"]).read_bytes()
-    return Scenario(event, Recording(upstream["status"], upstream["headers"], body, upstream["ends"]))
 
 
 def replay(
@@ -115,32 +84,58 @@ def replay(
     if name is None:
         raise ValueError(f"{request.method} {request.path} is answered without an exchange: there is nothing to replay")
     door = load_door(name)
+    context = scenario.context
+    notes = _Notes()
     try:
-        notes = _Notes()
-        exchange = _open(door, request, identity, notes)
+        exchange = _open(door, request, identity, notes, context)
     except GatewayError as error:
         return _refused(error, identity, door.render_error(error, identity))
-    upstream = scenario.upstream
-    steps = _Steps(exchange, notes)
-    steps.take(b"", exchange.receive_head(upstream.status, upstream.headers))
-    for piece in split(upstream):
-        steps.take(piece, exchange.receive_data(piece))
-    cut = UpstreamTruncated("the upstream closed the connection before the end of its answer")
-    steps.take(None, exchange.receive_end(cut if upstream.ends == "cut" else None))
-    assert steps.head is not None, "an exchange that is over has sent its head"
-    return Replay(exchange.upstream_request.body, steps.head, tuple(steps.taken))
+    steps = _Steps(exchange, notes, context.store_error if context else None)
+    for answer in scenario.answers:
+        if not exchange.unanswered:
+            break
+        _answer(exchange, answer, steps, split)
+    if exchange.unanswered and (not scenario.answers or scenario.answers[-1].ends != "unread"):
+        steps.take(None, exchange.receive_end())  # it asks once more, which nobody has recorded
+    return Replay(tuple(notes.requests), steps.head or NOTHING_SENT, tuple(steps.taken))
+
+
+def _answer(
+    exchange: Exchange, answer: Recording, steps: _Steps, split: Callable[[Recording], Iterable[bytes]]
+) -> None:
+    """One answer of a provider."""
+    silences, at = answer.silences, 0
+    while silences[:1] == [0]:
+        silences.pop(0)
+        steps.wait()
+    if answer.status is not None:
+        steps.take(b"", exchange.receive_head(answer.status, answer.headers))
+        for piece in split(answer):
+            while silences and silences[0] < at + len(piece):
+                silences.pop(0)
+                steps.wait()
+            at += len(piece)
+            steps.take(piece, exchange.receive_data(piece))
+    for _ in silences:
+        steps.wait()
+    if answer.ends != "unread":
+        steps.take(None, exchange.receive_end(answer.error))
 
 
 def _refused(error: GatewayError, identity: str, body: bytes) -> Replay:
     """The replay of a request that is answered with an error, for which no provider is asked."""
-    return Replay(None, error_head(error, "application/json", identity), (Step(None, (), body),))
+    return Replay((), error_head(error, "application/json", identity), (Step(None, (), body),))
 
 
 class _Notes(Observer):
-    """The events since they were last looked at."""
+    """The requests to providers, and the events since they were last looked at."""
 
     def __init__(self) -> None:
+        self.requests: list[bytes] = []
         self.events: list[StreamEvent] = []
+
+    def upstream_request(self, request: UpstreamRequest) -> None:
+        self.requests.append(request.body)
 
     def batch(self, batch: Batch) -> None:
         self.events += batch.events
@@ -149,36 +144,68 @@ class _Notes(Observer):
 class _Steps:
     """Gathers what each piece of the provider's answer leads to."""
 
-    def __init__(self, exchange: Exchange, notes: _Notes) -> None:
-        self._exchange, self._notes = exchange, notes
+    def __init__(self, exchange: Exchange, notes: _Notes, store_error: str | None) -> None:
+        self._exchange, self._notes, self._store_error = exchange, notes, store_error
         self.taken: list[Step] = []
         self.head: Head | None = None
 
     def take(self, received: bytes | None, actions: Iterable[Action]) -> None:
         sent = b""
-        for action in carried_out(self._exchange, actions, lambda items: None):  # noqa: ARG005 - a replay has one turn
+        for action in carried_out(self._exchange, actions, lambda items: self._store_error):  # noqa: ARG005 - one turn
             if isinstance(action, Head):
-                self.head = action
+                self.head = self.head or action  # else an early one is out already
             else:
                 sent += action.data
         if received != b"" or sent or self._notes.events:
             self.taken.append(Step(received, tuple(self._notes.events), sent))
         self._notes.events.clear()
 
+    def wait(self) -> None:
+        """The client was told that it has to wait."""
+        self.head = self.head or self._exchange.early_head()
+        self.taken.append(Step(b"", (), self._exchange.keep_alive()))
 
-def _open(door: Door, request: HttpRequest, identity: str, observer: Observer) -> Exchange:
+
+def _open(door: Door, request: HttpRequest, identity: str, observer: Observer, context: Context | None) -> Exchange:
     """The exchange as `shell.serve` opens it, without keys and credentials. Raises GatewayError."""
-    settings = load_settings({})
-    client, target = prepare(door, request, settings, settings.tenant)
-    numbers = itertools.count(1)
+    settings = context.settings if context else load_settings({})
+    tenant = context.tenant if context else settings.tenant
+    client, target = prepare(door, request, settings, tenant, lambda it: _with_model(it, context))
+    now, new_id = _clock(context), _ids(context)
     return Exchange(
         client,
-        prepare_attempt(client, _placed(target), None),
+        prepare_attempt(client, _placed(target), None, context.found if context else NOTHING_FOUND),
         request_id=identity,
-        now=lambda: _NOW,
-        new_id=lambda length: str(next(numbers)).rjust(length, "0"),
+        now=now,
+        new_id=new_id,
+        state_seconds=settings.state_ttl_days * 86_400,
+        answer_headers=context.answer_headers if context else (),
         observer=observer,
     )
+
+
+def _with_model(request: ChatRequest, context: Context | None) -> ChatRequest:
+    """The request with the model that its conversation had, if it names none."""
+    known = context is not None and context.model and not request.model
+    return replace(request, model=context.model) if known and context else with_sticky_model(request, None)
+
+
+def _clock(context: Context | None) -> Callable[[], float]:
+    """The recorded times, the last of them for ever."""
+    times = _then_last(context.times) if context and context.times else itertools.repeat(_NOW)
+    return times.__next__
+
+
+def _ids(context: Context | None) -> Callable[[int], str]:
+    """The recorded ids; then, or without any, counted ones."""
+    recorded = iter(context.ids if context else ())
+    numbers = itertools.count(1)
+    return lambda length: next(recorded, "") or str(next(numbers)).rjust(length, "0")
+
+
+def _then_last(values: Sequence[T]) -> Iterator[T]:
+    yield from values
+    yield from itertools.repeat(values[-1])
 
 
 def _placed(target: Target) -> Target:

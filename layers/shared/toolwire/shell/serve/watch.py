@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolwire.exchange.observer import Observer
@@ -14,27 +13,21 @@ from toolwire.exchange.observer import Observer
 if TYPE_CHECKING:
     from toolwire.conversation.restore import Found
     from toolwire.exchange.prepare import ClientRequest
-    from toolwire.model.settings import Settings, Target
+    from toolwire.model.settings import Target
+    from toolwire.shell.serve.admission import Admitted
     from toolwire.shell.serve.observe import RequestRecord
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What an exchange was given beside the client's request and the provider's answer: with these, the clock and the
-    ids, it can be repeated. The client's request has the model that it names or that its conversation had."""
-
-    settings: Settings
-    client: ClientRequest
-    target: Target
-    found: Found
 
 
 class Watch(Observer):
     """Sees one request, its exchange included, and takes the place of the lines of `observe.call_lines`. Each method
     may be left out."""
 
-    def given(self, given: Given) -> None:
-        """What the exchange that begins now was given."""
+    def admitted(self, admitted: Admitted) -> None:
+        """Who asks, once that is known, and under which configuration."""
+
+    def prepared(self, client: ClientRequest, target: Target, found: Found) -> None:
+        """What the exchange that begins now is given: the request that was read and checked, where it goes, and what
+        the store had of its conversation."""
 
     def told_time(self, seconds: float) -> None:
         """What the exchange was told when it asked for the time."""

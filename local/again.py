@@ -1,0 +1,114 @@
+"""The same conversation once more, at another model: as it was asked, with the gateway as it is configured now."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import textwrap
+import uuid
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import Any
+
+from local.event import LocalContext
+from local.handlers import Handler
+from local.watch.exchange import SeenExchange, summary
+from local.watch.exchanges import Exchanges
+from toolwire.model.http import Head
+from toolwire.shell.serve.proxy_event import http_request
+from toolwire.wire.json import dump, raw_members, write_object
+
+#: Seconds that an answer may take.
+SECONDS = 600.0
+
+_LABEL = 16
+_GAP = " | "
+
+
+def with_model(event: dict[str, Any], model: str) -> dict[str, Any]:
+    """The client's request for another model, under an id of its own. The rest of the body stays as it is. Raises
+    GatewayError for a body that cannot be read."""
+    body = http_request(event).body
+    try:
+        members = [(name, dump(model) if name == "model" else bytes(raw)) for name, raw in raw_members(body).items()]
+        body = write_object([*members, ("model", dump(model))])
+    except ValueError:
+        pass  # no JSON: the answer will say so
+    event = event | {"body": body.decode("utf-8", "surrogatepass"), "isBase64Encoded": False}
+    event["requestContext"] = event["requestContext"] | {"requestId": str(uuid.uuid4())}
+    for member in ("headers", "multiValueHeaders"):
+        given = event.get(member) or {}
+        event[member] = {name: value for name, value in given.items() if name.lower() != "content-encoding"} or None
+    return event
+
+
+def ask_again(event: dict[str, Any], handler: Handler, exchanges: Exchanges) -> SeenExchange:
+    """Runs a request without a client: what it would be sent is in the exchange that is returned."""
+    request_id = event["requestContext"]["requestId"]
+    with exchanges.watching(event) as seen:
+        for item in handler(event, LocalContext("again", request_id, SECONDS)):
+            if isinstance(item, Head):
+                seen.left("sent_head", item)
+            else:
+                seen.left("sent", item)
+    return seen
+
+
+def rows(seen: SeenExchange) -> dict[str, str]:
+    """What there is to say of an exchange, by label."""
+    line = summary(seen)
+    return {
+        "model": line.provider or line.model,
+        "status": str(line.status or "no answer"),
+        "error": "" if seen.error is None else f"{seen.error.message} ({seen.error.code})",
+        "calls": ", ".join(line.calls),
+        "tokens": "" if line.tokens is None else f"{line.tokens[0]} + {line.tokens[1]}",
+        "seconds": "" if line.seconds is None else f"{line.seconds:.2f}",
+        "warnings": ", ".join(line.warnings),
+    }
+
+
+def recorded_rows(about: dict[str, Any]) -> dict[str, str]:
+    """The same of a folder's `exchange.json`."""
+    tokens, seconds = about.get("tokens"), about.get("seconds")
+    return {
+        "model": about.get("provider") or about.get("model") or "",
+        "status": str(about.get("status") or "no answer"),
+        "error": about.get("error", ""),
+        "calls": ", ".join(about.get("calls", ())),
+        "tokens": f"{tokens[0]} + {tokens[1]}" if tokens else "",
+        "seconds": f"{seconds:.2f}" if seconds else "",
+        "warnings": ", ".join(about.get("warnings", ())),
+    }
+
+
+def side_by_side(before: dict[str, str], after: dict[str, str], columns: int) -> Iterator[str]:
+    """The lines of a table of two columns with labels in front; long values go on below."""
+    width = (columns - _LABEL - len(_GAP)) // 2
+    yield _line("", ["recorded"], ["again"], width)
+    for label in before | after:
+        texts = before.get(label, ""), after.get(label, "")
+        if any(texts):
+            left, right = ([part for line in text.split("\n") for part in _wrapped(line, width)] for text in texts)
+            yield _line(label, left, right, width)
+
+
+def answer_text(body: bytes) -> str:
+    """An answer for a column: a document indented, a stream's frames without what is the same in each."""
+    text = codecs.decode(body, "utf-8", "replace")
+    try:
+        return json.dumps(json.loads(text), indent=1, ensure_ascii=False)
+    except ValueError:
+        return "\n".join(line for line in text.split("\n") if line)
+
+
+def _line(label: str, left: list[str], right: list[str], width: int) -> str:
+    lines = []
+    for number, (one, other) in enumerate(zip_longest(left, right, fillvalue="")):
+        start = label if number == 0 else ""
+        lines.append(f"{start:<{_LABEL}}{one:<{width}}{_GAP}{other}".rstrip())
+    return "\n".join(lines)
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    return textwrap.wrap(line, width, break_on_hyphens=False, drop_whitespace=False) or [""]
