@@ -22,6 +22,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import takewhile, zip_longest
 from pathlib import Path
@@ -135,9 +136,8 @@ def _replay_at(model: str, folder: Path, scenario: Scenario, columns: int) -> in
         return 2
     for name in ("KEYS_FILE", "KEYS_TABLE", "KEY_SHA256", "REQUIRE_KEY"):  # whoever runs this has the providers' keys
         os.environ.pop(name, None)
-    logger()
-    logging.getLogger(SERVICE).setLevel(logging.ERROR)
-    seen = ask_again(with_model(scenario.event, model), partial(serve, door), Exchanges())
+    with _quiet():
+        seen = ask_again(with_model(scenario.event, model), partial(serve, door), Exchanges())
     about = folder / "exchange.json"
     before = recorded_rows(json.loads(about.read_text("utf-8"))) if about.exists() else {}
     bodies = {path.name: path.read_bytes() for path in folder.glob("expected*")}
@@ -149,6 +149,19 @@ def _replay_at(model: str, folder: Path, scenario: Scenario, columns: int) -> in
     for line in side_by_side(before, after, columns):
         print(line)
     return 1 if seen.error is not None else 0
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keeps the log's line of a request out of what is shown."""
+    logger()
+    log = logging.getLogger(SERVICE)
+    before = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 def _said(value: object) -> str:

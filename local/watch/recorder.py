@@ -53,10 +53,12 @@ def record(seen: SeenExchange, folder: Path, *, redact: bool = False) -> None:
         files = expected_files(replay(scenario))
     else:
         files = _seen_files(seen)
-    save_scenario(folder, scenario)
+    unfinished = folder.with_name(f"{folder.name}.part")  # whoever sees the folder sees all of it
+    save_scenario(unfinished, scenario)
     for name, content in files.items():
-        (folder / name).write_bytes(content)
-    (folder / "exchange.json").write_text(json.dumps(about(seen), indent=2, ensure_ascii=False) + "\n", "utf-8")
+        (unfinished / name).write_bytes(content)
+    (unfinished / "exchange.json").write_text(json.dumps(about(seen), indent=2, ensure_ascii=False) + "\n", "utf-8")
+    unfinished.rename(folder)
 
 
 def expected_files(replayed: Replay) -> dict[str, bytes]:
