@@ -1,12 +1,12 @@
-"""What a turn with tool calls leaves in the store, and what a later turn takes from there. Pure: items in, items out.
+"""What a turn with tool calls writes to the store, and what a later turn reads. Pure: items in, items out.
 
     wanted(request, tenant)          what to look up, found by the ids in the history alone
     restored(request, found, ...)    the history as its provider knows it: own ids, signatures, reasoning
-    TurnRecord                       follows an answer and says what to store before the client hears that it is over
+    TurnRecord                       reads an answer's events; its items are stored before the client sees the end
 
-A provider's state is opaque and goes back to its origin only: the same provider, model and credential. It is kept for
-clients that drop it, which is every client of an API without a field for it. Missing state never ends a conversation;
-each provider's writer knows what to do without.
+A provider's state is opaque and goes back to its origin only: the same provider, model and credential. It is stored
+since clients drop it: every client does whose API has no field for it. Missing state never ends a conversation; each
+provider's writer can do without.
 """
 
 from toolwire.conversation.origin import origin_of, partition_of, tagged

@@ -12,8 +12,8 @@ _TAG = "tw1."
 
 
 def origin_of(target: Target) -> str:
-    """The origin of a target's state: a hash of provider, model and the credential's name. An account
-    refuses the state of another one, so the credential is part of it."""
+    """The origin of a target's state: a hash of the provider, the model and the credential's name. The credential
+    counts since one account refuses the state of another."""
     return _origin(target.provider.name, target.model, target.provider.credential)
 
 
@@ -23,8 +23,8 @@ def _origin(provider: str, model: str, credential: str) -> str:
 
 
 def partition_of(tenant: str, token: str) -> str:
-    """The store's partition key of a conversation. `tenant` must come from authentication: then no id in a body
-    reaches another tenant's items."""
+    """The store's partition key of a conversation. `tenant` must come from authentication, so that no id in a body
+    leads to another tenant's items."""
     return f"{tenant}#{token}"
 
 

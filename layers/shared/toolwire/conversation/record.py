@@ -1,4 +1,4 @@
-"""Collects what has to be stored of one answer: id mappings and the provider's state."""
+"""Collects the items to store for one answer: mappings of tool-call ids, and the provider's state."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ from toolwire.model.stage import Stage
 from toolwire.model.stored import STATE_PREFIX, Item, Key, Value
 from toolwire.model.warnings import Warnings
 
-#: Characters of reasoning that are gathered for the state of one turn.
+#: The most characters of reasoning that one turn's state may hold; a turn with more has its state not stored.
 _REASONING_CHARS = 4 << 20
 
 
 class TurnRecord(Stage):
-    """Reads one answer as the client sees it and gives the items to store.
+    """Reads the events of one answer, with the ids that the client sees, and returns the items to store.
 
-    Only a turn with a minted id gives items: an id that the provider made carries no key to the store.
+    A turn without a minted id has no items. A minted id holds the conversation's token, which is the key to the store;
+    a provider's own id does not.
     """
 
     deltas = frozenset({TextDelta, ReasoningDelta})
@@ -44,15 +45,15 @@ class TurnRecord(Stage):
         keeps_state: bool = True,
         keeps_plain_reasoning: bool = False,
     ) -> None:
-        """`keeps_state`: whether the tenant lets state be kept at all. `keeps_plain_reasoning`: whether the provider
-        wants reasoning back that it has not signed."""
+        """`keeps_state`: whether the tenant allows state to be stored. `keeps_plain_reasoning`: whether the provider
+        wants unsigned reasoning back."""
         self.origin = origin_of(target)
         self._provider, self._partition, self._expires_at = target.provider.name, partition, expires_at
         self._keeps_state, self._keeps_plain = keeps_state, keeps_plain_reasoning
         self._first_call: str | None = None
         self._minted: dict[str, tuple[str, str]] = {}  # our id -> `ToolCallStart.provider_id`, and the tool's name
         self._parts: list[TextStart | ReasoningStart | ToolCallStart | OpaquePart] = []
-        self._chars: dict[int, int] = {}  # of each run of text
+        self._chars: dict[int, int] = {}  # part index of a text -> its length so far
         self._reasoning: dict[int, list[str]] = {}
         self._reasoning_chars = 0
         self._signatures: dict[int, str] = {}
@@ -68,7 +69,7 @@ class TurnRecord(Stage):
         return [batch]
 
     def note(self, event: StreamEvent) -> None:
-        """Notes an event, with the client's ids and the provider's signatures."""
+        """Reads one event. Its ids are the client's, its signatures the provider's."""
         if type(event) is ToolCallDelta:
             return
         if type(event) is TextDelta:
@@ -99,7 +100,7 @@ class TurnRecord(Stage):
                 self._minted[event.id or ""] = (event.provider_id, event.name)
 
     def items(self) -> tuple[Item, ...]:
-        """The items to store that earlier calls have not returned."""
+        """The items that are new, or have changed, since this was last called."""
         first = self._first_call
         if not self._minted or first is None:
             return ()

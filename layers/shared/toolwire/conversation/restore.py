@@ -1,4 +1,5 @@
-"""Puts the provider's own ids, and the state that the client has dropped, back into a request's history."""
+"""Restores a request's history for its provider: the provider's own tool-call ids, and the state that the client
+dropped."""
 
 from __future__ import annotations
 
@@ -23,27 +24,29 @@ from toolwire.model.request import (
 from toolwire.model.stored import STATE_PREFIX, Item, Key
 from toolwire.model.warnings import Warnings
 
-#: Conversations that one history may lead to: it was resumed, forked or merged from that many. Newest first.
+#: The most conversations that the ids of one history may lead to, the newest first. A history has ids of several where
+#: a client resumed, forked or merged conversations.
 MOST_CONVERSATIONS = 16
-#: States read in one turn. A longer tool loop drops its oldest by the hundred, so that what the provider is sent, and
-#: can have cached, begins alike for a hundred turns.
+#: The most states that are read for one turn. A longer tool loop loses its oldest states by the hundred, so that for a
+#: hundred turns the provider's prompt begins with the same bytes and hits its cache.
 MOST_STATES, _STATES_DROPPED = 1_000, 100
 
-#: Parts of a history that are nothing but a provider's state.
+#: The kinds of opaque parts that hold a provider's state and nothing else.
 _STATE_KINDS = frozenset({"redacted_thinking", "reasoning"})
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a turn reads from the store: id mappings of its conversations, and states of its current tool loop."""
+    """What a turn reads from the store: the id mappings of its conversations, and the states of its current tool
+    loop."""
 
     partitions: tuple[str, ...] = ()
     states: tuple[Key, ...] = ()
 
 
 def wanted(request: ChatRequest, tenant: str) -> Wanted:
-    """What to read from the store for this request. Empty if the gateway minted no id in the history: on a first turn,
-    and where all ids are the provider's own."""
+    """What to read from the store for this request. Nothing if the history has no minted id: on a first turn, and where
+    all ids are the provider's own."""
     partitions: dict[str, None] = {}
     states: list[Key] = []
     in_loop, user_spoke = True, False
@@ -52,8 +55,8 @@ def wanted(request: ChatRequest, tenant: str) -> Wanted:
             user_spoke = True
         elif message.role == "assistant":
             calls = message.tool_calls
-            # A tool loop ends with a turn without calls that the user has answered. User messages beside tool results,
-            # or in their place, do not end it: agents add reminders, users interrupt.
+            # Where the user answers a turn without calls, the tool loop before it is over. A user's message beside tool
+            # results, or in place of them, does not end a loop: agents add reminders, users interrupt.
             in_loop, user_spoke = in_loop and (bool(calls) or not user_spoke), False
             for call in reversed(calls):
                 if (token := token_of(call.id)) is not None and len(partitions) < MOST_CONVERSATIONS:
@@ -91,7 +94,7 @@ NOTHING_FOUND = Found()
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """The history as its provider knows it. `has_state`: something in it is the provider's opaque state."""
+    """A request whose history is as its provider knows it. `has_state`: whether it holds state of the provider's."""
 
     request: ChatRequest
     warnings: tuple[str, ...] = ()
@@ -101,10 +104,11 @@ class Restored:
 def restored(
     request: ChatRequest, found: Found, origin: str, *, shares_state: bool, with_state: bool = True
 ) -> Restored:
-    """The request with the ids that this origin gave, and with its state where the client has dropped it.
+    """The request with the ids that this origin made, and with its state where the client dropped it. `found` is what
+    the store had of `wanted`.
 
-    `shares_state`: the client holds the provider's signatures as they are, so that one it brings may be the provider's.
-    `with_state=False` leaves all state out: the provider has refused it.
+    `shares_state`: the client gets the provider's signatures without a tag, so a signature without one may be this
+    origin's. `with_state=False` removes all state: the provider refused it.
     """
     if found == NOTHING_FOUND and not any(map(_matters, chain.from_iterable(m.parts for m in request.messages))):
         return Restored(request)  # a history without ids of ours, as most are
@@ -126,8 +130,8 @@ class _Restorer:
         self._loop = frozenset(key.sort.removeprefix(STATE_PREFIX) for key in keys)
 
     def _provider_ids(self, request: ChatRequest) -> dict[str, str]:
-        """Client's id -> the provider's, for every call of this origin. An id that the provider has used before in this
-        history stays ours, which is unique."""
+        """The client's id of each call that this origin made -> the provider's id. A call keeps the minted id, which is
+        unique, where an earlier call of the history has the same provider's id."""
         if not self._found.mappings:
             return {}
         calls = [call.id for message in request.messages for call in message.tool_calls]
@@ -158,7 +162,8 @@ class _Restorer:
         calls = message.tool_calls
         if not calls and not any(map(_may_be_state, message.parts)):
             return message
-        # Without its redacted blocks, which only their own API can bring, a turn's thinking would be refused.
+        # Only a client of the provider's own API can bring redacted blocks back. The provider refuses a turn's thinking
+        # without them, so a turn that had some goes without state.
         foreign = not self._shares_state and any(map(_is_opaque_state, message.parts))
         with_state = self._with_state and not foreign
         parts = [own for part in message.parts if (own := self._own(part, with_state)) is not None]
@@ -169,7 +174,8 @@ class _Restorer:
         state = None
         if calls:
             self._check_mappings(calls)
-            # What is stored is whole and in order; a client of another API has no field for some of it.
+            # The stored state is whole and in order, so it is used even if the client brought some: the client's API
+            # may have no field for the rest.
             state = self._state(calls[0].id, brought) if not (brought and self._shares_state) else None
         if state is not None:
             parts = _merged(parts, state)
@@ -187,8 +193,8 @@ class _Restorer:
     # ------------------------------------------------------------ what the client brought
 
     def _own(self, part: Part, with_state: bool) -> Part | None:
-        """The part with the state in it if it is this origin's, else without. None for reasoning of which is known that
-        another origin has made it, and where nothing is left."""
+        """The part with its state if this origin made it, else without. None where nothing is left of the part, and for
+        reasoning whose tag names another origin."""
         if not _is_state(part):
             return part
         if type(part) is OpaquePart:
@@ -213,13 +219,13 @@ class _Restorer:
             self.warnings.add("id_mapping_missing")
 
     def _is_others(self, first_call: str) -> bool:
-        """Whether another origin has made the turn that begins with this call, for all that is known."""
+        """Whether the store says that another origin made the turn that begins with this call."""
         mapping = self._found.mappings.get(first_call)
         return mapping is not None and mapping.values.get("origin") != self._origin
 
     def _state(self, first_call: str, brought: bool) -> list[Piece] | None:
-        """The state of the turn that begins with this call, if this origin may have it back. `brought`: the client has
-        some of it."""
+        """The stored state of the turn that begins with this call, if this origin made it. `brought`: whether the
+        client sent some of it."""
         if first_call not in self._loop or not self._with_state:
             return None
         mapping = self._found.mappings.get(first_call)
@@ -235,7 +241,8 @@ class _Restorer:
 
 
 def _matters(part: Part) -> bool:
-    """Whether there is something to restore, or to miss, without anything from the store."""
+    """Whether a part needs the restorer even if the store returned nothing: it has state, or a minted id whose mapping
+    is then missing."""
     if type(part) is ToolCallPart:
         return part.signature is not None or token_of(part.id) is not None
     return _may_be_state(part)
@@ -246,7 +253,7 @@ def _may_be_state(part: Part) -> bool:
 
 
 def _is_state(part: Part) -> bool:
-    """Whether something in the part is a provider's state."""
+    """Whether the part holds state of a provider's."""
     if isinstance(part, TextPart | ReasoningPart | ToolCallPart):
         return part.signature is not None
     return _is_opaque_state(part)
@@ -257,10 +264,10 @@ def _is_opaque_state(part: Part) -> bool:
 
 
 def _merged(parts: list[Part], state: list[Piece]) -> list[Part]:
-    """The client's parts in the order in which the provider wrote them, with its state between them.
+    """The client's parts in the order in which the provider wrote them, with the provider's state between them.
 
-    The client's text is cut where the provider's runs of text ended, if it is still as long; its calls go where they
-    were. What the state does not know keeps its place behind what it does.
+    The client's text is divided where the provider's texts ended, if both have the same length. Calls go to the places
+    that they had. Parts that the state does not mention follow at the end.
     """
     texts = [part for part in parts if type(part) is TextPart]
     whole = "".join(part.text for part in texts)

@@ -1,8 +1,8 @@
 """The model that a named conversation used last, so that a later turn need not name it.
 
-One small item of the store for a conversation whose client named it in the body (`conversation_id`), written with what
-the turn leaves behind and read when a turn names no model. It holds the target, not the alias: an alias that is given
-another meaning does not move a conversation. Pure: requests and items in, items and requests out.
+It is one small item of the store, for conversations that the body names (`conversation_id`). It is written with the
+turn's other items, and read when a turn names no model. It holds the target, not the alias: when an alias changes, the
+conversation keeps its model. Pure: requests and items in, items and requests out.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Target
 from toolwire.model.stored import Item, Key
 
-#: The item's sort key. It is no call's id, so a look-up of mappings does not find it.
+#: The item's sort key. No call has this id, so a look-up of mappings does not find the item.
 SORT = "conversation"
 
 
@@ -29,7 +29,7 @@ def sticky_key(request: ChatRequest, tenant: str) -> Key | None:
 
 
 def sticky_item(request: ChatRequest, tenant: str, target: Target, expires_at: int) -> Item | None:
-    """What a turn leaves; None where nothing is to be kept. `expires_at` is in seconds since 1970."""
+    """The item to store after a turn; None if the body named no conversation. `expires_at` is in seconds since 1970."""
     key = sticky_key(request, tenant)
     if key is None:
         return None

@@ -1,6 +1,6 @@
-"""A turn's state as it is stored: its parts in order, packed and compressed.
+"""The stored form of a turn's state: its parts in order, packed with msgpack and compressed.
 
-Of what the client has (texts, arguments) only the place is kept.
+Texts and arguments are not stored, since the client sends them again; only their places are.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from msgspec import Struct
 
 from toolwire.model.stored import Item
 
-#: Bytes of one turn's state, compressed. DynamoDB's items end at 400 KB.
+#: The most bytes of one turn's state, compressed. An item of DynamoDB may have 400 KB.
 STATE_BYTES = 256 << 10
-#: No state of ours unpacks to more.
+#: The most bytes of one turn's state, not compressed.
 _UNPACKED_BYTES = 16 << 20
 
-#: Of the stored form: what has another one is left alone.
+#: The version of the stored form. An item of another version is not read.
 VERSION = 1
 
 
@@ -33,7 +33,7 @@ class Opaque(Struct, tag="o", array_like=True, frozen=True):
 
 
 class Text(Struct, tag="t", array_like=True, frozen=True):
-    """A run of text: only its length, the client has the text."""
+    """A text of the answer, by its length alone: the client has the text."""
 
     chars: int
     signature: str | None = None
@@ -51,7 +51,8 @@ _unpack = msgspec.msgpack.Decoder(list[Piece]).decode
 
 
 def packed(pieces: list[Piece]) -> bytes | None:
-    """None for state that is too large, or that cannot be written (half a surrogate pair in a reasoning text)."""
+    """The stored form. None for state that is too large, or that msgpack cannot write: half a surrogate pair in a text
+    of reasoning."""
     try:
         plain = _pack(pieces)
     except UnicodeEncodeError:
@@ -63,7 +64,7 @@ def packed(pieces: list[Piece]) -> bytes | None:
 
 
 def unpacked(item: Item) -> list[Piece] | None:
-    """None for what cannot be read: of a later version, or damaged."""
+    """The state in a stored item. None if the item has another version, or is damaged."""
     data = item.values.get("data")
     if item.values.get("v") != VERSION or not isinstance(data, bytes):
         return None

@@ -23,7 +23,7 @@ RANDOM_CHARS = 20
 
 _MINTED = re.compile(r"call_([0-9A-Za-z]{10})[0-9A-Za-z]{20}[0-9A-Za-z]{2}")
 _OURS = re.compile(r"conv_([0-9A-Za-z]{10})")
-#: A client's name for its conversation that can be sent back in a header, whatever is between us and the client.
+#: A client's name for its conversation that may be sent back in a header: every proxy passes these characters on.
 _SHOWABLE = re.compile(r"[!-~]([ -~]{0,254}[!-~])?")
 
 
@@ -54,7 +54,7 @@ def token_of(call_id: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The conversation a request belongs to: what the client calls it, and its token (10 base62 characters)."""
+    """The conversation of a request: the name that the client uses, and its token (10 base62 characters)."""
 
     id: str
     token: str
@@ -67,9 +67,9 @@ def find_conversation(
     new_id: Callable[[int], str],
     names: tuple[str, ...] = (CONVERSATION_HEADER,),
 ) -> Conversation:
-    """What the client names it, in the body or in the first of the headers `names` that is there, else that of the
-    newest minted id in the history, else a new one. A name that no header can bear is shown by its token, which leads
-    to the same conversation."""
+    """The request's conversation: the one that the client names, else the one of the newest minted id in the history,
+    else a new one. The client names it in the body, or in a header: the first in `names` that the request has counts. A
+    name that a header cannot hold is replaced by `conv_` and its token, which name the same conversation."""
     for named in (request.conversation_id, *map(headers.get, names)):
         if named:
             if ours := _OURS.fullmatch(named):
@@ -85,12 +85,12 @@ def find_conversation(
 
 
 def keeps(call_id: str, pattern: str, used: Container[str]) -> bool:
-    """Whether a provider's id may be shown to the client as it is: it matches the door's rule and no earlier call of
-    this request or response has it."""
+    """Whether the client may be shown a provider's id: it matches the door's pattern, and no earlier call of this
+    request or response has it."""
     return re.fullmatch(pattern, call_id) is not None and call_id not in used
 
 
 def rewrite(call_id: str, occurrence: int, length: int) -> str:
-    """The deterministic stand-in for an id a provider refuses, or for a later call (`occurrence` > 0) that has an id
-    already used. The same on every turn, so a prompt cache still hits."""
+    """The replacement of an id that a provider refuses, or that an earlier call has (`occurrence` > 0). It is the same
+    on every turn, so that the provider's prompt cache still hits."""
     return base62(f"{occurrence}\n{call_id}".encode("utf-8", "surrogatepass"), length)

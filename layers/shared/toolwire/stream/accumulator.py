@@ -5,12 +5,13 @@ accumulator knows what each field means: an id is set once, a name once or in pi
 by type. On the other wires each call has a block or an item of its own; `block_call.py` reads its fragments by the same
 rule.
 
-Identity of a delta, in this order:
-  1. an id not seen before opens a call (unless it comes without a name on the index of an open call: hosts exist that
-     invent an id per chunk);
-  2. else the call with that id; else the call with that index;
-  3. else, without index, a name opens a call and anything else goes to the call opened last. So does the id or name
-     which that call still lacks, and its own name until its object is complete: a host that repeats it.
+The call of a delta is found in this order:
+  1. an id that no call has opens a call, unless it comes without a name and with the index of an open call: some hosts
+     invent an id for each chunk;
+  2. else it is the call with that id; else the call with that index;
+  3. else the delta has no index. A name then opens a call, and anything else goes to the call opened last. An id or a
+     name that this call still lacks goes to it as well, and so does its own name until its object is complete, since
+     some hosts repeat it.
 
 What a fragment of arguments is, given the arguments of its call so far:
 
@@ -31,14 +32,14 @@ What a fragment of arguments is, given the arguments of its call so far:
     no object, or a    anything                                         appends
     custom tool's text
 
-It does not matter how the text is cut: the second object may come in pieces, or in one fragment with the first. What
-may turn out to be a repetition is held until that is known, at the latest until `end`; `Call.restated` says that some
-of it was left out. A new id, or another name, is an identity: its object is another call's, even if it is the same.
+It does not matter how the text is cut: the second object may come in pieces, or in one fragment with the first. A text
+that may be a repetition is held until that is known, at the latest until `end`. `Call.restated` says that a repetition
+was left out. A delta with a new id or another name belongs to another call, even if its object is the same.
 
-A call is complete only when the provider says so: a parsable prefix is no finished call.
+A call is complete only when the provider says so: arguments that can be parsed may still go on.
 
-Names: one that is said again whole changes nothing. With `tool_names`, a piece of a declared name is joined with the
-next piece, and `Call.awaits_name` says that a name may still grow.
+A name that is repeated whole changes nothing. With `tool_names`, a piece of a declared name is joined with the next
+piece, and `Call.awaits_name` says that a name may still grow.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ Kind = Literal["function", "custom"]
 
 
 class Call:
-    """One call while it arrives. Its memory is linear in its arguments: one bytearray, appended to."""
+    """One call while it arrives. Its arguments are one bytearray that grows."""
 
     __slots__ = ("awaits_name", "id", "index", "kind", "name", "part", "text_so_far")
 
@@ -60,31 +61,34 @@ class Call:
         self, id: str | None, index: int | None, name: str | None, kind: Kind, *, placeholders: bool = True
     ) -> None:
         self.id = id
-        self.index = index  # the provider's
+        self.index = index  # the provider's index
         self.name = name
         self.kind = kind
-        self.part: int | None = None  # its part of the neutral stream, once it was announced
-        self.awaits_name = False  # whether its name may be only the beginning of one
+        self.part: int | None = None  # its index in the neutral stream, once its start was sent
+        self.awaits_name = False  # whether its name may be only the beginning of a tool's
         self.text_so_far = ArgumentText(is_json=kind == "function", placeholders=placeholders)
 
     @property
     def arguments(self) -> bytearray:
-        """The arguments as far as they were said."""
+        """The arguments that `take` and `end` have yielded."""
         return self.text_so_far.shown
 
     @property
     def restated(self) -> bool:
-        """Whether arguments came more than once, and were counted once."""
+        """Whether arguments came more than once, and a repetition was left out."""
         return self.text_so_far.restated
 
     def text(self) -> str:
-        """The same as text."""
+        """`arguments` as text."""
         return self.arguments.decode("utf-8", "surrogatepass")
 
 
 class ToolCallAccumulator:
-    """The calls of one response, in order of opening. `tool_names`: the declared tools, as the provider knows them.
-    `placeholders`: the host may say `{}` before a call's real arguments, so that it waits for what follows."""
+    """The calls of one response, in the order in which they open.
+
+    `tool_names`: the names of the declared tools, as the provider knows them. `placeholders`: whether the host may send
+    `{}` before a call's real arguments; `{}` is then held until what follows is known.
+    """
 
     __slots__ = ("_by_id", "_by_index", "_invents_ids", "_last", "_placeholders", "_tool_names", "calls")
 
@@ -95,7 +99,7 @@ class ToolCallAccumulator:
         self._by_index: dict[int, Call] = {}
         self._last: Call | None = None
         self._tool_names = tool_names
-        self._invents_ids = False  # whether the host has given one call several ids, so that a new one says nothing
+        self._invents_ids = False  # whether the host gave one call several ids: a new id then opens no call
 
     def take(
         self,
@@ -105,9 +109,8 @@ class ToolCallAccumulator:
         fragment: str,
         kind: Kind = "function",
     ) -> Iterator[tuple[Call, str]]:
-        """Add one delta. Yields the call it belongs to and what can be said of its arguments now, maybe nothing; more
-        than one pair when the fragment runs over the end of an object into the next call's. Empty strings count as
-        absent."""
+        """Adds one delta. Yields its call and the arguments that may be sent on now, which may be empty. Yields a pair
+        for each call if the fragment goes on behind the end of an object. Empty strings count as absent."""
         call = self._find(id, index, name)
         known = bool(id) and id in self._by_id
         if call is None:
@@ -127,7 +130,7 @@ class ToolCallAccumulator:
                 call, known = self._open_next(call, None, index, None), False
 
     def end(self) -> Iterator[tuple[Call, str]]:
-        """The response is over: what was held, as `take` yields it."""
+        """Ends the response. Yields the arguments that were held, as `take` does."""
         for call in tuple(self.calls):
             call.awaits_name = False
             rest: str | None = ""
@@ -153,7 +156,7 @@ class ToolCallAccumulator:
                 return last if not name and last is not None and not last.id else None
             if known is None:
                 return there if there is not None and (not name or not (there.id or there.name)) else None
-            # A host that gives one id to two calls tells them apart by a new index and a name.
+            # A host that gives two calls the same id gives the second one a new index and a name.
             return None if index is not None and there is None and name else known
         if index is not None:
             return None if there is not None and name and not self._is_name_of(name, there) else there
@@ -175,7 +178,8 @@ class ToolCallAccumulator:
         return call
 
     def _open_next(self, call: Call, id: str | None, index: int | None, name: str | None) -> Call:
-        """The call whose object begins where that of `call` has ended: what names the one means the other now."""
+        """Opens the call whose object begins where the object of `call` ended. The id and the index of `call` lead to
+        the new call from now on."""
         new_id = None if id in self._by_id else id
         after = self._open(new_id, call.index if index is None else index, name or call.name, call.kind)
         if call.id:
@@ -183,7 +187,7 @@ class ToolCallAccumulator:
         return after
 
     def _complete(self, call: Call, id: str | None, name: str | None, kind: Kind) -> None:
-        """Set what the call did not have yet; what it has stays, but a name that comes in pieces."""
+        """Sets the id and the name if the call has none yet. A name that comes in pieces grows."""
         if id and call.id and id not in self._by_id:
             self._invents_ids = True
         if id and not call.id and id not in self._by_id:
@@ -200,8 +204,8 @@ class ToolCallAccumulator:
         call.awaits_name = call.part is None and self._is_piece(call.name)
 
     def _starts_next(self, call: Call, id: str | None, name: str | None, fragment: str) -> bool:
-        """Whether the fragment is another call's by a new id or another name, though by id and index it is this one's:
-        this one's object is complete, and another begins."""
+        """Whether the fragment opens another call, though `call` was found for its id and index: the object of `call`
+        is complete, another object begins, and the id is new or the name is another."""
         if not call.text_so_far.is_final or fragment.lstrip()[:1] != "{":
             return False
         new_id = bool(id) and id not in self._by_id and not self._invents_ids
@@ -210,11 +214,12 @@ class ToolCallAccumulator:
     # ------------------------------------------------------------ names
 
     def _is_name_of(self, name: str, call: Call) -> bool:
-        """Whether a delta with this name may be the call's: it has none, it has this one, or this goes on with it."""
+        """Whether a delta with this name may belong to the call: the call has no name, the same name, or the beginning
+        of one that this continues."""
         return not call.name or name == call.name or (call.awaits_name and self._joined(call.name, name) is not None)
 
     def _joined(self, begin: str, name: str) -> str | None:
-        """The name that a piece and what follows it make; None if what follows is a name of its own."""
+        """The name that a piece and the next piece make; None if the second is a name of its own."""
         if begin in self._tool_names and name in self._tool_names:
             return None
         for whole in (name, begin + name):
@@ -223,11 +228,12 @@ class ToolCallAccumulator:
         return None
 
     def _is_piece(self, name: str) -> bool:
-        """Whether a declared tool's name begins with this and goes on."""
+        """Whether a declared tool has a longer name that begins with this."""
         return any(len(tool) > len(name) and tool.startswith(name) for tool in self._tool_names)
 
     def _settle_name(self) -> Iterator[tuple[Call, str]]:
-        """Another call begins: a tool's name that was held, since it is the beginning of another's too, is that."""
+        """Called when another call begins. If the last call's name was held as a possible beginning of another tool's,
+        it is complete now."""
         last = self._last
         if last is not None and last.awaits_name and last.name in self._tool_names:
             last.awaits_name = False

@@ -1,7 +1,7 @@
 """The text of one call's arguments, gathered from fragments that append, repeat, extend or replace.
 
-The rule stands as a table in `accumulator.py`. What may turn out to be a repetition is held until that is known; all
-else is said at once. Every byte is looked at a fixed number of times.
+The rule is the table in `accumulator.py`. A text that may be a repetition is held until that is known; all other text
+is returned at once. The work is linear in the text.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 _OUTSIDE = re.compile(rb'["{}\[\]]')
 _IN_STRING = re.compile(rb'["\\]')
-#: An object in which nothing stands, or its beginning; group 1 ends with the brace.
+#: An empty object, or the beginning of an object that may be empty; group 1 ends with the brace.
 _NOTHING_IN_IT = re.compile(rb"(\s*\{)\s*\}?")
 _EMPTY_AGAIN = re.compile(r"\{[ \t\r\n]*(\})?")
 _SPACE = " \t\r\n"
 _CLOSING = ord("}")
-#: What may stand behind the end of a string.
+#: What may follow the quote that ends a string.
 _BEHIND_STRING = (b"", b",", b"}", b"]", b":", b" ", b"\t", b"\r", b"\n")
 
 
@@ -27,18 +27,19 @@ class ObjectScan:
     __slots__ = ("_level", "at", "in_string")
 
     def __init__(self) -> None:
-        self.at = 0  # the place in the data; behind its end when a backslash stands there
+        self.at = 0  # how far it has read; one byte further than the data if a backslash is the last byte
         self.in_string = False
         self._level = 0
 
     def copy(self) -> ObjectScan:
-        """Another one, for a copy of the data."""
+        """A scan that has read the same, for a copy of the data."""
         other = ObjectScan()
         other.at, other.in_string, other._level = self.at, self.in_string, self._level
         return other
 
     def end(self, data: bytes | bytearray) -> int | None:
-        """Where the object ends; None if it goes on. The data may have grown since the last time."""
+        """The place behind the object's end; None if the object goes on. The data may have grown since the last
+        call."""
         size = len(data)
         while self.at < size:
             match = (_IN_STRING if self.in_string else _OUTSIDE).search(data, self.at)
@@ -59,21 +60,21 @@ class ObjectScan:
 
 
 class _Again:
-    """A second object while it comes: the first one once more, or another."""
+    """A second object while it arrives. It may be a repetition of the first, or another object."""
 
     __slots__ = ("_cumulative", "_first", "_matched", "_text", "own")
 
     def __init__(self, first: bytes, *, own: bool, cumulative: bool) -> None:
-        """`first`: the first object, nothing if that is empty. `own`: the second came under the same call's id.
-        `cumulative`: fragments repeat all before them."""
+        """`first`: the first object, `b""` if it has no members. `own`: whether the second object came with the call's
+        own id. `cumulative`: whether each fragment repeats all text before it."""
         self.own, self._cumulative = own, cumulative
         self._first = first
-        self._matched = 0  # bytes of the first that have come again
-        self._text = ""  # what has come, where the first is empty
+        self._matched = 0  # how many bytes of `first` have come again
+        self._text = ""  # the second object so far, if `first` is empty
 
     def take(self, text: str) -> tuple[bool, str | None]:
-        """(True, the text behind it) for the same object; (False, all of its text so far) for another; (False, None)
-        while it may be either."""
+        """Reads more of the second object. Returns (True, the text behind it) if it is the same as the first, (False,
+        its text so far) if it is another, and (False, None) while it may be either."""
         if not self._first:
             self._text = text if text.startswith(self._text) else self._text + text  # no two braces begin an object
             match = _EMPTY_AGAIN.match(self._text)
@@ -90,32 +91,35 @@ class _Again:
         return (True, _text(data[missing:])) if len(data) >= missing else (False, None)
 
     def end(self) -> str:
-        """What has come of it."""
+        """The text of the second object so far."""
         return self._text or _text(self._first[: self._matched])
 
 
 class _Reading(NamedTuple):
-    """What a doubt has come to: the text that is new, and whether fragments repeat all before them."""
+    """The decision of a `_Doubt`: the new text, and whether each fragment repeats all text before it."""
 
     text: str
     is_cumulative: bool
 
 
 class _Doubt:
-    """A fragment that begins with all before it, where a value may stand. It is the next piece, an inner object that
-    looks like the outer one, or all of the arguments so far. What follows tells: the pieces end one bracket later."""
+    """A fragment that begins with all text before it, at a place where a value may begin.
+
+    It has two readings. It is the next piece, an inner object that begins as the outer one does; or it is a snapshot,
+    which repeats all arguments so far. What follows decides: the pieces end one bracket later than the snapshot.
+    """
 
     __slots__ = ("_pieces", "_pieces_scan", "_scan", "_size", "_snapshot", "_whole")
 
     def __init__(self, before: bytes, scan: ObjectScan) -> None:
-        """`scan` has read what came before."""
+        """`before`: all text before the fragment. `scan` has read it."""
         self._size = len(before)
         self._pieces, self._pieces_scan = bytearray(before), scan
         self._snapshot, self._scan = bytearray(), ObjectScan()
         self._whole = False  # whether the snapshot is a whole object
 
     def weigh(self, fragment: str) -> _Reading | None:
-        """None while it may be both."""
+        """Reads the fragment, or the next one. Returns the decision; None while both readings are possible."""
         data, snapshot = _bytes(fragment), self._snapshot
         bare = data.lstrip()
         if data.startswith(snapshot):
@@ -141,7 +145,7 @@ class _Doubt:
         return None
 
     def end(self) -> _Reading:
-        """Nothing follows."""
+        """The decision if no fragment follows."""
         return self._as_snapshot() if self._whole else self._as_pieces()
 
     def _as_snapshot(self) -> _Reading:
@@ -152,16 +156,16 @@ class _Doubt:
 
 
 class _State(Enum):
-    """What the text is so far."""
+    """What the text is, as far as it has come."""
 
     EMPTY = 0  # nothing but white space
     OPEN = 1  # the beginning of an object
     WHOLE = 2  # one object
-    RAW = 3  # no object, or more behind it than an object: whatever comes is appended
+    RAW = 3  # not an object, or an object with other text behind it: all that follows is appended
 
 
 class ArgumentText:
-    """`take` the fragments of one call, then `end`. `shown` is what was said of it."""
+    """The arguments of one call. Call `take` with each fragment, then `end`. `shown` is the text that they returned."""
 
     __slots__ = (
         "_again", "_begin", "_cumulative", "_doubt", "_empty", "_end", "_held", "_placeholders", "_scan", "_state",
@@ -169,19 +173,19 @@ class ArgumentText:
     )  # fmt: skip
 
     def __init__(self, *, is_json: bool, placeholders: bool = True) -> None:
-        """`placeholders`: an empty object may be replaced by the call's real one."""
+        """`is_json`: not the text of a custom tool. `placeholders`: `{}` may stand for arguments that follow."""
         self._placeholders = placeholders
         self.shown = bytearray()
-        #: Whether something was left out that had come before.
+        #: Whether a repetition was left out.
         self.restated = False
         self._state = _State.EMPTY if is_json else _State.RAW
         self._scan = ObjectScan()
-        #: What follows `shown` and may be replaced: an empty object, or the rest of what may become one.
+        #: Text behind `shown` that may be replaced: an empty object, or the rest of what may become one.
         self._held = ""
-        self._empty = False  # whether nothing is known to stand in the object
-        self._begin = self._end = 0  # the whole object's place in `shown`
+        self._empty = False  # whether the object has no member so far
+        self._begin = self._end = 0  # where the whole object is in `shown`
         self._again: _Again | None = None
-        self._cumulative = False  # whether a fragment has repeated all before it
+        self._cumulative = False  # whether a fragment repeated all text before it
         self._doubt: _Doubt | None = None
 
     @property
@@ -205,8 +209,8 @@ class ArgumentText:
         return self._state is _State.WHOLE and self._empty
 
     def take(self, fragment: str, *, own: bool) -> tuple[str, str | None]:
-        """(what can be said now, the beginning of another call's object if one follows). `own`: the fragment names its
-        call by id, so that no other call begins with it."""
+        """Adds a fragment. Returns the text that may be sent on now, and the beginning of another call's object if one
+        follows. `own`: whether the fragment came with the call's id, so that it begins no other call."""
         if self._state is _State.RAW:
             return self._show(fragment), None
         if self._doubt is not None:
@@ -222,7 +226,7 @@ class ArgumentText:
         return self._append(fragment, own=own)
 
     def end(self) -> tuple[str, str | None]:
-        """As `take`, for what was held: no fragment comes any more."""
+        """Ends the text. Returns what was held, as `take` does."""
         said, after = ("", None) if self._doubt is None else self._settle(self._doubt.end())
         if after is not None:
             return said, after
@@ -237,14 +241,14 @@ class ArgumentText:
         return said + self._show(held), None
 
     def become_raw(self) -> None:
-        """It is no JSON, as is known only now, before any of it was said."""
+        """Takes the text for a custom tool's, which is no JSON. None of it may have been returned before."""
         self.end()
         self._state = _State.RAW
 
-    # ------------------------------------------------------------ a fragment that begins with all before it
+    # ------------------------------------------------------------ a fragment that begins with all text before it
 
     def _new_in(self, fragment: str) -> str | None:
-        """What is new in a fragment; None if that is not known yet."""
+        """The part of a fragment that is new; None if that is not known yet."""
         before = self.shown + _bytes(self._held) if self._held else self.shown
         if len(fragment) < len(before) >> 2 or not (data := _bytes(fragment)).startswith(before):
             return fragment
@@ -285,7 +289,7 @@ class ArgumentText:
         return said, None
 
     def _grow(self, text: str) -> tuple[str, str]:
-        """Up to the end of the object: (what can be said, the text behind it)."""
+        """Adds text up to the end of the object. Returns the text that may be sent on, and the text behind the end."""
         if self._state is _State.EMPTY:
             bare = text.lstrip(_SPACE)
             if not bare:
@@ -318,7 +322,7 @@ class ArgumentText:
         return _text(data[before:]), rest
 
     def _behind(self, text: str, *, own: bool) -> tuple[str, str]:
-        """Behind a whole object: (what can be said, the rest, which begins a second object)."""
+        """Adds text behind a whole object. Returns the text that may be sent on, and the second object's beginning."""
         bare = text.lstrip(_SPACE)
         if bare[:1] not in ("", "{"):
             self._state = _State.RAW
@@ -334,7 +338,7 @@ class ArgumentText:
         return self._show(space), bare
 
     def _compared(self, again: _Again, text: str) -> tuple[str, str, str | None]:
-        """A second object: (what can be said, the rest, the beginning of another call's object)."""
+        """Adds to the second object. Returns the text that may be sent on, the rest, and another call's beginning."""
         same, rest = again.take(text)
         if rest is None:
             return "", "", None
@@ -350,7 +354,7 @@ class ArgumentText:
         return "", rest, None
 
     def _replaced(self, text: str) -> str:
-        """What comes in place of an empty object; what was said of that is its beginning."""
+        """Puts an object in the place of an empty one. Returns its text but for what was sent on already."""
         self.restated, self._held = True, ""
         self._state = _State.OPEN if b"{" in self.shown else _State.EMPTY
         self._scan = ObjectScan()
@@ -363,8 +367,9 @@ class ArgumentText:
 
 
 def _may_go_on(before: bytes | bytearray, scan: ObjectScan, fragment: bytes) -> bool:
-    """Whether `fragment`, which begins with all of `before`, can be its next piece. An object stands only where a value
-    may; within a string its first quote would be the string's end. `scan` has read `before`."""
+    """Whether `fragment`, which begins with all of `before`, can be the next piece. Outside a string, an object may
+    begin only where a value may. Inside a string, the fragment's first quote ends the string. `scan` has read
+    `before`."""
     if not scan.in_string:
         return before.rstrip()[-1:] in (b":", b"[", b",")
     quote = fragment.find(b'"')

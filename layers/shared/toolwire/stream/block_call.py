@@ -1,7 +1,7 @@
 """The call of one block or item while its arguments arrive, on the wires that give each call a place of its own.
 
-The place is the call's identity; what its fragments mean says the table in `accumulator.py`. An object behind the
-call's own whole one is another call of the same name, with a part of its own.
+A call is identified by its block or item. The table in `accumulator.py` says what its fragments mean. A second object
+behind the call's own is another call of the same name, with a part of its own.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from toolwire.stream.accumulator import Call, Kind, ToolCallAccumulator
 
 
 class BlockCall:
-    """`announce` it once its name is known, `say` its fragments, then `end`. Until it is announced nothing is shown."""
+    """One call. Call `announce` once its name is known, `say` with each fragment, then `end` and `close`. No event is
+    written before `announce`."""
 
     __slots__ = ("_accumulator", "_call", "_next_part", "is_restated")
 
@@ -22,31 +23,31 @@ class BlockCall:
         self._next_part = next_part
         self._accumulator = ToolCallAccumulator(placeholders=placeholders)
         ((self._call, _),) = self._accumulator.take(None, 0, None, "", kind)
-        #: Whether arguments came more than once, and were counted once.
+        #: Whether arguments came more than once, and a repetition was left out.
         self.is_restated = False
 
     @property
     def part(self) -> int | None:
-        """The part of the neutral stream; None while it is not announced."""
+        """The call's index in the neutral stream; None before `announce`."""
         return self._call.part
 
     @property
     def is_empty(self) -> bool:
-        """Whether no arguments have come but white space, or what stands for those that are not known yet."""
+        """Whether no arguments have come: only white space, or a `{}` that real arguments may replace."""
         return not self._call.text_so_far.begun or self._call.text_so_far.is_placeholder
 
     @property
     def is_bare(self) -> bool:
-        """Whether no arguments were said but white space."""
+        """Whether no arguments were sent on but white space."""
         return not self._call.arguments.strip()
 
     @property
     def texts(self) -> list[str]:
-        """The arguments that were said: the call's, and those of the calls behind it."""
+        """The arguments that were sent on: the call's, then those of each call behind it."""
         return [call.text() for call in self._accumulator.calls]
 
     def announce(self, id: str | None, name: str, events: list[StreamEvent]) -> int:
-        """Its name is known, and the id if it has one. Returns its part."""
+        """Writes the start of the call, and the arguments so far. Returns the call's index in the neutral stream."""
         call = self._call
         call.id, call.name = id or None, name
         part = call.part = self._next_part()
@@ -59,22 +60,24 @@ class BlockCall:
         return part
 
     def say(self, fragment: str, events: list[StreamEvent]) -> bool:
-        """More of the arguments. Returns whether they were said as they came."""
+        """Adds a fragment. Returns whether it was sent on as it came."""
         said = self._show(self._accumulator.take(None, 0, None, fragment), events)
         return said == ([(self._call, fragment)] if fragment else [])
 
     def end(self, events: list[StreamEvent]) -> bool:
-        """No fragment comes any more: what was held. The calls end with `close`. Returns whether nothing was said."""
+        """Sends on what was held: no fragment follows. Returns whether there was nothing. `close` writes the calls'
+        ends."""
         said = self._show(self._accumulator.end(), events)
         self.is_restated = self.is_restated or any(call.restated for call in self._accumulator.calls)
         return not said
 
     def close(self, events: list[StreamEvent]) -> None:
-        """The ends of the calls."""
+        """Writes the end of each call."""
         events.extend(ToolCallEnd(call.part) for call in self._accumulator.calls if call.part is not None)
 
     def _show(self, pieces: Iterable[tuple[Call, str]], events: list[StreamEvent]) -> list[tuple[Call, str]]:
-        """What can be said of the calls now; those that are new are announced."""
+        """Writes these pieces of arguments, and before them the start of each call that is new. Returns those that are
+        not empty."""
         said = [(call, piece) for call, piece in pieces if piece]
         for call, piece in said:
             if self._call.part is None:
@@ -87,21 +90,21 @@ class BlockCall:
 
 
 class CallEnds:
-    """The ends of an answer's calls where a block is over before the answer says why it ended.
+    """Writes the ends of an answer's calls, on wires where a block ends before the answer gives its stop reason.
 
-    A call without arguments says `{}`. One that was cut looks the same until the stop reason is read, and must not say
-    it: so the end of such a call waits for what comes next.
+    A call without arguments has the arguments `{}`. A call that was cut before its arguments must not have them, and
+    looks the same until the stop reason comes. So the end of a call without arguments waits for what comes next.
     """
 
     __slots__ = ("_waiting", "any_restated")
 
     def __init__(self) -> None:
         self._waiting: int | None = None  # the part of the call whose end waits
-        #: Whether arguments of some call came more than once, and were counted once.
+        #: Whether arguments of some call came more than once, and a repetition was left out.
         self.any_restated = False
 
     def end(self, call: BlockCall, events: list[StreamEvent]) -> None:
-        """The call's block is over."""
+        """Ends the call: its block is over."""
         call.end(events)
         self.any_restated = self.any_restated or call.is_restated
         if call.is_bare:
@@ -111,7 +114,8 @@ class CallEnds:
             call.close(events)
 
     def end_waiting(self, events: list[StreamEvent], *, cut: bool = False) -> None:
-        """Something comes behind the call, or the answer ends: `cut` where a limit or a filter has ended it."""
+        """Writes the end that waits. Called when another block begins, and at the answer's end: `cut` says whether a
+        limit or a filter ended it."""
         if self._waiting is None:
             return
         if not cut:

@@ -27,7 +27,7 @@ from toolwire.wire.json import is_object
 
 
 class Fold:
-    """Takes every batch of a response; `response` is what they say together. Order is the order table's business."""
+    """Gathers a response. Call `take` with every batch; `response` is then the whole. It does not check their order."""
 
     def __init__(self) -> None:
         self._start = ResponseStart(None, None)
@@ -64,7 +64,7 @@ class Fold:
                 pass
 
     def response(self) -> ChatResponse:
-        """Only after ResponseEnd."""
+        """The whole response. May be read only after `ResponseEnd`."""
         finish = self._finish or Finish("stop")
         parts = [self._part(part, finish) for part in self._parts]
         return ChatResponse(

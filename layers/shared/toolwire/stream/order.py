@@ -1,7 +1,7 @@
 """The legal order of neutral events, as two printable tables.
 
-A missing entry is the error. Decoders are lenient and repair what providers get wrong; this judges only what decoders
-emit, so a failure here is a bug of ours (InternalError), never the provider's.
+An event without an entry for the state is an error. Decoders repair what providers get wrong, so a breach of these
+tables is a bug of ours (InternalError), never the provider's fault.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _PARTS = (
     OpaquePart,
 )  # fmt: skip
 
-#: state of the response -> event -> next state. Parts may go on after Finish: on the Chat wire the reason comes before
-#: the end of the parts. ResponseEnd wants every part ended (checked against the part table).
+#: State of the response -> event -> next state. Parts may go on after Finish: on the Chat wire the finish reason comes
+#: before the end of the parts. At ResponseEnd every part must have ended, by the table below.
 RESPONSE: dict[str, dict[type, str]] = {
     "new": {ResponseStart: "open", StreamFailed: "failed"},
     "open": dict.fromkeys(_PARTS, "open") | {UsageUpdate: "open", Finish: "finished", StreamFailed: "failed"},
@@ -45,7 +45,7 @@ RESPONSE: dict[str, dict[type, str]] = {
     "failed": {},
 }
 
-#: state of one part (None: its index was not seen) -> event -> next state.
+#: State of one part (None: its index is new) -> event -> next state.
 PART: dict[str | None, dict[type, str]] = {
     None: {TextStart: "text", ReasoningStart: "reasoning", ToolCallStart: "tool call", OpaquePart: "ended"},
     "text": {TextDelta: "text", TextEnd: "ended"},
@@ -55,12 +55,12 @@ PART: dict[str | None, dict[type, str]] = {
 }
 
 
-#: Deltas change no state: event -> the state that its part must be in.
+#: Delta -> the state that its part must have. A delta changes no state.
 _DELTAS = {kind: state for state, row in PART.items() for kind, after in row.items() if after == state}
 
 
 class OrderCheck(Stage):
-    """Follows one response. `take` and `check` raise InternalError for a batch that breaks the tables."""
+    """Checks the events of one response. `take` and `check` raise InternalError for a batch that breaks the tables."""
 
     __slots__ = ("_open", "_parts", "state")
 
@@ -71,12 +71,12 @@ class OrderCheck(Stage):
 
     @property
     def begun(self) -> bool:
-        """Whether there was any event."""
+        """Whether any event has come."""
         return self.state != "new"
 
     @property
     def finished(self) -> bool:
-        """Whether it was said why the turn ended: how many calls it has is known."""
+        """Whether `Finish` has come, so that the number of calls is known."""
         return self.state == "finished" or self.state == "ended"
 
     @property
@@ -90,7 +90,7 @@ class OrderCheck(Stage):
         return [batch]
 
     def check(self, batch: Batch) -> None:
-        """Follows the batch."""
+        """Checks a batch."""
         parts = self._parts
         for event in batch.events:
             kind = type(event)

@@ -1,8 +1,8 @@
 """One part at a time: for doors whose grammar knows no overlapping parts (Anthropic Messages).
 
-The part that is open flows; what belongs to a part that started later is held until every earlier part has ended, then
-it leaves in one piece. On the Chat wire only the upstream's end ends a call, so there the second call leaves at the
-end: closing the first one early would lose its late deltas.
+The events of the first open part pass. Those of a part that started later are held until every earlier part has ended,
+and then leave together. On the Chat wire a call ends only with the answer, so a second call leaves at the end: to close
+the first one earlier would lose its late deltas.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ _ENDS = (TextEnd, ReasoningEnd, ToolCallEnd, OpaquePart)
 
 
 class Sequential:
-    """`take` an event, get the events that may be written now, in an order without overlap."""
+    """`take` an event: it returns the events that may be written now, so that no two parts overlap."""
 
     def __init__(self) -> None:
-        self._current = 0  # the part that may flow
-        self._started = 0  # parts begun
+        self._current = 0  # the part whose events pass
+        self._started = 0  # how many parts have begun
         self._ended: set[int] = set()
         self._held: dict[int, list[StreamEvent]] = {}
-        self._after: list[StreamEvent] = []  # events of no part (Finish): they wait for the parts before them
+        self._after: list[StreamEvent] = []  # events of no part (Finish), until the parts before them have ended
 
     def take(self, event: StreamEvent) -> list[StreamEvent]:
         index: int | None = getattr(event, "index", None)
         if index is None:
-            # Usage has no place in the order, and a failure ends everything: what is held is then never said.
+            # Usage may come anywhere. A failure ends the response: what is held is then dropped.
             if self._current == self._started or isinstance(event, UsageUpdate | StreamFailed):
                 return [event]
             self._after.append(event)
@@ -47,7 +47,7 @@ class Sequential:
         return [event, *self._advance()]
 
     def _advance(self) -> list[StreamEvent]:
-        """After the current part has ended: everything of the parts that thereby become current."""
+        """The events held for the parts that follow, up to the first that has not ended."""
         ready: list[StreamEvent] = []
         while self._current in self._ended:
             self._current += 1
