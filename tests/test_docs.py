@@ -220,7 +220,7 @@ def test_every_variable_is_explained() -> None:
 
 def _shown(value: object) -> str:
     """A profile's value as the page writes it."""
-    if value is None or value is False or value == () or value == frozenset():
+    if value is None or value is False or value in ((), "", frozenset()):
         return "none" if value is None else "no" if value is False else "–"
     if value is True:
         return "yes"

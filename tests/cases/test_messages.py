@@ -164,7 +164,7 @@ def test_a_failed_result_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("thinking", "expected"), [([{"type": "thinking", "thinking": "plan", "signature": ""}], "plan"), ([], " ")]
+    ("thinking", "expected"), [([{"type": "thinking", "thinking": "plan", "signature": ""}], "plan"), ([], "")]
 )
 def test_a_host_gets_its_reasoning_back(thinking: list[Any], expected: str) -> None:
     turn = {"role": "assistant", "content": [*thinking, CALL]}

@@ -96,12 +96,12 @@ HISTORY = [
 ]
 
 
-@pytest.mark.parametrize("profile", ["compatible", "openrouter", "groq"])
+@pytest.mark.parametrize("profile", ["compatible", "openrouter", "groq", "deepseek"])
 @pytest.mark.parametrize(("refusal", "wants"), REFUSALS.items())
 def test_a_host_that_misses_reasoning_is_sent_it_once(refusal: str, wants: bool, profile: str) -> None:
     body = json.dumps({"error": {"message": refusal}}).encode()
     exchange = open_exchange(request(messages=HISTORY), profile=profile)
-    assert b"reasoning_content" not in exchange.upstream_request.body
+    assert (b'"reasoning_content":""' in exchange.upstream_request.body) == (profile == "deepseek")
     exchange.receive_head(400, {"content-type": "application/json"})
     exchange.receive_data(body)
     ended = exchange.receive_end()

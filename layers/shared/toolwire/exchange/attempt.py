@@ -76,10 +76,11 @@ class Attempt:
         return self.has_state and status == 400 and _ABOUT_STATE.search(refusal.message) is not None
 
     def lacks_reasoning(self, status: int | None, refusal: GatewayError) -> bool:
-        """Whether the provider wants the reasoning of earlier turns, which it was not sent: `with_reasoning` may be
-        answered."""
-        wants = status == 400 and _WANTS_REASONING.search(refusal.message) is not None
-        return wants and not self.profile.reasoning_required and self.profile.reasoning_back is not None
+        """Whether the provider wants the reasoning of earlier turns, which it was not sent, or sent empty:
+        `with_reasoning` may be answered."""
+        profile = self.profile
+        was_sent = profile.reasoning_back is None or (profile.reasoning_required and profile.lost_reasoning)
+        return status == 400 and _WANTS_REASONING.search(refusal.message) is not None and not was_sent
 
     def with_reasoning(self) -> Attempt:
         """The same with `reasoning_content` in every turn with calls, blank where the history has none: also at an
@@ -131,7 +132,7 @@ def prepare_attempt(
     request = client.request
     provider, profile = load_provider(target.provider.wire), profile_of(target)
     if wants_reasoning:
-        profile = replace(profile, reasoning_required=True, reasoning_back="reasoning_content")
+        profile = replace(profile, reasoning_required=True, lost_reasoning=" ", reasoning_back="reasoning_content")
     same_dialect = client.door.dialect in provider.lanes
     if not (same_dialect and provider.judges_results):
         check_results(request)

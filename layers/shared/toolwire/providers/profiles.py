@@ -40,6 +40,9 @@ class Profile:
     reasoning_back: str | None = "reasoning_content"
     #: Whether the host refuses a turn with tool calls that lacks that member.
     reasoning_required: bool = False
+    #: What stands there for reasoning that the history has lost. Where it is empty, one refusal is answered with a
+    #: space.
+    lost_reasoning: str = ""
     #: Whether `stream_options.include_usage` is understood (Mistral sends usage unasked and refuses the member).
     stream_usage: bool = True
     #: Request members the host calls otherwise, and those it refuses: a knob is left out with a warning.
@@ -118,7 +121,7 @@ PROFILES: dict[str, Profile] = {
             efforts=EFFORTS[1:],
             yields_state=True,
         ),
-        Profile("moonshot", reasoning_required=True, yields_state=True),
+        Profile("moonshot", reasoning_required=True, lost_reasoning=" ", yields_state=True),
         Profile(
             # Ids of exactly nine alphanumerics; unknown members are refused with 422.
             "mistral",

@@ -146,21 +146,18 @@ def _with_plain_json(request: ChatRequest, warnings: Warnings) -> ChatRequest:
     return replace(with_format_in_words(request, warnings), response_format=ResponseFormat("json_object"))
 
 
-#: Stands for reasoning that a history has lost: DeepSeek V4 and Kimi refuse an empty text.
-NO_REASONING = " "
-
-
 def _with_reasoning(request: ChatRequest, profile: Profile) -> ChatRequest:
     """Reasoning of earlier turns left out where the host refuses it, or written anew under the host's name for it;
-    `NO_REASONING` where the host asks for it and there is none."""
+    what stands for it where the host asks for it and there is none."""
 
     def adapted(message: Message) -> Message:
         if message.role != "assistant":
             return message
         told = [part for part in message.parts if type(part) is ReasoningPart]
-        if profile.reasoning_required and message.tool_calls and not any(part.text for part in told):
+        wanted = profile.reasoning_required and message.tool_calls and not any(part.text for part in told)
+        if wanted and (profile.lost_reasoning or not told):
             others = (part for part in message.parts if type(part) is not ReasoningPart or part.signature)
-            return replace(message, parts=(ReasoningPart(NO_REASONING), *others))
+            return replace(message, parts=(ReasoningPart(profile.lost_reasoning), *others))
         if not told:
             return message
         if profile.reasoning_back == "reasoning_content":
