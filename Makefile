@@ -13,6 +13,8 @@ ARCH    = arm64
 STACK   = toolwire
 # More template parameters for `make deploy`: PARAMS="AlarmTopicArn=... LogRetentionDays=30"
 PARAMS  =
+# Tags of every resource: TAGS="team=agents env=prod"
+TAGS    =
 BUILD_DIR = .aws-sam/build
 
 BIN     := .venv/bin
@@ -78,7 +80,7 @@ build: .venv-sam/stamp  ## build for Lambda (PYTHON=3.13 ARCH=arm64), with ./too
 
 deploy: deployable build  ## deploy what `make build` makes (STACK=toolwire PARAMS="AlarmTopicArn=...")
 	@$(SAM) deploy --template-file $(BUILD_DIR)/template.yaml --stack-name $(STACK) --resolve-s3 \
-		--capabilities CAPABILITY_IAM --no-fail-on-empty-changeset --parameter-overrides \
+		--capabilities CAPABILITY_IAM --no-fail-on-empty-changeset $(if $(TAGS),--tags $(TAGS)) --parameter-overrides \
 		Runtime=python$(PYTHON) Architecture=$(ARCH) $(if $(PACKED),ConfigSource=/opt/toolwire.toml) $(PARAMS)
 
 # Before the build, which takes a minute.

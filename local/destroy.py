@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from local.stack import StackError, calling, find_stack, stack_parameter
+from local.stack import StackError, calling, find_stack, secret_prefix
 
 
 def main(argv: Sequence[str]) -> int:
@@ -24,7 +24,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("command", nargs="+", help="what deletes the stack")
     arguments = parser.parse_args(argv)
     try:
-        prefix = stack_parameter(arguments.stack, "SecretPrefix")
+        prefix = secret_prefix(arguments.stack)
         table = _keys_table(arguments.stack)
         status = subprocess.run(arguments.command, check=False).returncode  # noqa: S603 - the Makefile's own command
         if status or find_stack(arguments.stack) is not None:

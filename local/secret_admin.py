@@ -14,7 +14,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from local.stack import StackError, calling, stack_parameter
+from local.stack import StackError, calling, secret_prefix, stack_parameter
 from toolwire.shell.network import aws
 
 _PROVIDER = re.compile(r"[a-z0-9][a-z0-9._-]*")
@@ -49,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
         print("secret: standard input must hold the provider's key alone, on one line", file=sys.stderr)
         return 1
     try:
-        prefix = stack_parameter(arguments.stack, "SecretPrefix")
+        prefix = secret_prefix(arguments.stack)
         name = store(prefix, arguments.provider, credential, stack_parameter(arguments.stack, "KmsKeyArn"))
     except StackError as error:
         print(f"secret: {error}", file=sys.stderr)

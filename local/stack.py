@@ -39,6 +39,11 @@ def stack_parameter(stack: str, name: str) -> str:
     raise StackError(f"the stack {stack!r} has no parameter {name}: is it a stack of this template?")
 
 
+def secret_prefix(stack: str) -> str:
+    """What the names of the stack's secrets begin with. Raises StackError."""
+    return stack_parameter(stack, "SecretPrefix") or f"{stack}/"
+
+
 def stack_resource(stack: str, name: str) -> str:
     """AWS's name for a resource of the stack, by its name in the template. Raises StackError."""
     found = calling("cloudformation", "describe_stack_resource", StackName=stack, LogicalResourceId=name)

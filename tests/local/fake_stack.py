@@ -24,7 +24,7 @@ class FakeCloudFormation:
         self.deleted = False
         self.status = "CREATE_COMPLETE"
         self.outputs = {"KeysTable": TABLE}
-        self.parameters = {"SecretPrefix": "toolwire/", "KmsKeyArn": "", "ConfigSource": ""}
+        self.parameters = {"SecretPrefix": "", "KmsKeyArn": "", "ConfigSource": ""}
         self.events: list[dict[str, str]] = []
         #: What the stack made: logical id -> physical id.
         self.resources: dict[str, str] = {}

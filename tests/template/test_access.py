@@ -30,6 +30,7 @@ ALARMS = {
     "ProviderAlarm": "outcome = 'upstream_error'",
     "ServerErrorAlarm": "5XXError",
     "ConcurrencyAlarm": "Throttles",
+    "FunctionAlarm": "Errors",
     "KeysAlarm": "ThrottleEvents",
 }
 
@@ -61,6 +62,8 @@ def statements(deployed: dict[str, Any]) -> list[dict[str, Any]]:
 
 def test_no_permission_is_for_everything(deployed: dict[str, Any]) -> None:
     for statement in statements(deployed):
+        if re.match("xray:|ec2:.*Network", statement["Action"][0]):  # they have no resources to name
+            continue
         resources = statement["Resource"] if isinstance(statement["Resource"], list) else [statement["Resource"]]
         assert "*" not in resources, statement
         assert "*" not in json.dumps(statement["Action"]), statement
@@ -79,7 +82,7 @@ def test_the_table_of_permissions_is_true(deployed: dict[str, Any]) -> None:
     rows = [line for line in section.splitlines() if line.startswith("|")]
     told: dict[bool, set[str]] = {False: set(), True: set()}  # by whether the catalog is left out
     for row in rows:
-        told["Not for `GET /models`" in row] |= set(re.findall(r"`(\w+:[A-Z]\w+)`", row.split("|")[1]))
+        told["Not for `GET /models`" in row] |= set(re.findall(r"`([a-z0-9]+:[A-Z]\w+)`", row.split("|")[1]))
     roles = {name: found for name, found in deployed["Resources"].items() if found["Type"] == "AWS::IAM::Role"}
 
     assert len(roles) == 5
@@ -113,6 +116,7 @@ def test_the_table_of_keys(deployed: dict[str, Any]) -> None:
         "KeySchema": [{"AttributeName": "key_sha256", "KeyType": "HASH"}],
         "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},
         "SSESpecification": ENCRYPTION,
+        "DeletionProtectionEnabled": {"Fn::If": ["ProtectsKeys", True, False]},
     }
 
 
@@ -246,11 +250,30 @@ def test_a_reservation_is_for_doors_only(deployed: dict[str, Any]) -> None:
 
 def test_firewall_and_domain_are_there_where_they_are_named(deployed: dict[str, Any]) -> None:
     acl = resource(deployed, "WebAclAssociation")
-    assert acl["Condition"] == "HasWebAcl"
+    assert acl["Condition"] == "HasFirewall"
+    assert acl["Properties"]["WebACLArn"]["Fn::If"][0] == "HasWebAcl"
     assert acl["Properties"]["ResourceArn"]["Fn::Sub"].endswith("::/restapis/${GatewayApi}/stages/${GatewayApiv1Stage}")
     mapping = resource(deployed, "CustomDomainMapping")
     assert mapping["Condition"] == resource(deployed, "CustomDomain")["Condition"] == "HasDomain"
     assert mapping["Properties"]["BasePath"] == "v1"
+
+
+def test_an_access_line_has_nothing_that_bears_a_key(deployed: dict[str, Any]) -> None:
+    stages = [found for found in deployed["Resources"].values() if found["Type"] == "AWS::ApiGateway::Stage"]
+    condition, access, _ = stages[0]["Properties"]["AccessLogSetting"]["Fn::If"]
+    assert condition == "HasAccessLogs"
+    line = json.loads(re.sub(r"\$context[.\w]*", "0", access["Format"]))
+    assert line.keys() == {"requestId", "ip", "method", "path", "status", "ms", "bytes", "error"}
+    assert not re.search(r"header|query|\$input|authorizer|apiKey", access["Format"], re.IGNORECASE)
+
+
+def test_the_alarm_on_functions_counts_each(deployed: dict[str, Any]) -> None:
+    functions = {name for name, found in deployed["Resources"].items() if found["Type"] == "AWS::Lambda::Function"}
+    total, *metrics = resource(deployed, "FunctionAlarm")["Properties"]["Metrics"]
+    counted = {it["MetricStat"]["Metric"]["Dimensions"][0]["Value"]["Ref"] for it in metrics}
+    assert counted == functions
+    filled = ", ".join(f"FILL({it['Id']}, 0)" for it in metrics)
+    assert total["Expression"] == f"SUM([{filled}])"
 
 
 def test_alarms_are_made_where_there_is_somebody_to_tell(deployed: dict[str, Any]) -> None:

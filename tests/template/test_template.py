@@ -110,6 +110,31 @@ USE_BEDROCK = {
     ]
 }
 
+TRACE = {
+    "Fn::If": [
+        "HasTracing",
+        {"Effect": "Allow", "Action": ["xray:PutTraceSegments", "xray:PutTelemetryRecords"], "Resource": "*"},
+        {"Ref": "AWS::NoValue"},
+    ]
+}
+
+_INTERFACES = ("CreateNetworkInterface", "DescribeNetworkInterfaces", "DescribeSubnets", "DeleteNetworkInterface",
+               "AssignPrivateIpAddresses", "UnassignPrivateIpAddresses")  # fmt: skip
+JOIN_VPC = {
+    "Fn::If": [
+        "HasVpc",
+        {"Effect": "Allow", "Action": [f"ec2:{action}" for action in _INTERFACES], "Resource": "*"},
+        {"Ref": "AWS::NoValue"},
+    ]
+}
+
+SECRET_PREFIX = {"Fn::If": ["NamesSecretPrefix", {"Ref": "SecretPrefix"}, {"Fn::Sub": "${AWS::StackName}/"}]}
+
+
+def _under_prefix(place: str) -> dict[str, Any]:
+    return {"Fn::Sub": [f"arn:${{AWS::Partition}}:{place}${{Prefix}}*", {"Prefix": SECRET_PREFIX}]}
+
+
 #: Everything the functions may do. A new permission is a line here, and its reason in docs/deploy.md.
 PERMISSIONS: dict[str, list[Any]] = {
     "ChatCompletionsRole": [
@@ -117,18 +142,20 @@ PERMISSIONS: dict[str, list[Any]] = {
         {
             "Effect": "Allow",
             "Action": "secretsmanager:GetSecretValue",
-            "Resource": {"Fn::Sub": f"arn:${{AWS::Partition}}:secretsmanager:{ACCOUNT}:secret:${{SecretPrefix}}*"},
+            "Resource": _under_prefix(f"secretsmanager:{ACCOUNT}:secret:"),
         },
         {
             "Effect": "Allow",
             "Action": "ssm:GetParameter",
-            "Resource": {"Fn::Sub": f"arn:${{AWS::Partition}}:ssm:{ACCOUNT}:parameter/${{SecretPrefix}}*"},
+            "Resource": _under_prefix(f"ssm:{ACCOUNT}:parameter/"),
         },
         CHECK_KEYS,
         COUNT,
         KEEP_STATE,
         USE_KMS_KEY,
         READ_CONFIG,
+        TRACE,
+        JOIN_VPC,
         USE_BEDROCK,
     ],
     "CatalogRole": [
@@ -136,6 +163,8 @@ PERMISSIONS: dict[str, list[Any]] = {
         CHECK_KEYS,
         USE_KMS_KEY,
         READ_CONFIG,
+        TRACE,
+        JOIN_VPC,
     ],
 }
 #: The other doors do what every door does.
@@ -160,12 +189,13 @@ ENVIRONMENT = {
     "REQUIRE_KEY": "1",
     "KEYS_TABLE": KEYS_TABLE,
     "RATES_TABLE": {"Ref": "RatesTable"},
-    "SECRET_PREFIX": {"Ref": "SecretPrefix"},
+    "SECRET_PREFIX": SECRET_PREFIX,
     "CORS_ORIGIN": {"Ref": "CorsOrigin"},
     "ENABLE_DEMO": {"Ref": "EnableDemo"},
     "STORE_TABLE": {"Ref": "ToolCallTable"},
     "STATE_TTL_DAYS": {"Ref": "StateTtlDays"},
     "LOG_LEVEL": {"Ref": "LogLevel"},
+    "TOOLWIRE_METRICS": {"Ref": "EnableMetrics"},
     "POWERTOOLS_SERVICE_NAME": "toolwire",
     "POWERTOOLS_METRICS_NAMESPACE": {"Fn::Sub": "toolwire/${AWS::StackName}"},
 }
@@ -184,6 +214,14 @@ GATEWAY_RESPONSES = {
     "INTEGRATION_FAILURE": ("502", "api_error", "gateway_failure"),
     "INTEGRATION_TIMEOUT": ("504", "api_error", "gateway_timeout"),
 }
+
+
+#: Milliseconds as numbers: what a mapping gives is text.
+STREAM_TIMEOUT: Any = {
+    "Fn::If": ["Seconds60", 60_000, {
+        "Fn::If": ["Seconds120", 120_000, {
+            "Fn::If": ["Seconds300", 300_000, {"Fn::If": ["Seconds600", 600_000, 900_000]}]}]}]
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -226,14 +264,21 @@ def test_every_method_streams(deployed: dict[str, Any], method: str, path: str) 
             f"${{{METHODS[method, path]}.Arn}}/response-streaming-invocations"
         },
         "responseTransferMode": "STREAM",
-        "timeoutInMillis": {"Fn::FindInMap": ["StreamTimeout", {"Ref": "StreamTimeoutSeconds"}, "Milliseconds"]},
+        "timeoutInMillis": 30_000 if METHODS[method, path] == "CatalogFunction" else STREAM_TIMEOUT,
     }
 
 
 def test_every_timeout_has_its_milliseconds(written: dict[str, Any]) -> None:
     seconds = written["Parameters"]["StreamTimeoutSeconds"]["AllowedValues"]
     assert max(seconds) == 900  # Lambda's limit
-    assert written["Mappings"]["StreamTimeout"] == {str(s): {"Milliseconds": s * 1000} for s in seconds}
+    choice, told = STREAM_TIMEOUT, []
+    while isinstance(choice, dict):
+        condition, milliseconds, choice = choice["Fn::If"]
+        assert written["Conditions"][condition] == {
+            "Fn::Equals": [{"Ref": "StreamTimeoutSeconds"}, str(milliseconds // 1000)]
+        }
+        told.append(milliseconds)
+    assert [*told, choice] == [s * 1000 for s in seconds]
 
 
 def test_functions_are_what_the_folder_holds(written: dict[str, Any]) -> None:
@@ -251,12 +296,13 @@ def test_functions_run_in_the_streaming_runtime(deployed: dict[str, Any]) -> Non
         assert properties["Handler"] == "app.handler"
         assert properties["Runtime"] == {"Ref": "Runtime"}
         assert properties["Architectures"] == [{"Ref": "Architecture"}]
-        assert properties["Timeout"] == {"Ref": "StreamTimeoutSeconds"}
+        assert properties["Timeout"] == (30 if name == "CatalogFunction" else {"Ref": "StreamTimeoutSeconds"})
         assert [list(layer) for layer in properties["Layers"]] == [["Ref"]]
         assert properties["Environment"]["Variables"] == ENVIRONMENT
         assert properties["Role"] == {"Fn::GetAtt": [f"{door}Role", "Arn"]}
         assert properties["LoggingConfig"]["LogGroup"] == {"Ref": f"{door}Logs"}
-        assert "TracingConfig" not in properties
+        assert properties["TracingConfig"] == {"Mode": {"Fn::If": ["HasTracing", "Active", "PassThrough"]}}
+        assert properties["VpcConfig"]["Fn::If"][0] == "HasVpc"
 
 
 def test_permissions_are_these_and_no_more(deployed: dict[str, Any]) -> None:
@@ -284,7 +330,7 @@ def test_only_the_api_invokes_the_functions(deployed: dict[str, Any]) -> None:
 
 def test_logs_are_kept_for_a_while(deployed: dict[str, Any]) -> None:
     groups = _of_type(deployed, "AWS::Logs::LogGroup")
-    assert groups.keys() == {name.removesuffix("Function") + "Logs" for name in METHODS.values()}
+    assert groups.keys() == {name.removesuffix("Function") + "Logs" for name in METHODS.values()} | {"AccessLogs"}
     assert all(group["RetentionInDays"] == {"Ref": "LogRetentionDays"} for group in groups.values())
 
 
