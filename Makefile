@@ -70,9 +70,10 @@ format: .venv/dev.stamp  ## let ruff format and repair what it can
 
 # The layer's own Makefile runs in a copy of layers/shared, so what it needs from here is handed over in its environment.
 # Functions are one file each and are packed as they are: bytecode left there by local runs would change their hash.
-build: .venv-sam/stamp  ## build for Lambda (PYTHON=3.13 ARCH=arm64), with ./toolwire.toml if there is one
+build: .venv-sam/stamp  ## build for Lambda (PYTHON=3.13 ARCH=arm64 GOOGLE_KEYS=), with ./toolwire.toml if there is one
 	rm -rf functions/*/__pycache__
 	LAYER_PYTHON=$(PYTHON) LAYER_ARCH=$(ARCH) LAYER_CONFIG=$(PACKED) LAYER_PIP=$(abspath $(SAM_BIN)/python) \
+	LAYER_GOOGLE_KEYS=$(GOOGLE_KEYS) \
 		$(SAM) build --build-dir $(BUILD_DIR) --parameter-overrides Runtime=python$(PYTHON) Architecture=$(ARCH)
 	@find $(BUILD_DIR)/SharedLayer -name '*.pyc' -print -quit | grep -q . || { \
 		echo; echo "The layer has no bytecode, so a cold start takes half as long again. It needs a Python $(PYTHON) on this machine:"; \
@@ -132,6 +133,9 @@ lock: .venv/dev.stamp  ## bring the locks up to date with pyproject.toml
 	$(LOCK) pyproject.toml --group local --constraints requirements/dev.txt --output-file requirements/run.txt
 	$(LOCK) pyproject.toml --group lambda --constraints requirements/dev.txt --output-file layers/shared/requirements.txt
 	sed -i "s/ ; python_full_version < '3.14'//" layers/shared/requirements.txt # which Python it is for, its Makefile knows
+	$(LOCK) --group google-keys --constraints requirements/dev.txt --no-emit-package pycparser \
+		--output-file layers/shared/requirements-google-keys.txt
+	sed -i 's/ ; platform_python_implementation[^\\]*//' layers/shared/requirements-google-keys.txt
 	$(LOCK) --group sam --output-file requirements/sam.txt
 LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--no-emit-index-url --custom-compile-command 'make lock'

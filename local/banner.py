@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Container, Mapping
 
 from toolwire.model.settings import ProviderConfig, Settings
+from toolwire.providers.address import MINTED
 from toolwire.providers.hosts import DEMO, DEMO_MODELS, HOSTS
 from toolwire.shell.settings.configuration import SettingsError, load_settings
 
@@ -96,7 +97,8 @@ def providers_table(settings: Settings, env: Mapping[str, str]) -> str:
 
 
 def _key(provider: ProviderConfig) -> str:
-    return provider.credential.partition(":")[2] or "AWS credentials"
+    kind, _, name = provider.credential.partition(":")
+    return name or ("access token" if kind in MINTED else "AWS credentials")
 
 
 def _row(label: str, names: list[str]) -> str:
@@ -113,6 +115,8 @@ def _is_ready(provider: ProviderConfig, env: Mapping[str, str]) -> bool:
     kind, _, name = provider.credential.partition(":")
     if kind == "aws":
         return bool(name) or any(env.get(sign) for sign in _AWS_CREDENTIALS)
+    if kind in MINTED:
+        kind, _, name = name.partition(":")
     return kind != "env" or bool(env.get(name, "").strip())
 
 

@@ -15,8 +15,9 @@ PACKAGE = Path(__file__).parents[1] / "layers" / "shared" / "toolwire"
 #: Folders whose files are each about one protocol or vendor, or are tables of hosts.
 ROOMS = ("demo", "doors", "providers", "wire")
 
-#: Tables whose rows are named after whom they are about.
+#: Files that are about one vendor each, and tables whose rows are named after whom they are about.
 TABLES = {
+    "shell/access/cloud_tokens/google.py": "the access tokens of one cloud, by its own documents",
     "stream/text_calls/formats.py": "how models write calls as text, by the models' makers",
 }
 

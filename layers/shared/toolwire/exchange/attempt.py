@@ -39,7 +39,7 @@ _WANTS_REASONING = re.compile(
 
 
 #: What a refusal says that is about the names of betas in a header.
-_ABOUT_BETAS = re.compile(r"\bbeta (flag|header)", re.IGNORECASE)
+_ABOUT_BETAS = re.compile(r"\bbeta`? (flag|header)", re.IGNORECASE)
 
 #: How the names of headers end that name betas.
 _BETAS = "-beta"
@@ -91,7 +91,7 @@ class Attempt:
         """Whether the provider has refused a beta that the client named: `without_betas` may be answered."""
         named = any(name.endswith(_BETAS) for name, _ in self._client.request.headers)
         about = status == 400 and _ABOUT_BETAS.search(refusal.message) is not None
-        return about and named and self.same_dialect and self.provider.refuses_betas
+        return about and named and self.same_dialect and self.provider.refuses_betas(self.target)
 
     def without_betas(self) -> Attempt:
         """The same without the client's betas. Raises RequestError."""

@@ -13,7 +13,8 @@ class ProviderConfig:
     """One upstream: its protocol, address, credential and quirks.
 
     `wire` is a key of `providers.WIRES`. `credential` is a reference, never a secret: "env:NAME", "secret:NAME",
-    "ssm:NAME", "aws" (requests are signed with the AWS credentials of this process), "aws:PROFILE" or "none". `profile`
+    "ssm:NAME", "aws" (requests are signed with the AWS credentials of this process), "aws:PROFILE", "none", or a cloud
+    whose access tokens are minted (`shell/access/cloud_tokens`), alone or in front of one of the first three. `profile`
     names a row of `providers/profiles.py`. `base_url` is what the vendor's own SDK takes.
     """
 
@@ -26,6 +27,13 @@ class ProviderConfig:
     wire_is_chosen: bool = False
     #: The AWS region that requests are signed for; None: the one in the address.
     region: str | None = None
+    #: The value of `api-version` in the query of every request; None: there is none.
+    api_version: str | None = None
+    #: The header that carries the key, in lower case; None: the host's usual one. In "authorization" it is a bearer
+    #: token.
+    key_header: str | None = None
+    #: What a minted access token is asked for; None: the cloud's usual scope for models.
+    scope: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

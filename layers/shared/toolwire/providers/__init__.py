@@ -62,8 +62,6 @@ class Provider(Protocol):
     #: Whether, in a lane, the host decides itself about results without a call: it knows more than the history says
     #: (compacted turns, what is stored there), and its clients mend a history by its words.
     judges_results: bool = False
-    #: Whether its hosts refuse a whole request that names a beta they have not: it is sent once more without any.
-    refuses_betas: bool = False
     #: Whether hosts of this wire serve models that write calls as text: see `Profile.recovers_text_calls`.
     may_write_calls_as_text: bool = False
     #: Members of messages, parts and tools that the writer knows though the neutral model does not.
@@ -100,6 +98,10 @@ class Provider(Protocol):
         """Whether clients that speak `dialect` hold the signatures of this model as it made them, and bring them back
         so. Where not, a signature is shown with a mark of its origin. The default: in a lane."""
         return dialect in self.lanes
+
+    def refuses_betas(self, target: Target) -> bool:  # noqa: ARG002
+        """Whether the host refuses a whole request for a beta that it has not: it is sent once more without any."""
+        return False
 
     def sent_tools(self, body: bytes) -> list[SentTool]:
         """The tools in a body of `build_request`, read back."""

@@ -4,12 +4,15 @@ members of the body, and the model and whether it streams are in the address."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from urllib.parse import quote
 
 import msgspec
 
-from toolwire.model.http import Headers
+from toolwire.model.http import Headers, UpstreamRequest, post_json
+from toolwire.model.settings import Target
 from toolwire.model.warnings import Warnings
-from toolwire.wire.json import dump
+from toolwire.providers.address import url_of
+from toolwire.wire.json import dump, write_object
 
 #: Betas that clouds call otherwise than Anthropic, and those that they have not: they refuse a request that names one.
 #: Any other is passed on, so that new ones need no row. Source: what the clouds were seen to refuse, in the issues of
@@ -29,6 +32,9 @@ BETAS: Mapping[str, str | None] = {
     "skills-2025-10-02": None,
     "web-fetch-2025-09-10": None,
 }
+
+#: How a base URL ends where Vertex AI has Anthropic's models.
+PUBLISHED = "/publishers/anthropic"
 
 #: The API's header that names betas, and the member of a cloud's body in its place.
 BETA_HEADER, _BETA_MEMBER = "anthropic-beta", "anthropic_beta"
@@ -57,6 +63,29 @@ def known_betas(named: Iterable[str], warnings: Warnings) -> Iterator[str]:
             yield known
         else:
             warnings.add(f"beta_left_out:{name}")
+
+
+def is_published(target: Target) -> bool:
+    """Whether the target is a model in Vertex AI's catalogue, which knows models by their publishers."""
+    return target.provider.base_url.endswith(PUBLISHED)
+
+
+def prediction(
+    target: Target,
+    members: Iterable[tuple[str, bytes]],
+    own: Headers,
+    key: Headers,
+    warnings: Warnings,
+    *,
+    stream: bool,
+) -> UpstreamRequest:
+    """The request to Vertex AI: the model is in the address, the version a member of the body, betas stay a header.
+    https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude"""
+    told = ((name, value) for name, value in members if name != "model")
+    body = write_object([("anthropic_version", b'"vertex-2023-10-16"'), *told])
+    betas = ",".join(known_betas((value for name, value in own if name == BETA_HEADER), warnings))
+    url = url_of(target, f"/models/{quote(target.model, safe='@')}:{'streamRawPredict' if stream else 'rawPredict'}")
+    return post_json(url, body, stream=stream, headers=(*([(BETA_HEADER, betas)] if betas else ()), *key))
 
 
 def _texts(value: bytes) -> list[str]:

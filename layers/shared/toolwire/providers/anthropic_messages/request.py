@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from toolwire.model.errors import UpstreamError
-from toolwire.model.http import Headers, UpstreamRequest, endpoint, post_json
+from toolwire.model.http import Headers, UpstreamRequest, post_json
 from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, ToolChoice
 from toolwire.model.settings import Target
 from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
+from toolwire.providers.address import key_headers, url_of
 from toolwire.providers.anthropic_messages.answer import MessagesDecoder
+from toolwire.providers.anthropic_messages.cloud import is_published, prediction
 from toolwire.providers.anthropic_messages.errors import error_from_body
 from toolwire.providers.anthropic_messages.lane import (
     check_thread,
@@ -82,15 +84,21 @@ class AnthropicMessages(Provider):
         members: Iterable[tuple[str, bytes]],
         own: Headers,
         credential: str | None,
-        warnings: Warnings,  # noqa: ARG002 - clouds have some
+        warnings: Warnings,
         *,
         stream: bool,
     ) -> UpstreamRequest:
         """The HTTP request with these members of the API's body and these of its headers. Clouds that serve the API in
         a frame of theirs have another one."""
-        key: Headers = (_key(target, credential),) if credential else ()
-        url = endpoint(target.provider.base_url, "/v1/messages")
+        key = key_headers(target.provider, credential, "x-api-key")
+        if is_published(target):
+            return prediction(target, members, own, key, warnings, stream=stream)
+        url = url_of(target, "/v1/messages")
         return post_json(url, write_object(members), stream=stream, headers=(*own, *key))
+
+    def refuses_betas(self, target: Target) -> bool:
+        """Hosts other than Anthropic's own; which betas there are is between that one and its clients."""
+        return not (urlsplit(target.provider.base_url).hostname or "").endswith("anthropic.com")
 
     def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
         return MessagesDecoder(asked)
@@ -112,14 +120,6 @@ class AnthropicMessages(Provider):
 
 
 PROVIDER = AnthropicMessages()
-
-#: Hosts of other clouds, by the end of their names, which take their own keys as a bearer token.
-_BEARER_HOSTS = (".amazonaws.com", ".api.aws", "aiplatform.googleapis.com")
-
-
-def _key(target: Target, credential: str) -> tuple[str, str]:
-    host = urlsplit(target.provider.base_url).hostname or ""
-    return ("authorization", f"Bearer {credential}") if host.endswith(_BEARER_HOSTS) else ("x-api-key", credential)
 
 
 def _same_api(

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from urllib.parse import unquote
+
 from toolwire.model.http import UpstreamRequest
+from toolwire.providers.address import below
+from toolwire.providers.anthropic_messages.cloud import PUBLISHED
 from toolwire.providers.token_count import Count, counting
-from toolwire.wire.json import members
+from toolwire.wire.json import dump, members
 
 #: Members of a request that a count is not told: they say what the answer is to be like, not what is read.
 _NOT_COUNTED = frozenset(
@@ -17,5 +21,10 @@ _NOT_COUNTED = frozenset(
 
 def count_request(request: UpstreamRequest) -> Count:
     """The request that asks for the tokens of `request`."""
-    told = ((name, value) for name, value in members(request.body).items() if name not in _NOT_COUNTED)
-    return counting(request, request.url + "/count_tokens", told, "input_tokens")
+    told = [(name, value) for name, value in members(request.body).items() if name not in _NOT_COUNTED]
+    before, published, rest = request.url.partition(PUBLISHED + "/models/")
+    if published:  # there the model, which its address had, is a member
+        model, _, _ = rest.rpartition(":")
+        url = f"{before}{published}count-tokens:rawPredict"
+        return counting(request, url, [("model", dump(unquote(model))), *told], "input_tokens")
+    return counting(request, below(request.url, "/count_tokens"), told, "input_tokens")

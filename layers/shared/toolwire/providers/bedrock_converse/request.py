@@ -14,11 +14,12 @@ from urllib.parse import quote
 from toolwire.framing import Framing
 from toolwire.framing.aws_event_stream import CONTENT_TYPE, AwsEventStreamDecoder
 from toolwire.model.errors import UpstreamError
-from toolwire.model.http import Headers, UpstreamRequest, endpoint, post_json
+from toolwire.model.http import Headers, UpstreamRequest, post_json
 from toolwire.model.request import ChatRequest, ResponseFormat, ToolCallPart, ToolResultPart
 from toolwire.model.settings import Target
 from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
+from toolwire.providers.address import key_headers, url_of
 from toolwire.providers.anthropic_messages.models import family_of as claude_of
 from toolwire.providers.anthropic_messages.settings import settle
 from toolwire.providers.asked import NOTHING_ASKED, Asked
@@ -103,9 +104,9 @@ PROVIDER = BedrockConverse()
 
 def invocation(target: Target, operation: str, body: bytes, credential: str | None, streams: bool) -> UpstreamRequest:
     """The request to an operation on a model. The model's id is one segment, whatever characters an ARN has."""
-    bearer: Headers = (("authorization", f"Bearer {credential}"),) if credential else ()
-    url = endpoint(target.provider.base_url, f"/model/{quote(target.model, safe='')}/{operation}")
-    sent = post_json(url, body, stream=streams, headers=bearer)
+    key = key_headers(target.provider, credential, "authorization")
+    url = url_of(target, f"/model/{quote(target.model, safe='')}/{operation}")
+    sent = post_json(url, body, stream=streams, headers=key)
     return replace(sent, headers=tuple(_accepts_events(sent.headers))) if streams else sent
 
 

@@ -33,7 +33,6 @@ class BedrockMessages(AnthropicMessages):
     """See `providers.Provider`."""
 
     any_model = "anthropic.claude"
-    refuses_betas = True
 
     def posted(
         self,

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from toolwire.model.errors import RequestError, UpstreamError
-from toolwire.model.http import Headers, UpstreamRequest, endpoint, post_json
+from toolwire.model.http import UpstreamRequest, post_json
 from toolwire.model.request import ChatRequest, Sampling
 from toolwire.model.settings import Target
 from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
+from toolwire.providers.address import key_headers, url_of
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.gemini.answer import GeminiDecoder
 from toolwire.providers.gemini.errors import error_from_body
@@ -43,7 +44,6 @@ _MOST_STOPS = 5
 #: `seed` is a 32-bit number.
 _SEEDS = range(-(1 << 31), 1 << 31)
 
-_VERTEX = "aiplatform.googleapis.com"
 #: Names that say where the model stands; any other is one of the host's own models.
 _COLLECTIONS = ("models/", "tunedModels/")
 
@@ -77,7 +77,7 @@ class Google(Provider):
         if request.tools and not family.json_with_tools:
             request = with_format_in_words(request, warnings)
         body = write_object(_members(request, target, family, warnings))
-        key: Headers = (_credential(target, credential),) if credential else ()
+        key = key_headers(target.provider, credential, "x-goog-api-key")
         url = _url(target, request.stream)
         return post_json(url, body, stream=request.stream, headers=key), warnings
 
@@ -109,15 +109,7 @@ def _url(target: Target, stream: bool) -> str:
     collection = next((name for name in _COLLECTIONS if target.model.startswith(name)), "models/")
     name = quote(target.model.removeprefix(collection), safe="")
     method, query = ("streamGenerateContent", "alt=sse") if stream else ("generateContent", "")
-    return endpoint(target.provider.base_url, f"/{collection}{name}:{method}", query)
-
-
-def _credential(target: Target, credential: str) -> tuple[str, str]:
-    """Vertex takes an OAuth token, the Gemini API a key."""
-    host = urlsplit(target.provider.base_url).hostname or ""
-    if host == _VERTEX or host.endswith(("-" + _VERTEX, "." + _VERTEX)):
-        return "authorization", f"Bearer {credential}"
-    return "x-goog-api-key", credential
+    return url_of(target, f"/{collection}{name}:{method}", query)
 
 
 # ---------------------------------------------------------------- the body

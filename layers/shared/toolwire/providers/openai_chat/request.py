@@ -11,12 +11,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolwire.model.errors import UpstreamError
-from toolwire.model.http import Headers, UpstreamRequest, endpoint, post_json
+from toolwire.model.http import UpstreamRequest, post_json
 from toolwire.model.map_request import map_messages
 from toolwire.model.request import ChatRequest, Message, ReasoningPart, ResponseFormat
 from toolwire.model.settings import Target
 from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
+from toolwire.providers.address import key_headers, url_of
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.openai_chat.answer import ChatDecoder
 from toolwire.providers.openai_chat.errors import error_from_body
@@ -80,9 +81,8 @@ class OpenAIChat(Provider):
     ) -> tuple[UpstreamRequest, Warnings]:
         request, warnings = adapt(request, target, profile)
         body = write_object(_members(request, target, profile, warnings))
-        bearer: Headers = (("authorization", f"Bearer {credential}"),) if credential else ()
-        url = endpoint(target.provider.base_url, "/chat/completions")
-        return post_json(url, body, stream=request.stream, headers=bearer), warnings
+        key = key_headers(target.provider, credential, "authorization")
+        return post_json(url_of(target, "/chat/completions"), body, stream=request.stream, headers=key), warnings
 
     def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
         return ChatDecoder(asked)

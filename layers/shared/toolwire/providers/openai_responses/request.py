@@ -11,11 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolwire.model.errors import UpstreamError
-from toolwire.model.http import Headers, UpstreamRequest, endpoint, post_json
+from toolwire.model.http import UpstreamRequest, post_json
 from toolwire.model.request import ChatRequest, RequestFields
 from toolwire.model.settings import Target
 from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
+from toolwire.providers.address import key_headers, url_of
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.openai_models import EFFORTS, Family, family_of
 from toolwire.providers.openai_responses.answer import ResponsesDecoder
@@ -91,9 +92,8 @@ class OpenAIResponses(Provider):
         else:
             pairs = _members(request, target, profile, warnings)
         body = write_object(pairs)
-        bearer: Headers = (("authorization", f"Bearer {credential}"),) if credential else ()
-        url = endpoint(target.provider.base_url, "/responses")
-        return post_json(url, body, stream=request.stream, headers=bearer), warnings
+        key = key_headers(target.provider, credential, "authorization")
+        return post_json(url_of(target, "/responses"), body, stream=request.stream, headers=key), warnings
 
     def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
         return ResponsesDecoder(asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from toolwire.model.http import UpstreamRequest
+from toolwire.providers.address import below
 from toolwire.providers.token_count import Count, counting
 from toolwire.wire.json import members
 
@@ -18,4 +19,4 @@ _COUNTED = frozenset(
 def count_request(request: UpstreamRequest) -> Count:
     """The request that asks for the tokens of `request`."""
     told = ((name, value) for name, value in members(request.body).items() if name in _COUNTED)
-    return counting(request, request.url + "/input_tokens", told, "input_tokens")
+    return counting(request, below(request.url, "/input_tokens"), told, "input_tokens")

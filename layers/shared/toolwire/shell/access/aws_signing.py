@@ -9,7 +9,7 @@ from typing import Any
 from toolwire.model.errors import InternalError
 from toolwire.model.http import UpstreamRequest
 from toolwire.model.settings import ProviderConfig
-from toolwire.providers.hosts import aws_scope
+from toolwire.providers.hosts import AwsScope, aws_scope
 from toolwire.shell.network.aws_credentials import find_credentials
 
 
@@ -17,8 +17,11 @@ def signed(request: UpstreamRequest, provider: ProviderConfig) -> UpstreamReques
     """The request with its signature, where the provider's credential is AWS's; else itself. Nothing of it may change
     afterwards. Raises InternalError (503, `credential_unavailable`) where this process has no AWS credentials."""
     scope = aws_scope(provider)
-    if scope is None:
-        return request
+    return request if scope is None else signed_for(request, scope)
+
+
+def signed_for(request: UpstreamRequest, scope: AwsScope) -> UpstreamRequest:
+    """The request with its signature for this service and region. Raises InternalError as `signed` does."""
     from botocore.auth import SigV4Auth  # 60 ms, which only a function with such a provider pays
     from botocore.awsrequest import AWSRequest
 

@@ -1,7 +1,8 @@
 """The credentials of providers: fetched when they are first needed, kept for a while, never logged.
 
 A reference says where one is: "env:NAME" (read each time), "secret:NAME" (AWS Secrets Manager), "ssm:NAME" (Parameter
-Store, decrypted), or "none". AWS's signer is imported only for the two that need it.
+Store, decrypted), or "none". AWS's signer is imported only for the two that need it. The name of a cloud,
+alone or in front of one of these, stands for access tokens that are minted (`cloud_tokens`).
 """
 
 from __future__ import annotations
@@ -11,10 +12,14 @@ import re
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from toolwire.model.errors import InternalError, RequestError
 from toolwire.model.settings import ProviderConfig
+from toolwire.providers.address import MINTED
+
+if TYPE_CHECKING:
+    from toolwire.shell.access.cloud_tokens import Ask, KeptToken, Token
 
 #: Seconds for which a fetched credential is used before it is fetched again: how long a rotated one stays in use.
 TTL_SECONDS = 300.0
@@ -44,22 +49,36 @@ class Credentials:
         stores: Mapping[str, SecretStore],
         env: Mapping[str, str] = os.environ,
         clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+        ask: Ask | None = None,
     ) -> None:
         self._stores = stores
         self._env = env
         self._clock = clock
         self._kept: dict[str, tuple[float, str]] = {}
+        self._now = now
+        self._ask = ask
+        self._tokens: dict[tuple[str | None, ...], KeptToken] = {}
         self._lock = threading.Lock()
 
     def credential(self, provider: ProviderConfig) -> str | None:
         """The provider's credential, or None if it takes none.
 
         Raises RequestError (401, `missing_credential`) naming the variable or secret that is missing, and InternalError
-        (503, `credential_unavailable`) if the store cannot be asked.
+        (503, `credential_unavailable`) if the store, or the cloud that mints tokens, cannot be asked or refuses.
         """
         kind, _, name = provider.credential.partition(":")
         if kind in ("none", "aws"):  # what is signed: see `aws_signing`
             return None
+        if kind in MINTED:
+            return self._token(provider)
+        value, place = self._stored(provider, kind, name)
+        if value[0] == "{" or not _KEY.fullmatch(value):
+            raise _missing(provider, f"the {place} is no key: it must hold the key alone, on one line")
+        return value
+
+    def _stored(self, provider: ProviderConfig, kind: str, name: str) -> tuple[str, str]:
+        """The value that is kept there, and the place in words."""
         if kind == "env":
             value, place = self._env.get(name), f"environment variable {name}"
         else:
@@ -67,9 +86,27 @@ class Credentials:
         value = (value or "").strip()
         if not value:
             raise _missing(provider, f"the {place} is not set")
-        if value[0] == "{" or not _KEY.fullmatch(value):
-            raise _missing(provider, f"the {place} is no key: it must hold the key alone, on one line")
-        return value
+        return value, place
+
+    def _token(self, provider: ProviderConfig) -> str:
+        """The access token of a cloud, as it is now."""
+        from toolwire.shell.access.cloud_tokens import Ask, KeptToken, TokenError, mint_of  # for few configurations
+
+        cloud, _, reference = provider.credential.partition(":")
+        kind, _, name = reference.partition(":")
+
+        def mint() -> Token:
+            document = self._stored(provider, kind, name)[0].encode() if kind else None
+            return mint_of(cloud)(document, provider.scope, provider.base_url, self._env, self._ask or Ask())
+
+        key = (provider.credential, provider.scope, provider.base_url)
+        with self._lock:
+            kept = self._tokens.setdefault(key, KeptToken(mint, self._now))
+        try:
+            return kept.value()
+        except TokenError as error:
+            message = f"There is no access token for provider {provider.name!r}: {error}."
+            raise InternalError(message, code="credential_unavailable", status=503) from error
 
     def _fetch(self, kind: str, name: str) -> str | None:
         """A stored value, from memory while it is young. One thread fetches, the others wait for it."""

@@ -32,6 +32,7 @@ from toolwire.exchange.routing import route
 from toolwire.model.errors import RequestError
 from toolwire.model.settings import ProviderConfig, Settings, Tenant
 from toolwire.providers import WIRES
+from toolwire.providers.address import MINTED
 from toolwire.providers.hosts import DEFAULT_REGION, DEMO, HOSTS, Host
 from toolwire.providers.profiles import PROFILES
 from toolwire.shell.settings.sections import SettingsError as SettingsError
@@ -39,8 +40,15 @@ from toolwire.shell.settings.sections import Text, one_of, read_section, read_te
 from toolwire.shell.settings.tenants import tenant_from
 
 _PROVIDER_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
-_CREDENTIAL = re.compile(r"none|aws(:\S+)?|env:[A-Za-z_][A-Za-z0-9_]*|(secret|ssm):\S+")
-_REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]")
+_PLACE = r"env:[A-Za-z_][A-Za-z0-9_]*|(secret|ssm):\S+"
+_CREDENTIAL = re.compile(rf"none|aws(:\S+)?|{_PLACE}|({'|'.join(MINTED)})(:({_PLACE}))?")
+#: Key of a provider -> what it may be, as a regular expression and in words.
+_TEXTS = {
+    "region": (r"[a-z]{2}(-[a-z]+)+-[0-9]", "an AWS region, such as eu-west-1"),
+    "api_version": (r"[A-Za-z0-9.-]+", "the version of the host's API, such as 2024-10-21"),
+    "key_header": (r"[a-z0-9-]+", "the name of a header in lower case, such as api-key"),
+    "scope": (r"[!-~]+", "what an access token is asked for, as one word"),
+}
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _ON, _OFF = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
 
@@ -71,6 +79,9 @@ class _Provider(Struct, forbid_unknown_fields=True):
     credential: Text | UnsetType = UNSET
     profile: Text | UnsetType = UNSET
     region: Text | UnsetType = UNSET
+    api_version: Text | UnsetType = UNSET
+    key_header: Text | UnsetType = UNSET
+    scope: Text | UnsetType = UNSET
 
 
 def load_settings(
@@ -188,16 +199,16 @@ def _provider(name: str, section: object, known: ProviderConfig | None, own: Col
     if absent:
         raise SettingsError(f"{at}.{absent[0]}: is missing, and {name!r} is no known host that would have one.")
     default = known or ProviderConfig(name, "", "")
-    region = default.region if keys.region is UNSET else keys.region
-    if region is not None and not _REGION.fullmatch(region):
-        raise SettingsError(f"{at}.region: write an AWS region, such as eu-west-1.")
+    texts = {name: _text(name, getattr(keys, name), getattr(default, name), at) for name in _TEXTS}
+    region = texts["region"]
     regional = next((host.base_url for host in HOSTS if host.name == name and "{region}" in host.base_url), None)
     moved = regional.replace("{region}", region) if regional and region else default.base_url
     wire = default.wire if keys.wire is UNSET else one_of(keys.wire, WIRES, f"{at}.wire")
     credential = default.credential if keys.credential is UNSET else keys.credential
     if not _CREDENTIAL.fullmatch(credential):
         # The value may be a key that was pasted here, so it is not shown.
-        raise SettingsError(f'{at}.credential: write "env:NAME", "secret:NAME", "ssm:NAME", "aws" or "none".')
+        known_ones = ", ".join(f'"{word}"' for word in ("env:NAME", "secret:NAME", "ssm:NAME", "aws", *sorted(MINTED)))
+        raise SettingsError(f'{at}.credential: write {known_ones} or "none".')
     # A host's profile holds for its own wire only.
     profile = default.profile if wire == default.wire else None
     return ProviderConfig(
@@ -207,8 +218,18 @@ def _provider(name: str, section: object, known: ProviderConfig | None, own: Col
         credential=credential,
         profile=profile if keys.profile is UNSET else one_of(keys.profile, PROFILES, f"{at}.profile"),
         wire_is_chosen=keys.wire is not UNSET,
-        region=region,
+        **texts,
     )
+
+
+def _text(name: str, given: str | UnsetType, default: str | None, at: str) -> str | None:
+    """The value of one of `_TEXTS`. Raises SettingsError."""
+    pattern, words = _TEXTS[name]
+    if given is UNSET:
+        return default
+    if not re.fullmatch(pattern, given):
+        raise SettingsError(f"{at}.{name}: write {words}.")
+    return given
 
 
 def _base_url(text: str, at: str, own: Collection[str]) -> str:

@@ -1,0 +1,32 @@
+"""Access tokens of clouds, for providers whose credential is one of `address.MINTED`: minted when one is first needed,
+kept in this process, and minted anew before they expire.
+
+tokens      what a token is, how one is kept, and how a cloud is asked
+google      Google Cloud: a service account's key, workload identity federation, the metadata server
+entra       Microsoft Entra ID: a client's secret, a federated token, a managed identity
+
+A reference is the cloud's name alone, which is to find what it needs where the cloud's own tools look, or the name in
+front of where a JSON document is: "google:secret:NAME".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+
+from toolwire.providers.address import MINTED
+from toolwire.shell.access.cloud_tokens.tokens import Ask as Ask
+from toolwire.shell.access.cloud_tokens.tokens import KeptToken as KeptToken
+from toolwire.shell.access.cloud_tokens.tokens import Token as Token
+from toolwire.shell.access.cloud_tokens.tokens import TokenError as TokenError
+
+#: Mints one token. Takes the JSON document, or None where the cloud's own places are meant; the scope, or None for the
+#: cloud's own; the base URL of the provider; the environment; and how to ask. Raises TokenError.
+Mint = Callable[[bytes | None, str | None, str, Mapping[str, str], Ask], Token]
+
+
+def mint_of(cloud: str) -> Mint:
+    """The function that mints a token of one of `MINTED`."""
+    assert cloud in MINTED
+    found: Mint = import_module(f"{__name__}.{cloud}").mint
+    return found
