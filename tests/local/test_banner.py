@@ -133,3 +133,14 @@ def test_hosts_that_are_signed_for_need_aws_credentials() -> None:
     without = banner("http://h", settings, ["openai_chat"], {}, "memory")
     assert "key missing     cloud (AWS credentials)" in without
     assert "with key        cloud" in banner("http://h", settings, ["openai_chat"], {"AWS_PROFILE": "work"}, "memory")
+
+
+def test_clouds_that_mint_tokens_need_what_they_are_minted_from() -> None:
+    def provider(name: str, credential: str) -> ProviderConfig:
+        return ProviderConfig(name, "gemini", "https://aiplatform.googleapis.com/v1", credential)
+
+    named = [("here", "google"), ("there", "google:env:DOCUMENT"), ("stored", "entra:secret:azure")]
+    settings = Settings({name: provider(name, credential) for name, credential in named})
+    text = banner("http://h", settings, ["gemini"], {}, "memory")
+    assert "with key        here, stored" in text
+    assert "key missing     there (env:DOCUMENT)" in text
