@@ -43,6 +43,7 @@ class InputItem(Struct):
     content: Raw = ABSENT  # a string, or a list of parts
     phase: str | None = None
     id: str | None = None
+    status: str | None = None
     call_id: str | None = None
     name: str | None = None
     namespace: str | None = None

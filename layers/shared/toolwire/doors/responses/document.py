@@ -15,6 +15,7 @@ from toolwire.model.request import ChatRequest
 from toolwire.model.response import ChatResponse, OutputPart, ReasoningOutput, TextOutput, ToolCallOutput
 from toolwire.model.source import raw_in
 from toolwire.wire.json import members, write_object
+from toolwire.wire.openai_client_tools import CALLS
 from toolwire.wire.openai_responses import DIALECT, KNOWN_CALL
 
 
@@ -23,7 +24,8 @@ class _Kind(msgspec.Struct):
 
 
 def _is_call(item: bytes) -> bool:
-    return msgspec.json.decode(item, type=_Kind).type in ("function_call", "custom_tool_call")
+    kind = msgspec.json.decode(item, type=_Kind).type
+    return kind in ("function_call", "custom_tool_call") or kind in CALLS
 
 
 def _as_was(call: bytes, raw: bytes) -> bytes:

@@ -31,8 +31,9 @@ from toolwire.model.request import (
     ToolResultPart,
 )
 from toolwire.model.source import Members, Source, with_source
+from toolwire.wire import openai_client_tools as client_tools
 from toolwire.wire import openai_responses as wire
-from toolwire.wire.json import dump, unnamed, write_array, write_object
+from toolwire.wire.json import dump, members, unnamed, write_array, write_object
 
 _ROLES = ("system", "developer", "user", "assistant")
 _CALLS = ("function_call", "custom_tool_call")
@@ -91,6 +92,7 @@ class _Reader:
         self._left_out = False
         self._parts: list[Part] = []  # of the assistant's turn that is being read
         self._raws: list[bytes] = []
+        self._ids: dict[str, str] = {}  # id or call id of a call of the client's own tools -> its call id
         self._exact = True  # whether a provider may see its items as they are
 
     def end(self) -> History:
@@ -121,15 +123,32 @@ class _Reader:
             self._say([_reasoning(shape, raw, path)], raw)
         elif kind == "item_reference" and is_own_id(shape.id):
             self._left_out = True
+        elif not self._own_item(kind, shape, raw, path):
+            self._foreign_item(kind, raw, path)
+
+    def _own_item(self, kind: str, shape: wire.InputItem, raw: bytes, path: str) -> bool:
+        """Takes what a typed tool of the client's has left; says whether the item is that."""
+        if kind in client_tools.CALLS and shape.call_id:
+            self._ids |= {shape.call_id: shape.call_id, shape.id or shape.call_id: shape.call_id}
+            self._say([_own_call(kind, shape.call_id, raw)], raw)
+            return True
+        call_id = shape.call_id or self._ids.get(shape.id or "")
+        if kind not in client_tools.OUTPUTS or not call_id:
+            return False
+        part = self._own_result(kind, call_id, shape, raw, path)
+        self.add(Message("tool", (part,)), Source(wire.DIALECT, raw))
+        return True
+
+    def _foreign_item(self, kind: str, raw: bytes, path: str) -> None:
+        """What only this API knows."""
+        leavable = kind in wire.SERVER_TOOL_ITEMS
+        if not leavable:
+            self._foreign.append(f"{path} ({kind})")
+        part = with_source(OpaquePart(kind, wire.DIALECT, raw), Source(wire.DIALECT, raw))
+        if leavable or kind.endswith("_call"):  # what the assistant had its host do
+            self._say([part], raw)
         else:
-            leavable = kind in wire.SERVER_TOOL_ITEMS
-            if not leavable:
-                self._foreign.append(f"{path} ({kind})")
-            part = with_source(OpaquePart(kind, wire.DIALECT, raw), Source(wire.DIALECT, raw))
-            if leavable or kind.endswith("_call"):  # what the assistant had its host do
-                self._say([part], raw)
-            else:
-                self.add(Message("user", (part,)), Source(wire.DIALECT, raw))
+            self.add(Message("user", (part,)), Source(wire.DIALECT, raw))
 
     # ------------------------------------------------------------ turns
 
@@ -188,6 +207,20 @@ class _Reader:
                 code="missing_required_parameter",
             )
         return self._content(output, f"{path}.output")
+
+    def _own_result(self, kind: str, call_id: str, shape: wire.InputItem, raw: bytes, path: str) -> ToolResultPart:
+        """What such a tool has answered: a text, a list of what commands have said, or a screenshot."""
+        extra = unnamed(raw, _KNOWN_CALL | {"output"})
+        output, failed = bytes(shape.output), shape.status == "failed"
+        content: list[Part]
+        if kind == "computer_call_output" and output[:1] == b"{":
+            content = [self._part(_as_image(output), f"{path}.output", ())]
+        elif output[:1] == b'"':
+            content = self._content(output, f"{path}.output")
+        else:
+            told = output not in (b"", b"null")
+            content = [TextPart(output.decode("utf-8", "surrogatepass") if told else shape.status or "")]
+        return ToolResultPart(call_id, tuple(cast(Any, content)), failed, extra=extra)
 
     def _found(self, shape: wire.InputItem, path: str) -> ToolResultPart:
         """What a search of the client's has found: tools of the request from here on."""
@@ -260,6 +293,19 @@ def _search_call(shape: wire.InputItem, path: str, raw: bytes) -> ToolCallPart:
     arguments = _text(shape.arguments, path) or "{}" if given[:1] != b"{" else given.decode()
     call = ToolCallPart(shape.call_id or "", wire.SEARCH_TOOL, arguments)
     return with_source(call, Source(wire.DIALECT, raw))
+
+
+def _own_call(kind: str, call_id: str, raw: bytes) -> ToolCallPart:
+    """A call of a typed tool that the client runs, as the call of a function."""
+    form = client_tools.CALLS[kind]
+    extra = (*unnamed(raw, _KNOWN_CALL | {form.member, client_tools.ACTIONS}), (client_tools.ITEM, dump(kind)))
+    call = ToolCallPart(call_id, form.name, client_tools.call_arguments(kind, members(raw)), extra=extra)
+    return with_source(call, Source(wire.DIALECT, raw))
+
+
+def _as_image(screenshot: bytes) -> bytes:
+    """A computer's screenshot as the part of a message that it would be."""
+    return write_object((members(screenshot) | {"type": b'"input_image"'}).items())
 
 
 class _ReasoningText(msgspec.Struct):

@@ -9,6 +9,7 @@ from toolwire.conversation.tool_call_ids import base62
 from toolwire.model.events import Finish, Usage
 from toolwire.model.source import Members, raw_in
 from toolwire.wire.json import dump, is_object, write_array, write_object
+from toolwire.wire.openai_client_tools import CALLS, call_members
 from toolwire.wire.openai_responses import DIALECT, SEARCH_CALL
 
 #: Item type -> what its ids begin with.
@@ -18,10 +19,14 @@ _PREFIXES = {
     "function_call": "fc",
     "custom_tool_call": "ctc",
     "tool_search_call": "tsc",
+    "local_shell_call": "lsh",
+    "shell_call": "sh",
+    "apply_patch_call": "apc",
+    "computer_call": "cu",
 }
 
 #: An id of ours, as `item_id` makes them.
-_OWN_ID = re.compile(r"(?:msg|rs|fc|ctc|tsc)_[A-Za-z0-9_-]{1,48}_[0-9]{1,5}")
+_OWN_ID = re.compile(r"(?:msg|rs|fc|ctc|tsc|lsh|sh|apc|cu)_[A-Za-z0-9_-]{1,48}_[0-9]{1,5}")
 
 #: What of a response's id its items' ids repeat: together they are within the 64 characters that clients expect.
 _TOKEN = re.compile(r"resp_([A-Za-z0-9_-]{1,48})")
@@ -98,11 +103,15 @@ def reasoning_item(id: str, status: str, texts: Iterable[str], signature: str | 
 def call_item(
     kind: str, id: str, status: str, call_id: str, name: tuple[str | None, str], text: str, extra: Members
 ) -> bytes:
-    """A call; `name` is (namespace or None, name). A search for tools has its arguments as an object."""
+    """A call; `name` is (namespace or None, name). A search for tools has its arguments as an object, and so has a call
+    of a tool whose calls are items of their own type."""
+    if kind in CALLS:
+        head = {"type": dump(kind), "id": dump(id), "status": dump(status), "call_id": dump(call_id)}
+        return write_object((head | dict(call_members(kind, text)) | dict(extra)).items())
     if kind == SEARCH_CALL:
         arguments = text.encode("utf-8", "backslashreplace") if is_object(text) else dump(text) if text else b"{}"
-        head = {"type": kind, "id": id, "status": status, "call_id": call_id, "execution": "client"}
-        return write_object([*((name, dump(value)) for name, value in head.items()), ("arguments", arguments)])
+        searched = {"type": kind, "id": id, "status": status, "call_id": call_id, "execution": "client"}
+        return write_object([*((name, dump(value)) for name, value in searched.items()), ("arguments", arguments)])
     member = "input" if kind == "custom_tool_call" else "arguments"
     item: dict[str, object] = {"type": kind, "id": id, "status": status, "call_id": call_id, "name": name[1]}
     if name[0] is not None:

@@ -7,14 +7,22 @@ middle: close it, or say in a failure how far it came.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from toolwire.doors.responses import items
 from toolwire.model.events import Finish
 from toolwire.model.source import Members
 from toolwire.wire.json import is_object
+from toolwire.wire.openai_client_tools import CALLS
+from toolwire.wire.openai_responses import SEARCH_CALL
 
-Kind = Literal["message", "reasoning", "function_call", "custom_tool_call", "tool_search_call"]
+Kind = Literal[
+    "message", "reasoning", "function_call", "custom_tool_call", "tool_search_call",
+    "local_shell_call", "shell_call", "apply_patch_call", "computer_call",
+]  # fmt: skip
+
+#: Calls that are told by their items alone, at their end: no events are defined for them, or few clients know them.
+WHOLE: Final = frozenset({SEARCH_CALL, *CALLS})
 
 
 @dataclass(slots=True)
@@ -53,7 +61,7 @@ class OutputItem:
     def final_status(self, finish: Finish, is_last: bool) -> str:
         """The status at the answer's end: in one that was cut, a call is incomplete without whole arguments, text and
         a freeform call where they are what came last."""
-        if self.kind in ("function_call", "tool_search_call"):
+        if self.kind == "function_call" or self.kind in WHOLE:
             cut = finish.is_cut and not is_object(self.text)
         elif self.kind == "message":
             cut = is_last and finish.is_cut

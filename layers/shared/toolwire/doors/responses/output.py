@@ -145,7 +145,7 @@ def close_item(emitter: Emitter, item: OutputItem) -> bytes:
         case "function_call":
             said = b',"arguments":%b,"name":%b' % (dump(text), dump(item.name[1]))
             out = emitter.event(b"response.function_call_arguments.done", place(item), said)
-        case "tool_search_call":
+        case _:
             out = b""  # it has no events of its own: it is told by its item
     return out + _call_ended(emitter, item)
 

@@ -13,6 +13,7 @@ import msgspec
 
 from toolwire.doors.openai_errors import error_object
 from toolwire.doors.responses.emitter import Frame
+from toolwire.doors.responses.open_items import WHOLE
 from toolwire.doors.responses.output import delta_of, text_delta_of
 from toolwire.doors.responses.required import whole_item, whole_part
 from toolwire.doors.responses.writer import EventWriter
@@ -31,7 +32,7 @@ from toolwire.model.events import (
 from toolwire.model.request import ChatRequest
 from toolwire.model.source import raw_in
 from toolwire.wire.json import dump, members, unnamed, write_array, write_object
-from toolwire.wire.openai_responses import DIALECT, KNOWN_RESPONSE, SEARCH_CALL
+from toolwire.wire.openai_responses import DIALECT, KNOWN_RESPONSE
 
 #: Events that begin something: who writes one of them anew writes what follows.
 _STARTS = (ResponseStart, TextStart, ReasoningStart, ToolCallStart, OpaquePart)
@@ -105,7 +106,7 @@ class ResponsesEncoder:
         if not writer.output.open:
             return comment if writer.output.raw_open else writer.lifecycle(b"response.in_progress")
         item = writer.output.open[-1]
-        if item.kind == SEARCH_CALL:
+        if item.kind in WHOLE:
             return comment
         if item.kind != "message":
             return writer.emitter.event(*delta_of(item), b',"delta":""')

@@ -17,6 +17,7 @@ from toolwire.doors.typed import decode, member
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Tool, ToolChoice
 from toolwire.model.source import Members, Source, with_source
+from toolwire.wire import openai_client_tools as client_tools
 from toolwire.wire import openai_responses as wire
 from toolwire.wire.json import dump, members, raw_members, unnamed, write_object
 from toolwire.wire.openai_responses import SEARCH_CALL, SEARCH_TOOL
@@ -34,7 +35,7 @@ class Names:
     """Which function of which namespace a tool's name stands for."""
 
     def __init__(self, request: ChatRequest) -> None:
-        self._searches = any(map(is_search, request.tools))
+        self._kinds: dict[str, Kind] = {tool.name: kind for tool in request.tools if (kind := _item_kind(tool))}
         self._namespaces = {
             tool.name: msgspec.json.decode(raw, type=str)
             for tool in request.tools
@@ -45,7 +46,7 @@ class Names:
         """The type of the item that a call of this tool is."""
         if kind == "custom":
             return "custom_tool_call"
-        return SEARCH_CALL if self._searches and name == SEARCH_TOOL else "function_call"
+        return self._kinds.get(name, "function_call")
 
     def split(self, name: str) -> tuple[str | None, str]:
         """(namespace or None, name within it)."""
@@ -95,6 +96,11 @@ def _tool(raw: bytes, shape: wire.Tool, path: str, namespace: str | None = None)
     mark: Members = (("namespace", dump(namespace)),) if namespace is not None else ()
     if shape.type == SEARCH_TOOL and shape.execution == "client":
         return with_source(_search(shape), source)
+    own = client_tools.client_tool(shape.type, raw)
+    if own is not None:
+        marks = ((client_tools.DECLARED, raw), (client_tools.ITEM, dump(own.call)))
+        extra = (*unnamed(raw, _KNOWN), *marks)
+        return with_source(Tool(own.name, own.description, own.schema, extra=extra), source)
     if shape.type not in ("function", "custom"):
         return with_source(Tool(shape.type, kind="opaque"), source or Source(wire.DIALECT, raw))
     nested = bytes(raw_members(raw).get(shape.type, b"")) if shape.name is None else b""
@@ -114,6 +120,14 @@ def _search(shape: wire.Tool) -> Tool:
     parameters = bytes(shape.parameters)
     schema = parameters if parameters[:1] == b"{" else _QUERY
     return Tool(SEARCH_TOOL, shape.description or _SEARCHES, schema, extra=_BY_CLIENT)
+
+
+def _item_kind(tool: Tool) -> Kind | None:
+    """The type of the items that calls of this function are, where it is one of their own."""
+    if is_search(tool):
+        return SEARCH_CALL
+    raw = dict(tool.extra).get(client_tools.ITEM)
+    return cast(Kind, msgspec.json.decode(raw, type=str)) if raw is not None else None
 
 
 def is_search(tool: Tool) -> bool:
@@ -165,9 +179,10 @@ def read_tool_choice(top: dict[str, bytes], tools: tuple[Tool, ...]) -> tuple[To
             )
         return ToolChoice(word), []
     shape = decode(raw, wire.ToolChoice, "tool_choice")
-    if shape.type in ("function", "custom"):
-        return ToolChoice("required", (_chosen(raw, shape.type, tools),), named=True), []
     if shape.type != "allowed_tools":
+        chosen = _chosen(raw, shape.type, tools)
+        if chosen is not None:
+            return ToolChoice("required", (chosen,), named=True), []
         return ToolChoice("required"), [f"tool_choice ({shape.type})"]
     mode = shape.mode or "auto"
     if mode not in _WORDS or not shape.tools:
@@ -179,17 +194,19 @@ def read_tool_choice(top: dict[str, bytes], tools: tuple[Tool, ...]) -> tuple[To
         )
     entries = decode(bytes(raw_members(raw)["tools"]), list[msgspec.Raw], "tool_choice.tools")
     kinds = [tool.type for tool in shape.tools]
-    names = tuple(
-        _chosen(bytes(entry), kind, tools)
-        for entry, kind in zip(entries, kinds, strict=True)
-        if kind in ("function", "custom")
-    )
-    foreign = [f"tool_choice ({kind})" for kind in kinds if kind not in ("function", "custom")]
+    chosen_names = [_chosen(bytes(entry), kind, tools) for entry, kind in zip(entries, kinds, strict=True)]
+    names = tuple(name for name in chosen_names if name is not None)
+    foreign = [f"tool_choice ({kind})" for kind, name in zip(kinds, chosen_names, strict=True) if name is None]
     return (ToolChoice("none") if mode == "none" else ToolChoice(cast(Any, mode), names or None)), foreign
 
 
-def _chosen(raw: bytes, kind: str, tools: tuple[Tool, ...]) -> str:
-    """The name of a tool as the request's tools have it. One that only a namespace has may go without it."""
+def _chosen(raw: bytes, kind: str, tools: tuple[Tool, ...]) -> str | None:
+    """The name of a tool as the request's tools have it; None for one that the host runs. One that only a namespace has
+    may go without it."""
+    if kind not in ("function", "custom"):
+        declared = ((tool.name, dict(tool.extra).get(client_tools.DECLARED)) for tool in tools)
+        of_type = dump(kind)
+        return next((name for name, raw in declared if raw and members(raw).get("type") == of_type), None)
     inner = bytes(raw_members(raw).get(kind, b""))
     shape = decode(inner if inner[:1] == b"{" else raw, _Choice, "tool_choice")
     name = wire.flat_name(shape.namespace, shape.name)

@@ -12,7 +12,7 @@ from typing import Any
 
 from toolwire.doors.responses import items
 from toolwire.doors.responses.emitter import Emitter
-from toolwire.doors.responses.open_items import Content, OutputItem
+from toolwire.doors.responses.open_items import WHOLE, Content, OutputItem
 from toolwire.doors.responses.output import (
     Output,
     close_content,
@@ -43,7 +43,7 @@ from toolwire.model.events import (
 )
 from toolwire.model.request import ChatRequest
 from toolwire.wire.json import dump, is_object
-from toolwire.wire.openai_responses import DIALECT, SEARCH_CALL
+from toolwire.wire.openai_responses import DIALECT
 
 
 class EventWriter:
@@ -208,7 +208,7 @@ class EventWriter:
     def _fragment(self, event: ToolCallDelta) -> bytes:
         item, said = self._items[event.index], dump(event.fragment)
         item.pieces.append(event.fragment)
-        out = self.emitter.event(*delta_of(item), b',"delta":', said) if item.kind != SEARCH_CALL else b""
+        out = self.emitter.event(*delta_of(item), b',"delta":', said) if item.kind not in WHOLE else b""
         return out + self.emitter.extended(b"response.output_tool_call.delta", place(item), b',"delta":', said)
 
     def _end_call(self, event: ToolCallEnd) -> bytes:

@@ -19,11 +19,14 @@ from toolwire.model.events import (
     TextEnd,
     TextStart,
     ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
 )
 from toolwire.stream.accumulator import Kind
 from toolwire.stream.block_call import BlockCall
 from toolwire.wire import openai_responses as wire
-from toolwire.wire.json import is_object
+from toolwire.wire.json import is_object, members, unnamed
+from toolwire.wire.openai_client_tools import ACTIONS, CALLS, call_arguments, is_hosted
 
 #: Between two parts of a summary, which are paragraphs.
 _PARAGRAPH = "\n\n"
@@ -325,7 +328,23 @@ class Opaque(Item):
             events.append(OpaquePart(self._parts.next(), self.kind, wire.DIALECT, raw))
 
 
+class OwnCall(Opaque):
+    """A call of a typed tool that the client runs: it has a name and arguments as a function's has. One that the host
+    has run itself stays what it is."""
+
+    def finish(self, shape: wire.OutputItem | None, raw: bytes, cut: bool, events: list[StreamEvent]) -> None:
+        if shape is None or not shape.call_id or is_hosted(item := members(raw)):
+            super().finish(shape, raw, cut, events)
+            return
+        index, form = self._parts.next_call(), CALLS[self.kind]
+        extra = unnamed(raw, wire.KNOWN_CALL | {form.member, ACTIONS})
+        events.append(ToolCallStart(index, shape.call_id, form.name, extra=extra))
+        events.append(ToolCallDelta(index, call_arguments(self.kind, item)))
+        events.append(ToolCallEnd(index))
+
+
 _KINDS: dict[str, type[Item]] = {
+    **dict.fromkeys(CALLS, OwnCall),
     "message": Message,
     "reasoning": Reasoning,
     "function_call": Call,

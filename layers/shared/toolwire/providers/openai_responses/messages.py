@@ -29,6 +29,7 @@ from toolwire.model.warnings import Warnings
 from toolwire.rewrite.content import ContentRules, Refusal, is_audio, not_of_type, of_this_role, only_bytes
 from toolwire.wire import openai_chat
 from toolwire.wire.json import dump, write_array, write_object
+from toolwire.wire.openai_client_tools import CALLS, ITEM, call_members, output_members
 from toolwire.wire.openai_responses import DIALECT, flat_name
 
 _SYSTEM = ("system", "developer")
@@ -80,7 +81,7 @@ class _Writer:
     def __init__(self, request: ChatRequest, same_dialect: bool, reasoning_text: bool) -> None:
         self._same_dialect = same_dialect
         self._reasoning_text = reasoning_text
-        self._custom = {call.id for message in request.messages for call in message.tool_calls if call.kind == "custom"}
+        self._kinds = {call.id: self._kind(call) for message in request.messages for call in message.tool_calls}
         self.items: list[bytes] = []
         self.warnings = Warnings()
 
@@ -137,8 +138,18 @@ class _Writer:
             case _:
                 raise _refused(part, path)
 
+    def _kind(self, call: ToolCallPart) -> str:
+        """The type of its item."""
+        own = dict(self._own(call.extra)).get(ITEM)
+        if own is not None:
+            return str(json.loads(own))
+        return "custom_tool_call" if call.kind == "custom" else "function_call"
+
     def _call(self, call: ToolCallPart) -> bytes:
-        extra = self._own(call.extra)
+        kind, extra = self._kind(call), tuple(pair for pair in self._own(call.extra) if pair[0] != ITEM)
+        if kind in CALLS:
+            head = [("type", dump(kind)), ("call_id", dump(call.id)), *call_members(kind, call.arguments)]
+            return write_object((dict(head) | dict(extra)).items())
         name = call.name
         namespace = dict(extra).get("namespace")
         if namespace is not None:
@@ -148,9 +159,9 @@ class _Writer:
             else:  # it goes by a name that had to be changed
                 extra = tuple(pair for pair in extra if pair[0] != "namespace")
         if call.kind == "custom":
-            kind, said = "custom_tool_call", ("input", dump(call.arguments))
+            said = ("input", dump(call.arguments))
         else:
-            kind, said = "function_call", ("arguments", dump(call.arguments if call.arguments.strip() else "{}"))
+            said = ("arguments", dump(call.arguments if call.arguments.strip() else "{}"))
         return write_object([("type", dump(kind)), ("call_id", dump(call.id)), ("name", dump(name)), said, *extra])
 
     def _reasoning(self, part: ReasoningPart) -> bytes | None:
@@ -165,13 +176,23 @@ class _Writer:
         return write_object([*members, ("summary", b"[]"), ("content", dump(content))])
 
     def _result(self, part: ToolResultPart, extra: Members, path: str) -> bytes:
-        kind = "custom_tool_call_output" if part.tool_call_id in self._custom else "function_call_output"
+        kind = self._kinds.get(part.tool_call_id, "function_call")
+        if kind in CALLS:
+            head = {"type": dump(f"{kind}_output"), "call_id": dump(part.tool_call_id)}
+            return write_object((dict(part.extra) | head | dict(_own_output(kind, part))).items())
         content = part.content
         if part.is_error and not (content and type(content[0]) is TextPart and content[0].text.startswith("Error")):
             content = (TextPart("Error: "), *content)  # the API has no error flag
         output = _content(content, f"{path}.content")
-        members = [("type", dump(kind)), ("call_id", dump(part.tool_call_id)), ("output", output)]
+        members = [("type", dump(f"{kind}_output")), ("call_id", dump(part.tool_call_id)), ("output", output)]
         return write_object([*members, *self._own((*part.extra, *extra))])
+
+
+def _own_output(kind: str, part: ToolResultPart) -> list[tuple[str, bytes]]:
+    """What a typed tool of this API's client has answered, in the form of its output."""
+    images = [content for content in part.content if type(content) is ImagePart]
+    url = images[0].url or data_url(images[0].media_type or "image/png", images[0].data or "") if images else None
+    return output_members(kind, _text(part.content), url, is_error=part.is_error)
 
 
 # ---------------------------------------------------------------- content

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from toolwire.model.events import StreamEvent, TextDelta, ToolCallDelta
-from toolwire.providers.openai_responses.items import Call, Item, Message, Parts, Place, new_item
+from toolwire.providers.openai_responses.items import Call, Item, Message, OwnCall, Parts, Place, new_item
 from toolwire.providers.openai_responses.shapes import MODELLED, read_item
 from toolwire.wire import openai_responses as wire
 
@@ -185,6 +185,8 @@ class Output:
         said = len(events)
         self._finish_item(item, shape, raw, events)
         told = [told for told in events[said:] if type(told) is TextDelta or type(told) is ToolCallDelta]
+        if isinstance(item, OwnCall):  # it is told by nothing else
+            return keep and exact
         return keep and exact and all(type(one) is ToolCallDelta and shape.arguments == "{}" for one in told)
 
     def _finish_item(

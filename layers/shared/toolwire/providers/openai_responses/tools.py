@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from toolwire.model.request import ChatRequest, Tool, ToolChoice
 from toolwire.model.source import Members, raw_in
 from toolwire.wire.json import dump, raw_members, write_array, write_object
+from toolwire.wire.openai_client_tools import DECLARED
 from toolwire.wire.openai_responses import DIALECT, flat_format
 
 _EMPTY = b'{"type":"object","properties":{}}'
@@ -21,6 +22,8 @@ def _tool(tool: Tool, same_dialect: bool) -> bytes:
     raw = raw_in(tool, DIALECT)
     if raw is not None:
         return raw
+    if same_dialect and (declared := dict(tool.extra).get(DECLARED)) is not None:
+        return declared
     members = [("type", dump(tool.kind)), ("name", dump(tool.name))]
     members += [("description", dump(tool.description))] if tool.description is not None else []
     if tool.kind == "custom":
