@@ -1,1 +1,1 @@
-"""JSON Schema for tools: what may come in, and what each provider can be told without a change of meaning."""
+"""JSON Schema for tools: checks of a client's schema, and its conversion to what each provider takes."""

@@ -1,9 +1,9 @@
 """Whether a tool's parameters are a JSON Schema that can be used, and why not.
 
-jsonschema_rs gives the verdict: it checks the schema against its own dialect's meta-schema, compiles it, and fetches
-nothing; no pattern is run here. What no validator should be given (endless or exploding references, exploding patterns)
-is found before it sees the schema. A verdict depends on the raw text alone, so it is kept by the text's SHA-256; agents
-send the same tools with every request.
+jsonschema_rs decides: it checks the schema against the meta-schema of its draft and compiles it. It fetches nothing,
+and no pattern is run here. References that never end, or that stand for too much, are refused before it gets the
+schema. The result depends on the raw text alone, so it is cached by the text's SHA-256: agents send the same tools with
+every request.
 
 The codes: `invalid_function_parameters` (OpenAI's own name for it), `tool_schema_too_complex`, `invalid_strict_schema`.
 """
@@ -34,19 +34,20 @@ Validator: TypeAlias = "jsonschema_rs.Validator"
 
 
 class Fault(NamedTuple):
-    """Why a schema is refused: a sentence about what stands at `pointer` (a JSON pointer into the parameters)."""
+    """Why a schema is refused: `text` is a sentence about the value at `pointer`, a JSON pointer into the
+    parameters."""
 
     code: str
     pointer: str
     text: str
-    #: The steps of the pointer, of what a validator refuses.
+    #: The steps of the pointer, if the validator refused the schema.
     path: tuple[str | int, ...] = ()
 
 
 _INVALID = "invalid_function_parameters"
 _TOO_COMPLEX = "tool_schema_too_complex"
 
-#: What the meta-schemas want of a keyword's value. The validator's own words name the client's values; these do not.
+#: What the meta-schemas want as a keyword's value. The validator's own messages hold the client's values; these do not.
 _WANTED = {
     "$ref": "a string",
     "additionalProperties": "a schema: an object, true or false",
@@ -65,30 +66,31 @@ _WANTED = {
     ("maxItems", "maxLength", "maxProperties", "minItems", "minLength", "minProperties"), "a number, zero or more"
 )
 
-#: A pattern that other engines can read and this one cannot; more of them than this are not looked for.
+#: The most patterns of one schema that other engines can read and the validator's cannot. With more, it is refused.
 _FOREIGN_PATTERNS = 16
 
-#: Steps of one pattern on one text, where its engine has to try: a hundredth of its own limit, half a millisecond.
+#: The most steps that a backtracking pattern may take on one text: half a millisecond, a hundredth of the engine's
+#: own limit.
 _PATTERN_STEPS = 10_000
 
-#: What may be a number that Python does not read, in a text of any kind.
+#: Digits that may be a number too long for Python to read.
 _LONG_NUMBER = re.compile(rb"[0-9]{4301}")
 
-#: Keywords that only a validator sees to be wrong, and that are taken out of one schema before it is given up.
+#: The most keywords that are removed from one schema because the validator refuses them. With more, it is refused.
 _MOST_REPAIRS = 4
 
-#: A group that is nothing but a repetition, repeated: `(a+)+`. It means no more than `a+`, and takes a backtracking
-#: engine exponential time. Ours has a bound, but providers and clients get these schemas too.
+#: A repeated group whose content is one repetition: `(a+)+`. It matches what `a+` matches, and takes a backtracking
+#: engine exponential time. Our engine has a bound, but providers and clients get these schemas, too.
 _EXPLODES = re.compile(r"\((?:\?:|\?P?<\w+>)?(?:\\.|\[(?:\\.|[^\]\\])*\]|[^\\\[\]()|*+?{}])[+*]\??\)(?:[+*]|\{\d+,\})")
 
-#: Answers that are kept: most are nothing, or a short sentence. A repaired schema larger than this is not.
+#: The most results in the cache, and the largest repaired schema there. Most results are None or a short sentence.
 _KEPT, _KEPT_BYTES = 4096, 32 << 10
 _answers: dict[tuple[str, bytes], Any] = {}
 
 
 def check_parameters(tool: Tool, path: str, *, repairs: bool = False) -> None:
-    """Raises RequestError if the parameters are no valid schema of an object; with `repairs`, only for what `usable`
-    cannot repair. `path` is the JSON path of the member that holds them."""
+    """Raises RequestError if the parameters are no valid schema of an object; with `repairs`, only if `usable` cannot
+    repair them. `path` is the JSON path of the parameters."""
     fault = None if tool.parameters is None else _fault(tool.parameters)
     if fault is not None and repairs and tool.parameters is not None:
         found = _repaired(tool.parameters)
@@ -97,8 +99,8 @@ def check_parameters(tool: Tool, path: str, *, repairs: bool = False) -> None:
 
 
 def check_strict(tool: Tool, path: str) -> None:
-    """Raises RequestError if a strict tool breaks OpenAI's rules for strict schemas. Only a host that enforces them is
-    asked for: others take `strict` for a wish, or have rules of their own."""
+    """Raises RequestError if a strict tool breaks OpenAI's rules for strict schemas. Called for hosts that enforce
+    them: other hosts ignore `strict`, or have rules of their own."""
     if tool.strict is True and tool.parameters is not None:
         _raise(_strict_fault(tool.parameters), tool, path)
 
@@ -109,14 +111,15 @@ def is_strict(raw: bytes) -> bool:
 
 
 class Usable(NamedTuple):
-    """A valid schema, as JSON, and the JSON pointers of what was cut from the client's to make it so."""
+    """A valid schema, as JSON, and the JSON pointers of what was removed from the client's schema to make it valid."""
 
     raw: bytes
     cuts: tuple[str, ...] = ()
 
 
 def usable(raw: bytes) -> Usable:
-    """The schema itself if it is valid, else repaired. Itself where that cannot be done: `check_parameters` tells."""
+    """The schema if it is valid, else a repaired one. The schema as it is if it cannot be repaired: `check_parameters`
+    refuses it then."""
     if _fault(raw) is None:
         return Usable(raw)
     found = _repaired(raw)
@@ -124,7 +127,8 @@ def usable(raw: bytes) -> Usable:
 
 
 def has_slow_pattern(raw: bytes) -> bool:
-    """Whether a pattern repeats a repetition. It is never run here without a bound, but others may."""
+    """Whether a pattern may take exponential time (`_EXPLODES`). It is run here with a bound, elsewhere maybe
+    without."""
     return b"attern" in raw and _slow(raw)
 
 
@@ -132,7 +136,7 @@ Found = TypeVar("Found")
 
 
 def _kept(find: Callable[[bytes], Found]) -> Callable[[bytes], Found]:
-    """The function of a schema's text, with its answers kept by the text's SHA-256."""
+    """The function, with its results cached by the SHA-256 of the schema's text."""
 
     def remembered(raw: bytes) -> Found:
         key = (find.__name__, hashlib.sha256(raw).digest())
@@ -180,7 +184,7 @@ def _parsed(raw: bytes) -> dict[str, Any] | Fault:
 
 
 def _survey_fault(root: dict[str, Any]) -> Fault | None:
-    """What no validator should be given, or no schema of arguments can be."""
+    """The fault of a schema that must not reach the validator, or that describes no object."""
     try:
         Survey(root)
     except SurveyError as error:
@@ -193,7 +197,7 @@ def _survey_fault(root: dict[str, Any]) -> Fault | None:
 
 @_kept
 def _repaired(raw: bytes) -> Usable | Fault:
-    """The schema made valid, or why it cannot be."""
+    """The repaired schema, or why it cannot be repaired."""
     given = _parsed(raw)
     if isinstance(given, Fault):
         return given
@@ -209,15 +213,15 @@ def _repaired(raw: bytes) -> Usable | Fault:
         if not found.path:
             break
         cut = _cut(schema, list(found.path))
-        cuts += [] if cut == "/$id" else [cut]  # a name that nobody can refer to
-        if fault := _survey_fault(schema):  # a reference led to what is gone
+        cuts += [] if cut == "/$id" else [cut]  # the schema's own name, which nothing refers to
+        if fault := _survey_fault(schema):  # a reference points to what was removed
             return fault
     assert isinstance(found, Fault)
     return found
 
 
 def _cut(schema: dict[str, Any], path: list[str | int]) -> str:
-    """Takes the keyword out that the path leads to, in place. Returns where it stood."""
+    """Removes the keyword that the path leads to, in place. Returns its JSON pointer."""
     path = _loosening(path)
     node: Any = schema
     for step in path[:-1]:
@@ -227,7 +231,8 @@ def _cut(schema: dict[str, Any], path: list[str | int]) -> str:
 
 
 def _loosening(path: list[str | int]) -> list[str | int]:
-    """The path of the keyword without which the schema accepts more: below `not`, one word less may accept less."""
+    """The path of the keyword to remove so that the schema accepts more, not less. Below `if`, `not` and `oneOf` that
+    is the whole keyword: to remove one inside could make the schema accept less."""
     is_name = False
     for number, step in enumerate(path):
         if not is_name and step in ("if", "not", "oneOf"):
@@ -250,23 +255,23 @@ def _slow(raw: bytes) -> bool:
 
 @_kept
 def _strict_fault(raw: bytes) -> Fault | None:
-    """Of a schema that `_fault` found valid."""
+    """The fault of a valid schema under OpenAI's rules for strict schemas; None without one."""
     root = parse(raw)
     broken = strict_fault(root)
     return Fault("invalid_strict_schema", locate(root, broken.node), broken.text) if broken else None
 
 
 def compiled_validator(raw: bytes) -> Validator:
-    """The validator of a schema that `usable` gave. It fetches nothing, and a pattern gives up after `_PATTERN_STEPS`
-    steps. `format` is not checked, whatever the draft."""
+    """The validator of a schema from `usable`. It fetches nothing, stops a pattern after `_PATTERN_STEPS` steps, and
+    does not check `format`."""
     found = _compiled(raw.decode(), draft_of(json.loads(raw)))
     assert not isinstance(found, Fault), "checked before"
     return found
 
 
 def _compiled(text: str, draft: int) -> Fault | Validator:
-    """The validator's verdict, or the validator. A pattern that only its engine cannot read (`\\Z`) is no fault of the
-    schema: it goes unchecked."""
+    """The validator of a schema, or why there is none. A pattern that only the validator's engine cannot read (`\\Z`)
+    is no fault of the schema: it is not checked."""
     import jsonschema_rs  # 9 ms, which only a request with tools pays
 
     validator = {
@@ -277,7 +282,7 @@ def _compiled(text: str, draft: int) -> Fault | Validator:
         2020: jsonschema_rs.Draft202012Validator,
     }[draft]
     patterns = jsonschema_rs.FancyRegexOptions(backtrack_limit=_PATTERN_STEPS)
-    schema: Any = text  # the validator reads it itself, unless a pattern must be taken out
+    schema: Any = text  # the validator parses it, unless a pattern must be removed
     for _ in range(_FOREIGN_PATTERNS):
         try:
             return validator(schema, offline=True, validate_formats=False, pattern_options=patterns)
@@ -294,7 +299,7 @@ def _compiled(text: str, draft: int) -> Fault | Validator:
 
 
 def _is_readable(raw: bytes) -> bool:
-    """Whether Python reads the numbers of this JSON text: whoever compares values with them has to."""
+    """Whether Python can read the numbers of this JSON text, as the comparison of values needs."""
     try:
         json.loads(raw)
     except ValueError:
@@ -303,12 +308,12 @@ def _is_readable(raw: bytes) -> bool:
 
 
 def _is_pattern(pattern: str) -> bool:
-    """Whether our engine or another one reads it."""
+    """Whether the validator's engine or Python's can read the pattern."""
     return _is_regex(pattern) or not isinstance(_compiled(json.dumps({"pattern": pattern}), 2020), Fault)
 
 
 def _is_regex(pattern: str) -> bool:
-    """Whether another engine reads it. It is only read, never run: the engine is one that backtracks."""
+    """Whether Python's engine can read the pattern. It is compiled and never run, since that engine has no bound."""
     try:
         re.compile(pattern)
     except (re.error, RecursionError, OverflowError, Warning):
@@ -323,7 +328,7 @@ def _remove(schema: Any, path: list[str | int]) -> None:
 
 
 def _explained(path: list[str | int]) -> Fault:
-    """What is wrong, without the values: they are the client's."""
+    """The fault at a path, in a sentence without the client's values."""
     pointer = "".join("/" + escaped(step) for step in path)
     keyword = next((step for step in reversed(path) if isinstance(step, str)), "")
     if len(path) > 1 and path[-2] in NAMED:  # a property called `type`, say

@@ -1,16 +1,16 @@
-"""A schema in the words of draft 2020-12 and of one provider, with the same meaning: what one accepts, the other does.
+"""Converts a schema to draft 2020-12 and the keywords of one provider. Both accept the same values.
 
-Why each step loses nothing:
-- a reference stays one, into `$defs`; one that has other keywords beside it becomes a reference to its target merged
-  with them (or, used once, is replaced by that), `merge` saying when that is the same. Nothing is unrolled, so
-  recursion ends.
-- `items` as an array is what 2020-12 calls `prefixItems`, and so on: renamed, with the old draft's rules.
-- `const` is an `enum` of one; an exclusive bound of an integer is an inclusive one a step on; `allOf` of schemas that
-  merge is their merge; `true` is `{}` and `false` is `{"not":{}}`.
-Values (enum, const, default, examples) and unknown keywords are carried as they are.
+Why each step keeps the meaning:
+- A reference stays a reference, into `$defs`. If it has other keywords beside it, it becomes a reference to its target
+  merged with them, where `merge` can do so; a merged target that is used once replaces its reference. References are
+  never expanded, so a recursive schema ends.
+- Keywords of old drafts get their name in 2020-12: `items` with an array is `prefixItems`.
+- `const` is an `enum` of one value. An exclusive bound of an integer is the next inclusive one. `allOf` of schemas that
+  merge is the merged schema. `true` is `{}`, and `false` is `{"not":{}}`.
+Values (enum, const, default, examples) and unknown keywords stay as they are.
 
-A schema that names an old draft and uses newer keywords keeps them: its author meant them. Conditions (`if`) are left
-out before draft 7: they decided nothing there, and would now.
+A schema that names an old draft and uses newer keywords keeps them, since its author meant them. Before draft 7,
+conditions (`if`) have no effect, and are removed: in 2020-12 they would have one.
 """
 
 from __future__ import annotations
@@ -25,38 +25,39 @@ from toolwire.schema.merge import ANNOTATIONS, merge
 from toolwire.schema.survey import EXPANDED_NODES
 from toolwire.schema.tree import DEFINITIONS, References, Schema, children, draft_of
 
-#: Names of the document and its parts: references are written anew, so that nobody asks for them.
+#: Keywords that name the document and its parts. All references are written anew, so nothing needs them.
 _NAMES = frozenset({"$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary"})
 
-#: Keywords that mean nothing before draft 7: a schema that names an older one does not mean them.
+#: Keywords that have no effect before draft 7.
 CONDITIONS, CONDITIONS_SINCE = frozenset({"if", "then", "else"}), 7
 
 _INTEGER = re.compile(rb"-?[0-9]{1,18}")
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _PREFIX = "#/$defs/"
 
-#: Bounds: keyword, its inclusive form, the step from one to the other, and which of two inclusive ones counts.
+#: Exclusive bounds: keyword, its inclusive form, the step from one to the other, and which of two inclusive bounds
+#: counts.
 _BOUNDS = (("exclusiveMinimum", "minimum", 1, max), ("exclusiveMaximum", "maximum", -1, min))
 
 
 class CannotConvertError(ValueError):
-    """The schema says something that cannot be said otherwise. The argument is the feature."""
+    """The schema has a feature, the argument, that cannot be converted with the same meaning."""
 
 
 class Converter:
-    """Converts one document, once. `plain` also replaces words of 2020-12 that Gemini does not document: `const`,
-    boolean schemas, exclusive bounds of integers, `allOf`, and what stands beside a `$ref`."""
+    """Converts one document, once. `plain`: whether to replace keywords of 2020-12 that Gemini does not document as
+    well: `const`, boolean schemas, exclusive bounds of integers, `allOf`, and keywords beside a `$ref`."""
 
     def __init__(self, root: dict[str, Any], references: References, *, plain: bool) -> None:
         self._root, self._references, self._plain = root, references, plain
         self._draft = draft_of(root)
         self._nodes = 0
         self._definitions: dict[str, dict[str, Any]] = {}
-        self._names: dict[object, str] = {}  # of a definition: by its source, or by source and what it is merged with
+        self._names: dict[object, str] = {}  # source, and what it is merged with -> the definition's name
         #: Definitions to be written: the name, the source, and what it is merged with.
         self._waiting: list[tuple[str, dict[str, Any], dict[str, Any]]] = []
         self._uses: Counter[str] = Counter()
-        self._sites: dict[str, dict[str, Any]] = {}  # where a merged definition was last referred to
+        self._sites: dict[str, dict[str, Any]] = {}  # a merged definition's name -> the last reference to it
         self._given = {
             id(schema): name
             for keyword in DEFINITIONS
@@ -75,7 +76,7 @@ class Converter:
             if self._uses[name] == 1 and site is not root:
                 site.clear()
                 site.update(self._definitions.pop(name))
-        alone = True  # whether nothing but the root leads to where it leads
+        alone = True  # whether only the root refers to its target
         while "$ref" in root:
             name = root["$ref"].removeprefix(_PREFIX)
             alone = alone and self._uses[name] == 1
@@ -118,7 +119,8 @@ class Converter:
         return self._with_reference(node, plain) if "$ref" in node else node
 
     def _one_reference(self, schema: dict[str, Any], plain: bool) -> dict[str, Any]:
-        """The schema with its reference, or the only one in its `allOf`, as 2020-12 has it: beside other keywords."""
+        """The schema with its reference beside its other keywords, as 2020-12 has it. A lone reference in `allOf`
+        counts as its own."""
         if "$ref" in schema:
             if self._draft > 7:
                 return schema
@@ -141,7 +143,8 @@ class Converter:
     # ------------------------------------------------------------ references
 
     def _with_reference(self, node: dict[str, Any], plain: bool) -> dict[str, Any]:
-        """The node with its reference into `$defs`; what stands beside it is merged into a definition of its own."""
+        """The node with a reference into `$defs`. Keywords beside the reference are merged with its target, as a
+        definition of their own."""
         target = self._references.target(node.pop("$ref"))
         while plain and node and isinstance(target, dict) and "$ref" in target:
             inner = self._one_reference(target, plain)
@@ -158,8 +161,8 @@ class Converter:
         return site
 
     def _definition(self, target: dict[str, Any], beside: dict[str, Any]) -> str:
-        """A reference to the definition of the target merged with `beside`. Each pair has one, so this ends where the
-        target contains itself."""
+        """A reference to the definition of the target merged with `beside`. Each such pair has one definition, so this
+        ends even if the target contains itself."""
         key = (id(target), json.encode(beside, order="sorted"))
         if key not in self._names:
             given = self._given.get(id(target), "")
@@ -168,7 +171,7 @@ class Converter:
             while name in self._definitions:
                 name = f"{stem}_{len(self._definitions) + 2}"
             self._names[key] = name
-            self._definitions[name] = {}  # the name is taken; what it means comes when the waiting ones are written
+            self._definitions[name] = {}  # takes the name; the definition follows, see `_waiting`
             self._waiting.append((name, target, beside))
         self._uses[self._names[key]] += 1
         return _PREFIX + self._names[key]
@@ -192,7 +195,7 @@ def _with_children(word: str, value: Any, below: dict[tuple[str, str | int | Non
 
 
 def _modernise(node: dict[str, Any], draft: int) -> None:
-    """What draft 4, 6, 7 or 2019-09 says, as 2020-12 says it."""
+    """Replaces keywords of draft 4, 6, 7 or 2019-09 by those of 2020-12, in place."""
     if draft == 2020:
         return
     for exclusive, inclusive, _, _ in _BOUNDS:
@@ -228,7 +231,7 @@ def _joined(node: dict[str, Any]) -> dict[str, Any]:
     """The node with each member of `allOf` that can be merged into it."""
     apart: list[Any] = []
     joined = {word: value for word, value in node.items() if word != "allOf"}
-    for member in reversed(node["allOf"]):  # each goes before what there is, so that properties keep their order
+    for member in reversed(node["allOf"]):  # backwards, each before the others, so that properties keep their order
         both = merge(member, joined) if isinstance(member, dict) else None
         if both is None:
             apart.insert(0, member)

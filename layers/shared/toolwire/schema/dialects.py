@@ -1,11 +1,11 @@
-"""What a provider takes as a tool's parameters, as data, and a tool's parameters in its words.
+"""What a provider takes as a tool's parameters, as data, and the conversion of a tool's parameters to that.
 
-A keyword that a provider documents as ignored is sent: the model reads it, and the meaning stays. One that makes it
-refuse the whole request is converted if nothing is lost (`convert` says when). Else it is left out, with a warning, and
-in words for the model (`flatten`, `lossy`, `property_names`), or the tool is refused here, by name: `schema_mode` says
-which. Arguments are checked against the client's own schema in any case.
+A keyword that the provider ignores is sent, since the model reads it. A keyword for which it refuses the request is
+converted where that keeps the meaning (`convert`). Else `schema_mode` decides: the keyword is left out, with a warning
+and a note for the model (`flatten`, `lossy`, `property_names`), or the tool is refused. Arguments are checked against
+the client's own schema in any case.
 
-Each provider has its rules as `Provider.schemas`.
+The rules of each provider are its `Provider.schemas`.
 """
 
 from __future__ import annotations
@@ -38,49 +38,50 @@ from toolwire.schema.tree import draft_of, parse, walk
 
 @dataclass(frozen=True, slots=True)
 class SchemaDialect:
-    """What one API takes. Each wants a schema of draft 2020-12, with `type` and without a reference at its root."""
+    """What one API takes as parameters. All want a schema of draft 2020-12 whose root has a `type` and no reference."""
 
-    #: What is sent for a tool without parameters; None: nothing.
+    #: The schema to send for a tool without parameters; None: no member.
     empty: bytes | None = None
     #: Whether an object without properties is sent as a tool without parameters.
     omits_empty: bool = False
-    #: Keywords that may not stand at the root.
+    #: Keywords that the root may not have.
     refused_at_root: frozenset[str] = frozenset()
-    #: What the names of the root's properties must match.
+    #: The pattern of the names that the root's properties may have.
     property_name: re.Pattern[str] | None = None
-    #: Whether the root must have `properties`, and an array `items`.
+    #: Whether the root must have `properties`, and every array `items`.
     whole: bool = False
-    #: Whether only the words that the provider documents are used where there is a choice.
+    #: See `Converter`.
     plain: bool = False
-    #: Whether a schema may contain itself only through a property that need not be there.
+    #: Whether a schema may contain itself only through an optional property.
     optional_cycles: bool = False
-    #: What strict tools share; what is beyond it is sent without `strict`. None: there is no such bound.
+    #: The limits for all strict tools of a request; tools beyond them are sent without `strict`. None: no limits.
     strict_budget: StrictBudget | None = None
 
 
-#: `strict` was asked for, and the schema says more than the provider can force, or the request has too many such.
+#: Warning: a tool is sent without `strict`. The provider cannot enforce its schema, or the request has too many strict
+#: tools.
 STRICT_OFF = "strict_turned_off"
 
-#: Something was left out of a schema, at the path that follows.
+#: Warning: a part of a schema was left out, at the path that follows.
 SCHEMA_REDUCED = "tool_schema_reduced"
-#: Parameters have other names at the provider, of the tool at the path that follows.
+#: Warning: the provider knows parameters by other names, those of the tool at the path that follows.
 NAMES_REPLACED = "tool_properties_renamed"
-#: What may not stand in a warning: warnings travel in a header, divided by commas.
+#: Characters that a path in a warning may not have: warnings travel in a header, divided by commas.
 _UNFIT = re.compile(r"[^A-Za-z0-9_.$\[\]/~-]")
 
 
 @dataclass(frozen=True, slots=True)
 class Adapted:
-    """A tool's schema for one provider: `parameters` is raw JSON, None if the declaration goes without."""
+    """A tool's schema for one provider. `parameters` is raw JSON, or None if the tool is declared without."""
 
     parameters: bytes | None
     strict: bool | None
     warnings: tuple[str, ...] = ()
-    #: What the tool takes of the provider's budget for strict tools; None where there is none, or it is not strict.
+    #: What the tool uses of `SchemaDialect.strict_budget`; None without a budget, or for a tool that is not strict.
     cost: StrictCost | None = None
-    #: What the model should know of what was left out.
+    #: What the model is told about a part that was left out.
     note: str | None = None
-    #: The names that the provider has for parameters whose own it refuses -> these.
+    #: The provider's name for a parameter -> the client's, which the provider refuses.
     names: Mapping[str, str] = field(default_factory=dict)
 
     def described(self, description: str | None) -> str | None:
@@ -90,8 +91,9 @@ class Adapted:
 
 @dataclass(frozen=True, slots=True)
 class _Converted:
-    """What becomes of one schema. `raw` is None if it goes as it is; `features` are what cannot be said, or could not;
-    `cuts` is where something was left out; `note` and `names`: see `Adapted`."""
+    """The conversion of one schema. `raw`: None if it is sent as it is. `omitted`: it is sent as a tool without
+    parameters. `features`: what cannot be converted. `cuts`: JSON pointers of what was left out. `note` and `names`:
+    see `Adapted`."""
 
     raw: bytes | None = None
     omitted: bool = False
@@ -102,25 +104,25 @@ class _Converted:
     names: Mapping[str, str] = field(default_factory=dict)
 
 
-#: Conversions by rules and SHA-256 of the schema: a conversation sends the same tools with every turn. Larger ones
-#: are made anew, so that what is kept is bounded.
+#: The most conversions in the cache, and the largest schema there. The cache's key is the rules and the SHA-256 of the
+#: schema: a conversation sends the same tools with every turn.
 _KEPT, _KEPT_BYTES = 1024, 32 << 10
 _converted: dict[tuple[SchemaDialect, bool, bytes], _Converted] = {}
 
-#: Places of one schema that are told apart when something is left out of it.
+#: The most places of one schema that warnings or an error name.
 _MOST_CUTS = 16
 
-#: How far a schema may change on its way: see `adapted`.
+#: How far a schema may be changed: see `adapted`.
 SchemaMode = Literal["convert", "reject", "lossy"]
 
 
 def adapted(tool: Tool, rules: SchemaDialect, path: str, provider: str, mode: SchemaMode | None = None) -> Adapted:
-    """The tool's parameters for a provider with these rules: the very bytes where nothing must change. `path` is the
-    JSON path of the parameters in the client's request.
+    """The tool's parameters for a provider with these rules: the client's own bytes if the provider takes them. `path`
+    is the JSON path of the parameters in the client's request.
 
-    Where something must, they say the same in the provider's words. Where the provider has no words for it, "reject"
-    refuses; "convert" (which None means) and "lossy" leave it out, with a warning that names the path. Raises
-    RequestError (`tool_schema_incompatible`) where the provider cannot be told the same.
+    Else they are converted with the same meaning. Where that is not possible, "convert" (which None means) and "lossy"
+    leave the feature out, with a warning that names the path; "reject" raises RequestError
+    (`tool_schema_incompatible`).
     """
     raw = tool.parameters or rules.empty
     if raw is None:
@@ -140,7 +142,8 @@ def adapted(tool: Tool, rules: SchemaDialect, path: str, provider: str, mode: Sc
 
 
 def replaced_names(tool: Tool, rules: SchemaDialect | None, mode: SchemaMode | None = None) -> Mapping[str, str]:
-    """`Adapted.names` of the tool at a provider with these rules; None: it takes everything as it is."""
+    """`Adapted.names` of the tool at a provider with these rules. `rules` is None for a provider that takes every
+    schema."""
     if tool.parameters is None or mode == "reject" or rules is None or rules.property_name is None:
         return {}
     return _cached(tool.parameters, rules, loosens=True).names
@@ -156,7 +159,7 @@ def _incompatible(tool: Tool, path: str, provider: str, features: tuple[str, ...
 
 
 def within_strict_budget(tools: Sequence[Adapted], budget: StrictBudget) -> list[Adapted]:
-    """The tools of one request, the costliest without `strict` until the provider's budget holds the others."""
+    """The tools of one request within the provider's budget: the costliest lose `strict` until the others fit."""
     result = list(tools)
     strict = [number for number, tool in enumerate(result) if tool.cost is not None]
     while strict:
@@ -190,7 +193,7 @@ def _cached(raw: bytes, rules: SchemaDialect, *, loosens: bool) -> _Converted:
 
 
 def _few(cuts: Sequence[str]) -> tuple[str, ...]:
-    """The cuts, or the one that stands for more of them than a header should name."""
+    """The cuts; of more than a header should name, the root alone."""
     return tuple(cuts) if len(cuts) <= _MOST_CUTS else ("",)
 
 
@@ -213,7 +216,7 @@ def _convert(raw: bytes, rules: SchemaDialect) -> _Converted:
 
 
 def _said_otherwise(given: dict[str, Any], survey: Survey, rules: SchemaDialect) -> dict[str, Any]:
-    """The same schema in the provider's words. Raises CannotConvertError."""
+    """The schema in keywords that the provider takes, with the same meaning. Raises CannotConvertError."""
     schema = Converter(given, survey.references, plain=rules.plain).document()
     if rules.whole:
         schema.setdefault("properties", {})
@@ -223,7 +226,7 @@ def _said_otherwise(given: dict[str, Any], survey: Survey, rules: SchemaDialect)
 
 
 def _loosened(raw: bytes, rules: SchemaDialect) -> _Converted:
-    """The schema without what the provider has no words for, and where that was."""
+    """The schema without the features that cannot be converted, with the places of these."""
     schema: dict[str, Any] = parse(raw)
     note: str | None = None
     try:
@@ -234,7 +237,7 @@ def _loosened(raw: bytes, rules: SchemaDialect) -> _Converted:
         cuts += dropped
         if rules.optional_cycles and not survey.cycles_only_where_optional():
             cuts += with_optional_cycles(schema)
-    except (CannotConvertError, SurveyError, RecursionError):  # nothing that can be cut alone
+    except (CannotConvertError, SurveyError, RecursionError):  # no single keyword could be left out
         schema, cuts = names_alone(parse(raw)), [""]
     names: dict[str, str] = {}
     if rules.property_name is not None:
@@ -248,7 +251,7 @@ def _loosened(raw: bytes, rules: SchemaDialect) -> _Converted:
 
 
 def _must(schema: dict[str, Any], rules: SchemaDialect) -> bool:
-    """Whether there is anything to convert."""
+    """Whether the schema must be converted at all."""
     if rules.plain or schema.get("type") != "object" or "$ref" in schema or rules.refused_at_root & schema.keys():
         return True
     if rules.whole and ("properties" not in schema or any(map(_lacks_items, walk(schema)))):
@@ -263,7 +266,7 @@ def _lacks_items(node: dict[str, Any]) -> bool:
 
 
 def _is_dated(node: dict[str, Any], draft: int) -> bool:
-    """Whether a schema of an old draft would mean something else in 2020-12."""
+    """Whether a node of an old draft's schema would have another meaning in 2020-12."""
     return (
         isinstance(node.get("items"), list)
         or not {"additionalItems", "dependencies"}.isdisjoint(node)
@@ -276,7 +279,7 @@ def _is_dated(node: dict[str, Any], draft: int) -> bool:
 
 
 def _is_empty(schema: dict[str, Any]) -> bool:
-    """Whether the object has no properties to speak of: no call could have arguments, or all of them could."""
+    """Whether the schema says nothing of arguments: it allows none, or any."""
     says = {word for word, value in schema.items() if value not in ({}, [], True)}
     return says <= {"type", "title", "description", "$comment"} | (
         {"additionalProperties"} if schema.get("additionalProperties") is False else set()
@@ -284,7 +287,7 @@ def _is_empty(schema: dict[str, Any]) -> bool:
 
 
 def _unspeakable(schema: dict[str, Any], survey: Survey, rules: SchemaDialect) -> tuple[str, ...]:
-    """What the provider would refuse."""
+    """The features for which the provider would refuse the schema."""
     features = [f"{keyword} at the root" for keyword in sorted(rules.refused_at_root & schema.keys())]
     if rules.property_name is not None:
         odd = replacements(list(schema.get("properties", ())), rules.property_name).values()

@@ -1,7 +1,7 @@
-"""A schema whose root is a combination (`anyOf`, `oneOf`, `allOf`, ...), for providers that refuse one there.
+"""Flattens a schema whose root is a combination (`anyOf`, `oneOf`, `allOf`, ...), for providers that refuse that.
 
-The parameters of every alternative move to the root, each as the alternatives describe it, and the model is told in
-words which of them go together. So the arguments need no rewriting on their way back.
+The parameters of every alternative become properties of the root, and a text tells the model which of them go together.
+So a call has the same arguments as before, and they need no change on their way back.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from toolwire.schema.tree import References, Schema
 #: Keywords whose schemas apply to the same value, and may name properties of it.
 _LISTS, _NAMED, _SINGLE = ("allOf", "anyOf", "oneOf"), ("dependentSchemas",), ("then", "else")
 
-#: Keywords by which alternatives are told apart.
+#: Keywords that distinguish alternatives.
 _TELLING = ("const", "enum", "required", "dependentRequired")
 
-#: Characters that the model is told at most, and schemas that are looked at for them.
+#: The most characters of the text for the model, and the most schemas that are read for it.
 _CHARACTERS = 2_000
 
 _SOME = "Only some combinations of these parameters are allowed."
 
 
 def flattened(schema: dict[str, Any], refused: Collection[str]) -> tuple[list[str], str | None]:
-    """Drops the refused keywords at the root, in place, and gives the root what they say of properties. Returns the
-    JSON pointers of what was dropped, and what the model is told of it."""
+    """Removes the refused keywords from the root, in place, and adds the properties that they name to it. Returns the
+    JSON pointers of the removed keywords, and the text for the model."""
     references = References(schema)
     dropped = {word: schema[word] for word in sorted(refused) if word in schema}
     if not dropped:
@@ -42,14 +42,14 @@ def flattened(schema: dict[str, Any], refused: Collection[str]) -> tuple[list[st
     note = _note(dropped, references)
     for word in dropped:
         del schema[word]
-    schema.pop("unevaluatedProperties", None)  # it looked into what is gone
+    schema.pop("unevaluatedProperties", None)  # it depended on the removed keywords
     schema |= {"properties": properties} if properties else {}
     schema |= {"required": required} if required else {}
     return [f"/{word}" for word in dropped], note
 
 
 def offered(root: Schema, references: References) -> dict[str, list[Schema]]:
-    """The schemas of each property that is named for the value itself, by whichever keyword, each once."""
+    """Each property that any schema for the root's own value names -> its schemas, each once."""
     found: dict[str, dict[bytes, Schema]] = {}
     seen: set[int] = set()
     waiting: deque[Schema] = deque([root])
@@ -65,7 +65,7 @@ def offered(root: Schema, references: References) -> dict[str, list[Schema]]:
 
 
 def _beside(node: dict[str, Any], references: References) -> Iterator[Schema]:
-    """The schemas that apply to the same value as this one."""
+    """The schemas in this node that apply to the same value."""
     for word in _LISTS:
         yield from node.get(word, ()) if isinstance(node.get(word), list) else ()
     for word in _NAMED:
@@ -77,12 +77,12 @@ def _beside(node: dict[str, Any], references: References) -> Iterator[Schema]:
 
 
 def _required(node: Schema, references: References, known: dict[int, dict[str, None]]) -> dict[str, None]:
-    """The names that each value has, in order: those of all of `allOf`, and those that every alternative asks for.
-    `known`: what was found of a schema before, so that each is looked at once."""
+    """The names of the properties that every accepted value has, in order: those that the schema, all of `allOf`, or
+    every alternative requires. `known` caches the names by schema."""
     if not isinstance(node, dict):
         return {}
     if id(node) not in known:
-        known[id(node)] = {}  # while it is looked at
+        known[id(node)] = {}  # until it is read: a schema may contain itself
         found = dict.fromkeys(node.get("required", ()))
         if "$ref" in node:
             found |= _required(references.target(node["$ref"]) or True, references, known)
@@ -107,13 +107,13 @@ def _note(dropped: dict[str, Any], references: References) -> str | None:
 
 
 class _Told:
-    """What of schemas tells one alternative from another; the properties' own schemas stand at the root."""
+    """Reduces schemas to the keywords that distinguish their alternatives. The root has the properties' own schemas."""
 
     def __init__(self, references: References) -> None:
         self._references, self._left = references, _CHARACTERS
 
     def of(self, node: Schema) -> dict[str, Any]:
-        """Raises OverflowError where that is too much to tell."""
+        """The reduced schema. Raises OverflowError for one that is too large."""
         self._left -= 1
         if self._left < 0:
             raise OverflowError

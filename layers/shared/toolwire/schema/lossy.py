@@ -1,7 +1,7 @@
-"""A schema made to fit by leaving out what a provider cannot be told, unless `schema_mode` is `reject`.
+"""Steps that remove what a provider cannot take from a schema, unless `schema_mode` is `reject`.
 
-What is lost is always a restriction, never a parameter that the model could have filled in: what is left accepts
-whatever the schema did, and more. Each step notes where it cut, as a JSON pointer into the schema.
+Each removes a restriction, never a parameter: the result accepts all that the schema accepts, and more. Each returns
+the JSON pointers of what it removed.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from toolwire.schema.tree import DEFINITIONS, References, escaped, placed, walk
 
 
 def names_alone(schema: dict[str, Any]) -> dict[str, Any]:
-    """What is left of a schema of which nothing else can be said: an object with the parameters' names, and what is
-    said of each in words."""
+    """The schema reduced to an object with the parameters' names, titles and descriptions."""
     properties = {
         name: {word: text for word, text in ((word, one.get(word)) for word in _WORDS) if isinstance(text, str)}
         for name, found in offered(schema, References(schema)).items()
@@ -28,7 +27,8 @@ _WORDS = ("title", "description")
 
 
 def without_dynamic_references(schema: dict[str, Any]) -> list[str]:
-    """Drops references that depend on how a validator came by, in place. Returns where they stood."""
+    """Removes `$dynamicRef` and `$recursiveRef`, in place: their target depends on the validator's way to them. Returns
+    their JSON pointers."""
     cuts = []
     for pointer, node in list(placed(schema)):
         for keyword in ("$dynamicRef", "$recursiveRef"):
@@ -39,7 +39,8 @@ def without_dynamic_references(schema: dict[str, Any]) -> list[str]:
 
 
 def with_optional_cycles(schema: dict[str, Any]) -> list[str]:
-    """Lets be absent, in place, each property through which the schema contains itself. Returns what was `required`."""
+    """Makes each property optional, in place, through which the schema contains itself. Returns the JSON pointers of
+    the names that were removed from `required`."""
     survey = Survey(schema)
     recursive = _recursive(survey)
     cuts = []
@@ -55,8 +56,8 @@ def with_optional_cycles(schema: dict[str, Any]) -> list[str]:
 
 
 def _recursive(survey: Survey) -> set[int]:
-    """The units (by id) from which references go on for ever: those that contain themselves, and those on the way
-    there. Linear in their number: what leads nowhere is taken away until nothing does."""
+    """The ids of the units that contain themselves, or refer to one that does. A unit without references is removed,
+    with the references to it, until there is none: in linear time, the rest remains."""
     left = {key: len(unit.edges) for key, unit in survey.units.items()}
     sources: dict[int, list[int]] = {}
     for key, unit in survey.units.items():
@@ -80,7 +81,7 @@ def _leads_to(schema: Any, references: References, recursive: set[int]) -> bool:
 
 
 def unused_definitions_dropped(schema: dict[str, Any]) -> None:
-    """Drops definitions that nothing refers to any more, in place."""
+    """Removes definitions without a reference to them, in place."""
     used = Survey(schema).units
     for keyword in DEFINITIONS & schema.keys():
         named = schema[keyword]

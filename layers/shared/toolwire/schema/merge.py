@@ -1,30 +1,30 @@
-"""Two schemas that both apply to one value, as one schema, where that can be said without loss."""
+"""Merges two schemas that both apply to one value, where one schema with the same meaning exists."""
 
 from __future__ import annotations
 
 from typing import Any
 
-#: Keywords that say something and assert nothing: of two, the outer one is meant.
+#: Keywords without an effect on what is accepted. Of two, the outer one is kept.
 ANNOTATIONS = frozenset(
     ["$comment", "default", "deprecated", "description", "example", "examples", "readOnly", "title", "writeOnly"]
 )
 
-#: Keywords that look at one another: apart they would mean something else than side by side.
+#: Keywords whose effect depends on the others of their group in the same schema.
 _GROUPS = (
     frozenset({"items", "prefixItems", "additionalItems"}),
     frozenset({"contains", "minContains", "maxContains"}),
     frozenset({"if", "then", "else"}),
 )
 
-#: What these cover depends on everything beside them.
+#: Keywords whose effect depends on all others in the same schema.
 _OPEN = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 
 _OBJECT = ("properties", "patternProperties")
 
 
 def merge(inner: dict[str, Any], outer: dict[str, Any]) -> dict[str, Any] | None:
-    """One schema that accepts what both accept; None if there is none in plain words. Annotations of `outer` win. A
-    reference stays alone, so `inner` may not have one."""
+    """The schema that accepts a value if both accept it; None if their keywords cannot be merged, or `inner` is a
+    reference. Annotations of `outer` win."""
     if "$ref" in inner or not (_OPEN.isdisjoint(inner) and _OPEN.isdisjoint(outer)) or not _closed_alike(inner, outer):
         return None
     for group in _GROUPS:
@@ -44,7 +44,7 @@ def merge(inner: dict[str, Any], outer: dict[str, Any]) -> dict[str, Any] | None
 
 
 def _closed_alike(inner: dict[str, Any], outer: dict[str, Any]) -> bool:
-    """Whether `additionalProperties` of each covers the same beside the properties of the other."""
+    """Whether `additionalProperties` of each still applies to the same properties once the other's are beside them."""
     for one, other in ((inner, outer), (outer, inner)):
         if one.get("additionalProperties", True) is not True and any(
             not other.get(keyword, {}).keys() <= one.get(keyword, {}).keys() for keyword in _OBJECT
@@ -54,7 +54,7 @@ def _closed_alike(inner: dict[str, Any], outer: dict[str, Any]) -> bool:
 
 
 def _both(keyword: str, inner: Any, outer: Any) -> Any:
-    """The value that stands for two unequal ones; None if there is none."""
+    """The keyword's value that means the same as both; None if there is none."""
     match keyword:
         case "required":
             return list(dict.fromkeys([*inner, *outer]))
@@ -90,5 +90,5 @@ def _properties(inner: dict[str, Any], outer: dict[str, Any]) -> dict[str, Any]:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Equal as JSON. Numbers are raw text here, so that Python's `True == 1` cannot mix them up."""
+    """Whether two values are equal as JSON. Numbers are raw text here, so Python's `True == 1` does not matter."""
     return bool(one == other)

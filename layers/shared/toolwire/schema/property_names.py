@@ -1,8 +1,8 @@
-"""Names of parameters that a provider refuses, replaced in the schema. `rewrite/property_names` restores them in calls.
+"""Replaces the names of parameters that a provider refuses. `rewrite/property_names` restores them in calls.
 
-A provider looks at the root's properties alone (a name further down passes), so those are what is renamed. A
-replacement is a function of the schema: the same on every turn, without any state. The property's description begins
-with the client's own name, of which other texts may speak.
+Providers check only the names of the root's properties, so only these are replaced. A replacement depends on the schema
+alone: it is the same on every turn, without stored state. The property's description begins with the client's own name,
+since other texts may use it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ _LIMIT = 64
 
 
 def replacements(names: list[str], allowed: re.Pattern[str]) -> dict[str, str]:
-    """Replacement -> name, for each name that the pattern does not match. A name keeps its letters and
-    digits; a hash of it follows where it is too long, nothing is left of it, or another name would look the same."""
+    """Replacement -> name, for each name that the pattern does not match. A replacement has the name's letters and
+    digits, and a hash of the name behind them if they are none, too many, or another name has the same."""
     odd = [name for name in names if not allowed.fullmatch(name)]
     stems = {name: _UNSAFE.sub("_", name).strip("_") for name in odd}
     uses = Counter([*stems.values(), *(name for name in names if name not in stems)])
@@ -33,7 +33,7 @@ def _replacement(name: str, stem: str, uses: Counter[str]) -> str:
 
 
 def with_replacements(schema: dict[str, Any], replaced: dict[str, str]) -> dict[str, Any]:
-    """The schema with the root's properties under their replacements, wherever its root names them."""
+    """The schema with the names replaced, in every keyword of the root that has them."""
     new = {name: replacement for replacement, name in replaced.items()}
     schema = dict(schema)
     for word in ("properties", "dependentSchemas", "dependentRequired"):

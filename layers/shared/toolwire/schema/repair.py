@@ -1,10 +1,10 @@
-"""A schema that breaks the rules of JSON Schema, made valid: `required: null`, `properties: []`, `type: "any"`, a tuple
-without a `$schema`. Servers in languages with one empty value write these, and providers differ in what they take.
+"""Repairs a schema that breaks the rules of JSON Schema: `required: null`, `properties: []`, `type: "any"`, a tuple
+without a `$schema`. MCP servers in languages with one empty value write these, and providers differ in what they take.
 
-What says nothing (null, an empty list of names, a name twice) goes without loss, and so does an old draft's word that
-is there without the draft's name. What says something that no validator understands is cut, and the place noted. What
-is left accepts whatever the schema was meant to accept, and more: where a cut would make the schema narrower (below
-`not`, `if`, and in `oneOf`), the whole keyword goes, or becomes `anyOf`.
+A value without meaning (null, an empty list of names, a repeated name) is removed without loss, and a keyword of an old
+draft gets its new form. A value that no validator understands is removed, and its place returned. The result accepts
+all that the schema was meant to accept, and more. Where to remove a value would make the schema accept less (below
+`not` and `if`, and in `oneOf`), the whole keyword is removed, or becomes `anyOf`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from msgspec import Raw, json
 
 from toolwire.schema.tree import MANY, NAMED, ONE, References, draft_of, escaped
 
-#: The types of JSON Schema, and what other languages call them. What is not here may be anything.
+#: A type's name, in JSON Schema or in other languages -> the type. A name that is not here is removed.
 _TYPES = {name: name for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 _TYPES |= dict.fromkeys(("int", "int32", "int64", "long"), "integer")
 _TYPES |= dict.fromkeys(("decimal", "double", "float"), "number")
@@ -27,10 +27,10 @@ _TYPES |= {"dict": "object", "map": "object", "list": "array"}
 _SIZES = tuple(f"{bound}{of}" for bound in ("max", "min") for of in ("Contains", "Items", "Length", "Properties"))
 _BOUNDS = {"exclusiveMaximum": "maximum", "exclusiveMinimum": "minimum"}
 
-#: Types that say that there is none.
+#: Names of types that mean any type.
 _ANYTHING = frozenset({"", "any", "mixed", "unknown"})
 
-#: Keywords that say something to a reader and nothing to a validator, and the names of a document.
+#: Keywords for readers, which have no effect on what is accepted, and names of a document.
 _TEXTS = frozenset({"$comment", "$id", "$schema", "contentEncoding", "contentMediaType", "description", "id", "title"})
 _FLAGS = frozenset({"deprecated", "readOnly", "writeOnly"})
 
@@ -38,14 +38,14 @@ _SIZE = re.compile(rb"[0-9]+(?:\.0+)?")
 
 
 def repaired(root: dict[str, Any], is_pattern: Callable[[str], bool]) -> tuple[dict[str, Any], list[str]]:
-    """The schema made valid, as far as its keywords' values go, and the JSON pointers of what was cut from it.
+    """The schema with each keyword's value repaired, and the JSON pointers of the values that were removed.
     `is_pattern` says whether a text is a regular expression."""
     repair = _Repair(root, is_pattern)
     return repair.schema(root, ""), repair.cuts
 
 
 class _Repair:
-    """One document. Builds it anew, so that what came in stays as it was."""
+    """Repairs one document. It builds a new one and does not change the given one."""
 
     def __init__(self, root: dict[str, Any], is_pattern: Callable[[str], bool]) -> None:
         self._is_pattern = is_pattern
@@ -66,7 +66,7 @@ class _Repair:
         self._tuple(node, found)
         patterns = found.get("patternProperties")
         if patterns is not None and len(patterns) < len(node["patternProperties"]):
-            found.pop("additionalProperties", None)  # it would refuse what the lost ones allowed
+            found.pop("additionalProperties", None)  # it would refuse properties that a removed pattern allowed
             found.pop("unevaluatedProperties", None)
         return found
 
@@ -92,11 +92,12 @@ class _Repair:
         return kept
 
     def _leads_nowhere(self, reference: str) -> bool:
-        """Whether it points to nothing in this document. One to another document is refused, not repaired."""
+        """Whether a reference into this document has no target. One into another document is refused, not repaired."""
         return reference.startswith("#") and self._references.target(reference) is None
 
     def _guarded(self, word: str, value: Any, at: str) -> Any:
-        """One schema. Below `not` and `if` a cut would turn into a restriction, so they go as a whole."""
+        """A keyword's value that is one schema. `not` and `if` are removed as a whole if a part of them would be: their
+        schema must not accept more."""
         before = len(self.cuts)
         kept = self._one(value, at)
         if word in ("not", "if") and len(self.cuts) > before:
@@ -125,7 +126,7 @@ class _Repair:
         lost = any(entry is _CUT for entry in kept)
         if word in ("items", "prefixItems"):
             return [{} if entry is _CUT else entry for entry in kept]
-        if lost and word in ("anyOf", "oneOf"):  # one alternative may be anything, so all are
+        if lost and word in ("anyOf", "oneOf"):  # an alternative that accepts anything makes all do so
             self.cuts[before:] = [at]
             return _CUT
         if word == "oneOf" and len(self.cuts) > before:
@@ -151,7 +152,7 @@ class _Repair:
         return found
 
     def _tuple(self, node: dict[str, Any], found: dict[str, Any]) -> None:
-        """Words of an old draft where the schema does not name it: a tuple, a bound that is a flag."""
+        """Modernises keywords of an old draft in a schema that does not name it: a tuple, a bound that is a flag."""
         if self._draft == 2020 and isinstance(found.get("items"), list):
             entries = found.pop("items")
             found |= {"prefixItems": entries}
@@ -164,20 +165,20 @@ class _Repair:
 
 
 class _Cut:
-    """Stands for a keyword that is left out."""
+    """The value of a keyword that is removed."""
 
 
 _CUT = _Cut()
 
 
 class _Loosened(NamedTuple):
-    """A `oneOf` whose alternatives may overlap now: an `anyOf`."""
+    """A `oneOf` that becomes an `anyOf`, since its repaired alternatives may overlap."""
 
     alternatives: list[Any]
 
 
 def _is_silent(word: str, value: Any) -> bool:
-    """Whether a value that is not kept says nothing that could be lost."""
+    """Whether a value can be removed without loss."""
     if word == "type" and isinstance(value, str):
         return value.lower() in _ANYTHING
     return word in _TEXTS or word in _FLAGS or value in ({}, [], "", False)
@@ -225,7 +226,7 @@ def _is(kind: type) -> Callable[[Any], Any]:
     return lambda value: value if isinstance(value, kind) else _CUT
 
 
-#: Keyword -> its value if it may stand there, or what is meant by it; `_CUT` if neither.
+#: Keyword -> a function of its value that returns the value, a repaired one, or `_CUT`.
 _VALUES: dict[str, Callable[[Any], Any]] = {
     "type": _type,
     "required": _required,
@@ -240,5 +241,5 @@ _VALUES |= dict.fromkeys(("maximum", "minimum", *_BOUNDS), _is(Raw))
 _VALUES |= dict.fromkeys(("$anchor", "$ref", "format", "pattern", *_TEXTS), _is(str))
 _VALUES |= dict.fromkeys(_FLAGS, _is(bool))
 
-#: Keywords that mean nothing with null in them. `const`, `default` and the like may mean null.
+#: Keywords for which null has no meaning. For `const`, `default` and the like it has one.
 _SAYS_NOTHING = frozenset(_VALUES) | ONE | MANY | NAMED

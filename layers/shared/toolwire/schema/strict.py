@@ -1,7 +1,7 @@
-"""The rules that a schema keeps so that a provider can force the model's arguments into it: OpenAI's and Anthropic's.
+"""The rules of strict schemas, to which a provider forces the model's arguments: OpenAI's and Anthropic's.
 
-From their guides of 2026; OpenAI's numbers of 2024 were a fiftieth of them. Only what is documented is checked: a rule
-that a provider has given up would refuse what it takes.
+They are those of the guides of 2026. Only documented rules are checked, so that nothing is refused that a provider
+takes.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ class StrictLimits:
     #: Characters of all property names, definition names, enum and const values together.
     characters: int = 120_000
     enum_values: int = 1_000
-    #: Of one enum of strings with more than `long_enum` values, all characters together.
+    #: Characters of all values together, in an enum with more than `long_enum` strings.
     long_enum: int = 250
     long_enum_characters: int = 15_000
 
 
 class StrictFault(NamedTuple):
-    """What breaks a rule: the schema that does, and a sentence about it."""
+    """A schema that breaks a rule, and a sentence about it."""
 
     node: dict[str, Any]
     text: str
@@ -67,7 +67,8 @@ def strict_fault(root: dict[str, Any], limits: StrictLimits = StrictLimits()) ->
 
 
 def _open_object(node: dict[str, Any]) -> str | None:
-    """Why an object is not closed, or leaves a property to choice; None for what is no object."""
+    """What a strict object lacks: `additionalProperties: false`, or a property in `required`. None if it lacks nothing,
+    or is no object."""
     if not _is_object(node):
         return None
     if node.get("additionalProperties") is not False:
@@ -112,7 +113,7 @@ def _characters(node: dict[str, Any]) -> int:
 
 
 def _levels(root: dict[str, Any], most: int) -> int:
-    """Objects inside objects, references not followed; stops counting one above the limit."""
+    """How many objects are inside one another, without following references; no more than the limit and one."""
     deepest = 0
     stack = [(root, 0)]
     while stack and deepest <= most:
@@ -130,7 +131,7 @@ def _levels(root: dict[str, Any], most: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class StrictCost:
-    """What a strict tool takes of a provider's budget for one request."""
+    """What a strict tool uses of a provider's budget for one request."""
 
     #: Properties that may be left out.
     optional: int
@@ -139,14 +140,14 @@ class StrictCost:
 
 
 class StrictBudget(NamedTuple):
-    """How many strict tools, and how many optional properties and union properties of these, one request may have."""
+    """How many strict tools one request may have, and how many optional and union properties these have together."""
 
     tools: int
     optional: int
     unions: int
 
 
-#: What a provider with a budget does not force (Anthropic's guide, so far the only one).
+#: Keywords that a provider with a budget does not enforce: Anthropic's guide, so far the only one.
 _UNENFORCED = frozenset(
     [
         "contains",
@@ -180,7 +181,7 @@ _FORMATS = frozenset(["date", "date-time", "duration", "email", "hostname", "ipv
 
 
 def strict_cost(root: dict[str, Any], survey: Survey) -> StrictCost | None:
-    """What the schema costs as a strict one where there is a budget; None if it says more than can be forced there."""
+    """What a strict tool with this schema uses of a budget; None if the schema has keywords that are not enforced."""
     if survey.has_cycle():
         return None
     optional = unions = 0

@@ -1,8 +1,8 @@
-"""What a schema's references make of it: how large it is once they are followed, and whether they ever end.
+"""Follows a schema's references: how large the schema is with every reference expanded, and whether they end.
 
-Schemas come from clients and are hostile: twenty small definitions that each name the next one twice are a million
-schemas to a validator, and one that names itself in place is endless. Both are found here by counting, before anything
-is compiled; the work is bounded by the size of the document.
+Schemas come from clients and may be hostile. Twenty definitions that each refer to the next one twice are a million
+schemas to a validator; one that refers to itself in place never ends. Both are found here by counting, before the
+schema is compiled, in time that is linear in the document.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from typing import Any, NamedTuple
 
 from toolwire.schema.tree import DEFINITIONS, IN_PLACE, REFERENCES, References, Schema, children
 
-#: Schemas that a document may stand for once every reference is replaced by what it points to.
+#: The most schemas in a document with every reference replaced by its target.
 EXPANDED_NODES = 100_000
 
-#: References that lead from one to the next. Validators follow them recursively, on the machine's stack.
+#: The longest chain of references. Validators follow them recursively, on the machine's stack.
 REFERENCE_CHAIN = 100
 
 
 class SurveyError(ValueError):
-    """Why a document cannot be used, said of the schema `node`; `too_large` if it only stands for too much."""
+    """Why a document cannot be used. `node`: the schema at fault. `too_large`: whether it is valid, but beyond a
+    limit."""
 
     def __init__(self, text: str, node: Schema, *, too_large: bool = False) -> None:
         super().__init__(text)
@@ -31,12 +32,12 @@ class SurveyError(ValueError):
 
 
 class Edge(NamedTuple):
-    """A reference inside a unit: where it leads, and how it is reached from the unit's own root."""
+    """A reference inside a unit: the id of its target, and what lies between the unit's root and the reference."""
 
     target: int
-    #: Nothing but keywords that apply to the same value lie between.
+    #: Whether only keywords lie between that apply to the same value.
     in_place: bool
-    #: A property that need not be there lies between.
+    #: Whether an optional property lies between.
     optional: bool
 
 
@@ -50,14 +51,14 @@ class Unit:
 
 
 class Survey:
-    """The units of a document by `id()` of their schema, the document's root first. Raises SurveyError for a reference
-    that leads elsewhere or nowhere, one that never ends, or a document that stands for too much."""
+    """The units of a document by the `id()` of their schema, the root's first. Raises SurveyError for a reference
+    without a target in the document, for references that never end, and for a document beyond the limits."""
 
     def __init__(self, root: dict[str, Any]) -> None:
         self.references = References(root)
         self.units: dict[int, Unit] = {id(root): Unit(root)}
         self._walked = 0
-        #: Schemas in the document once its references are followed, a cycle once.
+        #: How many schemas the document has with its references expanded, each cycle once.
         self.size = 0
         waiting: list[Schema] = [root]
         while waiting:
@@ -74,11 +75,11 @@ class Survey:
         return self._has_cycle(lambda _: True)
 
     def cycles_only_where_optional(self) -> bool:
-        """Whether every cycle passes a property that need not be there."""
+        """Whether every cycle passes an optional property."""
         return not self._has_cycle(lambda edge: not edge.optional)
 
     def _visit(self, unit: Unit) -> Iterator[Schema]:
-        """Counts a unit, notes its references, and yields the schemas they make units of."""
+        """Counts the schemas of a unit and notes its references. Yields their targets that are new units."""
         stack = [(unit.schema, True, False)]
         while stack:
             node, in_place, optional = stack.pop()
@@ -116,11 +117,12 @@ class Survey:
         return False
 
     def _measure(self, key: int, done: dict[int, tuple[int, int]], depth: int) -> tuple[int, int]:
-        """(schemas, longest chain of references) with each reference followed, a cycle once."""
+        """How many schemas a unit has with its references expanded, each cycle once, and its longest chain of
+        references."""
         if depth > REFERENCE_CHAIN:
             raise self._too_long(self.units[key].schema)
         if key not in done:
-            done[key] = (1, 0)  # what a reference back to a unit in progress counts
+            done[key] = (1, 0)  # what a reference back to this unit counts, until it is measured
             size, height = self.units[key].nodes, 0
             for edge in self.units[key].edges:
                 inner, chain = self._measure(edge.target, done, depth + 1)
@@ -144,5 +146,5 @@ class Survey:
 
 
 def _names(required: Any) -> frozenset[str]:
-    """The names in `required`, which may be anything yet. A set: schemas are hostile, and both lists may be long."""
+    """The names in `required`, whose value was not checked yet. A set, since a hostile schema's lists may be long."""
     return frozenset(name for name in required if isinstance(name, str)) if isinstance(required, list) else frozenset()

@@ -1,7 +1,7 @@
-"""A JSON Schema as a tree: where schemas stand in it, what its references point to, how its numbers stay as they are.
+"""A JSON Schema as a tree: the schemas in it, the targets of its references, and its numbers as they were written.
 
-A property may be called `pattern`, an enum may hold "const": only the tables below say where a keyword is one. Numbers
-are kept as `msgspec.Raw`, so that `1.10` and 19 digits survive whatever happens around them.
+A property may have the name `pattern`, and an enum the value "const": the tables below say where a name is a keyword.
+Numbers are kept as `msgspec.Raw`, so that `1.10` and numbers of 19 digits stay as they are.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-#: A schema: an object or a boolean. Values that are no schemas are whatever JSON holds.
+#: A schema: an object or a boolean. A value of a keyword may be any JSON.
 Schema = dict[str, Any] | bool
 
 #: Keywords whose value is one schema. `items` may also be an array of them (before 2020-12).
@@ -39,20 +39,20 @@ MANY = frozenset({"allOf", "anyOf", "items", "oneOf", "prefixItems"})
 #: Keywords whose value is an object with a schema under each name. A dependency may also be an array of names.
 NAMED = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"})
 
-#: Of these, the ones that apply nothing by themselves.
+#: Those of `NAMED` whose schemas apply only where a reference leads to them.
 DEFINITIONS = frozenset({"$defs", "definitions"})
 
 #: Keywords that apply a schema to the same value, not to a part of it. References do, too.
 IN_PLACE = frozenset(["allOf", "anyOf", "dependencies", "dependentSchemas", "else", "if", "not", "oneOf", "then"])
 
-#: What points at another schema. The last two follow the way a validator came; from outside they are plain references.
+#: Keywords that refer to another schema. The last two depend on the validator's way to them; here they count as `$ref`.
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 _DRAFT = re.compile(r"https?://json-schema\.org/(?:draft-0([467])|draft/(2019-09|2020-12))/schema#?")
 
 
 class Child(NamedTuple):
-    """A schema directly below another: `node[keyword]`, or below that at `key`."""
+    """A schema directly below another: the value of `keyword`, or the value at `key` in it."""
 
     keyword: str
     key: str | int | None
@@ -60,7 +60,7 @@ class Child(NamedTuple):
 
 
 def parse(raw: bytes) -> Any:
-    """The document with numbers as they are written. Raises ValueError, or RecursionError if it is too deep."""
+    """The document, its numbers as raw text. Raises ValueError, or RecursionError if it is nested too deeply."""
     return json.loads(raw, parse_int=_number, parse_float=_number)
 
 
@@ -69,7 +69,7 @@ def _number(text: str) -> msgspec.Raw:
 
 
 def draft_of(root: dict[str, Any]) -> int:
-    """4, 6, 7, 2019 or 2020. A schema that names no dialect, or an unknown one, is 2020-12."""
+    """The schema's draft: 4, 6, 7, 2019 or 2020. A schema that names none, or an unknown one, is of 2020-12."""
     declared = root.get("$schema")
     found = _DRAFT.fullmatch(declared) if isinstance(declared, str) else None
     return int(found[1] or found[2][:4]) if found else 2020
@@ -116,17 +116,17 @@ def placed(root: Schema) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def locate(root: dict[str, Any], wanted: Schema) -> str:
-    """The JSON pointer of a schema object in the tree; "" for the root, and for what is not found."""
+    """The JSON pointer of a schema object in the tree; "" for the root, and for an object that is not in it."""
     return next((pointer for pointer, node in placed(root) if node is wanted), "")
 
 
 def escaped(step: str | int) -> str:
-    """One step of a JSON pointer."""
+    """A name or a number as one step of a JSON pointer."""
     return str(step).replace("~", "~0").replace("/", "~1")
 
 
 class References:
-    """What the local references of one document point to."""
+    """The targets of the local references of one document."""
 
     def __init__(self, root: dict[str, Any]) -> None:
         self._root = root
@@ -135,7 +135,7 @@ class References:
         self._anchors: dict[str, dict[str, Any]] | None = None
 
     def target(self, reference: object) -> Schema | None:
-        """The schema a reference points to; None if it leads out of the document or to nothing."""
+        """The schema that a reference points to; None for a reference out of the document, or without a target."""
         if not isinstance(reference, str):
             return None
         base, mark, fragment = reference.partition("#")
