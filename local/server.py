@@ -146,13 +146,13 @@ class Connection:
         if isinstance(route, NoRoute):
             if head.method == "OPTIONS" and route.allow and cors_origin(os.environ):
                 return self._send(head, Head(204, PREFLIGHT))
-            return self._refuse(head, refusal(head.method, _path(head)))
+            return self._refuse(head, refusal(head.method, _path(head), head.fields))
         return self._invoke(head, route, body)
 
     def _read_body(self, head: RequestHead, route: Route | NoRoute) -> bytearray:
         if head.awaits_continue:
             if isinstance(route, NoRoute):
-                raise refusal(head.method, _path(head))
+                raise refusal(head.method, _path(head), head.fields)
             check_length(head, BODY_BYTES)
             self._socket.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
         return self._reader.body(head, BODY_BYTES)

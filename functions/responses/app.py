@@ -1,5 +1,5 @@
 """POST /responses: the API of OpenAI's Responses, translated for whichever provider serves the model. Beside it POST
-/responses/compact, which is refused in words that help."""
+/responses/compact."""
 
 from typing import Any
 

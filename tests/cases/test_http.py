@@ -76,8 +76,8 @@ def test_a_path_whose_meaning_is_plain_is_served(port: int, door: str, base: str
 
 
 def test_codex_is_told_how_to_compact(port: int) -> None:
-    status, error = ask(port, "POST", "/v1/responses/compact", b"{}")
-    assert status == 404
+    status, error = ask(port, "POST", "/v1/responses/compact", b'{"model": "demo/openai", "input": "hi"}')
+    assert status == 501
     assert "give the provider a `name` other than OpenAI" in error["error"]["message"]
 
 

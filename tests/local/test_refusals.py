@@ -55,7 +55,7 @@ class TestRefusals:
             ("POST", "/v1/embeddings", 404, "Served are"),
             ("GET", "/v1/chat/completions", 405, "but POST"),
             ("POST", "/responses", 404, "the base URL of an OpenAI client ends in /v1"),
-            ("GET", "/v1/responses/resp_1", 404, "Served are"),
+            ("GET", "/v1/conversations/conv_1", 404, "Served are"),
             ("POST", "/native/chat", 404, "the base URL of the native API ends in /v1"),
         ],
     )

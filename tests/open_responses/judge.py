@@ -12,15 +12,16 @@ import jsonschema_rs
 from tests.doors.responses.responses_reader import events
 from tests.open_responses.make_schema import SCHEMA
 
-_STANDARD = json.loads(SCHEMA.read_text("utf-8"))
-#: The date of the standard's release.
-RELEASE: str = _STANDARD["release"]
+_DOCUMENT = json.loads(SCHEMA.read_text("utf-8"))
+#: The date of the standard's release, and its schemas by their names.
+RELEASE: str = _DOCUMENT["release"]
+STANDARD: dict[str, Any] = _DOCUMENT["components"]["schemas"]
 
 _ENDINGS = ("response.completed", "response.incomplete", "response.failed", "error")
 
 
 def _event_schemas() -> Iterator[tuple[str, str]]:
-    for name, schema in _STANDARD["components"]["schemas"].items():
+    for name, schema in STANDARD.items():
         if name.endswith("StreamingEvent"):
             (kind,) = schema["properties"]["type"]["enum"]
             yield kind, name
@@ -35,7 +36,7 @@ def _validator(name: str) -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator(
         {
             "$ref": f"#/components/schemas/{name}",
-            "components": _STANDARD["components"],
+            "components": _DOCUMENT["components"],
         }
     )
 

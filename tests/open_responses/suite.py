@@ -113,7 +113,7 @@ REASONING_WIRES = ("responses", "compatible", "anthropic", "gemini")
 
 def play(wire: str, asked: Asked) -> Answer:
     """What the client gets."""
-    exchange = opened(load_door("responses"), _body(asked), _target(wire), Tenant())
+    exchange = opened(load_door("responses"), _body(asked), target(wire), Tenant())
     request = exchange.upstream_request
     digits = itertools.count(1)
     host = ROUTES[urlsplit(request.url).path]
@@ -127,7 +127,7 @@ def _body(asked: Asked) -> bytes:
     return json.dumps({"model": "m", "stream": asked.stream, **asked.fields}).encode()
 
 
-def _target(wire: str) -> Target:
+def target(wire: str) -> Target:
     provider = DEMO_MODELS[wire]
     return Target(replace(provider, base_url="http://demo" + provider.base_url), wire)
 

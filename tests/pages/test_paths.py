@@ -107,7 +107,12 @@ NOT_SERVED = [
     ("DELETE", "/messages", {}, 405, "messages"),
     ("POST", "/{path+}", {"path": "messages/batches"}, 404, "messages"),
     ("PUT", "/responses/compact", {}, 405, "responses"),
-    ("GET", "/{path+}", {"path": "responses/resp_1"}, 404, "responses"),
+    ("GET", "/responses", {}, 405, "responses"),
+    ("GET", "/{path+}", {"path": "responses/resp_1"}, 501, "responses"),
+    ("DELETE", "/{path+}", {"path": "responses/resp_1"}, 501, "responses"),
+    ("POST", "/{path+}", {"path": "responses/resp_1/cancel"}, 501, "responses"),
+    ("GET", "/{path+}", {"path": "responses/resp_1/input_items"}, 501, "responses"),
+    ("POST", "/{path+}", {"path": "responses/resp_1"}, 404, "responses"),
     ("GET", "/native/tools/check", {}, 405, "native"),
     ("POST", "/{path+}", {"path": "native"}, 404, "native"),
     ("POST", "/models/{id+}", {"id": "a/chat"}, 405, None),
@@ -129,13 +134,30 @@ def test_what_is_not_served_is_answered_in_the_form_of_its_api(
     assert isinstance(head, Head)
     replayed = replay(Scenario(event, Recording(200, {}, b"", "complete")))
     path = path_of(resource, parameters)
-    error = refusal(method, path)
+    error = refusal(method, path, {})
 
     assert (head.status, error.status) == (status, status)
     assert ("allow" in dict(head.headers)) == (status == 405)
     assert bytes(body) == replayed.body == render_error_at(path, error, "req-1")  # type: ignore[arg-type]
     assert head == replayed.head
     assert bytes(body) == (error_body(error, "req-1") if door is None else load_door(door).render_error(error, "req-1"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"upgrade": "WebSocket", "connection": "Upgrade"}, {"sec-websocket-key": "x3JJHMbDL1EzLkh9GBhXDw=="}],
+    ids=["as it is sent", "as API Gateway hands it on"],
+)
+def test_who_wants_a_websocket_is_told_to_send_a_request(headers: dict[str, str]) -> None:
+    """426 is what Codex, which opens one at each start, goes on from without another try."""
+    event = {
+        "httpMethod": "GET", "resource": "/responses", "headers": headers, "requestContext": {"requestId": "req-1"},
+    }  # fmt: skip
+    head, body = list(serve_catalog(event, None))
+    assert isinstance(head, Head)
+    assert (head.status, dict(head.headers)["upgrade"]) == (426, "HTTP/1.1")
+    assert b"send POST to the same URL" in bytes(body)  # type: ignore[arg-type]
+    assert refusal("GET", "/v1/chat/completions", headers).status == 405
 
 
 @pytest.mark.parametrize("path", ["/models", "/native/translate", "/messages/count_tokens"])

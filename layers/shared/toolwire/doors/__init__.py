@@ -19,7 +19,7 @@ Doors are imported when they are needed: a cold start pays for one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
@@ -101,6 +101,15 @@ class Door(Protocol):
     def count_renderer(self, request: HttpRequest) -> Callable[[int], bytes] | None:  # noqa: ARG002
         """What writes a number of tokens as this API answers it, if `request` only asks how many tokens it has; None
         for a request that asks for an answer."""
+        return None
+
+    def compacts(self, request: HttpRequest) -> bool:  # noqa: ARG002
+        """Whether `request` asks for a shorter history in place of an answer: see `Provider.compaction_request`."""
+        return False
+
+    def not_served(self, method: str, path: str, headers: Mapping[str, str]) -> GatewayError | None:  # noqa: ARG002
+        """The error for a path or method of this API that the gateway does not serve, where there is more to say than
+        that. Names of headers in lower case."""
         return None
 
     def sample_request(self, tools: Iterable[tuple[str, bytes]]) -> HttpRequest:

@@ -70,16 +70,18 @@ def resolve(method: str, path: str) -> Route | NoRoute:
     return Route(resource, function, parameters)
 
 
-def refusal(method: str, path: str) -> RequestError:
+def refusal(method: str, path: str, headers: Mapping[str, str]) -> GatewayError:
     """The error for a request that `resolve` has no route for: its path is not served (404), or not by this method
-    (405)."""
+    (405), or its API has more to say. Names of headers in lower case."""
+    name = _door_of(path)
+    if name is not None and (error := load_door(name).not_served(method, _plain(path), headers)) is not None:
+        return error
     route = resolve(method, path)
     if isinstance(route, NoRoute) and route.allow:
         message = f"{path} does not take {method}, but {' and '.join(route.allow)}."
-        headers = (("allow", ", ".join(route.allow)),)
-        return RequestError(message, status=405, code="method_not_allowed", headers=headers)
+        allow = (("allow", ", ".join(route.allow)),)
+        return RequestError(message, status=405, code="method_not_allowed", headers=allow)
     message, known = f"There is nothing at {method} {path}", served()
-    name = _door_of(path)
     advice = _ANY_BASE_URL if name is None else load_door(name).base_url
     if any(_plain(path).endswith(resource) for resource in known):
         message += f": {advice}."

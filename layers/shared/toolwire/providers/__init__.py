@@ -11,7 +11,7 @@ How to add a wire:
 Nothing else in the gateway changes: the configuration takes the wire's name, and every door can use it at once. What a
 wire needs beside that is behind `Provider`, as members with a default: `framing`, if answers are no Server-Sent Events;
 `sign`, if the credential depends on the whole request; `schemas`, if it does not take every tool's parameters; `lanes`,
-if a door speaks it, too; `count_request`, if its hosts count tokens.
+if a door speaks it, too; `count_request`, if its hosts count tokens; `compaction_request`, if they shorten histories.
 
 A host that speaks a wire we have is no code at all: a row in `hosts.py`, and one in `profiles.py` if it deviates.
 """
@@ -109,6 +109,10 @@ class Provider(Protocol):
     def count_request(self, request: UpstreamRequest) -> Count | None:  # noqa: ARG002
         """How a host is asked for the tokens of `request`, which was built for a whole answer; None where it cannot
         be."""
+        return None
+
+    def compaction_request(self, request: UpstreamRequest) -> UpstreamRequest | None:  # noqa: ARG002
+        """How a host is asked for a shorter history in place of an answer to `request`; None where it cannot be."""
         return None
 
 

@@ -20,7 +20,10 @@ from toolwire.wire.server_tools import is_server_tool_part, is_toolset
 #: Fields without effect on the answer: accounting, storage and caching at the host that the client was written for.
 _IGNORED = frozenset(
     {"metadata", "moderation", "prompt_cache_key", "prompt_cache_options", "safety_identifier", "service_tier", "store"}
-) | {"access_programs", "cache_control", "client_metadata", "diagnostics", "prompt_cache_retention", "speed", "user"}
+) | {
+    "access_programs", "cache_control", "client_metadata", "diagnostics", "include", "prompt_cache_retention", "speed",
+    "user",
+}  # fmt: skip
 
 #: Fields that tune the answer, and services of the host that the client was written for.
 _KNOBS = frozenset({"context_management", "logit_bias", "logprobs", "mcp_servers", "top_logprobs", "verbosity"}) | {

@@ -62,7 +62,7 @@ MEMBER_NAMES: dict[str, MemberNames] = {
     openai_responses.DIALECT: MemberNames(
         read=_names(
             "model input instructions tools tool_choice parallel_tool_calls stream stream_options max_output_tokens"
-            " temperature top_p text reasoning include background"
+            " temperature top_p frequency_penalty presence_penalty text reasoning include background"
         ),
         documented=_names(
             "access_programs background_options client_metadata context_management conversation image max_tool_calls"

@@ -13,6 +13,7 @@ response_object  the response object as JSON
 request_echo     what that repeats of the request
 required         what Open Responses requires, put in where a host leaves it out
 document         the answer as one JSON document
+compaction       a shorter history in place of an answer
 models           a model's entry in the list of models, as Codex reads it
 errors           errors
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from toolwire.doors import openai_errors
 from toolwire.doors.responses.required import with_members
@@ -11,6 +12,9 @@ from toolwire.wire.json import dump, raw_members
 
 #: Where the rules for all doors find a tool's parts. Here a tool has them itself.
 _INNER = re.compile(r"(tools\[[0-9]+\])\.(?:function|custom)\b")
+
+#: Requests about an answer that was kept: their methods, and what stands behind /responses in their paths.
+_KEPT = re.compile(r"(GET|DELETE) /[^/]+|POST /[^/]+/cancel|GET /[^/]+/input_items")
 
 
 def _flat(error: GatewayError) -> GatewayError:
@@ -47,11 +51,40 @@ def _whole(body: bytes, error: GatewayError) -> bytes:
     return with_members(body, {}, {"error": with_members(said, required, changed)})
 
 
-def no_compaction() -> RequestError:
-    """The answer to POST /responses/compact: only OpenAI can read what its compaction makes."""
+def no_compaction(provider: str) -> RequestError:
+    """The answer to POST /responses/compact where the provider has no compaction: only what it makes itself can it
+    read again."""
     return RequestError(
-        "Conversations are not compacted here (/responses/compact). In Codex's config.toml, give the provider a `name` "
-        "other than OpenAI: Codex then asks the model itself for a summary.",
-        status=404,
-        code="not_found",
+        f"{provider} does not compact conversations (/responses/compact). In Codex's config.toml, give the provider a "
+        "`name` other than OpenAI: Codex then asks the model itself for a summary.",
+        status=501,
+        code="not_implemented",
+        retry=False,
     )
+
+
+def not_served(method: str, path: str, headers: Mapping[str, str]) -> RequestError | None:
+    """The answer to what else this API has: a WebSocket, and requests about an answer that was kept."""
+    below = path.partition("/responses")[2]
+    if not below and method == "GET" and is_websocket(headers):
+        return RequestError(
+            "There is no WebSocket here: send POST to the same URL, with `stream` for events. Codex does so by itself.",
+            status=426,
+            code="websocket_not_supported",
+            headers=(("upgrade", "HTTP/1.1"),),
+            retry=False,
+        )
+    if _KEPT.fullmatch(f"{method} {below}"):
+        return RequestError(
+            f"{method} {path} asks for an answer that was kept, and the gateway keeps none: send the whole history in "
+            "`input` each turn.",
+            status=501,
+            code="not_implemented",
+            retry=False,
+        )
+    return None
+
+
+def is_websocket(headers: Mapping[str, str]) -> bool:
+    """Whether the client wants to speak in a WebSocket. API Gateway does not hand `upgrade` on."""
+    return "websocket" in headers.get("upgrade", "").lower() or "sec-websocket-key" in headers

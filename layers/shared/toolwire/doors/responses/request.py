@@ -6,13 +6,15 @@ Nothing is stored here: `store` is reported as false, and what needs something s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
+import msgspec
+
 from toolwire.doors import AnswerContext, Door, StreamEncoder
 from toolwire.doors.responses.document import render_response
-from toolwire.doors.responses.errors import no_compaction, render_error
+from toolwire.doors.responses.errors import not_served, render_error
 from toolwire.doors.responses.history import read_input
 from toolwire.doors.responses.stream import ResponsesEncoder
 from toolwire.doors.responses.tools import read_tool_choice, read_tools
@@ -34,6 +36,15 @@ _DIALECT_FIELDS = (
     "truncation", "user",
 )  # fmt: skip
 
+#: Types of members that are shown again in the answer and that nobody else reads.
+_TYPES: dict[str, Any] = {
+    "max_tool_calls": int, "metadata": dict[str, msgspec.Raw], "previous_response_id": str, "prompt_cache_key": str,
+    "safety_identifier": str, "service_tier": str, "store": bool, "top_logprobs": int, "truncation": str,
+}  # fmt: skip
+
+#: What every answer has that can have it: nobody has to be asked for it.
+_INCLUDED = "reasoning.encrypted_content"
+
 #: What Codex asks where it takes the provider for OpenAI.
 _COMPACT = "/responses/compact"
 
@@ -54,9 +65,13 @@ class ResponsesDoor(Door):
     base_url = "the base URL of an OpenAI client ends in /v1"
 
     def parse_request(self, request: HttpRequest) -> ChatRequest:
-        if request.path == _COMPACT:
-            raise no_compaction()
         return parse_request(request.body)
+
+    def compacts(self, request: HttpRequest) -> bool:
+        return request.path == _COMPACT
+
+    def not_served(self, method: str, path: str, headers: Mapping[str, str]) -> GatewayError | None:
+        return not_served(method, path, headers)
 
     def sample_request(self, tools: Iterable[tuple[str, bytes]]) -> HttpRequest:
         return sample_post("/responses", (("input", b'"?"'),), tools)
@@ -92,6 +107,8 @@ def _request(top: dict[str, bytes]) -> ChatRequest:
             code="missing_required_parameter",
         )
     _check_background(top)
+    for name, type_ in _TYPES.items():
+        member(top, name, type_)
     tools = _with_loaded(read_tools(top), history.tools)
     choice, foreign_choice = read_tool_choice(top, tools)
     shape, verbosity = _text(top)
@@ -106,11 +123,11 @@ def _request(top: dict[str, bytes]) -> ChatRequest:
         stream=bool(member(top, "stream", bool)),
         include_usage=True,
         max_tokens=_max_tokens(top),
-        sampling=Sampling(temperature=in_range(top, "temperature", 0, 2), top_p=in_range(top, "top_p", 0, 1)),
+        sampling=_sampling(top),
         response_format=shape,
         reasoning_effort=one_of(reasoning.effort, EFFORTS, "reasoning.effort"),
         reasoning_summary=reasoning.summary,
-        dialect_fields=(*fields, *verbosity, *foreign_choice, *history.foreign),
+        dialect_fields=(*fields, *_included(top), *verbosity, *foreign_choice, *history.foreign),
     )
     fields_sent = RequestFields(wire.DIALECT, tuple(top.items()), parsed, "input")
     if history.left_out:  # the client's `input` is not what is sent
@@ -135,6 +152,21 @@ def _check_background(top: dict[str, bytes]) -> None:
             param="background",
             code="unsupported_parameter",
         )
+
+
+def _sampling(top: dict[str, bytes]) -> Sampling:
+    return Sampling(
+        temperature=in_range(top, "temperature", 0, 2),
+        top_p=in_range(top, "top_p", 0, 1),
+        frequency_penalty=in_range(top, "frequency_penalty", -2, 2),
+        presence_penalty=in_range(top, "presence_penalty", -2, 2),
+    )
+
+
+def _included(top: dict[str, bytes]) -> list[str]:
+    """The member's name, if it asks for what only OpenAI can include."""
+    asked = member(top, "include", list[str]) or ()
+    return ["include"] if any(name != _INCLUDED for name in asked) else []
 
 
 def _max_tokens(top: dict[str, bytes]) -> int | None:

@@ -58,6 +58,8 @@ _ATTRIBUTES = {
     "max_output_tokens": ("max_tokens",),
     "temperature": ("sampling",),
     "top_p": ("sampling",),
+    "frequency_penalty": ("sampling",),
+    "presence_penalty": ("sampling",),
     "text": ("response_format",),
     "reasoning": ("reasoning_effort", "reasoning_summary"),
 }
@@ -67,6 +69,9 @@ _SHARED = (
     "metadata", "moderation", "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "safety_identifier",
     "service_tier", "user",
 )  # fmt: skip
+
+#: Members of a request for an answer that have no place in one for a compaction.
+_NOT_COMPACTED = ("include", "store", "stream", "stream_options")
 
 #: Knobs that this API does not have.
 _NO_KNOBS = ("top_k", "seed", "frequency_penalty", "presence_penalty", "stop")
@@ -112,6 +117,11 @@ class OpenAIResponses(Provider):
         )
 
         return count_request(request)
+
+    def compaction_request(self, request: UpstreamRequest) -> UpstreamRequest | None:
+        kept = ((name, value) for name, value in members(request.body).items() if name not in _NOT_COMPACTED)
+        path, mark, query = request.url.partition("?")
+        return replace(request, url=f"{path}/compact{mark}{query}", body=write_object(kept))
 
 
 PROVIDER = OpenAIResponses()
@@ -197,7 +207,7 @@ def _own(request: ChatRequest, fields: RequestFields, name: str, raw: bytes, pro
             return _text_settings(request, members(raw))
         case "reasoning":
             return _reasoning(request, members(raw))
-        case "temperature" | "top_p":
+        case "temperature" | "top_p" | "frequency_penalty" | "presence_penalty":
             value: object = getattr(request.sampling, name)
         case _:
             value = getattr(request, attributes[0])

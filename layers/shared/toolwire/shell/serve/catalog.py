@@ -29,7 +29,7 @@ def serve_catalog(event: Any, context: Any) -> Answer:
 def _document(request: HttpRequest, record: observe.RequestRecord) -> tuple[bytes, Headers]:
     methods = served().get(request.path, {})
     if methods.get("GET" if request.method == "HEAD" else request.method) != "catalog":
-        raise refusal(request.method, path_of(request.path, request.parameters))
+        raise refusal(request.method, path_of(request.path, request.parameters), request.headers)
     settings = current_settings()
     if request.path == "/health":
         record.routine = True

@@ -22,7 +22,7 @@ from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.prepare import HOP_HEADER
 from toolwire.model.errors import ClientGone, GatewayError, UpstreamError
 from toolwire.model.http import Head, UpstreamRequest, id_headers
-from toolwire.model.warnings import HEADER
+from toolwire.model.warnings import HEADER, Warnings
 from toolwire.providers import WIRES
 from toolwire.shell.access.aws_signing import signed
 from toolwire.shell.network.upstream import Upstream
@@ -91,6 +91,8 @@ def _answer(door: Door, event: dict[str, Any], context: Any, record: observe.Req
         exchange = open_exchange(door, request, record)
         expires = time.monotonic() + seconds_left(context)
         document = _counted(door.count_renderer(request), exchange, expires, record)
+        if document is None and door.compacts(request):
+            document = _compacted(exchange, expires, record)
     except Exception as failure:  # noqa: BLE001 - a request is answered, whatever happens
         error = _as_gateway_error(failure, record)
         record.failed(error)
@@ -115,9 +117,21 @@ def _counted(
     from toolwire.shell.serve.count_tokens import count_tokens  # few requests ask for it
 
     tokens, warnings = count_tokens(exchange, expires, record)
+    return _document_head(exchange, warnings, record), render(tokens)
+
+
+def _compacted(exchange: Exchange, expires: float, record: observe.RequestRecord) -> tuple[Head, bytes]:
+    """The answer to a request for a shorter history. Raises GatewayError."""
+    from toolwire.shell.serve.compaction import compact  # few requests ask for it
+
+    body = compact(exchange, expires, record)
+    return _document_head(exchange, exchange.figures.warnings, record), body
+
+
+def _document_head(exchange: Exchange, warnings: Warnings, record: observe.RequestRecord) -> Head:
     headers = ((HEADER, warnings.header()),) if warnings else ()
     fields = (("content-type", "application/json"), *id_headers(record.request_id), *headers, *exchange.answer_headers)
-    return Head(200, fields), render(tokens)
+    return Head(200, fields)
 
 
 def _relay(exchange: Exchange, expires: float, record: observe.RequestRecord) -> Iterator[Head | bytes]:

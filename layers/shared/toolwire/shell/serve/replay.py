@@ -78,7 +78,7 @@ def replay(
     identity = request_id(scenario.event, None)
     path = path_of(request.path, request.parameters)
     if isinstance(resolve(request.method, path), NoRoute):
-        error = refusal(request.method, path)
+        error = refusal(request.method, path, request.headers)
         return _refused(error, identity, render_error_at(path, error, identity))
     name = door_at(request.path)
     if name is None:

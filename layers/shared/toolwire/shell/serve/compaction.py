@@ -1,0 +1,34 @@
+"""A shorter history in place of an answer (POST /responses/compact), by the provider that can read it again.
+
+Everything is decided as for an answer (key, policy, route), so that what is compacted is what would be sent.
+"""
+
+from __future__ import annotations
+
+from toolwire.doors.responses.compaction import whole_compaction
+from toolwire.doors.responses.errors import no_compaction
+from toolwire.exchange.exchange import Exchange
+from toolwire.model.limits import ANSWER_BYTES
+from toolwire.providers import load_provider
+from toolwire.shell.serve import observe
+from toolwire.shell.serve.door import outgoing, upstream
+
+#: What a host answers at a path that it does not have.
+_ABSENT = (404, 405, 501)
+
+
+def compact(exchange: Exchange, expires: float, record: observe.RequestRecord) -> bytes:
+    """The host's answer. `expires` is a moment of `time.monotonic`. Raises GatewayError: RequestError (501) where the
+    provider has no compaction."""
+    assert record.target is not None
+    provider, name = load_provider(record.target.provider.wire), record.target.provider.name
+    request = provider.compaction_request(exchange.upstream_request)
+    if request is None:
+        raise no_compaction(name)
+    with upstream().send(outgoing(exchange, request), expires=expires) as answer:
+        body = answer.read(ANSWER_BYTES)
+        if answer.status in _ABSENT:
+            raise no_compaction(name)
+        if not 200 <= answer.status < 300:
+            raise provider.parse_error(answer.status, answer.headers, body)
+    return whole_compaction(body)
