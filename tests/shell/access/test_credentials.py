@@ -1,7 +1,9 @@
 """Credentials of providers: where they come from, how long they are kept, what is said when one is missing."""
 
 import logging
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -98,6 +100,36 @@ def test_a_missing_one_is_asked_for_again() -> None:
         credentials.credential(provider("secret:acme"))
     store.values["acme"] = "sk-1"
     assert credentials.credential(provider("secret:acme")) == "sk-1"
+
+
+@pytest.mark.parametrize("down", [False, True])
+def test_a_slow_one_is_asked_once_for_all_who_wait_and_holds_back_nobody_else(down: bool) -> None:
+    asked, release = threading.Event(), threading.Event()
+    store = FakeStore({"quick": "sk-2"})
+
+    def slow(name: str) -> str | None:
+        if name == "slow":
+            asked.set()
+            release.wait(10)
+            store.asked += 1
+            if down:
+                raise SecretStoreError("AccessDenied")
+            return "sk-1"
+        return store.values[name]
+
+    credentials = Credentials({"secret": slow}, env={})
+    with ThreadPoolExecutor(4) as pool:
+        first = pool.submit(credentials.credential, provider("secret:slow"))
+        assert asked.wait(10)
+        others = [pool.submit(credentials.credential, provider("secret:slow")) for _ in range(3)]
+        assert credentials.credential(provider("secret:quick")) == "sk-2"
+        release.set()
+        answers = [it.exception() or it.result() for it in (first, *others)]
+
+    if down:
+        assert {getattr(answer, "code", None) for answer in answers} == {"credential_unavailable"}
+    else:
+        assert (answers, store.asked) == (["sk-1"] * 4, 1)
 
 
 def test_a_store_that_cannot_be_asked_is_503_and_may_be_retried() -> None:

@@ -12,6 +12,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Protocol
 
 from toolwire.model.errors import InternalError, RequestError
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 #: Seconds for which a fetched credential is used before it is fetched again: how long a rotated one stays in use.
 TTL_SECONDS = 300.0
+
+#: Seconds that a fetch may take. Where no such service is to be reached, a request must not wait for its patience.
+_FETCH_SECONDS = 3.0
 
 #: What can stand in a header: one line of visible ASCII. It also tells a key from a JSON document of keys.
 _KEY = re.compile(r"[!-~]+")
@@ -59,6 +63,7 @@ class Credentials:
         self._now = now
         self._ask = ask
         self._tokens: dict[tuple[str | None, ...], KeptToken] = {}
+        self._under_way: dict[str, Future[str | None]] = {}
         self._lock = threading.Lock()
 
     def credential(self, provider: ProviderConfig) -> str | None:
@@ -109,20 +114,35 @@ class Credentials:
             raise InternalError(message, code="credential_unavailable", status=503) from error
 
     def _fetch(self, kind: str, name: str) -> str | None:
-        """A stored value, from memory while it is young. One thread fetches, the others wait for it."""
+        """A stored value, from memory while it is young. One thread fetches it; who wants the same meanwhile waits for
+        what that one gets, a failure included."""
         reference = f"{kind}:{name}"
         with self._lock:
             kept = self._kept.get(reference)
             if kept is not None and self._clock() < kept[0]:
                 return kept[1]
-            try:
-                value = self._stores[kind](name)
-            except SecretStoreError as error:
-                message = f"The {_PLACES[kind]}{name} could not be read: {error}."
-                raise InternalError(message, code="credential_unavailable", status=503) from error
-            if value is not None:
+            fetched = self._under_way.get(reference)
+            waits = fetched is not None
+            if fetched is None:
+                fetched = self._under_way[reference] = Future()
+        if waits:
+            return fetched.result()
+        try:
+            fetched.set_result(self._read(kind, name))
+        except Exception as error:  # noqa: BLE001 - whoever waits gets it
+            fetched.set_exception(error)
+        with self._lock:
+            del self._under_way[reference]
+            if fetched.exception() is None and (value := fetched.result()) is not None:
                 self._kept[reference] = (self._clock() + TTL_SECONDS, value)
-            return value
+        return fetched.result()
+
+    def _read(self, kind: str, name: str) -> str | None:
+        try:
+            return self._stores[kind](name)
+        except SecretStoreError as error:
+            message = f"The {_PLACES[kind]}{name} could not be read: {error}."
+            raise InternalError(message, code="credential_unavailable", status=503) from error
 
 
 _PLACES = {"secret": "Secrets Manager secret ", "ssm": "SSM parameter "}
@@ -150,7 +170,7 @@ def _ask(service: str, operation: str, **arguments: Any) -> Any:
     from toolwire.shell.network import aws
 
     try:
-        return aws.call(service, operation, **arguments)
+        return aws.call(service, operation, deadline=time.monotonic() + _FETCH_SECONDS, **arguments)
     except aws.AwsError as error:
         if error.code in _NOT_FOUND:
             return None
