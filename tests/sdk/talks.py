@@ -24,6 +24,7 @@ SIM_MODELS = {
     "sim/gpt-4o": ("openai_chat", "/v1"),
     "sim-anthropic/claude-sonnet-4-5": ("anthropic_messages", ""),
     "sim-gemini/gemini-2.5-flash": ("gemini", "/v1beta"),
+    "sim-bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0": ("bedrock_converse", ""),
 }
 DEMO_MODELS = tuple(f"demo/{name}" for name in hosts.DEMO_MODELS)
 

@@ -14,6 +14,7 @@ import pytest
 
 from tests.reference import SHARED, needs
 from tests.sdk.talks import SIM, SIM_MODELS
+from tests.sdk.test_bench_probes import ALONE, converse_tools
 
 PROBES = "bench/probes.py"
 
@@ -44,6 +45,14 @@ EXPECTED: dict[str, dict[str, dict[str, Any]]] = {
         "tool_choice_any": {"toolConfig": {"functionCallingConfig": {"mode": "ANY"}}},
         "tool_choice_named": {"toolConfig": _NAMED},
         "strict_and_schema": {"toolConfig": {"functionCallingConfig": {"mode": "VALIDATED"}}},
+        "history": {},
+    },
+    "bedrock_converse": {
+        "tool_choice_none": {"toolConfig": None},
+        "tool_choice_auto": {"additionalModelRequestFields": {"tool_choice": {"type": "auto"} | ALONE}},
+        "tool_choice_any": {"toolConfig": converse_tools({"any": {}})},
+        "tool_choice_named": {"toolConfig": converse_tools({"tool": {"name": "get_weather"}})},
+        "strict_and_schema": {},
         "history": {},
     },
 }
@@ -86,7 +95,23 @@ def _gemini_history(sent: dict[str, Any]) -> None:
     assert [answer["response"] for answer in answers] == [{"output": "A-result"}, {"error": "boom"}]
 
 
-HISTORIES = {"openai_chat": _chat_history, "anthropic_messages": _own_history, "gemini": _gemini_history}
+def _converse_history(sent: dict[str, Any]) -> None:
+    _, turn, results = sent["messages"]
+    reasoning = {"reasoningText": {"text": "hm", "signature": "SIGNATURE=="}}
+    assert turn["content"][0] == {"reasoningContent": reasoning}  # Claude's, wherever it is served
+    said = {
+        block["toolResult"]["toolUseId"]: block["toolResult"] for block in results["content"] if "toolResult" in block
+    }
+    assert said["toolu_B"] == {"toolUseId": "toolu_B", "content": [{"text": "boom"}], "status": "error"}
+    assert said["toolu_A"]["content"] == [{"text": "A-result"}]
+
+
+HISTORIES = {
+    "openai_chat": _chat_history,
+    "anthropic_messages": _own_history,
+    "gemini": _gemini_history,
+    "bedrock_converse": _converse_history,
+}
 
 
 def probe(folder: Path, config: str, base: str, model: str) -> dict[str, Any]:

@@ -20,6 +20,8 @@ PROBES = "bench/probes.py"
 pytestmark = [pytest.mark.enable_socket, needs(SIM, PROBES)]
 
 WEATHER = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+NO_PARAMETERS = {"type": "object", "properties": {}}
+ALONE = {"disable_parallel_tool_use": True}
 #: What is sent in the place of an id that a provider refuses: the same to both ends of the pair.
 LEGAL = "<legal id>"
 
@@ -63,6 +65,26 @@ def gemini_turns(arguments: list[Any], *results: str) -> list[dict[str, Any]]:
         {"role": "user", "parts": answers},
         {"role": "user", "parts": [{"text": "go"}]},
     ]
+
+
+def converse_call(id: str, given: Any) -> dict[str, Any]:
+    return {"toolUse": {"toolUseId": id, "name": "get_weather", "input": given}}
+
+
+def converse_turns(calls: list[Any], *results: tuple[str, str]) -> list[dict[str, Any]]:
+    """The results and what the user says next are one message."""
+    blocks: list[Any] = [{"toolResult": {"toolUseId": id, "content": [{"text": text}]}} for id, text in results]
+    return [
+        {"role": "user", "content": [{"text": "q1"}]},
+        {"role": "assistant", "content": calls},
+        {"role": "user", "content": [*blocks, {"text": "go"}]},
+    ]
+
+
+def converse_tools(choice: Any = None, **more: Any) -> dict[str, Any]:
+    """`toolConfig` with the weather's tool. `auto` is what the API does unasked."""
+    spec = {"name": "get_weather", "description": "d", "inputSchema": {"json": WEATHER}, **more}
+    return {"tools": [{"toolSpec": spec}]} | ({"toolChoice": choice} if choice else {})
 
 
 CUT = '{"city": "Par'
@@ -144,6 +166,33 @@ EXPECTED: dict[str, dict[str, dict[str, Any] | str]] = {
         "history": {"contents": gemini_turns([{"city": "Paris"}, {}], "A-result", "B-result")},
         "history_bad_args": {"contents": gemini_turns([{"_raw_arguments": CUT}], "A-result")},
         "long_id": {"contents": gemini_turns([{"city": "P"}], "A")},
+    },
+    "bedrock_converse": {
+        "tool_choice_none": {"toolConfig": None},  # the API has no word for it, and without tools nothing is called
+        "tool_choice_auto": {"toolConfig": converse_tools()},
+        "tool_choice_required": {"toolConfig": converse_tools({"any": {}})},
+        "tool_choice_named": {"toolConfig": converse_tools({"tool": {"name": "get_weather"}})},
+        "parallel_false": {
+            "toolConfig": converse_tools(),
+            "additionalModelRequestFields": {"tool_choice": {"type": "auto"} | ALONE},
+        },
+        "allowed_tools": {"toolConfig": converse_tools({"any": {}})},
+        "strict_and_schema": {},
+        "no_params": {
+            "toolConfig": {"tools": [{"toolSpec": {"name": "ping", "inputSchema": {"json": NO_PARAMETERS}}}]}
+        },
+        "history": {
+            "system": [{"text": "S"}],
+            "messages": converse_turns(
+                [converse_call("call_AAA", {"city": "Paris"}), converse_call("call_BBB", {})],
+                ("call_BBB", "B-result"),
+                ("call_AAA", "A-result"),
+            ),
+        },
+        "history_bad_args": {
+            "messages": converse_turns([converse_call("call_AAA", {"_raw_arguments": CUT})], ("call_AAA", "A-result"))
+        },
+        "long_id": {"messages": converse_turns([converse_call(LEGAL, {"city": "P"})], (LEGAL, "A"))},
     },
 }
 

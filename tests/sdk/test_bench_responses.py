@@ -15,7 +15,17 @@ import pytest
 from tests.gateway import gateway
 from tests.reference import SHARED, needs
 from tests.sdk.talks import SIM, SIM_MODELS
-from tests.sdk.test_bench_probes import chat_call, chat_turns, claude_call, claude_turns, gemini_turns
+from tests.sdk.test_bench_probes import (
+    ALONE,
+    chat_call,
+    chat_turns,
+    claude_call,
+    claude_turns,
+    converse_call,
+    converse_tools,
+    converse_turns,
+    gemini_turns,
+)
 
 CLIENT, PROBES = "bench/client.py", "bench/probes.py"
 
@@ -42,7 +52,6 @@ def test_no_defect_in_any_case(tmp_path: Path, sim_gateway: str, model: str) -> 
     assert statuses == {"err429_stream": 429, "err429_full": 429, "err500_full": 500}
 
 
-ALONE = {"disable_parallel_tool_use": True}
 #: Wire -> probe -> members of the request that reaches the provider.
 EXPECTED: dict[str, dict[str, dict[str, Any]]] = {
     "openai_chat": {
@@ -76,6 +85,19 @@ EXPECTED: dict[str, dict[str, dict[str, Any]]] = {
         # Gemini cannot be told to call one at a time; the tool's `strict` it can.
         "parallel_false": {"toolConfig": {"functionCallingConfig": {"mode": "VALIDATED"}}},
         "history": {"contents": gemini_turns([{"city": "Paris"}, {}], "A", "B")},
+    },
+    "bedrock_converse": {
+        "tool_choice_none": {"toolConfig": None},
+        "tool_choice_required": {"toolConfig": converse_tools({"any": {}}, strict=True)},
+        "tool_choice_named": {"toolConfig": converse_tools({"tool": {"name": "get_weather"}}, strict=True)},
+        "parallel_false": {"additionalModelRequestFields": {"tool_choice": {"type": "auto"} | ALONE}},
+        "history": {
+            "messages": converse_turns(
+                [converse_call("call_A", {"city": "Paris"}), converse_call("call_B", {})],
+                ("call_B", "B"),
+                ("call_A", "A"),
+            )
+        },
     },
 }
 
