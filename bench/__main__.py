@@ -32,7 +32,7 @@ from pathlib import Path
 
 from bench import core, store
 from bench.client import BenchError, Endpoint
-from bench.cold_start import MODELS, bare_start, configure, lambda_start, local_start, start_gateway
+from bench.cold_start import MODELS, SIGNED_MODEL, bare_start, configure, lambda_start, local_start, start_gateway
 from bench.process import Process, python
 from bench.report import CORE_ROWS, DIRECT, ROWS, START_ROWS, STORE_ROWS, table
 from bench.traffic import MEASUREMENTS, QUICK, Figures, Sizes, Subject, prove
@@ -140,12 +140,14 @@ def _traffic(
 
 
 def _starts(configuration: str, runs: int) -> dict[str, list[Figures]]:
-    """Cold starts, AWS's runtime client alone and ours in turn. One of each comes first, to compile and cache."""
-    bare, ours = [], []
+    """Cold starts, AWS's runtime client alone, ours, and ours at a provider that is signed for, in turn. One of each
+    comes first, to compile and cache."""
+    bare, ours, signed = [], [], []
     for _ in range(runs + 1):
         bare.append(bare_start())
         ours.append(lambda_start(configuration))
-    return {"awslambdaric": bare[1:], GATEWAY: ours[1:]}
+        signed.append(lambda_start(configuration, SIGNED_MODEL))
+    return {"awslambdaric": bare[1:], GATEWAY: ours[1:], f"{GATEWAY}, signing": signed[1:]}
 
 
 def _cores(sizes: Sizes, runs: int) -> dict[str, list[Figures]]:

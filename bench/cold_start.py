@@ -28,6 +28,9 @@ _PROVIDER = '[providers.{}]\nwire = "{}"\nbase_url = "{}"\ncredential = "none"\n
 #: How the configuration that `configure` writes is addressed, by provider; and what a start is measured with.
 MODELS = {provider: f"{provider}/{wire.model}" for provider, wire in WIRES.items()}
 MODEL = MODELS["bench"]
+#: The same host as a provider whose requests are signed with the function's role.
+SIGNED_MODEL = f"bench-signed/{WIRES['bench'].model}"
+_SIGNED = '[providers.bench-signed]\nwire = "{}"\nbase_url = "{}"\ncredential = "aws"\nregion = "eu-west-1"\n'
 _BARE_HANDLER = "def handler(event, context):\n    return {}\n"
 
 
@@ -38,6 +41,7 @@ def configure(folder: Path, upstream_url: str) -> str:
     path = folder / "toolwire.toml"
     path.write_text(
         "".join(_PROVIDER.format(provider, wire.name, root + wire.path) for provider, wire in WIRES.items())
+        + _SIGNED.format(WIRES["bench"].name, root + WIRES["bench"].path)
     )
     return str(path)
 
@@ -62,16 +66,20 @@ def local_start(configuration: str) -> Figures:
         return {"local_start": _since(process.started)}
 
 
-def lambda_start(configuration: str) -> Figures:
-    """The chat function: from the process's start to its first poll, and from the event to the first streamed byte."""
+def lambda_start(configuration: str, model: str = MODEL) -> Figures:
+    """The chat function: from the process's start to its first poll, and from the event to the first streamed byte of
+    this model's answer. The role's credentials are in the environment, as on Lambda."""
     variables = {
+        "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
+        "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY",
+        "AWS_SESSION_TOKEN": "IQoJb3JpZ2luX2VjEXAMPLE",
         "TOOLWIRE_CONFIG": configuration,
         "LAMBDA_TASK_ROOT": str(ROOT / "functions" / "chat_completions"),
         "AWS_LAMBDA_FUNCTION_NAME": "chat",
         "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "1024",
         "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
     }
-    body = Script("text").request(MODEL).decode()
+    body = Script("text").request(model).decode()
     first_poll, first_byte = _start_runtime(["sh", str(LAYER / "bootstrap"), *python()], variables, _event(body))
     return {"first_poll": first_poll, "first_byte": first_byte}
 

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from anthropic.lib.bedrock._stream_decoder import AWSEventStreamDecoder
 
 from tests.corpus.driver import Answer, answer, open_exchange
 from tests.doors.messages.claude_code import first_turn
@@ -90,3 +91,11 @@ def test_a_stream_that_breaks_off_is_an_error(error: UpstreamTruncated | None) -
     for cut in (len(body), len(body) - 3):
         found = data(said([body[:cut]], error=error).body)
         assert json.loads(found[-1])["type"] == "error"
+
+
+def test_anthropics_own_client_reads_the_frames() -> None:
+    """The frames of these tests are what its client for Bedrock decodes, and ours come to the same events."""
+    body = b"".join(frames(STREAM))
+    read = list(AWSEventStreamDecoder().iter_bytes(iter([body])))
+    assert [event.data for event in read] == [line.decode() for line in data(STREAM)]
+    assert [json.loads(event.data) for event in read] == [json.loads(line) for line in data(said([body]).body)]
