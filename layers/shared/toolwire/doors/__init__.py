@@ -25,7 +25,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
 from toolwire.doors.limit_headers import RateLimit, openai_limit_headers
-from toolwire.model.errors import GatewayError
+from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
 from toolwire.model.faults import CallFault
 from toolwire.model.http import CONVERSATION_HEADER, Headers, HttpRequest
@@ -81,6 +81,15 @@ KEY_PLACES = KeyPlaces()
 CONVERSATION_HEADERS = (CONVERSATION_HEADER, "x-claude-code-session-id", "session-id", "x-session-id")
 
 
+class Compaction(NamedTuple):
+    """How an API shows a shorter history. `render`: the body of the answer, given that of the provider's; raises
+    UpstreamProtocolError for one that is no such history. `absent`: the error for a provider, given its name, that does
+    not make any."""
+
+    render: Callable[[bytes], bytes]
+    absent: Callable[[str], RequestError]
+
+
 class Door(Protocol):
     """One API we serve. A class that extends this has the defaults; what has none it must define."""
 
@@ -103,9 +112,10 @@ class Door(Protocol):
         for a request that asks for an answer."""
         return None
 
-    def compacts(self, request: HttpRequest) -> bool:  # noqa: ARG002
-        """Whether `request` asks for a shorter history in place of an answer: see `Provider.compaction_request`."""
-        return False
+    def compaction(self, request: HttpRequest) -> Compaction | None:  # noqa: ARG002
+        """How a shorter history is shown, if `request` asks for one; None for a request that asks for an answer. See
+        `Provider.compaction_request`."""
+        return None
 
     def not_served(self, method: str, path: str, headers: Mapping[str, str]) -> GatewayError | None:  # noqa: ARG002
         """The error for a path or method of this API that the gateway does not serve, where there is more to say than

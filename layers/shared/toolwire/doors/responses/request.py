@@ -12,9 +12,10 @@ from typing import Any, cast
 
 import msgspec
 
-from toolwire.doors import AnswerContext, Door, StreamEncoder
+from toolwire.doors import AnswerContext, Compaction, Door, StreamEncoder
+from toolwire.doors.responses.compaction import whole_compaction
 from toolwire.doors.responses.document import render_response
-from toolwire.doors.responses.errors import not_served, render_error
+from toolwire.doors.responses.errors import no_compaction, not_served, render_error
 from toolwire.doors.responses.history import read_input
 from toolwire.doors.responses.stream import ResponsesEncoder
 from toolwire.doors.responses.tools import read_tool_choice, read_tools
@@ -67,8 +68,8 @@ class ResponsesDoor(Door):
     def parse_request(self, request: HttpRequest) -> ChatRequest:
         return parse_request(request.body)
 
-    def compacts(self, request: HttpRequest) -> bool:
-        return request.path == _COMPACT
+    def compaction(self, request: HttpRequest) -> Compaction | None:
+        return Compaction(whole_compaction, no_compaction) if request.path == _COMPACT else None
 
     def not_served(self, method: str, path: str, headers: Mapping[str, str]) -> GatewayError | None:
         return not_served(method, path, headers)

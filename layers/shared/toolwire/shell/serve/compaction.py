@@ -1,12 +1,11 @@
-"""A shorter history in place of an answer (POST /responses/compact), by the provider that can read it again.
+"""A shorter history in place of an answer, by the provider that can read it again: see `Door.compaction`.
 
 Everything is decided as for an answer (key, policy, route), so that what is compacted is what would be sent.
 """
 
 from __future__ import annotations
 
-from toolwire.doors.responses.compaction import whole_compaction
-from toolwire.doors.responses.errors import no_compaction
+from toolwire.doors import Compaction
 from toolwire.exchange.exchange import Exchange
 from toolwire.model.limits import ANSWER_BYTES
 from toolwire.providers import load_provider
@@ -17,18 +16,18 @@ from toolwire.shell.serve.door import outgoing, upstream
 _ABSENT = (404, 405, 501)
 
 
-def compact(exchange: Exchange, expires: float, record: observe.RequestRecord) -> bytes:
-    """The host's answer. `expires` is a moment of `time.monotonic`. Raises GatewayError: RequestError (501) where the
+def compact(shown: Compaction, exchange: Exchange, expires: float, record: observe.RequestRecord) -> bytes:
+    """The answer's body. `expires` is a moment of `time.monotonic`. Raises GatewayError, `shown.absent` where the
     provider has no compaction."""
     assert record.target is not None
     provider, name = load_provider(record.target.provider.wire), record.target.provider.name
     request = provider.compaction_request(exchange.upstream_request)
     if request is None:
-        raise no_compaction(name)
+        raise shown.absent(name)
     with upstream().send(outgoing(exchange, request), expires=expires) as answer:
         body = answer.read(ANSWER_BYTES)
         if answer.status in _ABSENT:
-            raise no_compaction(name)
+            raise shown.absent(name)
         if not 200 <= answer.status < 300:
             raise provider.parse_error(answer.status, answer.headers, body)
-    return whole_compaction(body)
+    return shown.render(body)

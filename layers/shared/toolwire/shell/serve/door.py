@@ -16,7 +16,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from toolwire.doors import Door, load_door
+from toolwire.doors import Compaction, Door, load_door
 from toolwire.exchange.actions import Action, carried_out
 from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.prepare import HOP_HEADER
@@ -91,8 +91,7 @@ def _answer(door: Door, event: dict[str, Any], context: Any, record: observe.Req
         exchange = open_exchange(door, request, record)
         expires = time.monotonic() + seconds_left(context)
         document = _counted(door.count_renderer(request), exchange, expires, record)
-        if document is None and door.compacts(request):
-            document = _compacted(exchange, expires, record)
+        document = document or _compacted(door.compaction(request), exchange, expires, record)
     except Exception as failure:  # noqa: BLE001 - a request is answered, whatever happens
         error = _as_gateway_error(failure, record)
         record.failed(error)
@@ -120,11 +119,15 @@ def _counted(
     return _document_head(exchange, warnings, record), render(tokens)
 
 
-def _compacted(exchange: Exchange, expires: float, record: observe.RequestRecord) -> tuple[Head, bytes]:
-    """The answer to a request for a shorter history. Raises GatewayError."""
+def _compacted(
+    shown: Compaction | None, exchange: Exchange, expires: float, record: observe.RequestRecord
+) -> tuple[Head, bytes] | None:
+    """The answer to a request for a shorter history; None for every other. Raises GatewayError."""
+    if shown is None:
+        return None
     from toolwire.shell.serve.compaction import compact  # few requests ask for it
 
-    body = compact(exchange, expires, record)
+    body = compact(shown, exchange, expires, record)
     return _document_head(exchange, exchange.figures.warnings, record), body
 
 
