@@ -375,6 +375,14 @@ CLINE_RULES: dict[str, tuple[dict[str, Any], str]] = {
         "messages[1].tool_call_id",
     ),
     "tool_calls are the assistant's": ({"messages": [{**USER, "tool_calls": MADE["tool_calls"]}]}, "messages[0].tool_"),
+    "a tool_call_id is a tool message's": (
+        history({"role": "user", "content": "x", "tool_call_id": "call_1"}),
+        "messages[1].tool_call_id",
+    ),
+    "a called function has a name": (
+        history({**MADE, "tool_calls": [{**call("call_1", "{}"), "function": {"name": "", "arguments": "{}"}}]}),
+        "messages[1].tool_calls[0].function.name",
+    ),
     "a call has an id": (history({**MADE, "tool_calls": [call("", "{}")]}), "messages[1].tool_calls[0].id"),
     "a call has a function": (history({**MADE, "tool_calls": [{"id": "call_1"}]}), "messages[1].tool_calls[0]"),
     "arguments are a string": (

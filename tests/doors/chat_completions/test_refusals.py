@@ -193,7 +193,7 @@ REFUSALS: list[tuple[dict[str, Any], str, str]] = [
     ({"tool_choice": "any", "tools": [WEATHER]}, "tool_choice", VALUE),
     ({"tool_choice": 5, "tools": [WEATHER]}, "tool_choice", TYPE),
     ({"tool_choice": {"type": "function"}, "tools": [WEATHER]}, "tool_choice", VALUE),
-    ({"tool_choice": {"type": "tool", "name": "weather"}, "tools": [WEATHER]}, "tool_choice", VALUE),
+    ({"tool_choice": {"type": "widget", "name": "weather"}, "tools": [WEATHER]}, "tool_choice", VALUE),
     ({"tool_choice": {"type": "function", "function": {}}, "tools": [WEATHER]}, "tool_choice.function.name", MISSING),
     ({"tool_choice": "required"}, "tool_choice", "tool_choice_without_tools"),
     ({"tool_choice": "required", "tools": []}, "tool_choice", "tool_choice_without_tools"),

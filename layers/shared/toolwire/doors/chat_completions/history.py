@@ -71,6 +71,12 @@ def _message(raw: bytes, path: str) -> Message:
             param=f"{path}.tool_calls",
             code="invalid_value",
         )
+    if shape.tool_call_id and shape.role not in ("tool", "function"):
+        raise RequestError(
+            f"`{path}.tool_call_id` is only allowed in a message of role tool: it names the call whose result that is",
+            param=f"{path}.tool_call_id",
+            code="invalid_value",
+        )
     if shape.role == "function":  # deprecated: only the lane carries it
         part = OpaquePart(FUNCTION_MESSAGE, wire.DIALECT, raw, path=path)
         return with_source(Message("user", (part,)), Source(wire.DIALECT, raw))
@@ -186,6 +192,12 @@ def _tool_call(raw: bytes, path: str) -> ToolCallPart:
         )
     if not shape.id:
         raise RequestError(f"`{path}.id` must not be empty", param=f"{path}.id", code="missing_required_parameter")
+    if not inner.name:
+        raise RequestError(
+            f"`{path}.{kind}.name` must not be empty: the name of the tool that was called",
+            param=f"{path}.{kind}.name",
+            code="missing_required_parameter",
+        )
     extra = () if exact else unnamed(raw, _CALL) + within(raw, kind, _INNER_CALL)
     text = inner.arguments if kind == "function" else inner.input
     call = ToolCallPart(shape.id, inner.name, text, cast(Any, kind), extra)

@@ -18,6 +18,7 @@ from toolwire.doors.chat_completions.legacy import as_tools, is_deprecated, spea
 from toolwire.doors.chat_completions.stream import ChatEncoder
 from toolwire.doors.chat_completions.tools import read_tool_choice, read_tools
 from toolwire.doors.sample_request import SAMPLE_MESSAGES, sample_post
+from toolwire.doors.tool_choice_forms import with_own_choice
 from toolwire.doors.typed import EFFORTS, in_range, member, one_of, required_model, too_deep, top_members
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
@@ -70,7 +71,7 @@ DOOR = ChatDoor()
 def parse_request(body: bytes) -> ChatRequest:
     """The neutral request, with the client's own bytes on every node."""
     try:
-        return _request(top_members(body))
+        return _request(with_own_choice(top_members(body), "nested"))
     except RecursionError:
         raise too_deep() from None
 

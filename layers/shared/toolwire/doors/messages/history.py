@@ -177,6 +177,7 @@ def _tool_use(raw: bytes, path: str) -> Part:
             f"`{path}.input` must be the object of the call's arguments", param=f"{path}.input", code="invalid_type"
         )
     _check_not_empty(block.id, f"{path}.id")
+    _check_not_empty(block.name, f"{path}.name")
     return ToolCallPart(block.id, block.name, given.decode(), extra=unnamed(raw, _BLOCKS["tool_use"]))
 
 

@@ -18,6 +18,7 @@ from toolwire.doors.messages.history import read_history
 from toolwire.doors.messages.stream import MessagesEncoder
 from toolwire.doors.messages.tools import CHOICES, read_tool_choice, read_tools
 from toolwire.doors.sample_request import SAMPLE_MESSAGES, sample_post
+from toolwire.doors.tool_choice_forms import with_own_choice
 from toolwire.doors.typed import member, required_model, too_deep, top_members
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
@@ -87,7 +88,7 @@ def parse_request(http: HttpRequest) -> ChatRequest:
     """The neutral request, with the client's own bytes on every node. One whose tokens are to be counted needs no
     output limit."""
     try:
-        request = _request(top_members(http.body), to_count=http.path == _COUNT)
+        request = _request(with_own_choice(top_members(http.body), "tool"), to_count=http.path == _COUNT)
     except RecursionError:
         raise too_deep() from None
     return replace(request, headers=tuple(_headers(http.headers)))

@@ -259,11 +259,21 @@ def _by_choice(value: Any) -> str | None:
     return "word" if isinstance(value, str) else _by_type(value)
 
 
+def _typed(value: Any) -> Any:
+    """A choice of one tool without its type, which the reference document of 2api shows, with it."""
+    if not isinstance(value, dict) or "type" in value:
+        return value
+    return {"type": "function", "function": value} if value.keys() == {"name"} else {"type": "function", **value}
+
+
 ToolChoice = Annotated[
-    Annotated[Literal["auto", "none", "required"], Tag("word")]
-    | Annotated[NamedTool, Tag("function")]
-    | Annotated[AllowedTools, Tag("allowed_tools")],
-    Discriminator(_by_choice),
+    Annotated[
+        Annotated[Literal["auto", "none", "required"], Tag("word")]
+        | Annotated[NamedTool, Tag("function")]
+        | Annotated[AllowedTools, Tag("allowed_tools")],
+        Discriminator(_by_choice),
+    ],
+    BeforeValidator(_typed),
 ]
 
 

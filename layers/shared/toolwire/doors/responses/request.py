@@ -18,8 +18,9 @@ from toolwire.doors.responses.document import render_response
 from toolwire.doors.responses.errors import no_compaction, not_served, render_error
 from toolwire.doors.responses.history import read_input
 from toolwire.doors.responses.stream import ResponsesEncoder
-from toolwire.doors.responses.tools import read_tool_choice, read_tools
+from toolwire.doors.responses.tools import read_tool_choice, read_tools, with_flat_tools
 from toolwire.doors.sample_request import sample_post
+from toolwire.doors.tool_choice_forms import with_own_choice
 from toolwire.doors.typed import EFFORTS, in_range, member, one_of, required_model, too_deep, top_members
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
@@ -93,7 +94,7 @@ DOOR = ResponsesDoor()
 def parse_request(body: bytes) -> ChatRequest:
     """The neutral request, with the client's own bytes on every node."""
     try:
-        return _request(top_members(body))
+        return _request(with_own_choice(top_members(body), "flat"))
     except RecursionError:
         raise too_deep() from None
 
@@ -130,7 +131,7 @@ def _request(top: dict[str, bytes]) -> ChatRequest:
         reasoning_summary=reasoning.summary,
         dialect_fields=(*fields, *_included(top), *verbosity, *foreign_choice, *history.foreign),
     )
-    fields_sent = RequestFields(wire.DIALECT, tuple(top.items()), parsed, "input")
+    fields_sent = RequestFields(wire.DIALECT, tuple(with_flat_tools(top).items()), parsed, "input")
     if history.left_out:  # the client's `input` is not what is sent
         messages = (*history.messages[:-1], *history.messages[-1:])
         return replace(parsed, fields=fields_sent, messages=messages, notes=(_REFERENCE_LEFT_OUT,))

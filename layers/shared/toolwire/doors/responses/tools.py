@@ -6,6 +6,7 @@ Tools are flat here. A namespace, which no other API has, becomes its functions 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, cast
 
@@ -19,7 +20,7 @@ from toolwire.model.request import ChatRequest, Tool, ToolChoice
 from toolwire.model.source import Members, Source, with_source
 from toolwire.wire import openai_client_tools as client_tools
 from toolwire.wire import openai_responses as wire
-from toolwire.wire.json import dump, members, raw_members, unnamed, write_object
+from toolwire.wire.json import dump, elements, members, raw_members, unnamed, write_array, write_object
 from toolwire.wire.openai_responses import SEARCH_CALL, SEARCH_TOOL
 
 _KNOWN = frozenset({"type", "name", "description", "parameters", "strict"})
@@ -29,6 +30,8 @@ _QUERY = b'{"type":"object","properties":{"query":{"type":"string"}},"required":
 #: What marks it.
 _BY_CLIENT: Members = (("execution", b'"client"'),)
 _WORDS = ("auto", "none", "required")
+
+_MAY_BE_NESTED = re.compile(rb'"(?:function|custom)"\s*:\s*\{')
 
 
 class Names:
@@ -103,16 +106,32 @@ def _tool(raw: bytes, shape: wire.Tool, path: str, namespace: str | None = None)
         return with_source(Tool(own.name, own.description, own.schema, extra=extra), source)
     if shape.type not in ("function", "custom"):
         return with_source(Tool(shape.type, kind="opaque"), source or Source(wire.DIALECT, raw))
-    nested = bytes(raw_members(raw).get(shape.type, b"")) if shape.name is None else b""
-    if nested[:1] == b"{":  # the Chat API's form, which the reference document shows too
-        path, source = f"{path}.{shape.type}", None
-        raw = write_object([("type", dump(shape.type)), *members(nested).items()])
+    flat = _flat(raw, shape.type) if shape.name is None else None
+    if flat is not None:
+        path, source, raw = f"{path}.{shape.type}", None, flat
         shape = decode(raw, wire.Tool, path)
     name = wire.flat_name(namespace, _name(shape, path))
     if shape.type == "custom":
         return with_source(Tool(name, shape.description, kind="custom", extra=_custom(name, shape) + mark), source)
     schema = read_parameters(bytes(shape.parameters), f"{path}.parameters")
     return with_source(Tool(name, shape.description, schema, shape.strict, extra=unnamed(raw, _KNOWN) + mark), source)
+
+
+def _flat(raw: bytes, kind: str) -> bytes | None:
+    """A tool in the Chat API's form, which the reference document shows here too, as this API has it; None for any
+    other."""
+    nested = bytes(raw_members(raw).get(kind, b""))
+    return write_object([("type", dump(kind)), *members(nested).items()]) if nested[:1] == b"{" else None
+
+
+def with_flat_tools(top: dict[str, bytes]) -> dict[str, bytes]:
+    """The members of a request whose tools were read, with these as OpenAI takes them; the same object where they
+    are."""
+    raw = top.get("tools", b"")
+    if _MAY_BE_NESTED.search(raw) is None:
+        return top
+    tools = [_flat(tool, kind) or tool for tool in elements(raw) for kind in (decode(tool, wire.Tool, "tools").type,)]
+    return {**top, "tools": write_array(tools)}
 
 
 def _search(shape: wire.Tool) -> Tool:
