@@ -13,7 +13,6 @@ Exit status: 0 as expected, 1 with a difference, 2 when the folder holds no scen
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import difflib
 import json
 import logging
@@ -24,10 +23,11 @@ import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from itertools import takewhile, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 
 from local.again import answer_text, ask_again, recorded_rows, rows, side_by_side, with_model
+from local.shortened import Shortener, said
 from local.watch.exchanges import Exchanges
 from local.watch.recorder import expected_files
 from toolwire.doors import door_at
@@ -40,8 +40,6 @@ from toolwire.shell.serve.scenario import Scenario, load_scenario
 #: Columns of text when the output is no terminal.
 _COLUMNS = 180
 _GAP = " | "
-#: A beginning shared with the line above is cut off if it has more characters than this.
-_SHORTEST_CUT = 40
 
 
 def show(replayed: Replay, columns: int) -> Iterator[str]:
@@ -52,33 +50,15 @@ def show(replayed: Replay, columns: int) -> Iterator[str]:
         yield from textwrap.wrap(request.decode("utf-8", "replace"), columns, break_on_hyphens=False)
         yield ""
     yield _row(width, "from the provider", "neutral events", f"to the client ({replayed.head.status})")
-    received, sent = _Shortener(), _Shortener()
+    received, sent = Shortener(), Shortener()
     for step in replayed.steps:
         yield _row(width, "-" * width, "-" * width, "-" * width)
         left = ["(end)"] if step.received is None else received.lines(step.received)
-        middle = [_said(event) for event in step.events]
+        middle = [said(event) for event in step.events]
         right = ["="] if step.received and step.sent == step.received else sent.lines(step.sent)
         cells = [[part for line in column for part in _wrapped(line, width)] for column in (left, middle, right)]
         for row in zip_longest(*cells, fillvalue=""):
             yield _row(width, *row)
-
-
-class _Shortener:
-    """Lines of one column, each without the beginning that it shares with the line before: in most frames that is
-    nearly all of them."""
-
-    def __init__(self) -> None:
-        self._before = ""
-
-    def lines(self, data: bytes) -> list[str]:
-        return [self._short(line) for line in data.decode("utf-8", "replace").split("\n") if line]
-
-    def _short(self, line: str) -> str:
-        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(self._before, line, strict=False)))
-        # Cut where a member begins, so that what is left can be read.
-        cut = max(line.rfind(opening, 0, same) for opening in ('{"', ',"')) + 1
-        self._before = line
-        return f"... {line[cut:]}" if cut > _SHORTEST_CUT else line
 
 
 def differences(folder: Path, files: dict[str, bytes]) -> Iterator[str]:
@@ -162,15 +142,6 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         log.setLevel(before)
-
-
-def _said(value: object) -> str:
-    """An event in one line: its class and the fields that say something."""
-    if not dataclasses.is_dataclass(value):
-        return repr(value)
-    fields = ((field, getattr(value, field.name)) for field in dataclasses.fields(value) if field.init)
-    said = ", ".join(f"{field.name}={_said(content)}" for field, content in fields if content != field.default)
-    return f"{type(value).__name__}({said})"
 
 
 def _wrapped(line: str, width: int) -> list[str]:

@@ -34,7 +34,7 @@ from local.watch.exchange import WatchedOutput
 from local.watch.exchanges import Exchanges
 from local.watch.watching import Watching
 from toolwire.model.errors import ClientGone, GatewayError
-from toolwire.model.http import Head
+from toolwire.model.http import Head, Headers
 from toolwire.model.limits import BODY_BYTES
 from toolwire.pages.paths import NoRoute, Route, refusal, render_error_at, resolve
 from toolwire.providers import WIRES
@@ -51,6 +51,9 @@ IDLE_SECONDS = 120.0
 #: Seconds that requests in progress get to end when the server is stopped.
 STOP_SECONDS = 5.0
 
+#: Where the inspector's pages are.
+INSPECTOR = "/_toolwire"
+
 FUNCTIONS = Path(__file__).resolve().parent.parent / "functions"
 
 
@@ -62,13 +65,20 @@ class LocalServer(socketserver.ThreadingTCPServer):
     request_queue_size = 128
 
     def __init__(
-        self, address: tuple[str, int], handlers: Mapping[str, Handler], exchanges: Exchanges | None = None
+        self,
+        address: tuple[str, int],
+        handlers: Mapping[str, Handler],
+        exchanges: Exchanges | None = None,
+        *,
+        inspects: bool = False,
     ) -> None:
         """`exchanges`: who watches, if anybody does."""
         self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         super().__init__(address, socketserver.BaseRequestHandler)
         self.handlers = handlers
         self.exchanges = exchanges
+        #: Whether exchanges may be looked at with a browser of this machine.
+        self.inspects = inspects
         self._connections: dict[socket.socket, bool] = {}
         self._changed = threading.Condition()
 
@@ -138,6 +148,8 @@ class Connection:
             if head is None:
                 return False
             self._server.mark(self._socket, busy=True)
+            if self._server.inspects and _is_inspectors(head):
+                return self._inspect(head)
             _check_origin(head)
             route = resolve(head.method, _path(head))
             body = self._read_body(head, route)
@@ -148,6 +160,31 @@ class Connection:
                 return self._send(head, Head(204, PREFLIGHT))
             return self._refuse(head, refusal(head.method, _path(head), head.fields))
         return self._invoke(head, route, body)
+
+    def _inspect(self, head: RequestHead) -> bool:
+        """A page of the inspector. Raises GatewayError for who may not look."""
+        from local.inspector.site import FORM_BYTES, Asked, Inspector  # templates take a tenth of a second
+
+        assert self._server.exchanges is not None
+        body = self._reader.body(head, FORM_BYTES)
+        method = "GET" if head.method == "HEAD" else head.method
+        asked = Asked(method, head.target, head.fields, self._client, bytes(body))
+        try:
+            page = Inspector(self._server.exchanges, self._server.handlers, self._server.url).page(asked)
+        except GatewayError:
+            raise
+        except Exception as failure:  # noqa: BLE001 - a page that cannot be made is no reason to hang up
+            _report(failure, "of the inspector")
+            raise RefusedError("The inspector failed. The log says where.", 500, "internal_error") from None
+        if page.news is None:
+            return self._send(head, page.head, page.body, headers=())  # CORS_ORIGIN's site gets the gateway, not this
+        self._server.mark(self._socket, busy=False)  # nothing to wait for when the server stops
+        output = Output(HttpAnswer(self._socket, head, last=True))
+        output.start(page.head)
+        for piece in page.news:
+            output.write(piece)
+            output.flush()
+        return False
 
     def _read_body(self, head: RequestHead, route: Route | NoRoute) -> bytearray:
         if head.awaits_continue:
@@ -201,17 +238,26 @@ class Connection:
         is_ours = request_id is None  # else it is a handler's, which is watched already
         request_id = request_id or str(uuid.uuid4())
         body = render_error_at("" if head is None else _path(head), refused, request_id)
-        if is_ours and head is not None and self._server.exchanges is not None:
+        if is_ours and head is not None and self._server.exchanges is not None and not _is_inspectors(head):
             self._server.exchanges.refused(head.method, _path(head), head.headers, request_id, refused)
         keeps_open = self._send(head, error_head(refused, "application/json", request_id), body, last=last)
         if last:
             linger(self._socket)
         return keeps_open
 
-    def _send(self, head: RequestHead | None, answered: Head, body: bytes = b"", *, last: bool = False) -> bool:
-        """Sends a whole answer of the server's own. Returns whether another request may follow."""
+    def _send(
+        self,
+        head: RequestHead | None,
+        answered: Head,
+        body: bytes = b"",
+        *,
+        last: bool = False,
+        headers: Headers | None = None,
+    ) -> bool:
+        """Sends a whole answer of the server's own. `headers` are of every answer; None: those that let the pages of
+        CORS_ORIGIN in. Returns whether another request may follow."""
         answer = HttpAnswer(self._socket, head, last=last)
-        output = Output(answer, headers=cors_headers(os.environ))
+        output = Output(answer, headers=cors_headers(os.environ) if headers is None else headers)
         output.start(answered)
         output.write(body)
         output.finish()
@@ -231,6 +277,10 @@ def _check_origin(head: RequestHead) -> None:
         if urlsplit(origin).hostname in ("localhost", "127.0.0.1", "::1"):
             return
     raise RefusedError("Pages of other sites may not use this gateway.", 403, "access_denied")
+
+
+def _is_inspectors(head: RequestHead) -> bool:
+    return f"{_path(head)}/".startswith(f"{INSPECTOR}/")
 
 
 def _path(head: RequestHead) -> str:
@@ -272,7 +322,7 @@ def main(argv: Sequence[str]) -> int:
 def _serve(host: str, port: int) -> int:
     watching = Watching.of(os.environ, is_terminal=sys.stdout.isatty())
     try:
-        server = LocalServer((host, port), {}, watching.exchanges)
+        server = LocalServer((host, port), {}, watching.exchanges, inspects=watching.inspects)
     except (OSError, OverflowError) as error:  # a port over 65535 overflows
         print(f"toolwire: cannot listen at {host}:{port}: {_reason(error, host, port)}", file=sys.stderr)
         return 1
@@ -289,7 +339,7 @@ def _serve(host: str, port: int) -> int:
     except OSError as error:
         print(f"toolwire: RECORD: {watching.record} cannot be made: {error.strerror}", file=sys.stderr)
         return 1
-    print(banner(server.url, settings, WIRES, os.environ, store.name, watching.rows()), flush=True)
+    print(banner(server.url, settings, WIRES, os.environ, store.name, watching.rows(server.url)), flush=True)
     try:
         server.serve_forever()
     except KeyboardInterrupt:

@@ -53,6 +53,7 @@ class SeenExchange(Watch):
 
     def __init__(self, event: dict[str, Any], changed: Callable[[SeenExchange], None]) -> None:
         self.event = kept_event(event)
+        self._event = event
         self.request_id: str = event["requestContext"]["requestId"]
         self.began_at = datetime.now(UTC)
         self.notes: list[Note] = []
@@ -162,6 +163,10 @@ class SeenExchange(Watch):
             return self.refused
         return self.record.error
 
+    def event_with_key(self) -> dict[str, Any]:
+        """The request as it came, with the client's key: to be asked again, never to be shown."""
+        return self._event
+
     def without_credentials(self, data: bytes) -> bytes:
         """Some of what came from outside, should it repeat a credential."""
         return blotted(data, self._secrets)
@@ -245,6 +250,6 @@ def summary(seen: SeenExchange) -> Summary:
         line.error = seen.error.code
         line.status = line.status or seen.error.status
         line.outcome = line.outcome if record is not None else "request_error"
-    if seen.over and notes:
-        line.seconds = notes[-1].at
+    if seen.over:
+        line.seconds = notes[-1].at if notes else 0.0
     return line

@@ -91,6 +91,23 @@ class Exchanges:
         with self._lock:
             return sum(not seen.over for seen in self._kept.values())
 
+    def later_than(self, seen: SeenExchange) -> list[SeenExchange]:
+        """The exchanges that began after this one, of which there is more than a line."""
+        with self._lock:
+            return [other for other in self._kept.values() if other.began_at > seen.began_at]
+
+    @property
+    def version(self) -> int:
+        """Grows with every change of a line."""
+        with self._lock:
+            return self._version
+
+    @property
+    def count(self) -> int:
+        """How many lines there are."""
+        with self._lock:
+            return len(self._lines)
+
     @property
     def size(self) -> int:
         """Bytes that are held, nearly."""

@@ -20,6 +20,7 @@ class Watching:
 
     exchanges: Exchanges | None
     on_terminal: bool
+    inspects: bool
     record: Path | None
     redact: bool
 
@@ -31,13 +32,17 @@ class Watching:
         folder = env.get("RECORD", "").strip()
         record = Path(folder) if folder else None
         redact = env.get("REDACT", "").strip() not in ("", "0")
-        return cls(Exchanges() if on_terminal or record else None, on_terminal, record, redact)
+        inspects = env.get("INSPECT", "").strip() != "0"
+        exchanges = Exchanges() if on_terminal or inspects or record else None
+        return cls(exchanges, on_terminal, inspects, record, redact)
 
-    def rows(self) -> dict[str, list[str]]:
+    def rows(self, url: str) -> dict[str, list[str]]:
         """What the start banner says of them."""
-        if self.record is None:
-            return {}
-        return {"recorded in": [f"{self.record}{', without what was said' if self.redact else ', prompts included'}"]}
+        words = ", without what was said" if self.redact else ", prompts included"
+        return {
+            "inspector": [f"{url}/_toolwire/"] if self.inspects else [],
+            "recorded in": [f"{self.record}{words}"] if self.record else [],
+        }
 
     def begin(self) -> None:
         """Watches from now on. Raises OSError for a folder that cannot be made."""

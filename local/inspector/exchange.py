@@ -1,0 +1,267 @@
+"""What there is to show of one exchange. Made from its bytes when somebody looks, and not before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from local.inspector.listing import duration
+from local.shortened import Shortener, said
+from local.watch.exchange import Note, SeenExchange
+from toolwire.framing import Frame, Framing
+from toolwire.model.errors import GatewayError
+from toolwire.model.events import TextDelta, ToolCallDelta, ToolCallEnd, ToolCallStart
+from toolwire.model.request import Message, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from toolwire.policy.arguments import find_fault
+from toolwire.providers import load_provider
+
+#: Rows of a timeline that are shown, and characters of one text.
+MOST_ROWS, MOST_CHARS = 1500, 4000
+
+
+@dataclass(slots=True)
+class Row:
+    """What happened at one moment: what the provider sent, what was understood, what the client was sent."""
+
+    at: float
+    since: str
+    kind: str
+    received: list[str] = field(default_factory=list)
+    events: list[str] = field(default_factory=list)
+    sent: list[str] = field(default_factory=list)
+    raw: bytes = b""
+    #: The client was sent the very bytes that came.
+    same: bool = False
+
+
+@dataclass(slots=True)
+class Call:
+    """A tool call of the answer."""
+
+    name: str
+    id: str
+    provider_id: str | None
+    has_state: bool
+    recovered: bool
+    arguments: str = ""
+    complete: bool = False
+    pieces: int = 0
+    verdict: str = ""
+    is_bad: bool = False
+    result: str | None = None
+    result_is_error: bool = False
+    result_in: str | None = None
+
+
+def timeline(seen: SeenExchange) -> list[Row]:
+    """The rows of the timeline, in order."""
+    rows: list[Row] = []
+    frames, sent = _Frames(seen), Shortener()
+    for note in list(seen.notes):
+        if len(rows) >= MOST_ROWS:
+            break
+        if note.kind in ("asked", "head", "data", "end", "silence") or not rows:
+            before = rows[-1].at if rows else 0.0
+            rows.append(Row(note.at, duration(note.at - before), note.kind))
+        _add(rows[-1], note, frames, sent)
+    return rows
+
+
+def _add(row: Row, note: Note, frames: _Frames, sent: Shortener) -> None:
+    what = note.what
+    if note.kind == "asked":
+        row.received.append(f"asked: {what.method} {what.url}, {len(what.body)} bytes")
+        frames.begin()
+    elif note.kind == "head":
+        status, headers = what
+        row.received.append(f"HTTP {status}")
+        row.received += [f"{name}: {value}" for name, value in headers.items()]
+        frames.head(status, headers)
+    elif note.kind == "data":
+        row.raw = what
+        row.received += frames.texts(what)
+    elif note.kind == "end":
+        row.received.append("the end" if what is None else f"broke off: {what.message} ({what.code})")
+    elif note.kind == "silence":
+        row.received.append("nothing came for long")
+    elif note.kind == "batch":
+        row.events += [shortened(said(event)) for event in what.events]
+    elif note.kind == "sent_head":
+        row.sent.append(f"HTTP {what.status}")
+    elif what == row.raw:
+        row.same = True
+    else:
+        row.sent += [shortened(line) for line in sent.lines(what)]
+
+
+class _Frames:
+    """The text of what a provider sends: lines as they are, binary frames by what is in them."""
+
+    def __init__(self, seen: SeenExchange) -> None:
+        self._seen = seen
+        self._shortener = Shortener()
+        self._framing: Framing | None = None
+
+    def begin(self) -> None:
+        self._framing = None
+
+    def head(self, status: int, headers: dict[str, str]) -> None:
+        kind = headers.get("content-type", "").lower()
+        if "eventstream" in kind and self._seen.target is not None and status < 300:
+            provider = load_provider(self._seen.target.provider.wire)
+            self._framing = provider.framing(kind, b"", asked=True)
+
+    def texts(self, data: bytes) -> list[str]:
+        if self._framing is None:
+            return [shortened(line) for line in self._shortener.lines(self._seen.without_credentials(data))]
+        try:
+            return [shortened(self._shortener.short(_frame_text(frame))) for frame in self._framing.feed(data)]
+        except GatewayError as error:
+            return [error.message]
+
+
+def _frame_text(frame: Frame) -> str:
+    return f"{frame.event or ''} {frame.data.decode('utf-8', 'replace')}".strip()
+
+
+def shortened(text: str) -> str:
+    """A text for a page."""
+    return text if len(text) <= MOST_CHARS else f"{text[:MOST_CHARS]}… ({len(text)} characters)"
+
+
+# ---------------------------------------------------------------- the picture
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A moment in the picture; `x` is in thousandths of its width."""
+
+    x: float
+    lane: str
+    title: str
+
+
+def ticks(seen: SeenExchange) -> tuple[list[Tick], str]:
+    """The moments at which something came or left, and how long all of it took."""
+    notes = [note for note in list(seen.notes) if note.kind in ("asked", "head", "data", "end", "sent", "silence")]
+    total = max((note.at for note in notes), default=0.0) or 0.001
+    found: dict[tuple[str, int], Tick] = {}
+    for note in notes:
+        lane = {"sent": "client", "silence": "client", "asked": "asked"}.get(note.kind, "provider")
+        x = note.at / total * 1000
+        found.setdefault((lane, round(x)), Tick(round(x, 1), lane, f"{note.kind} at {duration(note.at)}"))
+    return list(found.values()), duration(total)
+
+
+# ---------------------------------------------------------------- calls
+
+
+def calls(seen: SeenExchange, others: Iterable[SeenExchange]) -> list[Call]:
+    """The calls of the answer, as far as they have come. `others`: exchanges that may have brought their results."""
+    found: dict[int, Call] = {}
+    for event in _events(seen):
+        if isinstance(event, ToolCallStart):
+            call = Call(event.name, event.id or "", event.provider_id, event.has_state, event.recovered)
+            found[event.index] = call
+        elif isinstance(event, ToolCallDelta) and event.index in found:
+            found[event.index].arguments += event.fragment
+            found[event.index].pieces += 1
+        elif isinstance(event, ToolCallEnd) and event.index in found:
+            found[event.index].complete = True
+            found[event.index].has_state |= event.signature is not None
+    made = list(found.values())
+    schemas = {tool.name: tool for tool in seen.client.request.tools} if seen.client else {}
+    for call in made:
+        tool = schemas.get(call.name)
+        call.verdict, call.is_bad = _verdict(call, tool.parameters if tool else None, known=tool is not None)
+    _add_results(made, others)
+    return made
+
+
+def _events(seen: SeenExchange) -> Iterator[Any]:
+    for note in list(seen.notes):
+        if note.kind == "batch":
+            yield from note.what.events
+
+
+def _verdict(call: Call, parameters: bytes | None, *, known: bool) -> tuple[str, bool]:
+    if not call.complete:
+        return "arriving", False
+    if not known:
+        return "the request declares no tool of this name", True
+    try:
+        flaw = find_fault(call.arguments or "{}", parameters)
+    except (GatewayError, ValueError, RecursionError):
+        return "not judged: its schema is not one", False
+    if flaw is None:
+        return "as its schema asks", False
+    return f"{flaw.path or 'the arguments'}: expected {flaw.expected}, got {flaw.got}", True
+
+
+def _add_results(made: list[Call], others: Iterable[SeenExchange]) -> None:
+    waiting = {call.id: call for call in made if call.id}
+    if not waiting:
+        return
+    for other in others:
+        if other.client is None:
+            continue
+        for message in other.client.request.messages:
+            for part in message.parts:
+                if isinstance(part, ToolResultPart) and (call := waiting.get(part.tool_call_id)) is not None:
+                    call.result, call.result_is_error = result_text(part), part.is_error
+                    call.result_in = other.request_id
+
+
+def result_text(part: ToolResultPart) -> str:
+    """A result as one text."""
+    texts = [it.text if isinstance(it, TextPart) else f"[{type(it).__name__}]" for it in part.content]
+    return shortened("\n".join(texts))
+
+
+# ---------------------------------------------------------------- the conversation
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A part of a turn. `provider_id`: what the provider calls the call."""
+
+    role: str
+    kind: str
+    text: str
+    id: str = ""
+    provider_id: str = ""
+
+
+def conversation(seen: SeenExchange) -> list[Spoken]:
+    """The turns of the request, with each call's id here and at its provider."""
+    if seen.client is None:
+        return []
+    return [spoken for message in seen.client.request.messages for spoken in _spoken(message, seen)]
+
+
+def _spoken(message: Message, seen: SeenExchange) -> Iterator[Spoken]:
+    for part in message.parts:
+        if isinstance(part, TextPart):
+            yield Spoken(message.role, "text", shortened(part.text))
+        elif isinstance(part, ReasoningPart):
+            yield Spoken(message.role, "reasoning", shortened(part.text))
+        elif isinstance(part, ToolCallPart):
+            text = f"{part.name}({shortened(part.arguments)})"
+            yield Spoken(message.role, "call", text, part.id, _id_there(part.id, seen))
+        elif isinstance(part, ToolResultPart):
+            kind = "failed result" if part.is_error else "result"
+            yield Spoken(message.role, kind, result_text(part), part.tool_call_id, _id_there(part.tool_call_id, seen))
+        else:
+            yield Spoken(message.role, type(part).__name__.removesuffix("Part").lower(), "")
+
+
+def _id_there(call_id: str, seen: SeenExchange) -> str:
+    """The provider's id of a call, where the store has another one than the client."""
+    item = seen.found.mappings.get(call_id)
+    return "" if item is None else str(item.values.get("provider_call_id", ""))
+
+
+def answer_text(seen: SeenExchange) -> str:
+    """The words of the answer, calls aside."""
+    return shortened("".join(event.text for event in _events(seen) if isinstance(event, TextDelta)))

@@ -1,0 +1,391 @@
+"""The inspector's pages: which is where, and what is in it.
+
+/_toolwire/                       the list; /_toolwire/news is its stream of new lines
+/_toolwire/x/ID                   one exchange; /body is its content alone, /event.zip its event folder
+/_toolwire/x/ID/again  (POST)     the same conversation at another model
+/_toolwire/tools                  what providers make of tools
+/_toolwire/conformance            docs/conformance.md
+/_toolwire/static/                style and script
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+import threading
+import time
+import uuid
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from local.again import ask_again, rows, with_model
+from local.event import LocalContext
+from local.handlers import Handler
+from local.inspector import exchange as view
+from local.inspector.guard import HEADERS, check
+from local.inspector.listing import FILTERS, PAGE, choices, chosen, line
+from local.inspector.requests import client_body, client_command, pretty, provider_command, side_by_side
+from local.watch.exchange import SeenExchange, summary
+from local.watch.exchanges import Exchanges
+from local.watch.recorder import can_be_replayed, record
+from toolwire.doors import DOORS
+from toolwire.model.errors import GatewayError, RequestError
+from toolwire.model.http import Head, Headers
+from toolwire.model.warnings import explain
+from toolwire.pages.paths import resolve
+from toolwire.providers.hosts import DEMO, DEMO_MODELS
+from toolwire.shell.settings.configuration import current_settings
+
+#: Where the inspector is.
+ROOT = "/_toolwire"
+#: Bytes of a form.
+FORM_BYTES = 4_500_000
+#: Seconds between two signs of life of the stream of news.
+NEWS_SECONDS = 10.0
+#: Seconds after news in which more is gathered.
+_NEWS_PAUSE = 0.1
+
+_HERE = Path(__file__).parent
+_CONFORMANCE = _HERE.parents[1] / "docs" / "conformance.md"
+_STATIC = {"style.css": "text/css", "page.js": "text/javascript"}
+_HTML = "text/html; charset=utf-8"
+
+_EXAMPLE_TOOLS = """[
+  {"type": "function", "function": {
+    "name": "get_weather",
+    "description": "The current weather of a city",
+    "parameters": {
+      "type": "object",
+      "properties": {"city": {"type": "string", "minLength": 2}, "unit": {"enum": ["celsius", "fahrenheit"]}},
+      "required": ["city"]
+    }}}
+]"""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request for a page. `fields`: its headers, names in lower case."""
+
+    method: str
+    target: str
+    fields: Mapping[str, str]
+    client: str
+    body: bytes = b""
+
+    @property
+    def path(self) -> str:
+        """The path below the inspector's."""
+        return self.target.partition("?")[0].removeprefix(ROOT)
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The query's values."""
+        return dict(parse_qsl(self.target.partition("?")[2]))
+
+    @property
+    def form(self) -> dict[str, str]:
+        """The values of a form that was sent."""
+        return dict(parse_qsl(self.body.decode("utf-8", "replace"), keep_blank_values=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """An answer; with `news` a stream, whose pieces follow the body."""
+
+    status: int
+    kind: str
+    body: bytes
+    headers: Headers = ()
+    news: Iterator[bytes] | None = field(default=None, compare=False)
+
+    @property
+    def head(self) -> Head:
+        """Its head."""
+        return Head(self.status, (("content-type", self.kind), *HEADERS, *self.headers))
+
+
+class Inspector:
+    """The pages over one server's exchanges. `handlers` answer what is asked again, as the server's do."""
+
+    def __init__(self, exchanges: Exchanges, handlers: Mapping[str, Handler], url: str) -> None:
+        self._exchanges, self._handlers, self._url = exchanges, handlers, url
+
+    def page(self, asked: Asked) -> Page:
+        """The answer to a request below `ROOT`. Raises RequestError for who may not look."""
+        check(asked.method, asked.fields, asked.client)
+        try:
+            return self._page(asked)
+        except RequestError as error:
+            return _html(error.status, "problem.html", here="", message=error.message)
+
+    def _page(self, asked: Asked) -> Page:
+        parts = [part for part in asked.path.split("/") if part]
+        match asked.method, parts:
+            case "GET", []:
+                return self._list(asked)
+            case "GET", ["news"]:
+                return self._news(asked)
+            case "GET", ["static", name] if name in _STATIC:
+                return Page(200, f"{_STATIC[name]}; charset=utf-8", _static(name))
+            case "GET", ["tools"]:
+                return _html(200, "tools.html", **_tools_values("chat", _EXAMPLE_TOOLS))
+            case "POST", ["tools"]:
+                return self._check_tools(asked.form)
+            case "GET", ["conformance"]:
+                return _conformance()
+            case "GET", ["x", request_id]:
+                return self._exchange(asked, self._seen(request_id), "exchange.html")
+            case "GET", ["x", request_id, "body"]:
+                return self._exchange(asked, self._seen(request_id), "exchange_body.html")
+            case "GET", ["x", request_id, "event.zip"]:
+                return _event_folder(self._seen(request_id))
+            case "POST", ["x", request_id, "again"]:
+                return self._again(self._seen(request_id), asked.form)
+        raise RequestError("There is no such page.", status=404)
+
+    def _seen(self, request_id: str) -> SeenExchange:
+        seen = self._exchanges.get(request_id)
+        if seen is None:
+            message = "This exchange is not held any more: only the latest are. RECORD=folder keeps all."
+            raise RequestError(message, status=404)
+        return seen
+
+    # ------------------------------------------------------------ the list
+
+    def _list(self, asked: Asked) -> Page:
+        query = asked.query
+        version = self._exchanges.version
+        lines = self._exchanges.lines()
+        wanted = {name: query.get(name, "") for name in FILTERS}
+        found = chosen(lines, wanted)
+        start = int(query["from"]) if query.get("from", "").isdecimal() else 0
+        rest = {name: value for name, value in wanted.items() if value} | {"from": str(start + PAGE)}
+        return _html(
+            200,
+            "list.html",
+            here=f"{ROOT}/",
+            lines=[line(one) for one in found[start : start + PAGE]],
+            total=len(found),
+            version=version,
+            filters=FILTERS,
+            choices=choices(lines),
+            wanted=wanted,
+            is_filtered=any(wanted.values()),
+            is_older=start > 0,
+            older=f"{ROOT}/?{urlencode(rest)}" if len(found) > start + PAGE else "",
+            example=_example(self._url),
+        )
+
+    def _news(self, asked: Asked) -> Page:
+        since = asked.query.get("since", "")
+        return Page(200, "text/event-stream", b"", news=self._told(int(since) if since.isdecimal() else 0))
+
+    def _told(self, since: int) -> Iterator[bytes]:
+        """The lines that are new or have changed, for ever; a comment where there are none."""
+        template = _templates().get_template("line.html")
+        yield b": here\n\n"
+        while True:
+            since, changed = self._exchanges.changes(since, NEWS_SECONDS)
+            if not changed:
+                yield b": still here\n\n"
+                continue
+            lines = [{"id": one.request_id, "html": template.render(line=line(one))} for one in changed]
+            news = {"total": self._exchanges.count, "lines": lines}
+            yield b"data: " + json.dumps(news).encode() + b"\n\n"
+            time.sleep(_NEWS_PAUSE)
+
+    # ------------------------------------------------------------ one exchange
+
+    def _exchange(self, asked: Asked, seen: SeenExchange, template: str) -> Page:
+        of = summary(seen)
+        body = client_body(seen.event)
+        attempts = []
+        for request in seen.asked:
+            left, right = side_by_side(body, request.body)
+            attempts.append(
+                {
+                    "method": request.method,
+                    "url": request.url,
+                    "left": left,
+                    "right": right,
+                    "command": provider_command(request),
+                }
+            )
+        marks, total = view.ticks(seen)
+        page = _html(
+            200,
+            template,
+            here="",
+            line=line(of),
+            error=None if seen.error is None else _error(seen),
+            warnings={code: explain(code) for code in of.warnings},
+            beside=self._beside(seen, asked.query.get("beside")),
+            models=_models(),
+            suggested=of.model,
+            replayable=seen.over and can_be_replayed(seen),
+            ticks=marks,
+            total=total,
+            calls=view.calls(seen, self._exchanges.later_than(seen)),
+            text=view.answer_text(seen),
+            attempts=attempts,
+            client=pretty(body),
+            command=client_command(seen.event, self._url),
+            conversation=view.conversation(seen),
+            rows=view.timeline(seen),
+            most_rows=view.MOST_ROWS,
+        )
+        return Page(page.status, page.kind, page.body, (("x-running", "1" if of.seconds is None else "0"),))
+
+    def _beside(self, seen: SeenExchange, other_id: str | None) -> dict[str, Any] | None:
+        other = self._exchanges.get(other_id) if other_id else None
+        if other is None:
+            return None
+        before, after = rows(other), rows(seen)
+        before["text"], after["text"] = view.answer_text(other), view.answer_text(seen)
+        for label, of in ((before, other), (after, seen)):
+            label["arguments"] = "\n".join(call.arguments for call in view.calls(of, ()))
+        table = [(label, before[label], after[label]) for label in before if before[label] or after[label]]
+        return {"id": other.request_id, "rows": table}
+
+    def _again(self, seen: SeenExchange, form: Mapping[str, str]) -> Page:
+        """Sends the conversation to another model, and goes to the exchange that this is."""
+        event = with_model(seen.event_with_key(), form.get("model", "").strip())
+        route = resolve(event["httpMethod"], event["requestContext"]["path"])
+        handler = self._handlers.get(getattr(route, "function", ""))
+        if handler is None:
+            raise RequestError("Nothing was asked here that could be asked again.", status=404)
+        began = threading.Event()
+        thread = threading.Thread(target=_run, args=(event, handler, self._exchanges, began), daemon=True)
+        thread.start()
+        began.wait(5)
+        new = quote(event["requestContext"]["requestId"])
+        return _redirect(f"{ROOT}/x/{new}?beside={quote(seen.request_id)}")
+
+    # ------------------------------------------------------------ tools
+
+    def _check_tools(self, form: Mapping[str, str]) -> Page:
+        door, text = form.get("door", "chat"), form.get("tools", "")
+        values = _tools_values(door, text)
+        try:
+            tools = json.loads(text)
+        except ValueError as error:
+            return _html(200, "tools.html", **values | {"error": f"This is no JSON: {error}."})
+        status, answer = self._ask("native", "/native/tools/check", {"door": door, "tools": tools})
+        if status != 200:
+            return _html(200, "tools.html", **values | {"error": answer["error"]["message"]})
+        return _html(200, "tools.html", **values | {"report": answer})
+
+    def _ask(self, function: str, path: str, body: object) -> tuple[int, Any]:
+        """The gateway's own answer to a question of the inspector's."""
+        request_id = str(uuid.uuid4())
+        event = {
+            "resource": path,
+            "path": path,
+            "httpMethod": "POST",
+            "headers": {"content-type": "application/json"},
+            "body": json.dumps(body),
+            "isBase64Encoded": False,
+            "requestContext": {"requestId": request_id, "path": f"/v1{path}"},
+        }
+        head, pieces = Head(500, ()), []
+        for item in self._handlers[function](event, LocalContext(function, request_id, 60.0)):
+            if isinstance(item, Head):
+                head = item
+            else:
+                pieces.append(item)
+        return head.status, json.loads(b"".join(pieces))
+
+
+def _run(event: dict[str, Any], handler: Handler, exchanges: Exchanges, began: threading.Event) -> None:
+    request_id = event["requestContext"]["requestId"]
+
+    def listener(seen: SeenExchange) -> None:
+        if seen.request_id == request_id:
+            began.set()
+
+    exchanges.listen(listener)
+    try:
+        ask_again(event, handler, exchanges)
+    finally:
+        exchanges.forget(listener)
+
+
+@cache
+def _templates() -> Environment:
+    loader = FileSystemLoader(_HERE / "templates")
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=False)
+
+
+@cache
+def _static(name: str) -> bytes:
+    return (_HERE / "static" / name).read_bytes()
+
+
+def _html(status: int, template: str, **values: Any) -> Page:
+    text = _templates().get_template(template).render(values)
+    return Page(status, _HTML, text.encode("utf-8", "replace"))
+
+
+def _redirect(place: str) -> Page:
+    return Page(303, _HTML, b"", (("location", place),))
+
+
+def _error(seen: SeenExchange) -> dict[str, Any]:
+    error = seen.error
+    assert isinstance(error, GatewayError)
+    message = seen.without_credentials(error.message.encode("utf-8", "replace")).decode("utf-8", "replace")
+    return {"code": error.code, "param": error.param, "message": message}
+
+
+def _event_folder(seen: SeenExchange) -> Page:
+    """The event folder, as a zip file."""
+    if not seen.over or not can_be_replayed(seen):
+        raise RequestError("This exchange cannot be replayed: nobody was let in, or it is not over.", status=404)
+    packed = io.BytesIO()
+    with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        folder = Path(place) / seen.request_id
+        record(seen, folder)
+        for path in sorted(folder.iterdir()):
+            archive.write(path, f"{seen.request_id}/{path.name}")
+    name = f'attachment; filename="{seen.request_id}.zip"'
+    return Page(200, "application/zip", packed.getvalue(), (("content-disposition", name),))
+
+
+def _conformance() -> Page:
+    """The table of what was tested, from its document."""
+    from markdown_it import MarkdownIt
+
+    text = (
+        _CONFORMANCE.read_text("utf-8") if _CONFORMANCE.exists() else "It is not there: `make conformance` writes it."
+    )
+    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    return _html(200, "document.html", here=f"{ROOT}/conformance", title="Conformance", body=Markup(body))  # noqa: S704 - ours
+
+
+def _tools_values(door: str, tools: str) -> dict[str, Any]:
+    doors = [name for name in DOORS if name != "catalog"]
+    return {"here": f"{ROOT}/tools", "doors": doors, "door": door, "tools": tools, "report": None, "error": ""}
+
+
+def _models() -> list[str]:
+    """What a conversation could be sent to: names that are configured, and providers to be completed."""
+    settings = current_settings()
+    demo = [f"{DEMO}/{name}" for name in DEMO_MODELS] if settings.enable_demo else []
+    aliases = [alias for alias in settings.aliases if "*" not in alias]
+    return [*aliases, *demo, *(f"{name}/" for name in settings.providers)]
+
+
+def _example(url: str) -> str:
+    return (
+        f"curl -N {url}/v1/chat/completions -H 'content-type: application/json' -d '"
+        '{"model": "demo/openai", "stream": true, "messages": [{"role": "user", "content": "Hello"}]}\''
+    )

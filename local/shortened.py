@@ -1,0 +1,43 @@
+"""Frames for a person: each without the beginning that it shares with the one before, which is nearly all of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import takewhile
+
+#: A shared beginning is cut off if it has more characters than this.
+_SHORTEST_CUT = 40
+
+
+class Shortener:
+    """The lines of one column. A line of a stream is compared with the last of the same field (`event:`, `data:`)."""
+
+    def __init__(self) -> None:
+        self._before: dict[str, str] = {}
+
+    def lines(self, data: bytes) -> list[str]:
+        """The lines of some bytes, shortened."""
+        return [self.short(line) for line in data.decode("utf-8", "replace").split("\n") if line.strip()]
+
+    def short(self, line: str) -> str:
+        """A line, its beginning replaced by "..." up to where a member begins, so that what is left can be read."""
+        field = line.partition(":")[0]
+        before = self._before.get(field, "")
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, line, strict=False)))
+        cut = max(line.rfind(opening, 0, same) for opening in ('{"', ',"')) + 1
+        self._before[field] = line
+        return f"... {line[cut:]}" if cut > _SHORTEST_CUT else line
+
+
+def said(value: object) -> str:
+    """An event in one line: its class and the fields that say something."""
+    names = getattr(value, "__struct_fields__", None)
+    if names is not None:
+        defaults = dict(zip(reversed(names), reversed(getattr(value, "__struct_defaults__", ())), strict=False))
+        fields = [(name, getattr(value, name), defaults.get(name, dataclasses.MISSING)) for name in names]
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = [(it.name, getattr(value, it.name), it.default) for it in dataclasses.fields(value) if it.init]
+    else:
+        return repr(value)
+    shown = ", ".join(f"{name}={said(content)}" for name, content, default in fields if content != default)
+    return f"{type(value).__name__}({shown})"

@@ -1,0 +1,168 @@
+"""The inspector in Chromium: what a person does with it, what a screen reader needs, and the pictures in docs/.
+
+Skipped, and said so, where Playwright or Chromium is not installed (on Debian: apt-get install chromium).
+`UPDATE_SCREENSHOTS=1` writes the pictures anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.gateway import gateway
+from tests.local.test_recorder import DOORS
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = [pytest.mark.integration, pytest.mark.enable_socket]
+
+DOCS = Path(__file__).parents[2] / "docs"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+#: What axe-core may find without a person being kept out.
+HARMLESS = ("minor", "moderate")
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A running gateway, without its /v1."""
+    with gateway(tmp_path_factory.mktemp("gateway")) as base:
+        yield base.removesuffix("/v1")
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium (on Debian: apt-get install chromium)")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Any) -> Iterator[Page]:
+    """A page in which nothing may fail unseen."""
+    page = chromium.new_page(viewport={"width": 1280, "height": 860}, color_scheme="light")
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+    page.on("request", lambda request: None if "127.0.0.1" in request.url else wrong.append(request.url))
+    yield page
+    page.close()
+    assert wrong == []
+
+
+def ask(url: str, door: str, **members: object) -> None:
+    path, body = DOORS[door]
+    data = json.dumps({**body, **members}).encode()
+    request = urllib.request.Request(url + path, data, {"content-type": "application/json"})
+    urllib.request.urlopen(request, timeout=20).read()
+
+
+def begun(url: str, door: str, **members: object) -> subprocess.Popen[bytes]:
+    """A request that goes on while the test looks."""
+    path, body = DOORS[door]
+    data = json.dumps({**body, **members})
+    command = ["curl", "-sN", url + path, "-H", "content-type: application/json", "-d", data]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL)
+
+
+def test_an_exchange_is_seen_live_opened_sent_elsewhere_and_copied(url: str, page: Page) -> None:
+    page.goto(f"{url}/_toolwire/")
+    page.wait_for_function("document.getElementById('live').textContent === 'live'")
+    slow = [{"role": "user", "content": "What is the weather in Paris and Oslo? [demo slow 150]"}]
+    client = begun(url, "chat", model="demo/openai", stream=True, messages=slow)
+    try:
+        line = page.locator("#lines tr", has_text="demo/openai").first
+        line.wait_for()
+        line.locator("text=running").wait_for()  # it is there before it is over
+        line.locator("a").click()
+        page.locator(".card", has_text="get_weather").first.wait_for()
+        assert page.locator("#exchange[data-running]").count() == 1  # the card is there while it streams
+        page.wait_for_selector("#exchange:not([data-running])")
+    finally:
+        client.wait(20)
+    assert page.locator(".card .tag.good").count() == 2
+    assert page.locator("table.timeline tbody tr").count() > 5
+
+    first = page.url
+    page.fill("#model", "demo/anthropic")
+    page.click("text=Send >> nth=-1")
+    page.wait_for_selector("h2:has-text('Beside the other')")
+    page.wait_for_selector("#exchange:not([data-running])")
+    assert page.url != first
+    assert page.locator(".facts").inner_text().count("demo/anthropic") == 1
+
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.click("[data-copy=curl]")
+    page.wait_for_selector("button:has-text('Copied')")
+    command = page.evaluate("navigator.clipboard.readText()")
+    ran = subprocess.run(["sh", "-c", command], capture_output=True, timeout=30, check=True)
+    assert b"get_weather" in ran.stdout
+
+
+def test_all_of_it_works_with_the_keyboard(url: str, page: Page) -> None:
+    ask(url, "messages", model="demo/gemini")
+    page.goto(f"{url}/_toolwire/")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    page.keyboard.press("Enter")
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.closest('#lines') !== null"):
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/x/*")
+    assert page.locator("h1").inner_text().startswith("POST /v1/messages")
+
+
+def test_ten_thousand_exchanges_scroll(url: str, page: Page) -> None:
+    """A few hundred here, asked for in pages; the 10,000 are in tests/local/test_inspector.py."""
+    for _ in range(250):
+        urllib.request.urlopen(f"{url}/v1/models", timeout=20).read()
+    page.goto(f"{url}/_toolwire/")
+    assert page.locator("#lines tr").count() == 100
+    page.click("#older")
+    page.wait_for_function("document.querySelectorAll('#lines tr').length === 200")
+    page.click("#older")
+    page.wait_for_function("document.querySelectorAll('#lines tr').length > 200")
+    page.locator("#lines tr").last.scroll_into_view_if_needed()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_can_be_read_by_everybody(url: str, chromium: Any, scheme: str, tmp_path: Path) -> None:
+    """axe-core finds nothing serious; the pictures are those of the documents."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
+    ask(url, "chat", model="demo/gemini", stream=True, sead=4)
+    ask(url, "messages", model="demo/openai", stream=True)
+    page = chromium.new_page(viewport={"width": 1280, "height": 860}, color_scheme=scheme)
+    folder = DOCS if os.environ.get("UPDATE_SCREENSHOTS") else tmp_path
+    for name, path in {"list": "/", "exchange": "", "tools": "/tools", "conformance": "/conformance"}.items():
+        if name == "exchange":
+            page.goto(f"{url}/_toolwire/?door=messages")
+            page.locator("#lines a").first.click()
+        else:
+            page.goto(f"{url}/_toolwire{path}")
+        if name == "tools":
+            page.click("form.check button")
+        if name == "list":
+            page.wait_for_function("document.getElementById('live').textContent === 'live'")
+        found = [
+            (rule["id"], [node["html"] for node in rule["nodes"]])
+            for rule in axe.run(page).response["violations"]
+            if rule["impact"] not in HARMLESS
+        ]
+        assert found == [], name
+        if name != "conformance":
+            page.screenshot(path=str(folder / f"inspector-{name}-{scheme}.png"))
+    page.close()
