@@ -122,7 +122,7 @@ def _end_lines(seen: SeenExchange, line: Summary) -> Iterable[Text]:
         text.append(f"  {line.tokens[0]} + {line.tokens[1]} tokens", "dim")
     if line.attempts > 1:
         text.append(f"  {line.attempts} attempts", "yellow")
-    if line.seconds is not None:
+    if line.seconds:
         first = "" if line.first_byte is None or not line.stream else f"first byte {_time(line.first_byte)}, "
         text.append(f"  {first}{_time(line.seconds)}", "dim")
     if line.outcome == "client_gone":
