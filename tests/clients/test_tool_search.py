@@ -144,3 +144,22 @@ def test_half_a_character_is_taken_back(door: str, wire: str) -> None:
     assert json.dumps("a\ufffd")[1:-1] in told
     assert json.dumps(whole)[1:-1] in told
     assert found.warnings == ["half_character_replaced"]
+
+
+# ---------------------------------------------------------------- tools that are added on the way
+
+ADDED = {"type": "additional_tools", "role": "developer", "tools": [LISTED | {"defer_loading": False}, *FOUND]}
+
+
+@pytest.mark.parametrize("wire", sorted(MODELS))
+@pytest.mark.parametrize("declared", [[], [SEARCH]], ids=["alone", "beside others"])
+@pytest.mark.parametrize("place", [0, 1])
+def test_tools_that_are_added_on_the_way_can_be_called_everywhere(place: int, declared: list[Any], wire: str) -> None:
+    history: list[Any] = [USER, USER]
+    history.insert(place, ADDED)
+    found = send("responses", wire, input=history, tools=declared)
+    if wire not in FOREIGN:
+        assert (found.body["input"], found.body.get("tools", [])) == (history, declared)
+        return
+    assert "list_rows" in found.tools
+    assert "More tools can be called now: `list_rows`" in json.dumps(found.body)

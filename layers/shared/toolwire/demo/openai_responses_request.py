@@ -32,7 +32,9 @@ _ROLES = ("user", "assistant", "system", "developer")
 _INPUT_PARTS = ("input_text", "input_image", "input_file")
 _SAID_PARTS = ("output_text", "refusal")
 _CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
-_OUTPUTS = {"function_call_output": "function_call", "custom_tool_call_output": "custom_tool_call"}
+#: Calls of tools that OpenAI's clients run and the demo never calls: another model's may stand in a history.
+_OWN_CALLS = ("local_shell_call", "shell_call", "apply_patch_call", "computer_call")
+_OUTPUTS = {f"{kind}_output": kind for kind in (*_CALLS, *_OWN_CALLS)}
 _EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 _MOST_TOOLS = 128
 _MOST_ID_CHARS = 64
@@ -97,8 +99,11 @@ def _check_item(item: Any, path: str) -> None:
         for name in ("name", _CALLS[kind]):
             _check_text(item, name, path)
     elif kind in _OUTPUTS:
-        _check_call_id(item, path)
+        if _answers(item):
+            _check_call_id(item, path)
         _check_content(item.get("output"), _INPUT_PARTS, f"{path}.output")
+    elif kind in _OWN_CALLS or kind.removesuffix("_output") in _OWN_CALLS:
+        _check_call_id(item, path)
     elif kind == "reasoning":
         if not isinstance(item.get("summary"), list):
             raise _missing(f"{path}.summary")
@@ -138,6 +143,11 @@ def _check_content(content: Any, legal: tuple[str, ...], path: str) -> None:
                 raise RefusedError(400, message, param=f"{at}.image_url", code="invalid_value")
 
 
+def _answers(item: dict[str, Any]) -> bool:
+    """Whether an output is that of a call; a tool may also tell something unasked."""
+    return item["type"] != "function_call_output" or item.get("call_id") is not None
+
+
 def _check_call_id(item: dict[str, Any], path: str) -> None:
     _check_text(item, "call_id", path)
     if not 1 <= len(item["call_id"]) <= _MOST_ID_CHARS:
@@ -155,8 +165,10 @@ def _check_pairs(items: list[dict[str, Any]]) -> None:
     waiting: dict[str, str] = {}
     for item in items:
         kind = item.get("type", "message")
-        if kind in _CALLS:
+        if kind in _CALLS or kind in _OWN_CALLS:
             waiting[item["call_id"]] = kind
+        elif kind in _OUTPUTS and not _answers(item):
+            continue
         elif kind in _OUTPUTS and waiting.pop(item["call_id"], None) != _OUTPUTS[kind]:
             message = f"No tool call found for {kind.replace('_', ' ')} with call_id {item['call_id']}."
             raise RefusedError(400, message, param="input")
@@ -169,7 +181,7 @@ def _last_results(items: list[dict[str, Any]]) -> tuple[str, ...]:
     for item in reversed(items):
         if item.get("type") not in _OUTPUTS:
             break
-        results.insert(0, _text(item["output"]))
+        results.insert(0, _text(item.get("output", "")))
     return tuple(results)
 
 

@@ -67,6 +67,8 @@ class Profile:
     #: Whether the host has the Responses API beside Chat Completions: clients of the former are always served by it,
     #: others where the model needs it (`openai_models.py`).
     has_responses: bool = False
+    #: Whether the host's Responses API takes an output that answers no call, as Codex sends them.
+    unasked_outputs: bool = False
     #: Whether tool calls that models wrote as text become calls (`stream/text_calls`), unless a request says no.
     #: Never at vendors whose own servers read every call: markup in their text is text, whatever a request asks.
     recovers_text_calls: bool = True
@@ -91,10 +93,12 @@ PROFILES: dict[str, Profile] = {
             efforts=EFFORTS,
             reasoning_back=None,
             has_responses=True,
+            unasked_outputs=True,
             recovers_text_calls=False,
         ),
         Profile(
             "azure",
+            unasked_outputs=True,
             placeholders=False,
             recovers_text_calls=False,
             call_id=r"[A-Za-z0-9_-]{1,40}",

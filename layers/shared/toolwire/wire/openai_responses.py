@@ -122,6 +122,9 @@ SEARCH_TOOL: Final = "tool_search"
 SEARCH_CALL: Final = "tool_search_call"
 SEARCH_OUTPUT: Final = "tool_search_output"
 
+#: Tools that are added in the middle of a conversation.
+MORE_TOOLS: Final = "additional_tools"
+
 #: What a host's own tools leave in a history and another host can do without: what came of it, the model has said.
 #: Items that hold more (a result, a picture, a call for the client) are not among them.
 SERVER_TOOL_ITEMS = frozenset({

@@ -127,7 +127,11 @@ class _Reader:
             self._foreign_item(kind, raw, path)
 
     def _own_item(self, kind: str, shape: wire.InputItem, raw: bytes, path: str) -> bool:
-        """Takes what a typed tool of the client's has left; says whether the item is that."""
+        """Takes what a typed tool of the client's has left, and tools that are added on the way; says whether the item
+        is such."""
+        if kind == wire.MORE_TOOLS:
+            self.add(Message("developer", (self._more_tools(shape, path),)), Source(wire.DIALECT, raw))
+            return True
         if kind in client_tools.CALLS and shape.call_id:
             self._ids |= {shape.call_id: shape.call_id, shape.id or shape.call_id: shape.call_id}
             self._say([_own_call(kind, shape.call_id, raw)], raw)
@@ -227,6 +231,12 @@ class _Reader:
         tools = read_tool_list(shape.tools or (), f"{path}.tools")
         self._tools += tools
         return ToolResultPart(shape.call_id or "", tuple(ToolReferencePart(tool.name) for tool in tools))
+
+    def _more_tools(self, shape: wire.InputItem, path: str) -> TextPart:
+        """Tools that the request has from here on, which other APIs declare with all others."""
+        tools = read_tool_list(shape.tools or (), f"{path}.tools")
+        self._tools += tools
+        return TextPart(f"More tools can be called now: {', '.join(f'`{tool.name}`' for tool in tools)}.")
 
     # ------------------------------------------------------------ content
 

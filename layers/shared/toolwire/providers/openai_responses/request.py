@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 from toolwire.model.errors import UpstreamError
 from toolwire.model.http import UpstreamRequest, post_json
-from toolwire.model.request import ChatRequest, RequestFields
+from toolwire.model.map_request import map_messages
+from toolwire.model.request import ChatRequest, Message, RequestFields
 from toolwire.model.settings import Target
+from toolwire.model.source import raw_in
 from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.address import key_headers, url_of
@@ -144,12 +146,21 @@ def _adapted(
         request = with_known_effort(request, target, EFFORTS, warnings)
     elif profile.reasoning_back is None:
         request = _with_encrypted_reasoning(request)
+    if same_dialect and not profile.unasked_outputs:
+        request = map_messages(request, _told_by_the_user)
     paired, added = with_results(request)
     if added:
         warnings.add("tool_result_missing")
     if added or not same_dialect:  # a client of this API may put results anywhere behind their calls
         request = paired
     return with_wire_names(with_legal_ids(request, _CALL_ID, _CALL_ID_LENGTH), _TOOL_NAME), warnings
+
+
+def _told_by_the_user(message: Message) -> Message:
+    """An output that answers no call, as the user's message that it is for every other API."""
+    raw = raw_in(message, DIALECT) if message.role == "user" else None
+    is_output = raw is not None and b'call_output"' in raw and members(raw).get("type", b"").endswith(b'_output"')
+    return replace(message) if is_output else message  # a copy is written anew
 
 
 def _with_encrypted_reasoning(request: ChatRequest) -> ChatRequest:
