@@ -130,6 +130,8 @@ def gemini_part(place: str, part: dict[str, Any]) -> Seen:
     match part:
         case {"inlineData": {"mimeType": str(kind), "data": str(data)}}:
             return place, kind, data
+        case {"fileData": {"mimeType": str(kind), "fileUri": str(address)}}:
+            return place, kind, address
     return place, "text", part["text"]
 
 
@@ -201,7 +203,7 @@ ARRIVES: dict[str, dict[str, tuple[str, str] | str]] = {
                            "audio": "a recording of the type 'audio/wav'", "url": ("url", URL),
                            "id": "send the file itself"},
     "gemini": {"pdf": ("application/pdf", PDF), "text": ("text/plain", TEXT), "word": WORD_TYPE,
-               "audio": ("audio/wav", AUDIO), "url": "send the file itself", "id": "send the file itself"},
+               "audio": ("audio/wav", AUDIO), "url": ("application/pdf", URL), "id": "send the file itself"},
     "bedrock_converse": {"pdf": ("pdf", PDF), "text": ("txt", "hi"), "word": ("docx", WORD),
                          "audio": "a recording of the type 'audio/wav'", "url": "send the file itself",
                          "id": "send the file itself"},
@@ -245,7 +247,7 @@ def test_in_a_result(door: str, wire: str, kind: str) -> None:
     body, _ = sent(door, wire, history)
     if arrives[0] == "text":
         assert "".join(text for _, _, text in seen(wire, body)).replace("\n", "") == "Read ita.txthi"
-    elif wire == "openai_chat" or (wire == "gemini" and kind == "audio"):
+    elif wire == "openai_chat" or (wire == "gemini" and kind in ("audio", "url")):
         first, told, behind = seen(wire, body)
         assert (first[0], told[0], behind) == ("result", "user", ("user", *arrives))
         assert first[2].startswith("Read it")

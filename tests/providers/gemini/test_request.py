@@ -190,7 +190,7 @@ def test_the_first_call_of_each_step_of_the_current_turn_is_signed() -> None:
 
 
 REFUSED_CONTENT = {
-    "image by URL": {"type": "image_url", "image_url": {"url": "https://example.com/x.png"}},
+    "image by an address without TLS": {"type": "image_url", "image_url": {"url": "http://example.com/x.png"}},
     "file by id": {"type": "file", "file": {"file_id": "file-1"}},
     "unknown kind": {"type": "video", "video": {}},
 }
@@ -201,6 +201,24 @@ def test_content_that_cannot_be_sent_is_refused_by_name(part: Any) -> None:
     with pytest.raises(RequestError, match="upstream") as refused:
         sent(messages=[user("a"), user([part])])
     assert (refused.value.code, refused.value.param) == ("unsupported_content", "messages[1].content[0]")
+
+
+ADDRESSES = {
+    "https://example.com/x.png": "image/png",
+    "https://example.com/x.webp?signed=a.pdf": "image/webp",
+    "https://example.com/x": "image/jpeg",
+}
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_newer_models_fetch_public_files_themselves(address: str) -> None:
+    part = {"type": "image_url", "image_url": {"url": address}}
+    file = {"fileData": {"mimeType": ADDRESSES[address], "fileUri": address}}
+    for model_name in (OLD, NEW, "gemini-flash-latest"):
+        assert sent(model_name, messages=[user([part])])["contents"] == [says(file)]
+    with pytest.raises(RequestError, match="upstream") as refused:
+        sent("gemini-2.0-flash", messages=[user([part])])
+    assert refused.value.code == "unsupported_content"
 
 
 # ---------------------------------------------------------------- tools

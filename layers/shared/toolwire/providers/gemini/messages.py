@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from urllib.parse import urlsplit
 
 from toolwire.model.media_types import PDF, media_type_of
 from toolwire.model.request import (
@@ -34,7 +36,7 @@ from toolwire.wire.json import dump, write_array, write_object
 #: Google's documented stand-in for the signature of a call that none of its models made, or whose signature is lost.
 PLACEHOLDER_SIGNATURE = "skip_thought_signature_validator"
 
-#: Addresses that Google's models read by themselves.
+#: Addresses that all of Google's models read by themselves.
 _GOOGLE_FILES = ("gs://", "https://generativelanguage.googleapis.com/v1beta/files/")
 
 
@@ -49,8 +51,8 @@ class _Content:
 
 
 class HistoryWriter:
-    """Writes the messages of one request, whose content `CONTENT` has let pass. Every call must have its result, and
-    every id be used once."""
+    """Writes the messages of one request, whose content `content_rules` have let pass. Every call must have its result,
+    and every id be used once."""
 
     def __init__(self, request: ChatRequest, family: Family) -> None:
         self._family = family
@@ -212,18 +214,26 @@ class HistoryWriter:
             if part.data is not None:
                 return _inline(part.media_type or "image/png", part.data)
             address = part.url or ""
-            media_type = part.media_type or media_type_of(None, address)
+            media_type = part.media_type or media_type_of(None, urlsplit(address).path)
+            if media_type is None and type(part) is ImagePart:
+                media_type = "image/jpeg"  # Google wants one, and reads the file itself
             file = [("mimeType", dump(media_type))] if media_type is not None else []
             return write_object([("fileData", write_object([*file, ("fileUri", dump(address))]))])
         assert type(part) is OpaquePart
         return part.raw
 
 
-def _refusal(part: ImagePart | FilePart, role: Role) -> Refusal | None:
+def content_rules(family: Family) -> ContentRules:
+    """What models of this family have places for."""
+    return ContentRules(DIALECT, as_text=_goes_as_text, refusal=partial(_refusal, family))
+
+
+def _refusal(family: Family, part: ImagePart | FilePart, role: Role) -> Refusal | None:
     if type(part) is FilePart and role not in ("user", "tool"):
         return of_this_role(part, role)
     if part.data is None:
-        if part.url is not None and part.url.startswith(_GOOGLE_FILES):
+        read = ("https://", *_GOOGLE_FILES) if family.reads_urls else _GOOGLE_FILES
+        if part.url is not None and part.url.startswith(read):
             return None
         what = "an image" if type(part) is ImagePart else "a file"
         return only_bytes(part, f"{what} by URL" if part.url is not None else f"{what} of another vendor's storage")
@@ -239,9 +249,6 @@ def _is_taken(media_type: str | None) -> bool:
 def _goes_as_text(part: FilePart) -> bool:
     """A document that the client has written out, and text of a type that Google does not know."""
     return bool(part.content) or not _is_taken(part.media_type)
-
-
-CONTENT = ContentRules(DIALECT, as_text=_goes_as_text, refusal=_refusal)
 
 
 def _inline(media_type: str, data: str) -> bytes:

@@ -37,10 +37,12 @@ class Family:
     files_in_results: bool = False
     #: Whether an answer may be asked for as JSON beside tools.
     json_with_tools: bool = True
+    #: Whether it fetches public files by their https address.
+    reads_urls: bool = True
 
 
 FAMILIES = (
-    Family(r"gemini-(1\.|2\.0)", json_with_tools=False),
+    Family(r"gemini-(1\.|2\.0)", json_with_tools=False, reads_urls=False),
     Family(r"gemini-2\.5-pro", budget=(128, 32768), can_stop_thinking=False, json_with_tools=False),
     Family(r"gemini-2\.5-flash-lite", budget=(512, 24576), json_with_tools=False),
     Family(r"gemini-2\.5", budget=(1, 24576), json_with_tools=False),

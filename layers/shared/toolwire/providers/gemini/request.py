@@ -20,7 +20,7 @@ from toolwire.providers.address import key_headers, url_of
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.gemini.answer import GeminiDecoder
 from toolwire.providers.gemini.errors import error_from_body
-from toolwire.providers.gemini.messages import CONTENT, HistoryWriter
+from toolwire.providers.gemini.messages import HistoryWriter, content_rules
 from toolwire.providers.gemini.models import Family, family_of, thinking
 from toolwire.providers.gemini.tools import SCHEMAS, calling_config, write_declarations
 from toolwire.providers.profiles import Profile
@@ -65,14 +65,14 @@ class Google(Provider):
         credential: str | None,
     ) -> tuple[UpstreamRequest, Warnings]:
         warnings = check_fields(request, target)
-        request = with_carried_content(request, CONTENT, target.provider.name, warnings)
+        family = family_of(target.model)
+        request = with_carried_content(request, content_rules(family), target.provider.name, warnings)
         request = bridged(request, warnings)
         request, added = with_results(request)
         if added:
             warnings.add("tool_result_missing")
         # Ids stay here; rewritten where one is used twice, they tell which result is whose.
         request = with_wire_names(with_legal_ids(request, r"(?s).+", 40), self.tool_name)
-        family = family_of(target.model)
         request = with_stops(request, warnings, most=_MOST_STOPS)
         if request.tools and not family.json_with_tools:
             request = with_format_in_words(request, warnings)
