@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from toolwire.conversation import NOTHING_FOUND, Found, origin_of, restored
 from toolwire.doors.typed import too_deep
@@ -71,34 +72,47 @@ class Attempt:
         1970."""
         return self.provider.sign(request, self._credential, now)
 
-    def refuses_state(self, status: int | None, refusal: GatewayError) -> bool:
-        """Whether the provider has refused the state that it was given: `without_state` may be answered."""
-        return self.has_state and status == 400 and _ABOUT_STATE.search(refusal.message) is not None
+    def mended(self, status: int | None, refusal: GatewayError) -> Mended | None:
+        """What to send in place of a request that was refused with this status for what the gateway, or the client's
+        headers, have put into it; None for any other refusal. Raises RequestError."""
+        if status != 400:
+            return None
+        if self._lacks_reasoning(refusal):
+            # Also at an aggregator that calls it otherwise, whose host behind it has refused.
+            return Mended(self._again(wants_reasoning=True), "reasoning_added")
+        if self.has_state and _ABOUT_STATE.search(refusal.message):
+            return Mended(self._again(with_state=False), "state_refused")
+        if self._refuses_betas(refusal):
+            return Mended(self._without_betas(), "betas_refused")
+        return None
 
-    def lacks_reasoning(self, status: int | None, refusal: GatewayError) -> bool:
-        """Whether the provider wants the reasoning of earlier turns, which it was not sent, or sent empty:
-        `with_reasoning` may be answered."""
+    def _lacks_reasoning(self, refusal: GatewayError) -> bool:
+        """Whether the provider wants the reasoning of earlier turns, which it was not sent, or sent empty."""
         profile = self.profile
         was_sent = profile.reasoning_back is None or (profile.reasoning_required and profile.lost_reasoning)
-        return status == 400 and _WANTS_REASONING.search(refusal.message) is not None and not was_sent
+        return _WANTS_REASONING.search(refusal.message) is not None and not was_sent
 
-    def with_reasoning(self) -> Attempt:
-        """The same with `reasoning_content` in every turn with calls, blank where the history has none: also at an
-        aggregator that calls it otherwise, whose host behind it has refused. Raises RequestError."""
-        return prepare_attempt(self._client, self.target, self._credential, self._found, wants_reasoning=True)
-
-    def refuses_betas(self, status: int | None, refusal: GatewayError) -> bool:
-        """Whether the provider has refused a beta that the client named: `without_betas` may be answered."""
+    def _refuses_betas(self, refusal: GatewayError) -> bool:
+        """Whether the provider has refused a beta that the client named."""
         named = any(name.endswith(_BETAS) for name, _ in self._client.request.headers)
-        about = status == 400 and _ABOUT_BETAS.search(refusal.message) is not None
+        about = _ABOUT_BETAS.search(refusal.message) is not None
         return about and named and self.same_dialect and self.provider.refuses_betas(self.target)
 
-    def without_betas(self) -> Attempt:
-        """The same without the client's betas. Raises RequestError."""
+    def _without_betas(self) -> Attempt:
         request = self._client.request
         headers = tuple((name, value) for name, value in request.headers if not name.endswith(_BETAS))
         client = replace(self._client, request=replace(request, headers=headers))
         return prepare_attempt(client, self.target, self._credential, self._found)
+
+    def _again(self, *, with_state: bool = True, wants_reasoning: bool = False) -> Attempt:
+        return prepare_attempt(
+            self._client,
+            self.target,
+            self._credential,
+            self._found,
+            with_state=with_state,
+            wants_reasoning=wants_reasoning,
+        )
 
     def asked(self, warn: Callable[[str], None]) -> Asked:
         """What the decoder of the answer knows of the request. `warn` takes the codes of its warnings."""
@@ -107,15 +121,18 @@ class Attempt:
             frozenset(wire_name(name, self.provider.tool_name) for name in tools), warn, self.profile.placeholders
         )
 
-    def without_state(self) -> Attempt:
-        """The same without any state. Raises RequestError."""
-        return prepare_attempt(self._client, self.target, self._credential, self._found, with_state=False)
-
     def without_secret(self, error: GatewayError) -> GatewayError:
         """The error as a client may see it, should the provider have repeated our credential."""
         if self._credential and len(self._credential) >= _SECRET_CHARS:
             return error.without(self._credential)
         return error
+
+
+class Mended(NamedTuple):
+    """An attempt in place of one that was refused, and the warning that says what was changed."""
+
+    attempt: Attempt
+    warning: str
 
 
 def prepare_attempt(

@@ -7,12 +7,13 @@
     exchange.receive_data(chunk)  *                bytes in, actions out,
     exchange.receive_end(error or None)            until the body is over or broke off
 
-    bytes ─► reader ─► stages ─► writer ─► gate ─► actions
-
 Actions come in the order in which the shell must carry them out: `Head` once, then `Send`. A `Store` is the last of its
 list: once it is done, or was given up, `receive_stored` gives the actions that waited for it. So what a turn leaves
-behind is stored before the client hears that the turn is over. When the provider refuses the state that it was
-given, the exchange is `unanswered` again: there is a new `upstream_request`.
+behind is stored before the client hears that the turn is over.
+
+An answer that fails before the client was shown any of it may be asked for again: the exchange is `unanswered` then.
+Where the provider refuses what the gateway has put into the request (state, betas), there is a new `upstream_request`.
+Else `following` says whom to ask and when: `begin` an attempt there, or `give_up`.
 
 No network, no clock and no randomness: `now` and `new_id` are handed in, so the same bytes give the same answer.
 `new_id` is called once for the response and once for each minted call, before the door sees the event.
@@ -20,28 +21,21 @@ No network, no clock and no randomness: `now` and `new_id` are handed in, so the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TypeVar
+from collections.abc import Callable
 
-from toolwire.conversation.sticky_model import sticky_item
 from toolwire.conversation.tool_call_ids import find_conversation
 from toolwire.exchange.actions import Action, Send, Store
+from toolwire.exchange.answer import Answer
 from toolwire.exchange.attempt import Attempt
 from toolwire.exchange.figures import Figures
-from toolwire.exchange.gate import Gate
 from toolwire.exchange.heads import Heads
 from toolwire.exchange.observer import Observer
 from toolwire.exchange.prepare import ClientRequest
-from toolwire.exchange.reader import Reader, reader_for
-from toolwire.exchange.stages import stages_for
+from toolwire.exchange.retries import Attempts, Next
 from toolwire.exchange.turn import Turn
-from toolwire.exchange.writer import writer_for
-from toolwire.model.errors import GatewayError, UpstreamProtocolError, UpstreamTruncated
-from toolwire.model.events import Batch, StreamFailed
+from toolwire.model.errors import GatewayError, UpstreamTruncated
 from toolwire.model.http import Head, Headers, UpstreamRequest
 from toolwire.model.warnings import Warnings
-
-T = TypeVar("T")
 
 
 class Exchange:
@@ -55,12 +49,13 @@ class Exchange:
         request_id: str,
         now: Callable[[], float],
         new_id: Callable[[int], str],
+        attempts: Attempts | None = None,
         state_seconds: int = 30 * 86_400,
         answer_headers: Headers = (),
         observer: Observer | None = None,
     ) -> None:
         """The first attempt. What this turn leaves in the store lives for `state_seconds`; `answer_headers` go with
-        every answer."""
+        every answer. `attempts`: whom else to ask; None: nobody."""
         self.client, self.answer_headers, self._observer = client, answer_headers, observer
         self.figures = Figures(client.request.stream, client.door.dialect, warnings=Warnings(client.warnings))
         self.conversation = find_conversation(
@@ -69,6 +64,9 @@ class Exchange:
         expires_at = int(now()) + state_seconds
         self._turn = Turn(client, self.conversation, self.figures, request_id, now, new_id, expires_at)
         self._heads = Heads(request_id, self.conversation.id, self.figures, answer_headers)
+        self.attempts = attempts if attempts is not None and attempts.planned else None
+        #: The next attempt, while it is to be begun.
+        self.following: Next | None = None
         #: Whether the answer is complete: the upstream has nothing more to say.
         self.over = False
         if observer is not None:
@@ -77,14 +75,12 @@ class Exchange:
 
     def begin(self, attempt: Attempt) -> None:
         """Begins an attempt: the first, or one in place of another of whose answer nothing was sent."""
-        self.attempt = attempt
-        self.figures.warn(*attempt.warnings)
+        self.attempt, self.following = attempt, None
+        self.figures.begin(attempt.warnings)
         self._heads.shown = attempt.provider.shown_headers if attempt.same_dialect else ()
-        self._stages = stages_for(self._turn, attempt)
-        self._writer = writer_for(self._turn, attempt, self._stages, self._heads)
-        sticky = sticky_item(self.client.request, self.client.tenant.name, attempt.target, self._turn.expires_at)
-        self._gate = Gate(self._stages.record, sticky, self.figures)
-        self._reader: Reader | None = None
+        self._heads.attempt = () if self.attempts is None else _attempt_headers(self.attempts.count, attempt)
+        may_follow = self.attempts is not None and self.attempts.may_follow
+        self._answer = Answer(self._turn, attempt, self._heads, self._observer, holds_start=may_follow)
         if self._observer is not None:
             self._observer.upstream_request(attempt.upstream_request)
 
@@ -95,13 +91,13 @@ class Exchange:
 
     @property
     def unanswered(self) -> bool:
-        """Whether `upstream_request` is still to be sent."""
-        return self._reader is None and not self.over
+        """Whether there is a request still to be sent: `upstream_request`, or that of the attempt that follows."""
+        return not self.over and (self.following is not None or not self._answer.begun)
 
     @property
     def finished(self) -> bool:
         """Whether the turn's end was seen: how many calls it has is known, and the client hears of it next."""
-        return self._stages.order.finished
+        return self._answer.finished
 
     # ------------------------------------------------------------ what the shell reports
 
@@ -109,114 +105,77 @@ class Exchange:
         """The upstream's status and headers (names in lower case)."""
         if self._observer is not None:
             self._observer.upstream_head(status, headers)
-        self.figures.upstream_status = status
-        self._heads.upstream_headers = headers
-        self._reader = reader_for(
-            status,
-            headers,
-            self.attempt.provider,
-            self.figures,
-            self.attempt.asked(self.figures.warn),
-            for_stream=self.client.request.stream,
-            observer=self._observer,
-        )
+        self._answer.receive_head(status, headers)
         return []
 
     def receive_data(self, data: bytes) -> list[Action]:
         """Some bytes of the upstream's body."""
-        if self.over or self._reader is None:
+        if self.over or not self._answer.begun or self.following is not None:
             return []
         if self._observer is not None:
             self._observer.upstream_data(data)
-        return self._pass(self._reader.feed, data)
+        return self._told(self._answer.receive_data(data))
 
     def receive_end(self, error: GatewayError | None = None) -> list[Action]:
         """The upstream's body is over, or broke off with `error`."""
         if self._observer is not None:
             self._observer.upstream_end(error)
-        if self.over:
+        if self.over or self.following is not None:
             return []
-        if self._reader is None:
-            return self.fail(error or UpstreamTruncated("the upstream closed the connection without an answer"))
-        return self._pass(self._reader.end, error)
+        if not self._answer.begun:
+            self._answer.error = error or UpstreamTruncated("the upstream closed the connection without an answer")
+        return self._told(self._answer.receive_end(error))
 
     def receive_stored(self, error: str | None = None) -> list[Action]:
         """A Store is done, or was given up with an error's code: what waited for it."""
-        return self._sent(self._writer.send(self._gate.release(error)))
+        return self._sent(self._answer.receive_stored(error))
 
     def fail(self, error: GatewayError) -> list[Action]:
         """End with an error: an HTTP answer while no head was sent, else the door's error event."""
         if self.over:
             return []
-        self.over = True
-        error = self.attempt.without_secret(error)
-        self.figures.error = error
-        held: list[Batch] = []
-        if self._heads.sent and not self._stages.order.ended:
-            held = self._observed(self._stages.broken())
-            self._observed([Batch((StreamFailed(error.code, error.message, error.status),))])
-        return self._sent(self._writer.fail(error, held))
+        self.over, self.following = True, None
+        self.figures.error = error = self.attempt.without_secret(error)
+        return self._sent(self._answer.fail(error))
+
+    def give_up(self) -> list[Action]:
+        """The attempt that follows cannot be made: the failure of the one before is the answer."""
+        assert self._answer.error is not None
+        return self.fail(self._answer.error)
 
     def early_head(self) -> Head | None:
         """The head to commit when the client must not wait longer for the upstream; None where that cannot be."""
-        return self._writer.early_head()
+        return self._answer.writer.early_head()
 
     def keep_alive(self) -> bytes:
         """Bytes that show life and change nothing. Whoever asks has committed a head, this one or the early one:
         what fails from now on is an error event."""
-        data = self._writer.keep_alive()
+        data = self._answer.writer.keep_alive()
         self._sent([Send(data)])
         return data
 
-    # ------------------------------------------------------------ batches
+    # ------------------------------------------------------------ after an attempt
 
-    def _pass(self, read: Callable[[T], Iterable[Batch]], given: T) -> list[Action]:
-        """What the reader makes of what came, through the stages to the client."""
-        written: list[bytes] = []
-        try:
-            for batch in read(given):
-                if self.over:  # what follows the end, such as a second [DONE]
-                    break
-                written.append(self._writer.write(self._observed(self._stages.take(batch))))
-                # Not before: what the door cannot show still becomes an error.
-                self.over = self._stages.order.ended
-        except RecursionError:
-            return self._broken(written, UpstreamProtocolError("the upstream's answer is nested too deeply"))
-        except GatewayError as error:
-            return self._broken(written, error)
-        return self._send(b"".join(written))
+    def _told(self, actions: list[Action]) -> list[Action]:
+        """The actions; where the attempt has failed, what is done about that."""
+        self.over = self._answer.over
+        error = self._answer.error
+        return self._sent(actions) if error is None else self._after(error)
 
-    def _send(self, data: bytes) -> list[Action]:
-        """The body's bytes, once what the turn leaves behind is stored."""
-        if self.finished and (items := self._gate.hold(data)):
-            return [Store(items)]
-        return self._sent(self._writer.send(data))
-
-    def _broken(self, written: list[bytes], error: GatewayError) -> list[Action]:
-        """The answer's end with an error. What was understood before reaches the client before; nothing is stored."""
-        if self.attempt.lacks_reasoning(self.figures.upstream_status, error):
-            return self._begin_again("reasoning_added", self.attempt.with_reasoning)
-        if self.attempt.refuses_state(self.figures.upstream_status, error):
-            return self._begin_again("state_refused", self.attempt.without_state)
-        if self.attempt.refuses_betas(self.figures.upstream_status, error):
-            return self._begin_again("betas_refused", self.attempt.without_betas)
-        before = self._sent(self._writer.send(b"".join(written))) if written else []
-        return before + self.fail(error)
-
-    def _begin_again(self, warning: str, prepared: Callable[[], Attempt]) -> list[Action]:
-        """The provider refuses the state that it was given, or not given: once more, otherwise."""
-        self.figures.warn(warning)
-        try:
-            self.begin(prepared())
-        except GatewayError as error:
+    def _after(self, error: GatewayError) -> list[Action]:
+        """The attempt has failed: another one, or the error."""
+        if self._answer.shown:
             return self.fail(error)
-        return []
-
-    def _observed(self, batches: list[Batch]) -> list[Batch]:
-        if self._observer is not None:
-            for batch in batches:
-                self._observer.batch(batch)
-        return batches
+        status = self.figures.upstream_status if self._answer.begun else None
+        try:
+            if (mended := self.attempt.mended(status, error)) is not None:
+                self.begin(mended.attempt)
+                self.figures.warn(mended.warning)
+                return []
+        except GatewayError as unmended:
+            error = unmended
+        self.following = None if self.attempts is None else self.attempts.after(error, status)
+        return [] if self.following is not None else self.fail(error)
 
     def _sent(self, actions: list[Action]) -> list[Action]:
         if self._observer is not None:
@@ -224,3 +183,10 @@ class Exchange:
                 if not isinstance(action, Store):
                     self._observer.sent(action.data if isinstance(action, Send) else action)
         return actions
+
+
+def _attempt_headers(count: int, attempt: Attempt) -> Headers:
+    """Who answers, and at which attempt: where there could have been several."""
+    target = f"{attempt.target.provider.name}/{attempt.target.model}"
+    shown = target if target.isascii() and target.isprintable() else attempt.target.provider.name
+    return (("x-toolwire-attempts", str(count)), ("x-toolwire-target", shown))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from toolwire.model.errors import GatewayError
@@ -49,6 +49,21 @@ class Figures:
     finish: str | None = None
     usage: Usage | None = None
     error: GatewayError | None = None
+    #: The warnings about the client's request, whoever answers it.
+    _of_request: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._of_request = tuple(self.warnings)
+
+    def begin(self, warnings: Iterable[str]) -> None:
+        """Begins an attempt, of which there are these warnings: what was noted of one before it, of whose answer
+        nothing was shown, is no longer true."""
+        self.tool_names.clear()
+        self.calls = self.argument_bytes = self.ids_minted = self.repaired_frames = 0
+        self.recovered = {}
+        self.upstream_status = self.model = self.finish = self.usage = None
+        self.warnings.reset(self._of_request)
+        self.warnings.add(*warnings)
 
     def warn(self, *codes: str) -> None:
         """Adds the codes that are new."""

@@ -21,28 +21,30 @@ class Heads:
 
     def __init__(self, request_id: str, conversation_id: str, figures: Figures, answer_headers: Headers) -> None:
         self._request_id, self._conversation_id, self._figures = request_id, conversation_id, figures
-        self._told = 0  # warnings that a head has told
+        self._told: frozenset[str] = frozenset()  # warnings that a head has told
         self.answer_headers = answer_headers
         #: Whether one is on its way: it is the only one.
         self.sent = False
         #: The provider's, names in lower case, and how those begin that its own clients are shown.
         self.upstream_headers: dict[str, str] = {}
         self.shown: tuple[str, ...] = ()
+        #: What is told of the attempt that answers.
+        self.attempt: Headers = ()
 
     def head(self, status: int, content_type: str, *more: tuple[str, str]) -> Head:
         """A head with the warnings that are known by now."""
         headers = [("content-type", content_type), *id_headers(self._request_id)]
         headers.append((CONVERSATION_HEADER, self._conversation_id))
         warnings = self._figures.warnings
-        self._told = len(warnings)
+        self._told = frozenset(warnings)
         if warnings:
             headers.append((HEADER, warnings.header()))
-        return Head(status, (*headers, *(self.answer_headers or self._limits()), *more))
+        return Head(status, (*headers, *self.attempt, *(self.answer_headers or self._limits()), *more))
 
     def late_warnings(self) -> str:
         """The warnings that no head has told yet, once, as the value of their header."""
-        told, self._told = self._told, len(self._figures.warnings)
-        return self._figures.warnings.header(since=told)
+        told, self._told = self._told, frozenset(self._figures.warnings)
+        return self._figures.warnings.header(told)
 
     def _limits(self) -> Headers:
         return tuple(

@@ -34,6 +34,18 @@ class ProviderConfig:
     key_header: str | None = None
     #: What a minted access token is asked for; None: the cloud's usual scope for models.
     scope: str | None = None
+    #: How many new conversations it gets, beside those of the provider's other endpoints.
+    weight: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """How often a request is sent while none of its answer was shown."""
+
+    #: Attempts at most, the first included; None: one at each target of its plan.
+    attempts: int | None = None
+    #: Seconds from the request on, after which no further attempt begins.
+    seconds: float = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +79,8 @@ class Tenant:
     #: What is done about an answer that does not keep to `tool_choice`; None: an error on the native door and under
     #: the preset `2api`, else a warning.
     tool_choice_not_honored: Literal["warn", "error"] | None = None
+    #: The models that are asked where the request's own fails and has no fallback of its own.
+    fallback: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +103,11 @@ class Settings:
     rates_table: str | None = None
     #: Days for which the store keeps a turn's ids and state.
     state_ttl_days: int = 30
+    #: A provider with several keys or regions -> each, the one of `providers` first.
+    endpoints: dict[str, tuple[ProviderConfig, ...]] = field(default_factory=dict)
+    #: A model, as a request names it or as "provider/model" -> the models that are asked where it fails.
+    fallbacks: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    retries: Retries = Retries()
 
 
 @dataclass(frozen=True, slots=True)

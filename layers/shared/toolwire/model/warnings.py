@@ -6,7 +6,7 @@ A code is snake_case; what it is about may follow a colon (`not_supported:seed`)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 #: The header of an answer that tells them; at the end of a stream, a comment.
 HEADER = "x-toolwire-warnings"
@@ -87,6 +87,10 @@ class Warnings:
         for code in codes:
             self._codes.setdefault(code)
 
+    def reset(self, codes: Iterable[str]) -> None:
+        """Has these codes alone: what all others were about is no longer so."""
+        self._codes = dict.fromkeys(codes)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._codes)
 
@@ -104,9 +108,9 @@ class Warnings:
     def __repr__(self) -> str:
         return f"Warnings({list(self)!r})"
 
-    def header(self, since: int = 0) -> str:
-        """The codes as one header's value, cut to `HEADER_CHARS`; without the first `since` of them."""
-        return ",".join(list(self)[since:])[:HEADER_CHARS]
+    def header(self, told: Container[str] = ()) -> str:
+        """The codes as one header's value, cut to `HEADER_CHARS`; without those that were told."""
+        return ",".join(code for code in self if code not in told)[:HEADER_CHARS]
 
     def explained(self) -> list[dict[str, str]]:
         """Each code with its sentence, as bodies tell them."""

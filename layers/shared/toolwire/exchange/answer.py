@@ -1,0 +1,160 @@
+"""The answer to one attempt: the upstream's bytes in, actions out.
+
+    bytes ─► reader ─► stages ─► start ─► writer ─► gate ─► actions
+
+What breaks it stands in `error`, and nothing was told of that yet: `fail` does, unless the exchange makes another
+attempt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from toolwire.conversation.sticky_model import sticky_item
+from toolwire.exchange.actions import Action, Store
+from toolwire.exchange.attempt import Attempt
+from toolwire.exchange.gate import Gate
+from toolwire.exchange.heads import Heads
+from toolwire.exchange.observer import Observer
+from toolwire.exchange.reader import Reader, reader_for
+from toolwire.exchange.stages import stages_for
+from toolwire.exchange.turn import Turn
+from toolwire.exchange.writer import writer_for
+from toolwire.model.errors import GatewayError, UpstreamProtocolError
+from toolwire.model.events import Batch, ReasoningStart, ResponseStart, StreamFailed, TextDelta, TextStart, UsageUpdate
+
+T = TypeVar("T")
+
+#: Events that show nothing of an answer yet. A delta of text may be empty: then it does not either.
+_BEFORE_CONTENT = frozenset({ResponseStart, TextStart, ReasoningStart, UsageUpdate})
+
+
+class Answer:
+    """See the module."""
+
+    def __init__(
+        self, turn: Turn, attempt: Attempt, heads: Heads, observer: Observer | None, *, holds_start: bool
+    ) -> None:
+        """`holds_start`: nothing is written before the first content, since another attempt may still take its
+        place."""
+        self._turn, self._attempt, self._heads, self._observer = turn, attempt, heads, observer
+        self._stages = stages_for(turn, attempt)
+        self.writer = writer_for(turn, attempt, self._stages, heads)
+        sticky = sticky_item(turn.client.request, turn.client.tenant.name, attempt.target, turn.expires_at)
+        self._gate = Gate(self._stages.record, sticky, turn.figures)
+        self._reader: Reader | None = None
+        self._start: list[Batch] | None = [] if holds_start else None
+        self._written: list[bytes] = []
+        #: Whether the client was sent some of it.
+        self.shown = False
+        #: Whether it is complete: the upstream has nothing more to say.
+        self.over = False
+        self.error: GatewayError | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether the upstream has sent its head."""
+        return self._reader is not None
+
+    @property
+    def finished(self) -> bool:
+        """Whether the turn's end was seen."""
+        return self._stages.order.finished
+
+    def receive_head(self, status: int, headers: dict[str, str]) -> None:
+        """The upstream's status and headers (names in lower case)."""
+        figures = self._turn.figures
+        figures.upstream_status = status
+        self._heads.upstream_headers = headers
+        self._reader = reader_for(
+            status,
+            headers,
+            self._attempt.provider,
+            figures,
+            self._attempt.asked(figures.warn),
+            for_stream=self._turn.client.request.stream,
+            observer=self._observer,
+        )
+
+    def receive_data(self, data: bytes) -> list[Action]:
+        """Some bytes of the upstream's body."""
+        return [] if self._reader is None else self._pass(self._reader.feed, data)
+
+    def receive_end(self, error: GatewayError | None) -> list[Action]:
+        """The upstream's body is over, or broke off with `error`."""
+        return [] if self._reader is None else self._pass(self._reader.end, error)
+
+    def receive_stored(self, error: str | None) -> list[Action]:
+        """What waited for the store."""
+        return self._send(self._gate.release(error))
+
+    def fail(self, error: GatewayError) -> list[Action]:
+        """The end with an error. What was understood before reaches the client before; nothing is stored."""
+        self.over = True
+        before = self._send(b"".join(self._written)) if self._written else []
+        held: list[Batch] = []
+        if self._heads.sent and not self._stages.order.ended:
+            held = self._observed(self._begun_with(self._stages.broken()))
+            self._observed([Batch((StreamFailed(error.code, error.message, error.status),))])
+        return before + self.writer.fail(error, held)
+
+    def _pass(self, read: Callable[[T], Iterable[Batch]], given: T) -> list[Action]:
+        """What the reader makes of what came, through the stages to the client."""
+        written = self._written = []
+        try:
+            for batch in read(given):
+                if self.over:  # what follows the end, such as a second [DONE]
+                    break
+                batches = self._stages.take(batch)
+                if self._start is not None:
+                    batches = self._from_content_on(batches)
+                written.append(self.writer.write(self._observed(batches)))
+                # Not before: what the door cannot show still becomes an error.
+                self.over = self._stages.order.ended
+        except RecursionError:
+            self.error = UpstreamProtocolError("the upstream's answer is nested too deeply")
+        except GatewayError as error:
+            self.error = error
+        if self.over:
+            self.error = None  # what follows the end is nobody's answer
+        if self.error is not None:
+            return []
+        data = b"".join(written)
+        if self.finished and (items := self._gate.hold(data)):
+            return [Store(items)]
+        return self._send(data)
+
+    def _from_content_on(self, batches: list[Batch]) -> list[Batch]:
+        """Nothing, up to the first batch with content; then all that was held."""
+        held = self._begun_with(batches)
+        if any(map(_has_content, batches)):
+            return held
+        self._start = held
+        return []
+
+    def _begun_with(self, batches: list[Batch]) -> list[Batch]:
+        """The batches behind those that were held of the answer's start."""
+        held, self._start = self._start or [], None
+        return [*held, *batches]
+
+    def _send(self, data: bytes) -> list[Action]:
+        if self._start is not None:
+            return []
+        actions = self.writer.send(data)
+        self.shown = self.shown or bool(actions)
+        return actions
+
+    def _observed(self, batches: list[Batch]) -> list[Batch]:
+        if self._observer is not None:
+            for batch in batches:
+                self._observer.batch(batch)
+        return batches
+
+
+def _has_content(batch: Batch) -> bool:
+    """Whether the batch shows some of an answer, or its end."""
+    return any(
+        type(event) not in _BEFORE_CONTENT and not (type(event) is TextDelta and not event.text)
+        for event in batch.events
+    )

@@ -1,0 +1,117 @@
+"""Where a request may go: the targets that are asked for its answer, in order, until one gives it.
+
+    the model's own        each of its provider's endpoints (other keys or regions), a conversation's own one first
+    fallback models        of the header `x-toolwire-fallback`, else of the model, else of the tenant
+
+A conversation keeps its endpoint while that answers: the account's prompt cache is there, and an account refuses the
+state that another one has given.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from toolwire.conversation.tool_call_ids import find_conversation
+from toolwire.exchange.prepare import ClientRequest, target_of
+from toolwire.exchange.routing import check_model, may_use
+from toolwire.model.errors import RequestError
+from toolwire.model.settings import ProviderConfig, Retries, Settings, Target
+
+#: The header that names fallback models, divided by commas; "off": none.
+FALLBACK_HEADER = "x-toolwire-fallback"
+
+#: Fallback models of one request at most, and attempts at its answer.
+MOST_FALLBACKS, MOST_ATTEMPTS = 8, 10
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The targets of one request, and how they may be asked. `more`: those behind the first."""
+
+    first: Target
+    more: tuple[Target, ...] = ()
+    retries: Retries = Retries()
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """All targets, in order."""
+        return (self.first, *self.more)
+
+    @property
+    def most(self) -> int:
+        """How many attempts there may be. Without a number in the configuration: one a target."""
+        return min(self.retries.attempts or len(self.more) + 1, MOST_ATTEMPTS)
+
+
+def plan_for(client: ClientRequest, target: Target, settings: Settings, chance: Callable[[], float]) -> Plan:
+    """The plan of a request whose model leads to `target`. `chance` gives a number from 0 up to 1, which chooses the
+    endpoint of a conversation that is new. Raises RequestError for a fallback model that leads nowhere or may not be
+    used, where the client named it."""
+    own = _own(client, target, settings, chance)
+    fallbacks = tuple(_fallbacks(client, target, settings))
+    more = tuple(dict.fromkeys(it for it in (*own[1:], *fallbacks) if it != own[0]))
+    return Plan(own[0], more, settings.retries)
+
+
+def _own(
+    client: ClientRequest, target: Target, settings: Settings, chance: Callable[[], float]
+) -> tuple[Target, ...]:
+    """The target at each endpoint of its provider."""
+    endpoints = settings.endpoints.get(target.provider.name)
+    if endpoints is None:
+        return (target,)
+    token = find_conversation(
+        client.request, client.http.headers, client.tenant.name, lambda _: "", client.door.conversation_headers
+    ).token
+    place = _place_of(token) if token else chance()
+    # What was found out about the model's wire holds at every endpoint.
+    return tuple(
+        replace(target, provider=replace(endpoint, wire=target.provider.wire))
+        for endpoint in _from_place(endpoints, place)
+    )
+
+
+def _from_place(endpoints: tuple[ProviderConfig, ...], place: float) -> Iterator[ProviderConfig]:
+    """All endpoints, from the one at this place on: each takes as much of the line from 0 to 1 as it has weight."""
+    at, first = place * sum(endpoint.weight for endpoint in endpoints), 0
+    while first < len(endpoints) - 1 and at >= endpoints[first].weight:
+        at -= endpoints[first].weight
+        first += 1
+    yield from endpoints[first:]
+    yield from endpoints[:first]
+
+
+def _place_of(token: str) -> float:
+    """A conversation's place, from 0 up to 1: the same on every turn."""
+    return int.from_bytes(hashlib.sha256(token.encode()).digest()[:6], "big") / (1 << 48)
+
+
+def _fallbacks(client: ClientRequest, target: Target, settings: Settings) -> Iterator[Target]:
+    named = client.http.headers.get(FALLBACK_HEADER)
+    if named is not None:
+        yield from _named_fallbacks(client, named, settings)
+        return
+    model, full = client.request.model, f"{target.provider.name}/{target.model}"
+    for name in settings.fallbacks.get(model) or settings.fallbacks.get(full) or client.tenant.fallback:
+        fallback = target_of(name, client.door.dialect, settings)
+        if may_use(client.tenant, name, fallback):
+            yield fallback
+
+
+def _named_fallbacks(client: ClientRequest, named: str, settings: Settings) -> Iterator[Target]:
+    """The targets of the header. Raises RequestError."""
+    names = [name for part in named.split(",") if (name := part.strip())]
+    if [name.lower() for name in names] == ["off"]:
+        return
+    if len(names) > MOST_FALLBACKS:
+        message = f"the header `{FALLBACK_HEADER}` names {len(names)} models; write {MOST_FALLBACKS} at most"
+        raise RequestError(message, code="invalid_option", param=FALLBACK_HEADER)
+    for name in names:
+        try:
+            target = target_of(name, client.door.dialect, settings)
+            check_model(client.tenant, name, target)
+        except RequestError as error:
+            raise RequestError(error.message, code=error.code, status=error.status, param=FALLBACK_HEADER) from None
+        yield target

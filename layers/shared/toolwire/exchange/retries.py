@@ -1,0 +1,144 @@
+"""Whether a request is sent once more after a failure, to whom, and when. Pure: the time and chance are handed in.
+
+    408 429 5xx 529, no connection, a timeout, a cut, an error event     any target of the plan, this one too
+    the credential was refused (401 403), or its account is empty (402)   another target
+    any other 4xx, and what the model wrote                               none
+
+Another target is asked at once; one that has failed is asked again after a pause: exponential, with full jitter, and
+not before the moment that it named itself (`Retry-After`). Whether anything of an answer was shown is for the exchange
+to know: then nothing is sent again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Literal, NamedTuple
+
+from toolwire.exchange.plan import Plan
+from toolwire.model.errors import GatewayError, UpstreamError, UpstreamProtocolError
+from toolwire.model.settings import Target
+
+#: The longest pause before a target's second attempt, in seconds; it doubles with every further one, up to the most.
+_FIRST_PAUSE, _MOST_PAUSE = 0.5, 8.0
+
+#: What `UpstreamError`s are called that are about an answer's way and not about what is in it.
+_ON_THE_WAY = frozenset(
+    {"upstream_error", "upstream_overloaded", "upstream_timeout", "upstream_truncated", "upstream_unreachable"}
+)
+
+#: Who may be asked after a failure.
+Others = Literal["any", "another", "none"]
+
+
+def who_may_follow(error: GatewayError, status: int | None) -> Others:
+    """Who may be asked after this failure. `status`: the HTTP status of the upstream's answer; None where there was
+    none."""
+    if not isinstance(error, UpstreamError):
+        return "none"
+    if error.code == "upstream_authentication_failed" or error.status == 402:
+        return "another"
+    if error.retry is False:
+        return "none"
+    if isinstance(error, UpstreamProtocolError):
+        return "any" if error.code == UpstreamProtocolError.code else "none"
+    within = status is not None and 200 <= status < 300
+    if within and error.status == 502 and error.code.startswith("upstream_") and error.code not in _ON_THE_WAY:
+        return "none"  # it is about the model's words: `upstream_malformed_function_call`
+    return "any" if error.status >= 500 or error.status in (408, 429) else "none"
+
+
+class Next(NamedTuple):
+    """An attempt that is to be made, in so many seconds."""
+
+    target: Target
+    pause: float
+
+
+@dataclass(slots=True)
+class _Place:
+    """A target of the plan. `asked`: how often it was; `ready_at`: before that it is not asked again."""
+
+    target: Target
+    asked: int = 0
+    ready_at: float = 0.0
+    usable: bool = True
+
+
+class Attempts:
+    """The attempts at one request's answer. The first is under way when this begins."""
+
+    def __init__(self, plan: Plan, ends_at: float, now: Callable[[], float], chance: Callable[[], float]) -> None:
+        """No attempt begins after `ends_at`, a moment of `now` (seconds since 1970). `chance` gives a number from 0 up
+        to 1."""
+        self._places = [_Place(target) for target in plan.targets]
+        self._again = plan.retries.attempts is not None
+        self._most, self._ends_at, self._now, self._chance = plan.most, ends_at, now, chance
+        self._at = 0
+        #: How many there were, the one that is under way included.
+        self.count = 1
+
+    @property
+    def planned(self) -> bool:
+        """Whether there may be more than one."""
+        return self._most > 1
+
+    @property
+    def may_follow(self) -> bool:
+        """Whether another may follow the one that is under way."""
+        return self.count < self._most
+
+    @property
+    def target(self) -> Target:
+        """Whom the one that is under way asks."""
+        return self._places[self._at].target
+
+    def after(self, error: GatewayError, status: int | None) -> Next | None:
+        """The attempt after one that failed with `error`, and what the upstream's HTTP status was; None where there is
+        none."""
+        if not self.may_follow or (others := who_may_follow(error, status)) == "none":
+            return None
+        place, now = self._places[self._at], self._now()
+        place.usable = others == "any" and self._again
+        place.ready_at = now + max(self._backoff(place.asked), _wanted_pause(error.retry_after, now))
+        place.asked += 1
+        following = self._next(now)
+        if following is not None:
+            self.count += 1
+        return following
+
+    def instead(self) -> Next | None:
+        """The attempt in place of one whose target cannot be asked at all; None where there is none."""
+        self._places[self._at].usable = False
+        return self._next(self._now())
+
+    def _next(self, now: float) -> Next | None:
+        """The next target in the plan's order that is ready, else the one that is ready first."""
+        order = [(self._at + step) % len(self._places) for step in range(1, len(self._places) + 1)]
+        usable = [at for at in order if self._places[at].usable]
+        if not usable:
+            return None
+        at = min(usable, key=lambda at: max(now, self._places[at].ready_at))
+        pause = max(0.0, self._places[at].ready_at - now)
+        if now + pause >= self._ends_at:
+            return None
+        self._at = at
+        return Next(self._places[at].target, pause)
+
+    def _backoff(self, asked: int) -> float:
+        return self._chance() * min(_MOST_PAUSE, _FIRST_PAUSE * 2.0**asked)
+
+
+def _wanted_pause(retry_after: str | None, now: float) -> float:
+    """The seconds that a `Retry-After` asks for; nothing where it cannot be read."""
+    if retry_after is None:
+        return 0.0
+    try:
+        return float(retry_after)
+    except ValueError:
+        pass
+    try:
+        return parsedate_to_datetime(retry_after).timestamp() - now
+    except (ValueError, TypeError, OverflowError):
+        return 0.0
