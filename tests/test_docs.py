@@ -169,6 +169,7 @@ def full_record() -> observe.RequestRecord:
         warnings=Warnings(["unknown_field:temperatur"]), upstream_status=200, model="m", finish="stop",
         usage=Usage(1, 1, reported_total=3),
     )  # fmt: skip
+    record.attempts = 2
     return record
 
 

@@ -14,7 +14,7 @@ from tests.policy.door_clients import CLIENTS
 from toolwire.doors import DOORS, load_door
 from toolwire.model.http import Head, HttpRequest
 from toolwire.model.settings import ProviderConfig, Settings, Tenant
-from toolwire.shell.serve import admission, observe
+from toolwire.shell.serve import admission, attempts, observe
 from toolwire.shell.serve.native import serve_native
 
 KEY, SECRET = "tw-key", "sk-a-provider-secret"
@@ -154,12 +154,13 @@ MODELS = ["openai/gpt-4.1", "openai/gpt-5.6", "anthropic/claude-sonnet-5", "goog
 def test_what_is_shown_is_what_is_sent(door: str, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Route, wire, policy and writer are those of the real request; `tools/check` agrees on wire and tools."""
     monkeypatch.setattr(admission, "current_settings", lambda: SETTINGS)
-    monkeypatch.setattr(admission, "_listening", lambda target: target)  # the demo's address stays a path
+    monkeypatch.setattr(attempts, "_listening", lambda target: target)  # the demo's address stays a path
     body = {**CLIENTS[door].body([dict(FUNCTION)], "required", None, True), "model": model}
     headers = {"x-api-key": KEY, "x-toolwire-schema-mode": "reject"}
     record = observe.RequestRecord("req-1", door)
     request = HttpRequest("POST", "/", headers, json.dumps(body).encode())
-    real = admission.open_exchange(load_door(door), request, record).upstream_request
+    exchange, _ = admission.open_exchange(load_door(door), request, 60.0, record)
+    real = exchange.upstream_request
 
     _, shown = ask(TRANSLATE, {"door": door, "body": body}, headers)
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.shell.boto3_clients import use_boto3
 from toolwire.model.limits import PRESET_2API, PRESET_AGENTS
-from toolwire.model.settings import ProviderConfig, Settings
+from toolwire.model.settings import ProviderConfig, Retries, Settings
 from toolwire.providers import WIRES
 from toolwire.providers.hosts import HOSTS, Host
 from toolwire.providers.profiles import PROFILES
@@ -128,6 +128,33 @@ def test_aliases_and_tenant() -> None:
     assert settings.tenant.limits == PRESET_2API
 
 
+def test_a_provider_has_several_endpoints() -> None:
+    settings = load(
+        """
+        [retries]
+        attempts = 4
+        [fallbacks]
+        "openai/gpt" = ["anthropic/claude"]
+        [providers.openai]
+        base_url = "https://eu.example/v1"
+        [[providers.openai.endpoints]]
+        credential = "env:ONE"
+        weight = 3
+        [[providers.openai.endpoints]]
+        credential = "env:OTHER"
+        base_url = "https://us.example/v1"
+        """
+    )
+
+    first, other = settings.endpoints["openai"]
+    assert settings.providers["openai"] == first
+    assert (first.base_url, first.credential, first.weight) == ("https://eu.example/v1", "env:ONE", 3)
+    assert (other.base_url, other.credential, other.weight) == ("https://us.example/v1", "env:OTHER", 1)
+    assert first.profile == other.profile == "openai"
+    assert settings.retries == Retries(4)
+    assert settings.fallbacks == {"openai/gpt": ("anthropic/claude",)}
+
+
 ACME = '[providers.acme]\nwire = "openai_chat"\nbase_url = "https://acme.example/v1"\n'
 
 
@@ -137,7 +164,7 @@ ACME = '[providers.acme]\nwire = "openai_chat"\nbase_url = "https://acme.example
         ("[providers", "toolwire.toml: this is not TOML"),
         (
             "[provider.openai]",
-            "provider: there is no such key; known here: providers, aliases, tenants. Did you mean 'providers'?",
+            "provider: there is no such key; known here: providers, .*, fallbacks. Did you mean 'providers'?",
         ),
         ("providers = 3", r"providers: write a section \[providers\], not 3\."),
         ("[providers]\nopenai = 3", r"providers.openai: write a section \[providers.openai\], not 3\."),
@@ -174,6 +201,15 @@ ACME = '[providers.acme]\nwire = "openai_chat"\nbase_url = "https://acme.example
         ('[aliases]\n"*-*" = "openai/m"', "a pattern has one"),
         ('[aliases]\nfast = "openai/*"', "a pattern has one"),
         ("[aliases]\nfast = 1", 'aliases."fast": write a text in quotes, not 1'),
+        ("[retries]\nattempts = 0", "retries.attempts: write a whole number from 1 to 10, not 0"),
+        ("[retries]\ntimes = 2", "retries.times: there is no such key; known here: attempts, seconds"),
+        ('[fallbacks]\n"openai/m" = "anthropic/m"', 'fallbacks."openai/m": write a list of models'),
+        ('[fallbacks]\n"openai/m" = ["acme/m"]', "fallbacks.\"openai/m\": 'acme/m' leads nowhere"),
+        ('[fallbacks]\nfast = ["openai/m"]', "fallbacks.\"fast\": 'fast' leads nowhere"),
+        ('[tenants.default]\nfallback = ["fast"]', "tenants.default.fallback: 'fast' leads nowhere"),
+        ("[providers.openai]\nendpoints = 2", r"providers.openai.endpoints: write a section \[\[providers.openai"),
+        ("[[providers.openai.endpoints]]\nwieght = 2", r"endpoints\[0\].wieght: there is no such key; .*'weight'"),
+        ('[[providers.openai.endpoints]]\ncredential = "sk-hush"', r"openai.endpoints\[0\].credential: write "),
         ("[tenants.other]", "tenants.other: there is no such key; known here: default"),
         ("[tenants.default]\nrates = 1", "tenants.default.rates: there is no such key; known here: preset"),
         ('[tenants.default]\npreset = "x"', "tenants.default.preset: 'x' is not known; write one of: 2api, agents"),

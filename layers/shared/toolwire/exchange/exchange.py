@@ -95,6 +95,11 @@ class Exchange:
         return not self.over and (self.following is not None or not self._answer.begun)
 
     @property
+    def error(self) -> GatewayError | None:
+        """What the attempt has failed with."""
+        return self._answer.error
+
+    @property
     def finished(self) -> bool:
         """Whether the turn's end was seen: how many calls it has is known, and the client hears of it next."""
         return self._answer.finished
@@ -140,8 +145,8 @@ class Exchange:
 
     def give_up(self) -> list[Action]:
         """The attempt that follows cannot be made: the failure of the one before is the answer."""
-        assert self._answer.error is not None
-        return self.fail(self._answer.error)
+        assert self.error is not None
+        return self.fail(self.error)
 
     def early_head(self) -> Head | None:
         """The head to commit when the client must not wait longer for the upstream; None where that cannot be."""

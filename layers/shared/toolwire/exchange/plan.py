@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from toolwire.conversation.tool_call_ids import find_conversation
 from toolwire.exchange.prepare import ClientRequest, target_of
@@ -32,7 +32,7 @@ class Plan:
 
     first: Target
     more: tuple[Target, ...] = ()
-    retries: Retries = Retries()
+    retries: Retries = field(default_factory=Retries)
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -55,9 +55,7 @@ def plan_for(client: ClientRequest, target: Target, settings: Settings, chance: 
     return Plan(own[0], more, settings.retries)
 
 
-def _own(
-    client: ClientRequest, target: Target, settings: Settings, chance: Callable[[], float]
-) -> tuple[Target, ...]:
+def _own(client: ClientRequest, target: Target, settings: Settings, chance: Callable[[], float]) -> tuple[Target, ...]:
     """The target at each endpoint of its provider."""
     endpoints = settings.endpoints.get(target.provider.name)
     if endpoints is None:

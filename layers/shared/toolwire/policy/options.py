@@ -4,6 +4,7 @@
     x-toolwire-schema-mode               convert | reject | lossy
     x-toolwire-recover-text-calls        on | off
     x-toolwire-events                    standard | extended
+    x-toolwire-fallback                  models, or off: read by `exchange.plan`
 
 No provider gets them. An unknown name or value is refused: otherwise a mistyped option would go unnoticed.
 """
@@ -19,8 +20,8 @@ from toolwire.model.request import RequestOptions
 
 _PREFIX = "x-toolwire-"
 
-#: Headers of this prefix that are no options: the mark on the gateway's own requests.
-_NOT_OPTIONS = frozenset({"x-toolwire-hop"})
+#: Headers of this prefix that are read elsewhere: the mark on the gateway's own requests, and where a request may go.
+_NOT_OPTIONS = frozenset({"x-toolwire-hop", "x-toolwire-fallback"})
 
 _SWITCH = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
 

@@ -6,25 +6,25 @@ is refused before anything is sent upstream.
 
 from __future__ import annotations
 
+import random
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from toolwire.conversation.tool_call_ids import ALPHABET
 from toolwire.doors import Door
-from toolwire.exchange.attempt import prepare_attempt
 from toolwire.exchange.exchange import Exchange
+from toolwire.exchange.plan import plan_for
 from toolwire.exchange.prepare import check_loop, prepare
 from toolwire.exchange.routing import check_door
 from toolwire.model.http import Headers, HttpRequest
-from toolwire.model.settings import Settings, Target, Tenant
-from toolwire.providers.hosts import DEMO
-from toolwire.shell.access.credentials import credential
+from toolwire.model.settings import Settings, Tenant
 from toolwire.shell.access.keys import authenticate
 from toolwire.shell.access.rates import admit, charge
 from toolwire.shell.serve import observe
+from toolwire.shell.serve.attempts import Preparation
 from toolwire.shell.serve.watch import watched_clock, watched_ids
 from toolwire.shell.settings.configuration import current_settings
 from toolwire.shell.store.sticky import with_known_model
@@ -50,17 +50,19 @@ def admit_client(door: Door, request: HttpRequest, record: observe.RequestRecord
     return Admitted(settings, tenant, admit(tenant, door, settings, time.time()))
 
 
-def open_exchange(door: Door, request: HttpRequest, record: observe.RequestRecord) -> Exchange:
-    """The exchange for a client's request. Raises GatewayError and SettingsError."""
+def open_exchange(
+    door: Door, request: HttpRequest, seconds: float, record: observe.RequestRecord
+) -> tuple[Exchange, Preparation]:
+    """The exchange for a client's request, and what prepares its further attempts. The answer must be there in so many
+    seconds. Raises GatewayError and SettingsError."""
     admitted = admit_client(door, request, record)
     if (watch := observe.current_watch.get()) is not None:
         watch.admitted(admitted)
     settings, tenant = admitted.settings, admitted.tenant
     client, target = prepare(door, request, settings, tenant, partial(with_known_model, record=record))
-    record.target = target
-    found_credential = credential(target.provider)
     found = recall(client.request, record)
-    attempt = prepare_attempt(client, _listening(target), found_credential, found)
+    preparation = Preparation(client, found, record)
+    attempt = preparation.first(plan_for(client, target, settings, random.random), seconds)
     now: Callable[[], float] = time.time
     new_id: Callable[[int], str] = _new_id
     if watch is not None:
@@ -72,23 +74,14 @@ def open_exchange(door: Door, request: HttpRequest, record: observe.RequestRecor
         request_id=record.request_id,
         now=now,
         new_id=new_id,
+        attempts=preparation.attempts,
         state_seconds=settings.state_ttl_days * 86_400,
         answer_headers=admitted.rate_headers,
         observer=watch or observe.call_lines(record.request_id),
     )
     record.figures = exchange.figures
     record.charge = lambda calls: charge(tenant, calls, settings, time.time())
-    return exchange
-
-
-def _listening(target: Target) -> Target:
-    """The target with, for the demo, the address at which its server listens."""
-    provider = target.provider
-    if provider.name != DEMO:
-        return target
-    from toolwire.demo.server import demo_base_url  # only who asks for the demo starts its server
-
-    return replace(target, provider=replace(provider, base_url=demo_base_url() + provider.base_url))
+    return exchange, preparation
 
 
 def _new_id(length: int) -> str:

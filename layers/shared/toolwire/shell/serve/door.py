@@ -28,6 +28,7 @@ from toolwire.shell.access.aws_signing import signed
 from toolwire.shell.network.upstream import Upstream
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.admission import open_exchange
+from toolwire.shell.serve.attempts import Preparation, go_on
 from toolwire.shell.serve.output import Answer, current_output
 from toolwire.shell.serve.proxy_event import IGNORED, error_head, http_request, is_proxy_event, request_id
 from toolwire.shell.settings.configuration import SettingsError, current_settings
@@ -88,8 +89,9 @@ def _answer(door: Door, event: dict[str, Any], context: Any, record: observe.Req
     """The exchange's answer or its request's tokens, or the door's error where there is no exchange."""
     try:
         request = http_request(event)
-        exchange = open_exchange(door, request, record)
-        expires = time.monotonic() + seconds_left(context)
+        seconds = seconds_left(context)
+        expires = time.monotonic() + seconds
+        exchange, preparation = open_exchange(door, request, seconds, record)
         document = _counted(door.count_renderer(request), exchange, expires, record)
         document = document or _compacted(door.compaction(request), exchange, expires, record)
     except Exception as failure:  # noqa: BLE001 - a request is answered, whatever happens
@@ -98,7 +100,7 @@ def _answer(door: Door, event: dict[str, Any], context: Any, record: observe.Req
         head = error_head(error, "application/json", record.request_id)
         document = head, door.render_error(error, record.request_id)
     if document is None:
-        yield from _relay(exchange, expires, record)
+        yield from _relay(exchange, preparation, expires, record)
         return
     head, body = document
     record.status = head.status
@@ -137,38 +139,48 @@ def _document_head(exchange: Exchange, warnings: Warnings, record: observe.Reque
     return Head(200, fields)
 
 
-def _relay(exchange: Exchange, expires: float, record: observe.RequestRecord) -> Iterator[Head | bytes]:
-    """Sends the exchange's request and carries the answer, until either side ends it."""
+def _relay(
+    exchange: Exchange, preparation: Preparation, expires: float, record: observe.RequestRecord
+) -> Iterator[Head | bytes]:
+    """Sends the exchange's requests and carries the answer, until either side ends it."""
     output = current_output.get()
     early_head = exchange.early_head()
     if output is not None and early_head is not None:
         output.on_silence(early_head, exchange.keep_alive)
     try:
         while exchange.unanswered:
+            if exchange.following is not None and not go_on(exchange, preparation, record):
+                yield from _sent(exchange, exchange.give_up(), record)
+                return
             yield from _asked(exchange, expires, record)
-        return
     except ClientGone:
         raise
-    except UpstreamError as broken:
-        ending = exchange.receive_end(broken)
     except Exception as failure:
         error = _as_gateway_error(failure, record)
         record.failed(error)
         ending = exchange.fail(error)
         if not ending:
             raise  # it has said its last word already: the runner must not make that look like a proper end
-    yield from _sent(exchange, ending, record)
+        yield from _sent(exchange, ending, record)
 
 
 def _asked(exchange: Exchange, expires: float, record: observe.RequestRecord) -> Iterator[Head | bytes]:
-    """Sends the exchange's request and carries the answer to its end."""
+    """Sends the exchange's request and carries the answer to its end, or as far as it comes."""
+    try:
+        yield from _carried(exchange, expires, record)
+    except UpstreamError as broken:
+        yield from _sent(exchange, exchange.receive_end(broken), record)
+
+
+def _carried(exchange: Exchange, expires: float, record: observe.RequestRecord) -> Iterator[Head | bytes]:
+    """Sends the exchange's request and carries the answer to its end. Raises UpstreamError."""
     request = outgoing(exchange, exchange.upstream_request)
     warm = current_store().warm if record.tools else None  # a call's id may have to be stored
     with upstream().send(request, expires=expires, while_waiting=warm) as answer:
         yield from _sent(exchange, exchange.receive_head(answer.status, answer.headers), record)
         for data in answer.chunks():
             yield from _sent(exchange, exchange.receive_data(data), record)
-            if exchange.figures.error is not None:
+            if exchange.error is not None:
                 return  # what still comes would be paid for and thrown away
             if exchange.over:
                 answer.expire_within(LINGER_SECONDS)

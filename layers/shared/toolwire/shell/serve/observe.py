@@ -73,6 +73,9 @@ class RequestRecord:
     #: The error that ended the request. Its message is for whoever asked, and for no log.
     error: GatewayError | None = None
     figures: Figures | None = None
+    #: Attempts at the answer that were begun, and the moment of the last one's begin.
+    attempts: int = 0
+    attempt_began: float = field(init=False, default=0.0)
     #: Counts the answer's calls against the tenant's rates, once.
     charge: Callable[[int], None] | None = None
     store_error: str | None = None
@@ -95,6 +98,25 @@ class RequestRecord:
             charge, self.charge = self.charge, None
             charge(self.figures.calls)
 
+    def begin_attempt(self, target: Target) -> None:
+        """Notes that an attempt is ready to be sent."""
+        self.target, self.attempts, self.attempt_began = target, self.attempts + 1, self.clock()
+
+    def attempt_failed(self, error: GatewayError, pause: float) -> None:
+        """Logs an attempt that another one will follow, in `pause` seconds."""
+        assert self.target is not None
+        fields = {
+            "request_id": self.request_id,
+            "attempt": self.attempts,
+            "gen_ai.provider.name": self.target.provider.name,
+            "gen_ai.request.model": short(self.target.model),
+            "upstream_status": None if self.figures is None else self.figures.upstream_status,
+            "error_code": code_of(error),
+            "duration_ms": milliseconds(self.clock() - self.attempt_began),
+            "pause_ms": milliseconds(pause),
+        }
+        logger().warning("attempt", extra={name: value for name, value in fields.items() if value is not None})
+
     def store_failed(self, doing: Literal["read", "write"], error: Exception) -> None:
         """Notes that the store failed, which ends no request."""
         self.store_error = f"{doing}_{getattr(error, 'code', 'failed')}"
@@ -103,11 +125,16 @@ class RequestRecord:
     def failed(self, error: GatewayError) -> None:
         """Notes the error that ended the request."""
         self.error = error
-        self.error_code = error.code if _CODE.fullmatch(error.code) else "upstream_error"
+        self.error_code = code_of(error)
         if isinstance(error, RequestError):
             self.outcome = "request_error"
         else:
             self.outcome = "upstream_error" if isinstance(error, UpstreamError) else "internal_error"
+
+
+def code_of(error: GatewayError) -> str:
+    """An error's code as a log bears it."""
+    return error.code if _CODE.fullmatch(error.code) else "upstream_error"
 
 
 @functools.cache
@@ -166,6 +193,7 @@ def _line(record: RequestRecord) -> dict[str, object]:
         "ttfb_ms": None if record.first_byte is None else milliseconds(record.first_byte - record.started),
         "model": short(record.requested_model),
         "tools": record.tools or None,
+        "attempts": record.attempts if record.attempts > 1 else None,
     }
     if target is not None:
         fields["gen_ai.operation.name"] = "chat"
@@ -204,6 +232,7 @@ def _write_metrics(record: RequestRecord) -> None:
     metrics.add_dimension("provider", record.target.provider.name if record.target else "none")
     metrics.add_dimension("outcome", record.outcome)
     metrics.add_metric("Requests", MetricUnit.Count, 1)
+    metrics.add_metric("Attempts", MetricUnit.Count, record.attempts)
     if record.first_byte is not None:
         metrics.add_metric("TimeToFirstByte", MetricUnit.Milliseconds, milliseconds(record.first_byte - record.started))
     if record.figures is not None:

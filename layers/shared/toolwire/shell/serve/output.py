@@ -133,6 +133,10 @@ class Output:
         `deadline` is a moment of the clock; past it, TimeoutError. The one poll wakes for whichever comes first: the
         upstream, the client hanging up, the keep-alive's moment, the deadline.
         """
+        self._wait(upstream, deadline, events)
+
+    def _wait(self, upstream: socket.socket | None, deadline: float, events: int = 0) -> None:
+        """Until `upstream` is ready, if there is one; TimeoutError at the deadline."""
         self.flush()
         while True:
             now = self._clock()
@@ -141,6 +145,11 @@ class Output:
             next_moment = min(deadline, self._break_silence(now))
             if self._poll(upstream, next_moment - self._clock(), events):
                 return
+
+    def pause(self, seconds: float) -> None:
+        """Flushes, and keeps the client company for so long."""
+        with suppress(TimeoutError):
+            self._wait(None, self._clock() + seconds)
 
     def _take(self, length: int | None) -> bytes:
         """Empties the buffer into bytes for the wire."""
@@ -183,10 +192,11 @@ class Output:
         self._quiet_since = now  # also where there was nothing to say, or this would spin
         return now + self._keep_alive_seconds
 
-    def _poll(self, upstream: socket.socket, seconds: float, events: int) -> bool:
+    def _poll(self, upstream: socket.socket | None, seconds: float, events: int) -> bool:
         """Whether `upstream` became ready within `seconds`. Raises ClientGone."""
         poll = select.poll()
-        poll.register(upstream, events)
+        if upstream is not None:
+            poll.register(upstream, events)
         client = self._carrier.connection
         if client is not None:
             poll.register(client, select.POLLIN if self._watch_input else 0)

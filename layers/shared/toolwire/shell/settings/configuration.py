@@ -23,6 +23,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -35,6 +36,7 @@ from toolwire.providers import WIRES
 from toolwire.providers.address import MINTED
 from toolwire.providers.hosts import DEFAULT_REGION, DEMO, HOSTS, Host
 from toolwire.providers.profiles import PROFILES
+from toolwire.shell.settings.resilience import check_fallbacks, endpoints_of, fallbacks_of, retries_of
 from toolwire.shell.settings.sections import SettingsError as SettingsError
 from toolwire.shell.settings.sections import Text, one_of, read_section, read_text
 from toolwire.shell.settings.tenants import tenant_from
@@ -65,6 +67,8 @@ class _Document(Struct, forbid_unknown_fields=True):
     providers: dict[str, object] = {}
     aliases: dict[str, object] = {}
     tenants: dict[str, object] = {}
+    retries: dict[str, object] = {}
+    fallbacks: dict[str, object] = {}
 
 
 class _Tenants(Struct, forbid_unknown_fields=True):
@@ -96,8 +100,13 @@ def load_settings(
     document = _parse((read or read_document)(place), place) if place else {}
     sections = read_section(_Document, document, "")
     providers = _known_providers(env, own)
+    endpoints = {}
     for name, section in sections.providers.items():
-        providers[name] = _provider(name, section, providers.get(name), own)
+        if isinstance(section, dict) and "endpoints" in section:
+            endpoints[name] = _endpoints(name, section, providers.get(name), own)
+            providers[name] = endpoints[name][0]
+        else:
+            providers[name] = _provider(name, section, providers.get(name), own)
     deployed = not env.get("AWS_SAM_LOCAL")
     if env.get("KEYS_TABLE") and env.get("KEYS_FILE"):
         raise SettingsError("KEYS_FILE: keys are in the table that KEYS_TABLE names already; set one of the two.")
@@ -112,8 +121,12 @@ def load_settings(
         keys_file=env.get("KEYS_FILE") or None,
         rates_table=(env.get("RATES_TABLE") or None) if deployed else None,
         state_ttl_days=_state_ttl_days(env),
+        endpoints=endpoints,
+        fallbacks=fallbacks_of(sections.fallbacks),
+        retries=retries_of(sections.retries),
     )
     _check_aliases(settings)
+    check_fallbacks(settings)
     return settings
 
 
@@ -187,9 +200,20 @@ def _host_credential(host: Host, env: Mapping[str, str]) -> str:
     return next((f"env:{name}" for name in host.credentials if env.get(name)), absent)
 
 
-def _provider(name: str, section: object, known: ProviderConfig | None, own: Collection[str]) -> ProviderConfig:
-    """One [providers.NAME] section. For a known host it changes what it names; any other says wire and base_url."""
-    at = f"providers.{name}"
+def _endpoints(
+    name: str, section: dict[str, object], known: ProviderConfig | None, own: Collection[str]
+) -> tuple[ProviderConfig, ...]:
+    """The endpoints of a provider that has several. Raises SettingsError."""
+    listed = endpoints_of(section, f"providers.{name}")
+    return tuple(replace(_provider(name, keys, known, own, at), weight=weight) for at, keys, weight in listed)
+
+
+def _provider(
+    name: str, section: object, known: ProviderConfig | None, own: Collection[str], at: str | None = None
+) -> ProviderConfig:
+    """One [providers.NAME] section. For a known host it changes what it names; any other says wire and base_url. `at`
+    is where it stands, if not there."""
+    at = at or f"providers.{name}"
     if not _PROVIDER_NAME.fullmatch(name):
         raise SettingsError(f"{at}: a provider's name is made of a-z, 0-9, '.', '_' and '-'.")
     if name == DEMO:
@@ -218,7 +242,10 @@ def _provider(name: str, section: object, known: ProviderConfig | None, own: Col
         credential=credential,
         profile=profile if keys.profile is UNSET else one_of(keys.profile, PROFILES, f"{at}.profile"),
         wire_is_chosen=keys.wire is not UNSET,
-        **texts,
+        region=region,
+        api_version=texts["api_version"],
+        key_header=texts["key_header"],
+        scope=texts["scope"],
     )
 
 

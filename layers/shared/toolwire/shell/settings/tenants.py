@@ -31,6 +31,7 @@ class TenantSection(PolicySection, forbid_unknown_fields=True):
     requests_per_minute: _Rate | UnsetType = UNSET
     tool_calls_per_minute: _Rate | UnsetType = UNSET
     store_state: bool | UnsetType = UNSET
+    fallback: list[Text] | UnsetType = UNSET
 
 
 def tenant_from(values: Mapping[str, object], at: str, default: Tenant | None = None) -> Tenant:

@@ -1,0 +1,112 @@
+"""The attempts at one request's answer: each prepared when its turn comes, with its own credential, and told of in the
+log."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import replace
+
+from toolwire.conversation.restore import Found
+from toolwire.exchange.attempt import Attempt, prepare_attempt
+from toolwire.exchange.exchange import Exchange
+from toolwire.exchange.plan import Plan
+from toolwire.exchange.prepare import ClientRequest
+from toolwire.exchange.retries import Attempts
+from toolwire.model.errors import GatewayError
+from toolwire.model.settings import Target
+from toolwire.providers.hosts import DEMO
+from toolwire.shell.access.credentials import credential
+from toolwire.shell.serve import observe
+from toolwire.shell.serve.output import current_output
+
+#: What keeps a target from being asked, whatever the request is: the next one may do.
+_OF_THE_TARGET = frozenset({"missing_credential", "credential_unavailable"})
+
+
+class Preparation:
+    """Prepares the attempts of one request. `found`: what the store had of earlier turns."""
+
+    def __init__(self, client: ClientRequest, found: Found, record: observe.RequestRecord) -> None:
+        self._client, self._found, self._record = client, found, record
+        self.attempts: Attempts | None = None
+
+    def first(self, plan: Plan, seconds: float) -> Attempt:
+        """The attempt at the first target that can be asked; the answer must be there in so many seconds. Raises
+        GatewayError."""
+        self._record.target = plan.first
+        if plan.most == 1:
+            return self._prepared(plan.first)
+        ends_at = time.time() + min(plan.retries.seconds, seconds)
+        self.attempts = Attempts(plan, ends_at, time.time, random.random)
+        failed = None
+        while True:
+            try:
+                return self._prepared(self.attempts.target)
+            except GatewayError as error:
+                if error.code not in _OF_THE_TARGET:
+                    raise
+                failed = failed or error
+                self._tell(self.attempts.target, error)
+                if self.attempts.instead() is None:
+                    raise failed from None
+
+    def following(self) -> Attempt | None:
+        """The attempt of whom can be asked now, after a pause if there must be one; None where nobody is left."""
+        assert self.attempts is not None
+        while True:
+            try:
+                return self._prepared(self.attempts.target)
+            except GatewayError as error:
+                self._tell(self.attempts.target, error)
+                if (instead := self.attempts.instead()) is None:
+                    return None
+                pause(instead.pause)
+
+    def _prepared(self, target: Target) -> Attempt:
+        """Raises GatewayError."""
+        attempt = prepare_attempt(self._client, _listening(target), credential(target.provider), self._found)
+        self._record.begin_attempt(attempt.target)
+        return attempt
+
+    def _tell(self, target: Target, error: GatewayError) -> None:
+        """Logs that a target is passed over."""
+        observe.logger().warning(
+            "a target was passed over",
+            request_id=self._record.request_id,
+            provider=target.provider.name,
+            model=observe.short(target.model),
+            error_code=observe.code_of(error),
+        )
+
+
+def go_on(exchange: Exchange, preparation: Preparation, record: observe.RequestRecord) -> bool:
+    """Begins the attempt that follows one that has failed. Whether there is one."""
+    following, failed = exchange.following, exchange.error
+    assert following is not None
+    assert failed is not None
+    record.attempt_failed(failed, following.pause)
+    pause(following.pause)
+    attempt = preparation.following()
+    if attempt is not None:
+        exchange.begin(attempt)
+    return attempt is not None
+
+
+def pause(seconds: float) -> None:
+    """Waits, and keeps the client company. Raises ClientGone."""
+    output = current_output.get()
+    if output is not None:
+        output.pause(seconds)
+    elif seconds > 0:
+        time.sleep(seconds)
+
+
+def _listening(target: Target) -> Target:
+    """The target with, for the demo, the address at which its server listens."""
+    provider = target.provider
+    if provider.name != DEMO:
+        return target
+    from toolwire.demo.server import demo_base_url  # only who asks for the demo starts its server
+
+    return replace(target, provider=replace(provider, base_url=demo_base_url() + provider.base_url))

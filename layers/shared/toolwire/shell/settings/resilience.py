@@ -1,0 +1,82 @@
+"""The sections of the configuration that say what is done when a provider fails.
+
+[retries]                        attempts, seconds: how often a request is sent, and until when
+[fallbacks]                      "model" = ["other/model", ...]: who is asked where it fails
+[[providers.NAME.endpoints]]     several keys, regions or addresses of one provider, each with its weight
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from toolwire.exchange.plan import MOST_ATTEMPTS, MOST_FALLBACKS
+from toolwire.exchange.routing import route
+from toolwire.model.errors import RequestError
+from toolwire.model.settings import Retries, Settings
+from toolwire.shell.settings.sections import SettingsError, Text, given, read_section
+
+
+class RetriesSection(Struct, forbid_unknown_fields=True):
+    """The keys of [retries]; the field of `Retries` has the same name."""
+
+    attempts: Annotated[int, Meta(ge=1, le=MOST_ATTEMPTS)] | UnsetType = UNSET
+    seconds: Annotated[int, Meta(ge=1, le=900)] | UnsetType = UNSET
+
+
+class EndpointSection(Struct, forbid_unknown_fields=True):
+    """The keys of one of a provider's endpoints, beside `weight` those of its section that may differ."""
+
+    weight: Annotated[int, Meta(ge=1, le=100)] | UnsetType = UNSET
+    base_url: Text | UnsetType = UNSET
+    credential: Text | UnsetType = UNSET
+    region: Text | UnsetType = UNSET
+    api_version: Text | UnsetType = UNSET
+    key_header: Text | UnsetType = UNSET
+    scope: Text | UnsetType = UNSET
+
+
+def retries_of(section: object) -> Retries:
+    """The [retries] section. Raises SettingsError."""
+    return Retries(**given(read_section(RetriesSection, section, "retries")))
+
+
+def endpoints_of(provider: Mapping[str, object], at: str) -> Iterator[tuple[str, dict[str, object], int]]:
+    """Each endpoint of a provider's section: where it stands, the provider's section as it is there, and its weight.
+    Raises SettingsError."""
+    listed = provider["endpoints"]
+    if not isinstance(listed, list) or not listed:
+        raise SettingsError(f"{at}.endpoints: write a section [[{at}.endpoints]] for each.")
+    rest = {key: value for key, value in provider.items() if key != "endpoints"}
+    for number, endpoint in enumerate(listed):
+        where = f"{at}.endpoints[{number}]"
+        keys = given(read_section(EndpointSection, endpoint, where))
+        weight = keys.pop("weight", 1)
+        yield where, {**rest, **keys}, weight
+
+
+def fallbacks_of(section: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
+    """The [fallbacks] section. Raises SettingsError."""
+    fallbacks = {}
+    for model, value in section.items():
+        at = f'fallbacks."{model}"'
+        if not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
+            raise SettingsError(f'{at}: write a list of models, such as ["anthropic/claude-sonnet-5"].')
+        if len(value) > MOST_FALLBACKS:
+            raise SettingsError(f"{at}: write {MOST_FALLBACKS} models at most.")
+        fallbacks[model] = tuple(value)
+    return fallbacks
+
+
+def check_fallbacks(settings: Settings) -> None:
+    """Each fallback, and each model that has some, must lead to a provider. Raises SettingsError."""
+    lists = {f'fallbacks."{model}"': (model, *others) for model, others in settings.fallbacks.items()}
+    lists["tenants.default.fallback"] = settings.tenant.fallback
+    for at, names in lists.items():
+        for name in names:
+            try:
+                route(name, settings)
+            except RequestError as error:
+                raise SettingsError(f"{at}: {name!r} leads nowhere. {error.message}") from error

@@ -1,0 +1,397 @@
+"""A request whose first provider fails, with another behind it: what the client gets, and who was asked how."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.shell.misbehaving_upstream import Close, MisbehavingUpstream, Reset, Send, Stall, Step, answer, chunk
+from tests.shell.upstream_client import client
+from toolwire.model.http import Head
+from toolwire.model.settings import ProviderConfig, Retries, Settings, Tenant
+from toolwire.shell.network.sockets import Timeouts
+from toolwire.shell.network.upstream import Upstream
+from toolwire.shell.serve import admission, observe
+from toolwire.shell.serve import door as serve_module
+from toolwire.shell.serve.door import serve
+
+pytestmark = pytest.mark.enable_socket
+
+_JSON = (("content-type", "application/json"),)
+
+
+def data(document: dict[str, Any]) -> bytes:
+    return b"data: %b\n\n" % json.dumps(document).encode()
+
+
+def delta(fields: dict[str, Any], finish: str | None = None) -> bytes:
+    choice = {"index": 0, "delta": fields, "finish_reason": finish}
+    return data({"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]})
+
+
+CALL = {"id": "call_abc", "type": "function", "function": {"name": "weather", "arguments": '{"city":"Bern"}'}}
+ROLE, TEXT, STOP = delta({"role": "assistant", "content": ""}), delta({"content": "Hello"}), delta({}, "stop")
+CALLED = delta({"tool_calls": [{"index": 0, **CALL}]})
+DONE = b"data: [DONE]\n\n"
+
+
+def refused(status: int, **headers: str) -> list[Step]:
+    body = json.dumps({"error": {"message": "No.", "type": "t", "code": None}}).encode()
+    named = tuple((name.replace("_", "-"), value) for name, value in headers.items())
+    return [Send(answer(body, status=f"{status} No", framing="length", headers=(*_JSON, *named)))]
+
+
+def broken(*pieces: bytes, how: Step) -> list[Step]:
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+    return [Send(head + b"".join(map(chunk, pieces))), how]
+
+
+EVENT_OF_AN_ERROR = data({"error": {"message": "busy", "type": "overloaded_error", "code": 529}})
+
+#: What the first target does, after which the second may be asked.
+FAULTS: dict[str, list[Step]] = {
+    **{str(status): refused(status) for status in (401, 402, 403, 408, 429, 500, 502, 503, 504, 529)},
+    "429, come back later": refused(429, retry_after="600"),
+    "redirect": [Send(answer(status="307 Over there", headers=(("location", "http://127.0.0.1:1/"),)))],
+    "closed": [Close()],
+    "reset": [Reset()],
+    "cut in the head": [Send(b"HTTP/1.1 200 OK\r\ncontent-ty"), Close()],
+    "no HTTP": [Send(b"ready\r\n"), Close()],
+    "stall before the head": [Stall()],
+    "stall behind the head": broken(how=Stall()),
+    "stall behind the role": broken(ROLE, how=Stall()),
+    "cut behind the head": broken(how=Close()),
+    "cut behind the role": broken(ROLE, how=Close()),
+    "reset behind the role": broken(ROLE, how=Reset()),
+    "an event of an error": broken(EVENT_OF_AN_ERROR, how=Close()),
+    "an event of an error behind the role": broken(ROLE, EVENT_OF_AN_ERROR, how=Close()),
+    "a web page": [Send(answer(b"<html>", headers=(("content-type", "text/html"),)))],
+    "garbage": broken(b"data: {not json\n\n", how=Close()),
+}
+#: And after which nobody is.
+FINAL: dict[str, tuple[list[Step], str]] = {
+    **{str(status): (refused(status), "No.") for status in (400, 404, 413, 422)},
+    "cut behind a text": (broken(ROLE, TEXT, how=Close()), "closed the connection"),
+    "cut behind a call": (broken(ROLE, CALLED, how=Close()), "closed the connection"),
+    "an error behind a text": (
+        [*broken(ROLE, TEXT, how=Send(chunk(EVENT_OF_AN_ERROR), pieces=2, pause=0.05)), Close()],
+        "busy",
+    ),
+}
+
+MESSAGE = {
+    "id": "msg_1",
+    "type": "message",
+    "role": "assistant",
+    "model": "claude",
+    "content": [{"type": "tool_use", "id": "toolu_1", "name": "weather", "input": {"city": "Bern"}}],
+    "stop_reason": "tool_use",
+    "usage": {"input_tokens": 1, "output_tokens": 1},
+}
+COMPLETION = {
+    "id": "c1",
+    "object": "chat.completion",
+    "created": 1,
+    "model": "m",
+    "choices": [{"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant", "tool_calls": [CALL]}}],
+}
+
+
+def whole(document: dict[str, Any]) -> list[Step]:
+    return [Send(answer(json.dumps(document).encode(), framing="length", headers=_JSON))]
+
+
+@pytest.fixture(autouse=True)
+def connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upstream]:
+    """Connections of the test's own, none of which is left when it ends."""
+    with client(Timeouts(first_byte=0.3, idle=0.3)) as upstream:
+        monkeypatch.setattr(serve_module, "upstream", lambda: upstream)
+        yield upstream
+
+
+@pytest.fixture
+def second() -> Iterator[MisbehavingUpstream]:
+    with MisbehavingUpstream() as started:
+        yield started
+
+
+@pytest.fixture
+def log() -> Iterator[io.StringIO]:
+    observe.logger()
+    (handler,) = logging.getLogger(observe.SERVICE).handlers
+    assert isinstance(handler, logging.StreamHandler)
+    text = io.StringIO()
+    before = handler.setStream(text)
+    yield text
+    handler.setStream(before)
+
+
+Configured = Any
+
+
+@pytest.fixture
+def configured(server: MisbehavingUpstream, second: MisbehavingUpstream, monkeypatch: pytest.MonkeyPatch) -> Configured:
+    """Sets what is configured: `acme` is the first server, `claude` and `twin` the second."""
+    monkeypatch.setenv("FIRST_KEY", "sk-first-secret")
+    monkeypatch.setenv("SECOND_KEY", "sk-second-secret")
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        nobody = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
+    providers = (
+        ProviderConfig("acme", "openai_chat", f"{server.url}/v1", "env:FIRST_KEY"),
+        ProviderConfig("twin", "openai_chat", f"{second.url}/v1", "env:SECOND_KEY"),
+        ProviderConfig("claude", "anthropic_messages", second.url, "env:SECOND_KEY"),
+        ProviderConfig("nobody", "openai_chat", nobody),
+        ProviderConfig("nowhere", "openai_chat", "http://name.invalid/v1"),
+        ProviderConfig("keyless", "openai_chat", nobody, "env:ABSENT_KEY"),
+    )
+
+    def configure(**fields: Any) -> None:
+        made = Settings(providers={provider.name: provider for provider in providers}, **fields)
+        monkeypatch.setattr(admission, "current_settings", lambda: made)
+
+    configure()
+    return configure
+
+
+def ask(*, model: str = "acme/m", stream: bool = False, headers: dict[str, str] | None = None) -> tuple[Head, bytes]:
+    tool = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}}}
+    body = {"model": model, "messages": [{"role": "user", "content": "Hi"}], "tools": [tool], "stream": stream}
+    event = {
+        "httpMethod": "POST",
+        "path": "/chat/completions",
+        "headers": headers or {},
+        "multiValueHeaders": {name: [value] for name, value in (headers or {}).items()},
+        "requestContext": {"requestId": "req-1"},
+        "body": json.dumps(body),
+        "isBase64Encoded": False,
+    }
+    head, *rest = list(serve("chat", event, None))
+    assert isinstance(head, Head)
+    return head, b"".join(piece for piece in rest if isinstance(piece, bytes))
+
+
+def calls(body: bytes, *, stream: bool) -> list[tuple[str, str]]:
+    """The calls of an answer, which must be a whole and right one."""
+    if not stream:
+        message = json.loads(body)["choices"][0]["message"]
+        return [(call["function"]["name"], call["function"]["arguments"]) for call in message["tool_calls"]]
+    frames = [line.removeprefix(b"data: ") for line in body.splitlines() if line.startswith(b"data: ")]
+    assert frames[-1] == b"[DONE]"
+    chunks = [json.loads(frame) for frame in frames[:-1]]
+    assert sum("role" in chunk["choices"][0]["delta"] for chunk in chunks if chunk["choices"]) == 1
+    deltas = [
+        call for chunk in chunks if chunk["choices"] for call in chunk["choices"][0]["delta"].get("tool_calls", [])
+    ]
+    return [(deltas[0]["function"]["name"], "".join(call["function"].get("arguments", "") for call in deltas))]
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["json", "stream"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_second_target_answers_where_nothing_was_shown(
+    fault: str,
+    stream: bool,
+    configured: Configured,
+    server: MisbehavingUpstream,
+    second: MisbehavingUpstream,
+) -> None:
+    """The second is of another dialect: the request is prepared anew, with its own credential."""
+    configured(fallbacks={"acme/m": ("claude/c",)})
+    server.script(FAULTS[fault])
+    second.script(whole(MESSAGE))
+
+    if fault == "stall before the head" and not stream:
+        pytest.skip("a JSON answer has the whole time for its head")
+
+    head, body = ask(stream=stream)
+
+    assert head.status == 200
+    assert calls(body, stream=stream) == [("weather", '{"city": "Bern"}')]
+    told = dict(head.headers)
+    assert (told["x-toolwire-attempts"], told["x-toolwire-target"]) == ("2", "claude/c")
+    (asked,) = second.requests
+    assert asked.headers["x-api-key"] == "sk-second-secret"
+    assert json.loads(asked.body)["model"] == "c"
+    assert b"sk-first" not in asked.body + "".join(asked.head).encode()
+    assert len(server.requests) == 1  # redirects are not followed, and nobody is asked twice
+
+
+@pytest.mark.parametrize("fault", FINAL)
+def test_nobody_else_is_asked(
+    fault: str, configured: Configured, server: MisbehavingUpstream, second: MisbehavingUpstream
+) -> None:
+    configured(fallbacks={"acme/m": ("claude/c",)}, retries=Retries(attempts=5))
+    script, message = FINAL[fault]
+    server.script(script)
+
+    _, body = ask(stream=True)
+
+    assert message in body.decode()
+    assert b"[DONE]" not in body
+    assert len(server.requests) == 1
+    assert second.requests == []
+
+
+@pytest.mark.parametrize("first", ["nobody/m", "nowhere/m", "keyless/m"])
+def test_a_target_that_cannot_be_reached_is_passed_over(
+    first: str, configured: Configured, second: MisbehavingUpstream
+) -> None:
+    configured(fallbacks={first: ("keyless/m", "twin/m")})
+    second.script(whole(COMPLETION))
+
+    head, body = ask(model=first)
+
+    assert calls(body, stream=False) == [("weather", '{"city":"Bern"}')]
+    assert dict(head.headers)["x-toolwire-target"] == "twin/m"
+
+
+def test_where_all_fail_the_last_failure_is_told(
+    configured: Configured, server: MisbehavingUpstream, second: MisbehavingUpstream, log: io.StringIO
+) -> None:
+    configured(fallbacks={"acme/m": ("twin/m",)})
+    server.script(refused(500))
+    second.script(refused(503, retry_after="7"))
+
+    head, _ = ask(stream=True)
+
+    told = dict(head.headers)
+    assert (head.status, told["retry-after"], told["x-toolwire-attempts"]) == (503, "7", "2")
+    lines = [json.loads(line) for line in log.getvalue().splitlines()]
+    (attempt,) = [line for line in lines if line["message"] == "attempt"]
+    assert (attempt["attempt"], attempt["gen_ai.provider.name"], attempt["upstream_status"]) == (1, "acme", 500)
+    (request,) = [line for line in lines if line["message"] == "request"]
+    assert (request["attempts"], request["gen_ai.provider.name"], request["upstream_status"]) == (2, "twin", 503)
+    assert "secret" not in log.getvalue()
+
+
+def test_one_target_is_asked_again_after_a_pause(configured: Configured, server: MisbehavingUpstream) -> None:
+    configured(retries=Retries(attempts=3))
+    server.script(refused(503, retry_after_ms="20"), refused(503), whole(COMPLETION))
+
+    head, body = ask()
+
+    assert calls(body, stream=False) == [("weather", '{"city":"Bern"}')]
+    assert dict(head.headers)["x-toolwire-attempts"] == "3"
+    assert len(server.requests) == 3
+
+
+def test_without_configuration_a_request_is_sent_once(configured: Configured, server: MisbehavingUpstream) -> None:
+    configured()
+    server.script(refused(500))
+
+    head, _ = ask()
+
+    assert len(server.requests) == 1
+    assert not {"x-toolwire-attempts", "x-toolwire-target"} & {name for name, _ in head.headers}
+
+
+@pytest.mark.parametrize(
+    ("header", "fields", "expected"),
+    [
+        ("twin/m", {}, "twin/m"),
+        ("twin/m", {"fallbacks": {"acme/m": ("claude/c",)}}, "twin/m"),
+        ("quick", {"aliases": {"quick": "twin/m"}}, "twin/m"),
+        (None, {"tenant": Tenant(fallback=("twin/m",))}, "twin/m"),
+        (None, {"tenant": Tenant(fallback=("nobody/m",)), "fallbacks": {"acme/m": ("twin/m",)}}, "twin/m"),
+        (None, {"tenant": Tenant(fallback=("claude/c", "twin/m"), models=("acme/*", "twin/*"))}, "twin/m"),
+        ("off", {"fallbacks": {"acme/m": ("twin/m",)}}, None),
+    ],
+)
+def test_who_is_asked_next_is_configured(
+    header: str | None,
+    fields: dict[str, Any],
+    expected: str | None,
+    configured: Configured,
+    server: MisbehavingUpstream,
+    second: MisbehavingUpstream,
+) -> None:
+    configured(**fields)
+    server.script(refused(500))
+    second.script(whole(COMPLETION))
+
+    head, _ = ask(headers={"x-toolwire-fallback": header} if header else None)
+
+    assert head.status == (200 if expected else 500)
+    assert dict(head.headers).get("x-toolwire-target") == expected
+
+
+@pytest.mark.parametrize(
+    ("header", "tenant", "status", "code"),
+    [
+        ("acme/m, absent/m", Tenant(), 404, "model_not_found"),
+        ("twin/m", Tenant(models=("acme/*",)), 403, "model_not_allowed"),
+        (",".join(["twin/m"] * 9), Tenant(), 400, "invalid_option"),
+    ],
+)
+def test_a_fallback_that_cannot_be_is_refused(
+    header: str, tenant: Tenant, status: int, code: str, configured: Configured, server: MisbehavingUpstream
+) -> None:
+    configured(tenant=tenant)
+
+    head, body = ask(headers={"x-toolwire-fallback": header})
+
+    error = json.loads(body)["error"]
+    assert (head.status, error["code"], error["param"]) == (status, code, "x-toolwire-fallback")
+    assert server.requests == []
+
+
+def endpoints(first: MisbehavingUpstream, other: MisbehavingUpstream, weight: int = 1) -> dict[str, Any]:
+    """The provider `acme` at two addresses, each with its own key."""
+    made = (
+        ProviderConfig("acme", "openai_chat", f"{first.url}/v1", "env:FIRST_KEY"),
+        ProviderConfig("acme", "openai_chat", f"{other.url}/v1", "env:SECOND_KEY", weight=weight),
+    )
+    return {"endpoints": {"acme": made}}
+
+
+def test_a_conversation_keeps_its_endpoint_while_that_answers(
+    configured: Configured, server: MisbehavingUpstream, second: MisbehavingUpstream
+) -> None:
+    configured(**endpoints(server, second))
+    both = {"one": server, "other": second}
+    for each in both.values():
+        each.script(*[whole(COMPLETION)] * 40)
+    seen = []
+    for turn in range(40):
+        before = {name: len(each.requests) for name, each in both.items()}
+        ask(headers={"x-conversation-id": f"conversation-{turn % 20}"})
+        (asked,) = [name for name, each in both.items() if len(each.requests) > before[name]]
+        seen.append(asked)
+
+    assert seen[:20] == seen[20:]
+    assert set(seen) == set(both)
+    keys = {request.headers["authorization"] for request in second.requests}
+    assert keys == {"Bearer sk-second-secret"}
+
+
+def test_new_conversations_are_dealt_out_by_weight(
+    configured: Configured, server: MisbehavingUpstream, second: MisbehavingUpstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configured(**endpoints(server, second, weight=3))
+    numbers = iter([0.0, 0.24, 0.26, 0.999])
+    monkeypatch.setattr("random.random", lambda: next(numbers))
+    for each in (server, second):
+        each.script(*[whole(COMPLETION)] * 2)
+
+    for _ in range(4):
+        ask()
+
+    assert (len(server.requests), len(second.requests)) == (2, 2)
+
+
+def test_another_endpoint_answers_where_one_fails(
+    configured: Configured, server: MisbehavingUpstream, second: MisbehavingUpstream
+) -> None:
+    configured(**endpoints(server, second))
+    for each in (server, second):
+        each.script(refused(429, retry_after="60"), whole(COMPLETION))
+
+    heads = [ask()[0], ask()[0]]
+
+    assert {head.status for head in heads} <= {200, 429}
+    assert len(server.requests) + len(second.requests) >= 3
