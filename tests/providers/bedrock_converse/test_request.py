@@ -16,7 +16,7 @@ from toolwire.model.errors import RequestError
 from toolwire.model.http import HttpRequest
 from toolwire.model.request import ReasoningPart
 from toolwire.model.settings import ProviderConfig, Target
-from toolwire.providers.bedrock_converse.models import family_of
+from toolwire.providers.bedrock_converse.models import FAMILIES, family_of
 from toolwire.providers.bedrock_converse.request import invocation, write_request
 from toolwire.providers.bedrock_converse.tools import DO_NOT_CALL
 
@@ -435,13 +435,43 @@ def test_the_schema_of_an_answer_travels_as_text() -> None:
     assert told == {"type": "json_schema", "structure": {"jsonSchema": {"name": "place"}}}
 
 
-@pytest.mark.parametrize(
-    ("model", "pattern"),
-    [
-        (CLAUDE, "anthropic|claude"), (CLAUDE_37, "claude-3-7"), (NOVA, "nova"), (NOVA_2, "nova-2"), (LLAMA, "llama"),
-        (MISTRAL, "mistral"), (GPT_OSS, "gpt-oss"), (QWEN, "qwen"), (R1, "r1"),
-        ("arn:aws:bedrock:us-east-1:1:provisioned-model/abcdef", ""),
-    ],
-)  # fmt: skip
-def test_families(model: str, pattern: str) -> None:
-    assert pattern in family_of(model).pattern
+#: Model -> whether it takes a schema and strict tools, what it takes of `toolChoice`, whether it streams tools.
+FAMILY_ROWS = [
+    ("anthropic.claude-3-haiku-20240307-v1:0", False, "any and tool", True),
+    (CLAUDE_37, False, "any and tool", True),
+    ("us.anthropic.claude-sonnet-4-20250514-v1:0", False, "any and tool", True),
+    ("us.anthropic.claude-opus-4-1-20250805-v1:0", True, "any and tool", True),
+    (CLAUDE, True, "any and tool", True),
+    ("global.anthropic.claude-haiku-4-5-20251001-v1:0", True, "any and tool", True),
+    ("us.anthropic.claude-opus-4-6-v1", True, "any and tool", True),
+    # Bedrock refuses `output_config.format` for these, which have it at Anthropic.
+    ("us.anthropic.claude-opus-4-7", False, "any and tool", True),
+    ("eu.anthropic.claude-sonnet-5", False, "any and tool", True),
+    ("us.anthropic.claude-opus-5-5", False, "any and tool", True),
+    (NOVA, False, "any and tool", True),
+    (NOVA_2, False, "any and tool", True),
+    ("us.meta.llama4-maverick-17b-instruct-v1:0", False, "none", False),
+    (LLAMA, False, "none", False),
+    (MISTRAL, False, "any", True),
+    ("mistral.mistral-large-3-675b-instruct", True, "any and tool", True),
+    ("mistral.ministral-3-8b-instruct", True, "any and tool", True),
+    (GPT_OSS, True, "any and tool", True),
+    (QWEN, True, "any and tool", True),
+    ("deepseek.v3.2", True, "any", True),
+    ("moonshotai.kimi-k2.5", True, "any and tool", True),
+    ("us.writer.palmyra-x5-v1:0", False, "none", False),
+    ("cohere.command-r-plus-v1:0", False, "none", True),
+    ("amazon.titan-text-express-v1", False, "none", True),
+    (R1, False, "none", True),
+    ("arn:aws:bedrock:us-east-1:1:provisioned-model/abcdef", True, "any and tool", True),
+]
+
+
+@pytest.mark.parametrize(("model", "structured", "forced", "streams"), FAMILY_ROWS, ids=[row[0] for row in FAMILY_ROWS])
+def test_families(model: str, structured: bool, forced: str, streams: bool) -> None:
+    family = family_of(model)
+    assert (family.structured_output, family.forced, family.streams_tools) == (structured, forced, streams)
+
+
+def test_every_family_has_its_row() -> None:
+    assert {family_of(model).pattern for model, *_ in FAMILY_ROWS} == {family.pattern for family in FAMILIES}

@@ -70,13 +70,17 @@ class AnthropicMessages(Provider):
         profile: Profile,  # noqa: ARG002 - what differs here differs by model
         credential: str | None,
     ) -> tuple[UpstreamRequest, Warnings]:
-        family = family_at(target.model, target.provider.base_url)
+        family = self.family(target)
         fields = own_fields(request)
         if fields is not None:
             members, own, warnings = _same_api(request, fields, target, family)
         else:
             members, own, warnings = _translated(request, target, family)
         return self.posted(target, members, own, credential, warnings, stream=request.stream), warnings
+
+    def family(self, target: Target) -> Family:
+        """What the model does differently where it is served."""
+        return family_at(target.model, target.provider.base_url)
 
     def posted(
         self,

@@ -45,7 +45,9 @@ class Family:
     result_status: bool = True
 
 
-_CLAUDE = Family(r"anthropic|claude", reasoning="claude", top_k=True)
+#: Bedrock refuses a schema of the answer, and from Claude 5.5 on `strict` tools, for every Claude that is not listed
+#: under "Structured outputs", also for those that have both at Anthropic.
+_CLAUDE = Family(r"anthropic|claude", reasoning="claude", top_k=True, structured_output=False)
 _NOVA = Family(r"\bnova", cache_points_in_tools=False, structured_output=False)
 #: A family of which nothing but the API's common members is documented.
 _PLAIN = Family(
@@ -54,13 +56,14 @@ _PLAIN = Family(
 _OPEN_WEIGHTS = replace(_PLAIN, structured_output=True, forced="any and tool")
 
 FAMILIES: tuple[Family, ...] = (
-    replace(_CLAUDE, pattern=r"claude-3-(5|opus|sonnet|haiku)|claude-(v2|instant)", reasoning="none",
-            structured_output=False),
-    replace(_CLAUDE, pattern=r"claude-3-7|(opus|sonnet)-4-(?![5-9])|claude-(opus|sonnet)-4$", structured_output=False),
+    replace(_CLAUDE, pattern=r"claude-3-(5|opus|sonnet|haiku)|claude-(v2|instant)", reasoning="none"),
+    replace(_CLAUDE, pattern=r"(haiku|sonnet|opus)-4-[56]|opus-4-1\b", structured_output=True),
     _CLAUDE,
     replace(_NOVA, pattern=r"nova-2", reasoning="nova"),
     _NOVA,
-    replace(_PLAIN, pattern=r"mistral|mixtral|pixtral|magistral|ministral", forced="any", call_id=r"[A-Za-z0-9]{9}",
+    replace(_OPEN_WEIGHTS, pattern=r"mistral-large-3|ministral-3|magistral|devstral|voxtral", call_id=r"[A-Za-z0-9]{9}",
+            call_id_length=9),
+    replace(_PLAIN, pattern=r"mistral|mixtral|pixtral", forced="any", call_id=r"[A-Za-z0-9]{9}",
             call_id_length=9),
     replace(_PLAIN, pattern=r"meta|llama", streams_tools=False),
     replace(_PLAIN, pattern=r"cohere|command-r|ai21|jamba"),
@@ -68,7 +71,8 @@ FAMILIES: tuple[Family, ...] = (
     replace(_PLAIN, pattern=r"deepseek.*\br1\b", tools=False),
     replace(_PLAIN, pattern=r"titan", tools=False, system=False),
     replace(_OPEN_WEIGHTS, pattern=r"gpt-oss", reasoning="effort"),
-    replace(_OPEN_WEIGHTS, pattern=r"deepseek|qwen|kimi|moonshot|minimax|glm|zai|nemotron|gemma"),
+    replace(_OPEN_WEIGHTS, pattern=r"deepseek", forced="any"),  # it takes a named tool and does not keep to it
+    replace(_OPEN_WEIGHTS, pattern=r"qwen|kimi|moonshot|minimax|glm|zai|nemotron|gemma"),
     Family(r""),
 )  # fmt: skip
 

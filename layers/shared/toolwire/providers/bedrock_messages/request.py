@@ -6,6 +6,7 @@ https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolwire.framing import Framing
@@ -15,9 +16,11 @@ from toolwire.model.settings import Target
 from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder
 from toolwire.providers.anthropic_messages.cloud import in_body
+from toolwire.providers.anthropic_messages.models import Family
 from toolwire.providers.anthropic_messages.request import AnthropicMessages
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.bedrock_converse.errors import error_of
+from toolwire.providers.bedrock_converse.models import family_of
 from toolwire.providers.bedrock_converse.request import framing_of, invocation
 from toolwire.providers.bedrock_messages.answer import InvokedDecoder
 from toolwire.wire.json import write_object
@@ -33,6 +36,9 @@ class BedrockMessages(AnthropicMessages):
     """See `providers.Provider`."""
 
     any_model = "anthropic.claude"
+
+    def family(self, target: Target) -> Family:
+        return replace(super().family(target), structured_output=family_of(target.model).structured_output)
 
     def posted(
         self,
