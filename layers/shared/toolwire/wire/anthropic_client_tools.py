@@ -1,8 +1,8 @@
 """Anthropic's typed tools that run at the client: a shell, an editor, a memory, a computer's screen.
 
 A request declares them by type alone, since Claude has learned their inputs. Their calls are ordinary `tool_use` blocks
-that the client answers, so any other model can have them as functions, given what Anthropic documents of them. Tools of
-every other type run at Anthropic.
+that the client answers. So any other model can get them as functions, with the inputs that Anthropic documents. Tools
+of all other types run at Anthropic.
 
 Source: the pages of Anthropic's documentation on each tool, and anthropic-python's types of their inputs.
 """
@@ -14,13 +14,13 @@ from typing import Any
 
 from toolwire.wire.json import dump
 
-#: Members of a declaration that `client_tool` reads, and those that only Claude needs.
+#: Members of a declaration that need no warning: `client_tool` reads them, or only Claude needs them.
 DECLARED = frozenset({"display_width_px", "display_height_px", "display_number", "enable_zoom", "max_characters"})
 
 
 @dataclass(frozen=True, slots=True)
 class ClientTool:
-    """What a type stands for. `name` is the one that Anthropic gives it."""
+    """The function for a type of tool. `name` is Anthropic's name for the tool."""
 
     name: str
     description: str
@@ -28,8 +28,8 @@ class ClientTool:
 
 
 def client_tool(kind: str, declared: dict[str, Any]) -> tuple[str, str, bytes] | None:
-    """(name, description, schema) of a tool by its type and its declaration; None for one that the client does not
-    run. A version that is not known yet is read as the newest that is."""
+    """The name, description and schema of a tool, by its type and its declaration; None for a tool that the client does
+    not run. An unknown version is read as the newest known one."""
     family, _, version = kind.rpartition("_")
     if family not in _FAMILIES or not version.isdigit():
         return None
@@ -45,7 +45,7 @@ def client_tool(kind: str, declared: dict[str, Any]) -> tuple[str, str, bytes] |
 
 
 def is_toolset(kind: str) -> bool:
-    """Whether the type stands for many tools at once that the client runs, whose calls name their set."""
+    """Whether the type is a set of tools that the client runs. Calls of such a tool also name the set."""
     return kind.startswith(("computer_toolset_", "browser_toolset_"))
 
 
@@ -99,7 +99,7 @@ _RANGE = "For view: the first and the last line to show, counted from 1; -1 is t
 
 
 def _editor(name: str, commands: tuple[str, ...], inserted: str) -> ClientTool:
-    """The editor, whose text to insert has gone by two names."""
+    """The editor. The parameter for inserted text has two names, by version."""
     new_str = "For str_replace: the text to put in its place; none removes it."
     properties = {
         "command": _choice(commands, "What to do."),
@@ -151,7 +151,7 @@ _FIRST_ACTIONS = (
 _ACTIONS = (
     *_FIRST_ACTIONS, "left_mouse_down", "left_mouse_up", "triple_click", "scroll", "hold_key", "wait",
 )  # fmt: skip
-#: The version that has the action "zoom", for those who switch it on.
+#: The version that has the action "zoom", which a declaration must turn on.
 _ZOOMS = "20251124"
 
 
@@ -175,7 +175,7 @@ def _computer(actions: tuple[str, ...]) -> dict[str, Any]:
 
 _SCREEN = "Use a computer by its screen, mouse and keyboard. Take a screenshot to see what an action has done."
 
-#: Family -> its rows, newest first, each with the first version that it holds for.
+#: Family -> its versions, the newest first, each with the first version that it applies to.
 _FAMILIES: dict[str, tuple[tuple[str, ClientTool], ...]] = {
     "bash": ((_FIRST, _BASH),),
     "text_editor": (

@@ -38,7 +38,7 @@ class TextBlock(Struct):
 
 
 class ThinkingBlock(Struct):
-    """Clients that have visited another model send it without its signature, or with a null."""
+    """A block of thinking. After a turn with another model, clients send it without a signature, or with null."""
 
     thinking: str | None = None
     signature: str | None = None
@@ -57,7 +57,7 @@ class ToolResultBlock(Struct):
 
 
 class ToolReferenceBlock(Struct):
-    """What a client's own search for tools answers."""
+    """A reference to a tool, as the result of a client's own search for tools."""
 
     tool_name: str
 
@@ -120,7 +120,8 @@ class OutputConfig(Struct):
     format: OutputFormat | None = None
 
 
-#: What Anthropic's own tools leave in a history and another host can do without: what came of it, the model has said.
+#: Kinds of blocks that Anthropic's own tools add to a history. Another host can do without: the model's text has the
+#: result.
 SERVER_TOOL_BLOCKS = frozenset({
     "server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "tool_search_tool_result",
     "code_execution_tool_result", "bash_code_execution_tool_result", "text_editor_code_execution_tool_result",
@@ -141,8 +142,8 @@ class OutputDetails(Struct):
 
 
 class Usage(Struct):
-    """Counts so far: a later usage replaces those it has. `input_tokens` leaves out what was read from, or written to,
-    the prompt cache; `output_tokens` includes thinking."""
+    """Counts so far: those of a later usage replace earlier ones. `input_tokens` excludes tokens read from, or written
+    to, the prompt cache. `output_tokens` includes thinking."""
 
     input_tokens: int | None = None
     cache_creation_input_tokens: int | None = None

@@ -1,4 +1,4 @@
-"""What a Messages event or answer says beyond the neutral model, read from its bytes when they can no longer be shown.
+"""Reads the members of a Messages event or answer that the neutral model does not name, when its bytes cannot be shown.
 
 The paths of a batch's `extra`: "message" (the answer itself), "usage", "stop" (what goes with the stop reason),
 "content_block" (the block an event begins), and "content[0]", ... (the blocks of a whole answer).
@@ -22,8 +22,8 @@ _NULL = msgspec.Raw(b"null")
 
 
 def without_source(batch: Batch) -> Batch:
-    """The batch with what its source said and the model does not name written out, and no source. A frame of another
-    dialect says nothing here."""
+    """The batch without its source, with the members that only the source had as `extra`. Of a source of another
+    dialect, nothing is read."""
     if batch.source is None:
         return batch
     if batch.source.dialect != wire.DIALECT:

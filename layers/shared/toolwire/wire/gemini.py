@@ -1,7 +1,7 @@
 """Google's generateContent answers as typed shapes, after google-genai 3.6's `types`.
 
-Only what the gateway reads is named. Parts stay raw until they are looked at: a part has one data member out of many,
-and most of them only Google's own clients understand.
+They name only members that the gateway reads. Parts stay raw until one is read: a part has one of many data members,
+most of which only Google's own clients understand.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Part(Struct, rename="camel"):
     function_call: FunctionCall | None = None
 
 
-#: Members of a part that say nothing by themselves: what is left names the kind of its data.
+#: Members of a part that go with its data. The member that is none of these is the data, and its name the kind.
 PART_FLAGS = frozenset(
     {"text", "thought", "thoughtSignature", "partMetadata", "mediaResolution", "videoMetadata", "functionCall"}
 )

@@ -1,7 +1,6 @@
 """JSON as it travels: parts of a document are kept raw, and what is written is assembled from raw values.
 
-`members` splits an object without reading its values, so that a number, a key order or an escape that nobody looks at
-leaves as it came.
+`members` splits an object without reading its values, so numbers, the order of keys and escapes leave as they came.
 """
 
 from __future__ import annotations
@@ -22,23 +21,24 @@ _encode = msgspec.json.Encoder().encode
 
 
 class TooDeepError(msgspec.DecodeError, RecursionError):
-    """JSON nested deeper than the parser goes. How deep that is depends on where it is called, so a document that was
-    read once may be too deep for the next reader."""
+    """JSON is nested deeper than the parser can read. The depth depends on the caller's stack, so a document that was
+    read once may be too deep for the next call."""
 
 
-#: Escapes of a JSON text: a whole surrogate pair, half of one, any other.
+#: An escape in a JSON text: a whole surrogate pair, half of one (group 1), or any other.
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
 
 
-#: The beginning of a surrogate's escape. One search of a large body is faster than two for plain bytes.
+#: The beginning of a surrogate's escape. One regular expression searches a large body faster than two searches for
+#: bytes.
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def whole_characters(raw: bytes) -> bytes:
-    """The JSON with U+FFFD for every half of a surrogate pair, which JSON allows and no parser of ours reads; itself
-    if it has none."""
+    """The JSON with U+FFFD in place of each half of a surrogate pair; the same object without any. JSON allows such
+    halves, and msgspec does not read them."""
     if _SURROGATE.search(raw) is None:
         return raw
     return _ESCAPE.sub(lambda match: b"\\ufffd" if match[1] else match[0], raw)
@@ -51,7 +51,7 @@ def members(raw: bytes | msgspec.Raw) -> dict[str, bytes]:
 
 
 def raw_members(raw: bytes | msgspec.Raw) -> dict[str, msgspec.Raw]:
-    """`members` without copies of the values, for where few of them are looked at."""
+    """`members` without copies of the values, for callers that need few of them."""
     try:
         return _members.decode(raw)
     except RecursionError as error:
@@ -64,7 +64,7 @@ def elements(raw: bytes | msgspec.Raw) -> list[bytes]:
 
 
 def is_object(raw: bytes | str) -> bool:
-    """Whether the text is one complete JSON object. One nested deeper than a parser goes is none."""
+    """Whether the text is one complete JSON object. False for one that is nested deeper than the parser can read."""
     try:
         _members.decode(raw)
     except (msgspec.DecodeError, UnicodeError):
@@ -100,7 +100,7 @@ def dump(value: Any) -> bytes:
 
 
 def write_object(pairs: Iterable[tuple[str, bytes]]) -> bytes:
-    """An object of raw values, in the given order; of a repeated name the first wins."""
+    """An object of raw values, in the given order. Of a repeated name, only the first value is written."""
     seen: set[str] = set()
     pieces: list[bytes] = []
     lead = b"{"
@@ -115,7 +115,7 @@ def write_object(pairs: Iterable[tuple[str, bytes]]) -> bytes:
 
 @lru_cache(maxsize=1024)
 def _key(name: str) -> bytes:
-    """A member's name with its colon. Nearly all names are those of an API, the same in every object."""
+    """A member's name and colon as JSON. Cached, since nearly all names are an API's and come in every object."""
     return dump(name) + b":"
 
 

@@ -1,6 +1,6 @@
-"""The names of a request's members in each dialect: what its door reads, and what its documentation has besides.
+"""The names of a request's members in each dialect: those that its door reads, and those that are documented besides.
 
-A member in neither is a mistake of the client's, or newer than this table. Source: the types of openai-python 3.57 and
+A member that is neither is the client's mistake, or newer than this table. Source: the types of openai-python 3.57 and
 anthropic-python 2.14.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from toolwire.wire import anthropic_messages, openai_chat, openai_responses
 
-#: Values that ask for nothing but what is done anyway.
+#: Values that are the default of their member, and so ask for nothing.
 NOTHING_ASKED = {
     "service_tier": b'"auto"', "store": b"false", "top_logprobs": b"0", "truncation": b'"disabled"',
 }  # fmt: skip
@@ -20,15 +20,16 @@ _Names = frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class MemberNames:
-    """One dialect's. A name that is `read` is carried, or its reader says what became of it."""
+    """The names of one dialect. A member in `read` is carried, or the code that reads it warns. One in `documented` is
+    named in a warning `ignored:`."""
 
-    #: Of the request itself.
+    #: Members of the request itself.
     read: _Names
     documented: _Names
-    #: Of its members that are objects: (read, documented) within them.
+    #: Member of the request that is an object -> the names in it, read and documented.
     within: dict[str, tuple[_Names, _Names]] = field(default_factory=dict)
-    #: Of messages, parts and tools: those that nobody misses elsewhere (ids, what the gateway itself has added), and
-    #: those that mean something.
+    #: Members of messages, parts and tools: those without a warning (ids, members that the gateway itself added), and
+    #: the other documented ones.
     silent: _Names = frozenset()
     nested: _Names = frozenset()
 

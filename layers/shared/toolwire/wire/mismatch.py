@@ -19,10 +19,10 @@ _TYPES = {"str": "a string", "int": "an integer", "float": "a number", "bool": "
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """One wrong value. `path` leads there from the whole (".tools[1].name", "" for the whole itself)."""
+    """One wrong value. `path` is its place in the document: ".tools[1].name", "" for the document itself."""
 
     path: str
-    #: What is wrong, as the end of a sentence that begins with the path: "must be a string, not an integer".
+    #: The fault, as the end of a sentence that begins with the path: "must be a string, not an integer".
     what: str
     #: The member that is missing there.
     missing: str | None = None

@@ -53,7 +53,7 @@ class ToolCall(LenientToolCall, forbid_unknown_fields=True):
 
 
 class LenientMessage(Struct):
-    """A message of any role. What it lacks is UNSET, so that a null member shows."""
+    """A message of any role. A member that it lacks is UNSET, so that a null member can be told from it."""
 
     role: str
     content: str | list[Raw] | None = None
@@ -174,7 +174,7 @@ class CustomDelta(Struct):
 class ToolCallDelta(Struct):
     index: int | None = None
     id: str | None = None
-    type: str | None = ""  # null is more than nothing: it takes the place of what clients have
+    type: str | None = ""  # "" if absent: null replaces the type that clients have gathered, an absent type does not
     function: FunctionDelta | None = None
     custom: CustomDelta | None = None
     name: str | None = None  # of a call that a proxy has sent without its `function` around it
@@ -205,7 +205,7 @@ class Choice(Struct):
 
 
 class Chunk(Struct):
-    """A streamed chunk or a whole answer, as nearly everybody sends it: what the fast path decodes."""
+    """A streamed chunk or a whole answer in the form that nearly all hosts send. The fast path decodes it."""
 
     id: str | None = None
     object: str | None = None
@@ -234,7 +234,7 @@ _EMPTY = (*_NULL, b'""', b"{}", b"false")
 
 
 def is_set(raw: Raw) -> bool:
-    """Whether a raw member says anything: hosts send null, "" and {} for nothing."""
+    """Whether a raw member has a value: hosts send null, "" and {} for none."""
     return raw is not ABSENT and bytes(raw) not in _EMPTY
 
 

@@ -1,4 +1,4 @@
-"""What a Chat chunk or answer says beyond the neutral model, read from its bytes when they can no longer be shown."""
+"""Reads the members of a Chat chunk or answer that the neutral model does not name, when its bytes cannot be shown."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _NULL = msgspec.Raw(b"null")
 
 
 def without_source(batch: Batch) -> Batch:
-    """The batch with what its source said and the model does not name written out, and no source. A frame of another
-    dialect says nothing here."""
+    """The batch without its source, with the members that only the source had as `extra`. Of a source of another
+    dialect, nothing is read."""
     if batch.source is None:
         return batch
     if batch.source.dialect != wire.DIALECT:
@@ -49,7 +49,8 @@ def _escaped(value: bytes) -> bytes:
 
 
 def _with_call_extras(events: tuple[StreamEvent, ...], raw: bytes) -> tuple[StreamEvent, ...]:
-    """Each call that opens in this frame with the unnamed members of the first entry of its id (or lack of one)."""
+    """The events, each start of a call with the unnamed members of its entry: the first with the same id, or without
+    one."""
     if raw[:1] != b"[" or not any(type(event) is ToolCallStart for event in events):
         return events
     entries = [(_id(call.get("id", _NULL)), _rest(call, wire.KNOWN_CALL)) for call in map(raw_members, elements(raw))]
@@ -65,7 +66,7 @@ def _with_call_extras(events: tuple[StreamEvent, ...], raw: bytes) -> tuple[Stre
 
 
 def _id(raw: msgspec.Raw) -> str | None:
-    """A call's id as the decoder reads it: empty is none, a number is its digits."""
+    """A call's id as the decoder reads it: None if empty, the digits of a number."""
     text = bytes(raw).decode("utf-8", "surrogatepass")
     value = json.loads(text, strict=False)
     return (value if isinstance(value, str) else text) if value not in (None, "") else None

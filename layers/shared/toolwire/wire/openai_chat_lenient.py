@@ -1,8 +1,8 @@
 """The slow path for Chat answers: chunks whose values have other types than OpenAI's.
 
-Seen: `content` as a list of parts (Mistral), `arguments` as an object (Mistral, Ollama), ids and indices as numbers or
-strings, numbers as floats, a surrogate pair cut in two by a chunk boundary, NaN. Whatever can be read is read; raw
-argument objects stay the text they were.
+Seen at hosts: `content` as a list of parts (Mistral), `arguments` as an object (Mistral, Ollama), ids and indices as
+numbers or strings, numbers as floats, a surrogate pair cut in two by a chunk boundary, NaN. All that can be read is
+read. Arguments that are an object keep their text.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _ESCAPE = re.compile(
 
 
 def readable(raw: bytes) -> bytes:
-    """The document as msgspec can take it apart: an escaped half of a surrogate pair, which it refuses even where it
-    only skips, becomes the three bytes that `surrogatepass` means."""
+    """The document in a form that msgspec can split. msgspec refuses an escaped half of a surrogate pair even in values
+    that it skips, so each becomes the three bytes that Python's `surrogatepass` writes."""
     return _ESCAPE.sub(
         lambda match: chr(int(match[1], 16)).encode("utf-8", "surrogatepass") if match[1] else match[0], raw
     )
 
 
 def repaired(raw: bytes) -> bytes:
-    """The document without what JSON does not have and hosts write all the same: NaN and Infinity (logprobs) become
-    null, control characters within strings are escaped. Raises ValueError if it is no JSON beside that."""
+    """The document with two faults of hosts repaired: NaN and Infinity (in logprobs) become null, and control
+    characters in strings are escaped. Raises ValueError if it still is no JSON."""
     return json.dumps(json.loads(raw, strict=False, parse_constant=lambda _: None)).encode()
 
 
@@ -83,7 +83,7 @@ def _delta(raw: bytes | None) -> Delta | None:
 
 
 def _calls(raw: bytes) -> list[ToolCallDelta] | None:
-    """The calls of a list, or the one that stands there without a list."""
+    """The calls in a list, or the one call that a host sent without a list."""
     if raw[:1] == b"[":
         return [_call(entry) for entry in elements(raw)]
     return [_call(raw)] if raw[:1] == b"{" and members(raw) else None
@@ -114,7 +114,7 @@ def _function(raw: bytes) -> FunctionDelta | None:
 
 
 def _content(raw: bytes | None) -> tuple[str | None, str | None]:
-    """(text, thinking) of a content that may be a list of parts, thinking parts among them (Mistral)."""
+    """The text and the thinking of a content, which may be a list of parts with thinking parts (Mistral)."""
     if raw is None or raw[:1] != b"[":
         return text_of(raw), None
     text: list[str] = []

@@ -1,8 +1,8 @@
 """OpenAI's typed tools that run at the client: two shells, patches, a computer's screen.
 
 A request declares them by type alone, since OpenAI's models have learned their inputs. Their calls and outputs are
-items of types of their own, which the client's code is written for. So any other model has them as functions, given
-what OpenAI documents of them, and its calls become those items. Tools of every other type run at OpenAI, and so does a
+items of types of their own, for which the client's code is written. So any other model gets them as functions, with the
+inputs that OpenAI documents, and its calls become those items. Tools of all other types run at OpenAI, and so does a
 shell in a container.
 
 Source: OpenAI's guides to each tool, and openai-python's types of their items.
@@ -18,7 +18,7 @@ from toolwire.wire.json import dump, elements, members, write_object
 
 @dataclass(frozen=True, slots=True)
 class ClientTool:
-    """What a type stands for elsewhere: a function. `call` is the type of the items that its calls are."""
+    """The function for a type of tool. `call` is the type of the items of its calls."""
 
     name: str
     call: str
@@ -28,13 +28,13 @@ class ClientTool:
 
 @dataclass(frozen=True, slots=True)
 class CallForm:
-    """How an item tells a call: the tool's name, and the member that holds its arguments."""
+    """The form of a call's item: the tool's name, and the member that holds the arguments."""
 
     name: str
     member: str
 
 
-#: Type of a call's item -> how it tells the call. A computer's may hold several actions instead (`actions`).
+#: Type of a call's item -> its form. A computer's call may have several actions instead (`actions`).
 CALLS: Final = {
     "local_shell_call": CallForm("local_shell", "action"),
     "shell_call": CallForm("shell", "action"),
@@ -46,9 +46,9 @@ OUTPUTS: Final = frozenset(f"{kind}_output" for kind in CALLS)
 #: Members by which a tool keeps its declaration, and a call the type of its item: the door's marks, no API's.
 DECLARED, ITEM = "declared", "call_item"
 
-#: The one member of a computer call's arguments where it is more than one action.
+#: The only member of a computer call's arguments if it has more than one action.
 ACTIONS: Final = "actions"
-#: Where arguments stand that are no JSON object: nothing can be run by mistake, and nothing is lost.
+#: The member for arguments that are no JSON object. The client cannot run them by mistake, and they are not lost.
 _RAW = "_raw_arguments"
 #: What an item holds although it says nothing.
 _ALWAYS = {"shell_call": {"commands": b"[]"}, "local_shell_call": {"command": b"[]", "env": b"{}"}}
@@ -70,7 +70,7 @@ def is_hosted(item: dict[str, bytes]) -> bool:
 
 
 def call_members(kind: str, arguments: str) -> list[tuple[str, bytes]]:
-    """The members of an item of this type that tell the call, given the arguments of the function's call."""
+    """The members of an item of this type for a call of the function with these arguments."""
     given = _object(arguments)
     if kind == "local_shell_call":
         given = {"type": b'"exec"'} | {name: value for name, value in given.items() if name != "type"}
@@ -82,7 +82,7 @@ def call_members(kind: str, arguments: str) -> list[tuple[str, bytes]]:
 
 
 def call_arguments(kind: str, item: dict[str, bytes]) -> str:
-    """The arguments of the function's call that an item of this type, given its members, stands for."""
+    """The arguments of the function's call for an item of this type with these members."""
     told = item.get(CALLS[kind].member, b"null")
     if told[:1] != b"{":
         told = write_object([(ACTIONS, item[ACTIONS])]) if item.get(ACTIONS, b"")[:1] == b"[" else b"{}"
@@ -92,7 +92,7 @@ def call_arguments(kind: str, item: dict[str, bytes]) -> str:
 
 
 def output_members(kind: str, text: str, image_url: str | None, *, is_error: bool) -> list[tuple[str, bytes]]:
-    """The members of the output of a call of this type, beside its id, given what a tool has answered."""
+    """The members of the output's item for a call of this type, without its id, given the tool's result."""
     match kind:
         case "shell_call":
             outcome = {"type": "exit", "exit_code": int(is_error)}
@@ -242,7 +242,7 @@ _SCREEN_SIZE = ("display_width", "display_height", "environment")
 
 
 def _preview(declared: dict[str, bytes]) -> ClientTool:
-    """The older tool of a computer, whose calls are one action each and whose declaration tells the screen's size."""
+    """The older computer tool: one action a call, and the screen's size in its declaration."""
     told = " ".join(f"{name}: {value.decode('utf-8', 'replace')[:40]}." for name, value in declared.items())
     return ClientTool("computer", "computer_call", f"{_SCREEN}. {told}".rstrip(), dump(_ACTION))
 

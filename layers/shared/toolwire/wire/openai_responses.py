@@ -125,8 +125,8 @@ SEARCH_OUTPUT: Final = "tool_search_output"
 #: Tools that are added in the middle of a conversation.
 MORE_TOOLS: Final = "additional_tools"
 
-#: What a host's own tools leave in a history and another host can do without: what came of it, the model has said.
-#: Items that hold more (a result, a picture, a call for the client) are not among them.
+#: Types of items that OpenAI's own tools add to a history. Another host can do without: the model's text has the
+#: result. Items that hold more (a result, a picture, a call for the client) are not among them.
 SERVER_TOOL_ITEMS = frozenset({
     "web_search_call", "file_search_call", "code_interpreter_call", "mcp_list_tools", "tool_search_call",
     "tool_search_output",
@@ -202,7 +202,7 @@ class AnyEvent(Struct):
 
 
 class Event(AnyEvent):
-    """The data of one stream event of those that the neutral model has words for."""
+    """The data of a stream event, of the types that become neutral events."""
 
     summary_index: int | None = None
     delta: str | None = None
@@ -217,9 +217,9 @@ class Event(AnyEvent):
     error: Raw = ABSENT
 
 
-#: Members that a call's events tell of, or that belong to the item alone: all others travel as `extra`.
+#: Members of a call's item that events have, or that have no meaning elsewhere. All others travel as `extra`.
 KNOWN_CALL = frozenset({"type", "id", "status", "namespace", "call_id", "name", "arguments", "input"})
-#: Members of the response that the events tell of: all others travel as `extra`.
+#: Members of the response that events have. All others travel as `extra`.
 KNOWN_RESPONSE = frozenset({
     "object", "id", "created_at", "model", "status", "error", "incomplete_details", "output", "usage",
 })  # fmt: skip

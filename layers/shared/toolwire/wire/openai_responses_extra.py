@@ -1,4 +1,5 @@
-"""What a Responses event or answer says beyond the neutral model, read from its bytes when these can not be shown."""
+"""Reads the members of a Responses event or answer that the neutral model does not name, when its bytes cannot be
+shown."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ _CALLS = (b'"function_call"', b'"custom_tool_call"')
 
 
 def without_source(batch: Batch) -> Batch:
-    """The batch with what its source said and the model does not name written out, and no source. A frame of another
-    dialect says nothing here."""
+    """The batch without its source, with the members that only the source had as `extra`. Of a source of another
+    dialect, nothing is read."""
     if batch.source is None:
         return batch
     if batch.source.dialect != wire.DIALECT:
@@ -35,7 +36,7 @@ def without_source(batch: Batch) -> Batch:
 
 
 def response_extra(raw: bytes) -> tuple[tuple[str, Members], ...]:
-    """`Batch.extra` for a response: the members that no event tells of. Nothing for what is no object."""
+    """`Batch.extra` for a response: the members without an event. Empty for a value that is no object."""
     try:
         extra = unnamed(raw, wire.KNOWN_RESPONSE)
     except ValueError:
@@ -51,7 +52,7 @@ def _call_items(top: dict[str, msgspec.Raw]) -> list[Members]:
 
 
 def _with_extras(events: Iterable[StreamEvent], extras: list[Members]) -> Iterator[StreamEvent]:
-    """Each call that begins here with its item's."""
+    """The events, each start of a call with the unnamed members of its item."""
     found = iter(extras)
     for event in events:
         yield replace(event, extra=next(found, ())) if type(event) is ToolCallStart else event

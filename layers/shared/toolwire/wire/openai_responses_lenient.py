@@ -1,8 +1,8 @@
 """The slow path for Responses answers: events and items whose members have other types than OpenAI's.
 
-Seen: items of other kinds whose members share a name with ours (`arguments` as an object in a tool search, `delta` as
-an object in a shell's output), numbers as strings, arguments as an object, half a surrogate pair. Whatever can be read
-is read; raw argument objects stay the text they were.
+Seen at hosts: items of other kinds with a member of the same name but another type (`arguments` as an object in a tool
+search, `delta` as an object in a shell's output), numbers as strings, arguments as an object, half a surrogate pair.
+All that can be read is read. Arguments that are an object keep their text.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from typing import Any
 
 from toolwire.model.events import Batch
 
-#: Dialect -> the module whose `without_source` reads what a source says beyond the neutral model. A dialect that is no
-#: door's has none: nobody could be told.
+#: Dialect -> the module whose `without_source` reads the members of a source that the neutral model does not name. A
+#: dialect without a door has none: no client could be shown these members.
 _READERS = {
     "anthropic_messages": "toolwire.wire.anthropic_messages_extra",
     "openai_chat": "toolwire.wire.openai_chat_extra",
@@ -19,8 +19,8 @@ _READERS = {
 
 
 def plain(batch: Batch) -> Batch:
-    """The batch without its source: what only that said and the model does not name is in `extra` then. The same object
-    where there is no source. For whoever changes a batch, which cannot be shown with its old bytes."""
+    """The batch without its source. Members that only the source had are then in `extra`. The same object if it has no
+    source. Called before a batch is changed, since the old bytes would no longer be true."""
     if batch.source is None:
         return batch
     read = _reader(batch.source.dialect)
@@ -29,7 +29,7 @@ def plain(batch: Batch) -> Batch:
 
 @cache
 def _reader(dialect: str) -> Callable[[Batch], Batch] | None:
-    """Imported when the first batch of its dialect is changed: a cold start pays for none."""
+    """The reader of a dialect. It is imported when the first batch of the dialect is changed, not at a cold start."""
     name = _READERS.get(dialect)
     module: Any = import_module(name) if name is not None else None
     return None if module is None else module.without_source
