@@ -15,7 +15,6 @@ class Frame(msgspec.Struct):
     output_index: int | None = None
     content_index: int | None = None
     item_id: str | None = None
-    logprobs: msgspec.Raw = msgspec.Raw(b"[]")
     part: msgspec.Raw = msgspec.Raw(b"null")
     item: msgspec.Raw = msgspec.Raw(b"null")
     response: msgspec.Raw = msgspec.Raw(b"null")

@@ -21,10 +21,18 @@ NULLABLE = frozenset({
     "previous_response_id", "prompt_cache_key", "reasoning", "safety_identifier", "usage",
 })  # fmt: skip
 
+#: Members of every response.
+REQUIRED = NULLABLE | {
+    "background", "created_at", "frequency_penalty", "id", "model", "object", "output", "parallel_tool_calls",
+    "presence_penalty", "service_tier", "status", "store", "temperature", "text", "tool_choice", "tools",
+    "top_logprobs", "top_p", "truncation",
+}  # fmt: skip
+_NEVER_NULL = REQUIRED - NULLABLE
+
 #: Type of a part of a message -> its members.
-_PARTS: dict[str, dict[str, bytes]] = {
-    "output_text": {"text": b'""', "annotations": b"[]"},
-    "refusal": {"refusal": b'""'},
+_PARTS: dict[bytes, dict[str, bytes]] = {
+    b'"output_text"': {"text": b'""', "annotations": b"[]"},
+    b'"refusal"': {"refusal": b'""'},
 }
 _TOOL = {"description": _NULL, "parameters": _NULL, "strict": _NULL}
 _REASONING = {"effort": _NULL, "summary": _NULL}
@@ -32,11 +40,14 @@ _FORMATS: dict[str, dict[str, bytes]] = {
     "json_schema": {"description": _NULL, "schema": _NULL, "strict": b"false"},
 }
 #: Type of an item -> its members beside id and status.
-_ITEMS: dict[str, dict[str, bytes]] = {
-    "message": {"role": b'"assistant"', "content": b"[]"},
-    "function_call": {},
-    "reasoning": {"summary": b"[]"},
+_ITEMS: dict[bytes, dict[str, bytes]] = {
+    b'"message"': {"role": b'"assistant"', "content": b"[]"},
+    b'"function_call"': {},
+    b'"reasoning"': {"summary": b"[]"},
 }
+
+
+_NO_PARTS = msgspec.Raw(b"[]")
 
 
 class _Typed(msgspec.Struct):
@@ -49,16 +60,26 @@ def type_of(raw: bytes) -> str:
     return kind if isinstance(kind, str) else ""
 
 
+def is_null(raw: msgspec.Raw) -> bool:
+    """Whether a raw value is null."""
+    return len(raw) == len(_NULL) and bytes(raw) == _NULL
+
+
 def with_members(raw: bytes, required: Mapping[str, bytes], changed: Mapping[str, bytes] | None = None) -> bytes:
     """The object with those of the required members that it lacks, and with some of its own changed; itself where
     nothing is to be done."""
-    given = raw_members(raw)
+    return _completed(raw, raw_members(raw), required, changed or {})
+
+
+def _completed(
+    raw: bytes, given: dict[str, msgspec.Raw], required: Mapping[str, bytes], changed: Mapping[str, bytes]
+) -> bytes:
     missing = {
         name: value
         for name, value in required.items()
-        if name not in given or (value != _NULL and name not in NULLABLE and bytes(given[name]) == _NULL)
+        if name not in given or (value != _NULL and name not in NULLABLE and is_null(given[name]))
     }
-    replaced = {name: value for name, value in (changed or {}).items() if bytes(given[name]) != value}
+    replaced = {name: value for name, value in changed.items() if name not in missing and bytes(given[name]) != value}
     replaced |= {name: value for name, value in missing.items() if name in given}
     if replaced:
         return write_object(({name: bytes(value) for name, value in given.items()} | replaced | missing).items())
@@ -69,28 +90,37 @@ def with_members(raw: bytes, required: Mapping[str, bytes], changed: Mapping[str
     return raw.rstrip()[:-1].rstrip() + (b"," if given else b"") + added
 
 
+def says_all(given: Mapping[str, msgspec.Raw]) -> bool:
+    """Whether a response has every member that it must have."""
+    return given.keys() >= REQUIRED and not any(is_null(given[name]) for name in _NEVER_NULL)
+
+
 def whole_part(raw: bytes) -> bytes:
     """A part of a message."""
-    required = _PARTS.get(type_of(raw), {})
-    if bytes(raw_members(raw).get("logprobs", b"")) == _NULL:
+    given = raw_members(raw)
+    required = _PARTS.get(bytes(given.get("type", b"")), {})
+    if "logprobs" in given:  # which need not be there
         required = required | {"logprobs": b"[]"}
-    return with_members(raw, required)
+    return _completed(raw, given, required, {})
 
 
 def whole_item(raw: bytes, status: str, response_id: str, index: int) -> bytes:
     """The item of the output at this index. `status` is that of one that does not say it. An item that only its host
     knows, or that is of no form that the API has, stays as it came."""
-    kind = type_of(raw)
-    required = _ITEMS.get(kind)
-    if required is None:
-        return raw
-    required = {"id": dump(item_id(kind, response_id, index))} | required
-    if kind != "reasoning":
-        required["status"] = dump(status)
     try:
-        content = bytes(raw_members(raw).get("content", b"")) if kind == "message" else b""
-        changed = {"content": _each(content, whole_part)} if content[:1] == b"[" else {}
-        return with_members(raw, required, changed)
+        given = raw_members(raw)
+        kind = bytes(given.get("type", b""))
+        required = _ITEMS.get(kind)
+        if required is None:
+            return raw
+        changed = {}
+        if kind == b'"message"' and bytes(content := given.get("content", _NO_PARTS))[:1] == b"[":
+            changed["content"] = _each(bytes(content), whole_part)
+        if "id" not in given or is_null(given["id"]):
+            required = {"id": dump(item_id(kind[1:-1].decode(), response_id, index))} | required
+        if kind != b'"reasoning"':
+            required = required | {"status": dump(status)}
+        return _completed(raw, given, required, changed)
     except ValueError:
         return raw
 

@@ -8,6 +8,9 @@ from toolwire.doors.responses.items import why_incomplete, write_usage
 from toolwire.doors.responses.request_echo import one_line, request_echo
 from toolwire.doors.responses.required import (
     NULLABLE,
+    REQUIRED,
+    is_null,
+    says_all,
     whole_output,
     whole_reasoning,
     whole_text,
@@ -30,11 +33,13 @@ class ResponseShape:
         self._echo: dict[str, bytes] | None = None
         self._completed_at: int | None = None
         self._said: dict[str, bytes] = {}
+        #: What a host says again and again, as it came and whole: members by their names, responses by their status.
+        self._last: dict[str, tuple[bytes, bytes]] = {}
 
     def note(self, extra: Members) -> None:
         """Members that an upstream of this API says of the response and no event tells: they stand in the place of
         what is repeated, in every later one."""
-        self._said |= {name: one_line(_shaped(name, value)) for name, value in extra}
+        self._said |= dict(extra)
 
     def write(
         self,
@@ -66,7 +71,7 @@ class ResponseShape:
         if not self._said:
             return write_object(written.items())
         said = {
-            name: value
+            name: one_line(self._shaped(name, value))
             for name, value in self._said.items()
             if value != _NULL or (name in NULLABLE and name != "completed_at")
         }
@@ -74,15 +79,27 @@ class ResponseShape:
 
     def whole(self, raw: bytes, start: ResponseStart, status: str) -> bytes:
         """An upstream's own object with what the standard requires and it does not say; itself where it says all."""
+        before, whole = self._last.get(status, (b"", b""))
+        if raw != before:  # the first two events say the same
+            whole = self._whole(raw, start, status)
+            self._last[status] = raw, whole
+        return whole
+
+    def _whole(self, raw: bytes, start: ResponseStart, status: str) -> bytes:
         given = raw_members(raw)
-        changed = {name: _shaped(name, bytes(given[name])) for name in _SHAPES if name in given}
-        if "output" in given:
+        changed = {name: self._shaped(name, bytes(given[name])) for name in _SHAPES if name in given}
+        if "output" in given and not is_null(given["output"]):
             item_status = "in_progress" if status == "in_progress" else "completed"
             changed["output"] = whole_output(bytes(given["output"]), item_status, start.id or "")
+        return with_members(raw, {} if says_all(given) else self._required(start, status), changed)
+
+    def _required(self, start: ResponseStart, status: str) -> dict[str, bytes]:
+        """Every member that the standard requires."""
         required = {
             "id": dump(start.id),
             "object": b'"response"',
             "created_at": dump(start.created),
+            "completed_at": self._time(start, status),
             "status": dump(status),
             "error": _NULL,
             "incomplete_details": _NULL,
@@ -93,10 +110,15 @@ class ResponseShape:
             "store": b"false",
             **self._repeated(),
         }
-        required.pop("user", None)
-        if "completed_at" not in given:
-            required["completed_at"] = self._time(start, status)
-        return with_members(raw, required, changed)
+        return {name: value for name, value in required.items() if name in REQUIRED}
+
+    def _shaped(self, name: str, raw: bytes) -> bytes:
+        """A host's member with what it requires, as long as it repeats itself."""
+        before, shaped = self._last.get(name, (b"", b""))
+        if raw != before:
+            shaped = _shaped(name, raw)
+            self._last[name] = raw, shaped
+        return shaped
 
     def _repeated(self) -> dict[str, bytes]:
         if self._echo is None:

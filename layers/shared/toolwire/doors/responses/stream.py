@@ -47,6 +47,9 @@ _STATUSES = {
     "response.content_part.added": "", "response.content_part.done": "",
 }  # fmt: skip
 
+#: Events of a text may tell how likely it was; some hosts say null for nothing.
+_WITH_LOGPROBS = ("response.output_text.delta", "response.output_text.done")
+
 #: Error codes that clients of this API act on; any other failure is the server's.
 _KNOWN_CODES = ("context_length_exceeded", "insufficient_quota", "invalid_prompt", "rate_limit_exceeded")
 
@@ -123,29 +126,39 @@ class ResponsesEncoder:
         writer = self._writer
         writer.same_dialect = True
         frame = _frame_decoder.decode(raw)
-        index = frame.output_index
-        if frame.type == "response.created":
+        index, status = frame.output_index, _STATUSES.get(frame.type)
+        if status is not None and frame.type == "response.created":
             writer.shape.note(unnamed(frame.response, KNOWN_RESPONSE))
-        if (self._mended or writer.output.open) and frame.type in _ENDINGS:
+        if status is not None and (self._mended or writer.output.open) and frame.type in _ENDINGS:
             return self._end_anew(frame, events)
         if index not in writer.output.raw_open and (self._took_over or self._is_ours(frame, events)):
             self._mended = True
             return writer.write(events)
-        if frame.type == "response.output_item.added" and index is not None:
-            item = msgspec.json.decode(frame.item, type=_Item)
-            writer.output.open_raw(
-                index, item.id if isinstance(item.id, str) else "", is_message=item.type == "message"
-            )
-        shown = self._shown(frame, raw, events)
+        changed: dict[str, bytes] = {}
+        if status is not None:
+            changed = self._made_whole(frame, status, events)
+            self._note_item(frame)
+        shown = self._shown(frame, raw, changed)
         writer.emitter.frame = frame
         more = writer.write(events)  # no event but the reference document's own
         writer.emitter.frame = None
-        if frame.type == "response.output_item.done" and index is not None:
-            more += writer.output.close_raw(index, bytes(frame.item))
+        return shown + more + (self._ended(frame) if status is not None else b"")
+
+    def _note_item(self, frame: Frame) -> None:
+        """The upstream may begin an item of its own here."""
+        if frame.type == "response.output_item.added" and frame.output_index is not None:
+            item = msgspec.json.decode(frame.item, type=_Item)
+            id = item.id if isinstance(item.id, str) else ""
+            self._writer.output.open_raw(frame.output_index, id, is_message=item.type == "message")
+
+    def _ended(self, frame: Frame) -> bytes:
+        """The reference document's events for what may end here."""
+        if frame.type == "response.output_item.done" and frame.output_index is not None:
+            return self._writer.output.close_raw(frame.output_index, bytes(frame.item))
         if frame.type in _ENDINGS:
             self._over = True
-            more += writer.done(bytes(frame.response))
-        return shown + more
+            return self._writer.done(bytes(frame.response))
+        return b""
 
     def _is_ours(self, frame: Frame, events: tuple[StreamEvent, ...]) -> bool:
         """Whether the event belongs to an item whose beginning was written anew, or that has none."""
@@ -153,21 +166,17 @@ class ResponsesEncoder:
             return False
         return bool(events) or any(item.index == frame.output_index for item in self._writer.output.open)
 
-    def _shown(self, frame: Frame, raw: bytes, events: tuple[StreamEvent, ...]) -> bytes:
-        """The upstream's own event. What it lacks is put in; most are whole and pass as they are."""
-        changed = self._put_in(frame, events)
-        if bytes(frame.logprobs) == b"null":
-            changed["logprobs"] = b"[]"
+    def _shown(self, frame: Frame, raw: bytes, changed: dict[str, bytes]) -> bytes:
+        """The upstream's own event, with what was changed of it: most pass as they are."""
         number = self._writer.emitter.next_number()
         if frame.sequence_number != number:
             changed["sequence_number"] = dump(number)
+        if b"null" in raw and frame.type in _WITH_LOGPROBS and members(raw).get("logprobs") == b"null":
+            changed["logprobs"] = b"[]"
         return encode_event(frame.type.encode(), write_object((members(raw) | changed).items()) if changed else raw)
 
-    def _put_in(self, frame: Frame, events: tuple[StreamEvent, ...]) -> dict[str, bytes]:
-        """The members of the event that are not whole, written anew. What the frame keeps of them is whole then."""
-        status = _STATUSES.get(frame.type)
-        if status is None:
-            return {}
+    def _made_whole(self, frame: Frame, status: str, events: tuple[StreamEvent, ...]) -> dict[str, bytes]:
+        """The members of the event that were not whole, written anew, in the frame, too."""
         start = self._writer.start or next(event for event in events if type(event) is ResponseStart)
         changed: dict[str, bytes] = {}
         for name, given, whole in (
