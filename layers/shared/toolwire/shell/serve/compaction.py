@@ -10,7 +10,7 @@ from toolwire.exchange.exchange import Exchange
 from toolwire.model.limits import ANSWER_BYTES
 from toolwire.providers import load_provider
 from toolwire.shell.serve import observe
-from toolwire.shell.serve.door import outgoing, upstream
+from toolwire.shell.serve.outgoing import outgoing, upstream
 
 #: What a host answers at a path that it does not have.
 _ABSENT = (404, 405, 501)

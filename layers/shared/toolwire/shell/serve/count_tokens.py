@@ -11,7 +11,7 @@ from toolwire.model.warnings import Warnings
 from toolwire.providers import load_provider
 from toolwire.providers.token_count import estimate, read_count
 from toolwire.shell.serve import observe
-from toolwire.shell.serve.door import outgoing, upstream
+from toolwire.shell.serve.outgoing import outgoing, upstream
 
 
 def count_tokens(exchange: Exchange, expires: float, record: observe.RequestRecord) -> tuple[int, Warnings]:

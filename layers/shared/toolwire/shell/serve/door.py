@@ -8,27 +8,23 @@ yields none.
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
 from toolwire.doors import Compaction, Door, load_door
 from toolwire.exchange.actions import Action, carried_out
 from toolwire.exchange.exchange import Exchange
-from toolwire.exchange.prepare import HOP_HEADER
 from toolwire.model.errors import ClientGone, GatewayError, UpstreamError
-from toolwire.model.http import Head, UpstreamRequest, id_headers
+from toolwire.model.http import Head, id_headers
 from toolwire.model.warnings import HEADER, Warnings
 from toolwire.providers import WIRES
-from toolwire.shell.access.aws_signing import signed
-from toolwire.shell.network.upstream import Upstream
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.admission import open_exchange
 from toolwire.shell.serve.attempts import Preparation, go_on
+from toolwire.shell.serve.outgoing import outgoing, upstream
 from toolwire.shell.serve.output import Answer, current_output
 from toolwire.shell.serve.proxy_event import IGNORED, error_head, http_request, is_proxy_event, request_id
 from toolwire.shell.settings.configuration import SettingsError, current_settings
@@ -187,12 +183,6 @@ def _carried(exchange: Exchange, expires: float, record: observe.RequestRecord) 
         yield from _sent(exchange, exchange.receive_end(), record)
 
 
-def outgoing(exchange: Exchange, request: UpstreamRequest) -> UpstreamRequest:
-    """A request to the exchange's provider as it is sent: nothing of it changes after this. Raises GatewayError."""
-    request = exchange.attempt.signed(replace(request, headers=(*request.headers, (HOP_HEADER, "1"))), time.time())
-    return signed(request, exchange.attempt.target.provider)
-
-
 def _sent(exchange: Exchange, actions: Iterable[Action], record: observe.RequestRecord) -> Iterator[Head | bytes]:
     """The exchange's actions as what the runner takes. A head that is out already is not yielded again."""
     for action in carried_out(exchange, actions, lambda items: remember(items, record)):
@@ -218,9 +208,3 @@ def seconds_left(context: Any) -> float:
     """How long the answer may take."""
     remaining = getattr(context, "get_remaining_time_in_millis", None)
     return DEFAULT_SECONDS if remaining is None else float(remaining()) / 1000 - RESERVE_SECONDS
-
-
-@functools.cache
-def upstream() -> Upstream:
-    """The process's connections to providers."""
-    return Upstream()
