@@ -131,6 +131,48 @@ def test_a_call_without_its_function_around_it(entries: list[dict[str, Any]]) ->
     assert (message["finish_reason"], "name" in call) == ("tool_calls", False)
 
 
+NAMED = {"name": "weather"}
+#: Calls with arguments that do not stand where the API has them, or with something beside them.
+ODD_CALLS: dict[str, list[Any]] = {
+    "parameters": [{**BARE, "function": {**NAMED, "parameters": json.loads(PARIS)}}],
+    "parameters as text": [{**BARE, "function": {**NAMED, "parameters": PARIS}}],
+    "input": [{**BARE, "input": json.loads(PARIS)}],
+    "arguments null": [{**BARE, "function": {**NAMED, "arguments": None, "parameters": json.loads(PARIS)}}],
+    "null beside it": [None, {**BARE, "function": {**NAMED, "arguments": PARIS}}],
+    "in a string": [{**BARE, "function": {**NAMED, "arguments": json.dumps(PARIS)}}],
+}
+
+
+@pytest.mark.parametrize("entries", ODD_CALLS.values(), ids=ODD_CALLS)
+def test_arguments_in_odd_places(entries: list[Any]) -> None:
+    said = seen(stream(ROLE, chunk({"tool_calls": entries}), CALLS, TOTAL))
+    assert [(name, json.loads(arguments)) for _, name, arguments in said.calls] == [("weather", json.loads(PARIS))]
+    message = json.loads(ask(whole({"content": None, "tool_calls": entries}), streamed=False).body)["choices"][0]
+    (call,) = message["message"]["tool_calls"]
+    assert (json.loads(call["function"]["arguments"]), message["finish_reason"]) == (json.loads(PARIS), "tool_calls")
+    assert not {"input", "parameters"} & {*call, *call["function"]}
+
+
+#: Content that is no string -> the text, and the reasoning.
+CONTENTS: dict[str, tuple[Any, str, str]] = {
+    "one part": ({"type": "text", "text": "x"}, "x", ""),
+    "parts": ([{"type": "text", "text": "x"}, "y"], "xy", ""),
+    "thinking": ([{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}], "", "hm"),
+    "a summary (Databricks)": (
+        [{"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm", "signature": "S"}]},
+         {"type": "text", "text": "x"}], "x", "hm",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "shown", "reasoning"), CONTENTS.values(), ids=CONTENTS)
+def test_content_that_is_no_string(content: Any, shown: str, reasoning: str) -> None:
+    said = seen(stream(ROLE, text(content), STOP, TOTAL))
+    assert (said.content, said.reasoning) == (shown, reasoning)
+    message = json.loads(ask(whole({"content": content}), streamed=False).body)["choices"][0]["message"]
+    assert (message["content"] or "", message.get("reasoning_content") or "") == (shown, reasoning)
+
+
 #: Chunks of a call -> its arguments, and whether something of them came twice.
 REPEATED: dict[str, tuple[list[dict[str, Any]], str, bool]] = {
     "the whole call again": (

@@ -54,6 +54,7 @@ MESSAGES = {
     "text_calls_recovered": "The model wrote tool calls as text; they were made calls.",
     "token_count_estimated": "The provider counts no tokens: this is an estimate by the size of the request.",
     "tool_arguments_restated": "The provider sent arguments of a call more than once; they count once.",
+    "tool_arguments_unwrapped": "The provider sent a call's arguments as the text of a JSON string; it was unpacked.",
     "tool_call_cut": "A call of the tool `{}` was cut: its arguments are not complete.",
     "tool_calls_missing": "The provider ended the turn for tool calls and made none: it is a stop.",
     "tool_choice_changed": "The forced tool choice was sent as `auto`: the model cannot be forced while it reasons.",

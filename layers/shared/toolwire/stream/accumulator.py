@@ -17,7 +17,8 @@ What a fragment of arguments is, given the arguments of its call so far:
 
     so far             the fragment                                     it
     -----------------  -----------------------------------------------  --------------------------------------------
-    nothing            anything                                         appends
+    nothing            `null`, `[]`, an object in a JSON string         is held; at the end it is nothing, or the object
+    nothing            anything else                                    appends
     part of an object  begins with all so far, where no object may      repeats: only what is new in it counts
                        stand (`{"a` + `{"a":1}`)
     part of an object  begins with all so far, where one may            is told by what follows: a repetition, or an
@@ -77,6 +78,12 @@ class Call:
     def restated(self) -> bool:
         """Whether arguments came more than once, and a repetition was left out."""
         return self.text_so_far.restated
+
+    @property
+    def notes(self) -> list[str]:
+        """The codes of warnings about arguments that are not what the host's fragments make when joined."""
+        said = (("tool_arguments_restated", self.restated), ("tool_arguments_unwrapped", self.text_so_far.unwrapped))
+        return [code for code, is_so in said if is_so]
 
     def text(self) -> str:
         """`arguments` as text."""

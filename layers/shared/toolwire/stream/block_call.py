@@ -16,15 +16,15 @@ class BlockCall:
     """One call. Call `announce` once its name is known, `say` with each fragment, then `end` and `close`. No event is
     written before `announce`."""
 
-    __slots__ = ("_accumulator", "_call", "_next_part", "is_restated")
+    __slots__ = ("_accumulator", "_call", "_next_part", "notes")
 
     def __init__(self, next_part: Callable[[], int], kind: Kind = "function", *, placeholders: bool = True) -> None:
         """`next_part` gives a new call its part of the neutral stream. `placeholders`: see `Asked`."""
         self._next_part = next_part
         self._accumulator = ToolCallAccumulator(placeholders=placeholders)
         ((self._call, _),) = self._accumulator.take(None, 0, None, "", kind)
-        #: Whether arguments came more than once, and a repetition was left out.
-        self.is_restated = False
+        #: The codes of warnings about the arguments, once they have ended.
+        self.notes: set[str] = set()
 
     @property
     def part(self) -> int | None:
@@ -68,7 +68,7 @@ class BlockCall:
         """Sends on what was held: no fragment follows. Returns whether there was nothing. `close` writes the calls'
         ends."""
         said = self._show(self._accumulator.end(), events)
-        self.is_restated = self.is_restated or any(call.restated for call in self._accumulator.calls)
+        self.notes.update(*(call.notes for call in self._accumulator.calls))
         return not said
 
     def close(self, events: list[StreamEvent]) -> None:
@@ -96,17 +96,17 @@ class CallEnds:
     looks the same until the stop reason comes. So the end of a call without arguments waits for what comes next.
     """
 
-    __slots__ = ("_waiting", "any_restated")
+    __slots__ = ("_waiting", "notes")
 
     def __init__(self) -> None:
         self._waiting: int | None = None  # the part of the call whose end waits
-        #: Whether arguments of some call came more than once, and a repetition was left out.
-        self.any_restated = False
+        #: The codes of warnings about the arguments of the answer's calls.
+        self.notes: set[str] = set()
 
     def end(self, call: BlockCall, events: list[StreamEvent]) -> None:
         """Ends the call: its block is over."""
         call.end(events)
-        self.any_restated = self.any_restated or call.is_restated
+        self.notes |= call.notes
         if call.is_bare:
             self.end_waiting(events)
             self._waiting = call.part

@@ -6,6 +6,8 @@ compatible host has been seen to leave it out; what must be there is checked by 
 
 from __future__ import annotations
 
+import json
+
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
@@ -164,6 +166,8 @@ class Usage(Struct):
 class FunctionDelta(Struct):
     name: str | None = None
     arguments: str | None = None
+    parameters: Raw = ABSENT  # the arguments, where a host calls them otherwise; so is `input`
+    input: Raw = ABSENT
 
 
 class CustomDelta(Struct):
@@ -179,6 +183,8 @@ class ToolCallDelta(Struct):
     custom: CustomDelta | None = None
     name: str | None = None  # of a call that a proxy has sent without its `function` around it
     arguments: str | None = None
+    parameters: Raw = ABSENT
+    input: Raw = ABSENT
     extra_content: Raw = ABSENT  # Gemini's endpoint: state that it wants back on the call
 
 
@@ -221,7 +227,7 @@ KNOWN_CHUNK = frozenset({"id", "object", "created", "model", "choices", "usage",
 KNOWN_CHOICE = frozenset({"index", "delta", "message", "finish_reason"})
 #: `reasoning` is the same text under another name: clients are shown `reasoning_content`, once.
 KNOWN_DELTA = frozenset({"role", "content", "refusal", "reasoning_content", "reasoning", "tool_calls"})
-KNOWN_CALL = frozenset({"index", "id", "type", "function", "custom", "name", "arguments"})
+KNOWN_CALL = frozenset({"index", "id", "type", "function", "custom", "name", "arguments", "parameters", "input"})
 #: What a usage object must hold.
 USAGE_COUNTS = ("prompt_tokens", "completion_tokens", "total_tokens")
 KNOWN_USAGE = frozenset({*USAGE_COUNTS, "prompt_tokens_details", "completion_tokens_details"})
@@ -231,6 +237,15 @@ usage_decoder = msgspec.json.Decoder(Usage, strict=False)  # counts as floats or
 
 _NULL = (b"", b"null")
 _EMPTY = (*_NULL, b'""', b"{}", b"false")
+
+
+def misnamed_arguments(entry: FunctionDelta | ToolCallDelta) -> str | None:
+    """The arguments under another name than the API's, as raw text; None if there are none."""
+    given = next((bytes(raw) for raw in (entry.parameters, entry.input) if is_set(raw)), None)
+    if given is None:
+        return None
+    text = given.decode("utf-8", "surrogatepass")
+    return str(json.loads(text, strict=False)) if given[:1] == b'"' else text
 
 
 def is_set(raw: Raw) -> bool:

@@ -53,7 +53,8 @@ def _with_call_extras(events: tuple[StreamEvent, ...], raw: bytes) -> tuple[Stre
     one."""
     if raw[:1] != b"[" or not any(type(event) is ToolCallStart for event in events):
         return events
-    entries = [(_id(call.get("id", _NULL)), _rest(call, wire.KNOWN_CALL)) for call in map(raw_members, elements(raw))]
+    calls = [raw_members(entry) for entry in elements(raw) if entry != bytes(_NULL)]
+    entries = [(_id(call.get("id", _NULL)), _rest(call, wire.KNOWN_CALL)) for call in calls]
     known: list[StreamEvent] = []
     for event in events:
         if type(event) is ToolCallStart:

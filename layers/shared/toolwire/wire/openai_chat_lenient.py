@@ -1,8 +1,8 @@
 """The slow path for Chat answers: chunks whose values have other types than OpenAI's.
 
-Seen at hosts: `content` as a list of parts (Mistral), `arguments` as an object (Mistral, Ollama), ids and indices as
-numbers or strings, numbers as floats, a surrogate pair cut in two by a chunk boundary, NaN. All that can be read is
-read. Arguments that are an object keep their text.
+Seen at hosts: `content` as a list of parts (Mistral, Databricks), `arguments` as an object (Mistral, Ollama), null
+among the calls, ids and indices as numbers or strings, numbers as floats, a surrogate pair cut in two by a chunk
+boundary, NaN. All that can be read is read. Arguments that are an object keep their text.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _delta(raw: bytes | None) -> Delta | None:
 def _calls(raw: bytes) -> list[ToolCallDelta] | None:
     """The calls in a list, or the one call that a host sent without a list."""
     if raw[:1] == b"[":
-        return [_call(entry) for entry in elements(raw)]
+        return [_call(entry) for entry in elements(raw) if entry != b"null"]
     return [_call(raw)] if raw[:1] == b"{" and members(raw) else None
 
 
@@ -100,6 +100,7 @@ def _call(raw: bytes) -> ToolCallDelta:
     delta.extra_content = msgspec.Raw(call.get("extra_content", b""))
     delta.function = _function(call.get("function", b""))
     delta.name, delta.arguments = text_of(call.get("name")), text_of(call.get("arguments"))
+    delta.parameters, delta.input = msgspec.Raw(call.get("parameters", b"")), msgspec.Raw(call.get("input", b""))
     if custom[:1] == b"{":
         inner = members(custom)
         delta.custom = CustomDelta(text_of(inner.get("name")), text_of(inner.get("input")))
@@ -110,22 +111,24 @@ def _function(raw: bytes) -> FunctionDelta | None:
     if raw[:1] != b"{":
         return None
     function = members(raw)
-    return FunctionDelta(text_of(function.get("name")), text_of(function.get("arguments")))
+    names = (msgspec.Raw(function.get(name, b"")) for name in ("parameters", "input"))
+    return FunctionDelta(text_of(function.get("name")), text_of(function.get("arguments")), *names)
 
 
 def _content(raw: bytes | None) -> tuple[str | None, str | None]:
-    """The text and the thinking of a content, which may be a list of parts with thinking parts (Mistral)."""
-    if raw is None or raw[:1] != b"[":
+    """The text and the thinking of a content, which may be a list of parts with thinking parts (Mistral, Databricks),
+    or one part without a list."""
+    if raw is None or raw[:1] not in (b"[", b"{"):
         return text_of(raw), None
     text: list[str] = []
     thinking: list[str] = []
-    for element in elements(raw):
+    for element in elements(raw) if raw[:1] == b"[" else [raw]:
         if element[:1] == b'"':
             text.append(text_of(element) or "")
             continue
         part = members(element)
-        if "thinking" in part:
-            inner = part["thinking"]
+        inner = part.get("thinking", part.get("summary"))
+        if inner is not None:
             thinking.append((_content(inner)[0] if inner[:1] == b"[" else text_of(inner)) or "")
         else:
             text.append(text_of(part.get("text")) or "")

@@ -170,7 +170,7 @@ class Blocks:
         if opened.input and call.is_empty:
             call.say(opened.input, events)
         elif opened.input:
-            self.call_ends.any_restated = True
+            self.call_ends.notes.add("tool_arguments_restated")
         self.call_ends.end(call, events)
 
     def whole(self, raw: bytes, events: list[StreamEvent]) -> bool:

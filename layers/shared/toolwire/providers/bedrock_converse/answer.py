@@ -120,8 +120,8 @@ class ConverseDecoder:
             if not self._blocks.count:
                 raise UpstreamProtocolError("the upstream's answer is empty: no content and no stop reason")
             self._finished("", events)
-        if self._blocks.call_ends.any_restated:
-            self._asked.warn("tool_arguments_restated")
+        for code in sorted(self._blocks.call_ends.notes):
+            self._asked.warn(code)
         events.append(ResponseEnd(self._usage))
 
     def _count(self, counts: wire.Usage | None, events: list[StreamEvent]) -> None:

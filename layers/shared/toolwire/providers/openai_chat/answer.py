@@ -197,7 +197,7 @@ class ChatDecoder:
             events.append(UsageUpdate(self._usage))
         keep = keep and self._usage is not None and self._usage.source is not None
         closing = self._close()
-        keep = keep and not self._parts.restated and not any(type(event) is Finish for event in closing)
+        keep = keep and not self._parts.notes and not any(type(event) is Finish for event in closing)
         return self._batch(events + closing, readable, keep)
 
     # ------------------------------------------------------------ ends
@@ -234,8 +234,8 @@ class ChatDecoder:
         if self._finish is None and not self._parts.count:
             raise UpstreamProtocolError("the upstream's answer is empty: no content and no finish reason")
         self._parts.end(self._finish is not None, reason, events)
-        if self._parts.restated:
-            self._asked.warn("tool_arguments_restated")
+        for code in self._parts.notes:
+            self._asked.warn(code)
         if self._finish is None or self._finish.reason != reason:
             events.append(Finish(reason, given.raw))
         events.append(ResponseEnd(self._usage))

@@ -51,9 +51,9 @@ class AnswerParts:
         return self._accumulator.calls or self._deprecated.calls
 
     @property
-    def restated(self) -> bool:
-        """Whether arguments of some call came more than once."""
-        return any(call.restated for call in self.calls)
+    def notes(self) -> list[str]:
+        """The codes of warnings about the arguments of calls."""
+        return sorted({code for call in self.calls for code in call.notes})
 
     def say(self, delta: wire.Delta, events: list[StreamEvent]) -> bool:
         """The events of a delta; whether a strict client may see its calls as they are."""
@@ -92,10 +92,12 @@ class AnswerParts:
     def call(self, entry: wire.ToolCallDelta, index: int | None, events: list[StreamEvent]) -> bool:
         """The events of one entry of `tool_calls`; whether a strict client may see it as it is."""
         if entry.custom is not None:
-            name, fragment = entry.custom.name, entry.custom.input
+            name, given = entry.custom.name, entry.custom.input
+            fragment = given
         else:
             function = entry.function or entry  # a proxy leaves the object around them out
-            name, fragment = function.name, function.arguments
+            name, given = function.name, function.arguments
+            fragment = given if given is not None else wire.misnamed_arguments(function)
         kind: Literal["function", "custom"] = "custom" if entry.custom is not None else "function"
         announced, known = len(self.announced), len(self.calls)
         touched: Call | None = None
@@ -109,7 +111,7 @@ class AnswerParts:
             self._call_state[touched] = call_signature(bytes(entry.extra_content))
         opened = len(self.announced) - announced
         bare = entry.function is None and entry.custom is None
-        if bare or not keep or touched.part is None or entry.index is None or fragment is None or opened > 1:
+        if bare or not keep or touched.part is None or entry.index is None or given is None or opened > 1:
             return False
         if opened:
             named = bool(entry.id and name) and entry.type == kind

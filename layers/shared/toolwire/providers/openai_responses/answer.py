@@ -172,8 +172,8 @@ class ResponsesDecoder:
         self._ended = True
         if finish.reason == "stop" and self._output.calls:
             finish = Finish("tool_calls", finish.raw)
-        if self._output.restated:
-            self._asked.warn("tool_arguments_restated")
+        for code in sorted(self._output.notes):
+            self._asked.warn(code)
         events += (finish, ResponseEnd(self._usage))
 
     # ------------------------------------------------------------ JSON

@@ -42,7 +42,7 @@ class Parts:
         self.placeholders = placeholders
         self.count = 0
         self.calls = 0
-        self.restated = False  # whether arguments of some call came more than once, and were counted once
+        self.notes: set[str] = set()  # the codes of warnings about the arguments of calls
 
     def next(self) -> int:
         self.count += 1
@@ -296,13 +296,15 @@ class Call(Item):
                 raise UpstreamProtocolError("the upstream told the arguments of a call twice, and not the same")
             self._call.say(whole[len(said) :], events)
             self._call.end(events)
-        self._parts.restated = self.mended = True
+        if said not in ("", whole):
+            self._parts.notes.add("tool_arguments_restated")
+        self.mended = True
 
     def _end(self, events: list[StreamEvent]) -> None:
         if not self._is_over:
             self._is_over = True
             self._call.end(events)
-            self._parts.restated = self._parts.restated or self._call.is_restated
+            self._parts.notes |= self._call.notes
             if not self._has_begun and self._call.texts == ["".join(self._told)]:
                 self.mended = False  # what was held has come
 

@@ -49,9 +49,9 @@ class Output:
         return self._parts.calls
 
     @property
-    def restated(self) -> bool:
-        """Whether arguments of some call came more than once, and were counted once."""
-        return self._parts.restated
+    def notes(self) -> set[str]:
+        """The codes of warnings about the arguments of calls."""
+        return self._parts.notes
 
     @property
     def all_ended(self) -> bool:
