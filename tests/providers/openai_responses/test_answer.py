@@ -132,6 +132,14 @@ ANSWERS: dict[str, tuple[list[Any], Heard]] = {
          completed(reasoning("rs_1"), message("m", "Hi"))],
         ("Hi", "Hmm.", [], "stop"),
     ),
+    "reasoning as text, in Open Responses' words": (
+        [created(), added(0, "reasoning", "rs_1"),
+         event("reasoning.delta", output_index=0, item_id="rs_1", content_index=0, delta="Hmm."),
+         event("reasoning.done", output_index=0, item_id="rs_1", content_index=0, text="Hmm."),
+         done(0, reasoning("rs_1", content=[{"type": "reasoning_text", "text": "Hmm."}])), *said(1, "m", "Hi"),
+         completed(reasoning("rs_1"), message("m", "Hi"))],
+        ("Hi", "Hmm.", [], "stop"),
+    ),
     "a summary in two paragraphs": (
         [created(), added(0, "reasoning", "rs_1"), summary(0, "rs_1", "One."), summary(0, "rs_1", "Two.", 1),
          done(0, reasoning("rs_1", "One.", "Two.")), *said(1, "m", "Hi"), completed(reasoning("rs_1"), message("m"))],

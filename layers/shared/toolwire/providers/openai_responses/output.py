@@ -17,6 +17,7 @@ _DELTAS = {
     "response.refusal.delta": ("message", "refusal"),
     "response.reasoning_summary_text.delta": ("reasoning", "summary"),
     "response.reasoning_text.delta": ("reasoning", "content"),
+    "response.reasoning.delta": ("reasoning", "content"),  # the same, as Open Responses names it
     "response.function_call_arguments.delta": ("function_call", "arguments"),
     "response.custom_tool_call_input.delta": ("custom_tool_call", "input"),
 }
