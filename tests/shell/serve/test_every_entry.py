@@ -17,7 +17,7 @@ from toolwire.exchange.prepare import HOP_HEADER
 from toolwire.model.errors import GatewayError
 from toolwire.model.http import Head
 from toolwire.model.settings import ProviderConfig, Settings, Tenant
-from toolwire.shell.serve import admission
+from toolwire.shell.serve import admission, attempts
 from toolwire.shell.serve.door import serve
 from toolwire.shell.serve.native import serve_native
 from toolwire.shell.serve.replay import replay
@@ -134,7 +134,7 @@ def test_the_first_fault_is_told(
         require_key=True,
     )
     monkeypatch.setattr(admission, "current_settings", lambda: settings)
-    monkeypatch.setattr(admission, "_listening", lambda target: target)
+    monkeypatch.setattr(attempts, "_listening", lambda target: target)
 
     head = ENTRIES[entry](ask)
 
