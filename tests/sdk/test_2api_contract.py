@@ -61,7 +61,8 @@ def sdk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenAI]:
     config = """
         [tenants.default]
         preset = "2api"
-        allowlist = ["get_weather", "search_db", "send_email"]
+        tool_allowlist = ["get_weather", "search_db", "send_email"]
+        tool_allowlist_mode = "enforce"
     """
     folder = tmp_path_factory.mktemp("contract")
     with gateway(folder, config) as base, OpenAI(api_key="sk-nobody", base_url=base, max_retries=0) as made:
@@ -135,6 +136,21 @@ def test_arguments_is_string(chat: Chat) -> None:
     for tc in response.tool_calls:
         assert isinstance(tc.function.arguments, str)
         assert set(json.loads(tc.function.arguments)) <= {"location", "unit"}
+
+
+# ---------------------------------------------------------------- 5.2 and 5.5, what an answer with calls says
+
+
+@pytest.mark.parametrize("model", DEMO_MODELS)
+def test_whole_calls_are_numbered_and_say_who_executes_them(sdk: OpenAI, model: str) -> None:
+    fields: Any = {"model": model, "messages": ASKED, "tools": [GET_WEATHER]}
+    answer = sdk.chat.completions.create(**fields).model_dump(exclude_unset=True)
+    calls = answer["choices"][0]["message"]["tool_calls"]
+    assert [call["index"] for call in calls] == list(range(len(calls)))
+    assert "Client must execute tools" in answer["_2api"]["warning"]
+
+    said = sdk.chat.completions.create(**(fields | {"tool_choice": "none"})).model_dump(exclude_unset=True)
+    assert "_2api" not in said
 
 
 # ---------------------------------------------------------------- 4.2, the client's loop
@@ -259,7 +275,7 @@ def test_schema_incompatible(sdk: OpenAI) -> None:
         sdk.chat.completions.create(model="demo/anthropic", messages=ASKED, tools=[tool])  # type: ignore[arg-type]
     body: Any = caught.value.body
     assert (body["code"], body["type"]) == ("tool_schema_incompatible", "semantic_error")
-    assert body["incompatible_features"] == ["oneOf at the root"]
+    assert body["incompatible_features"] == ["oneOf"]
     assert "'search_db'" in body["message"]
 
 
@@ -268,6 +284,14 @@ def test_validate_tool_arguments(sdk: OpenAI) -> None:
     fields: Any = {"model": "demo/openai", "messages": ASKED, "tools": [GET_WEATHER]}
     headers = {"x-toolwire-validate-tool-arguments": "true"}
     assert sdk.chat.completions.create(**fields, extra_headers=headers).choices[0].message.tool_calls
+
+    body: dict[str, Any] = {"request_options": {"validate_tool_arguments": True}}
+    assert sdk.chat.completions.create(**fields, extra_body=body).choices[0].message.tool_calls
+    for wrong in ({"validate_tool_arguments": "maybe"}, {"validate": True}, [True]):
+        with pytest.raises(openai.BadRequestError) as refused:
+            sdk.chat.completions.create(**fields, extra_body={"request_options": wrong})
+        assert refused.value.code == "invalid_option"
+        assert (refused.value.param or "").startswith("request_options")
 
     with pytest.raises(openai.BadRequestError) as caught:
         sdk.chat.completions.create(**fields, extra_headers={"x-toolwire-validate-tool-arguments": "maybe"})

@@ -10,7 +10,7 @@ import pytest
 from toolwire.model.limits import MAXIMA, PRESET_2API, PRESET_AGENTS, PRESETS, Limits
 from toolwire.model.settings import Tenant
 from toolwire.shell.settings.configuration import SettingsError, load_settings
-from toolwire.shell.settings.tenant_policy import POLICY_KEYS
+from toolwire.shell.settings.tenant_policy import POLICY_KEYS, with_our_names
 from toolwire.shell.settings.tenants import tenant_from
 
 AT = "tenants.default"
@@ -98,7 +98,8 @@ def test_each_limit_is_met_at_its_maximum_and_refused_above(preset: str, name: s
         ('schema_mode = "loss"', "tenants.default.schema_mode: .*Did you mean 'lossy'?"),
         ('strict_parallel = "off"', "tenants.default.strict_parallel: .*reject, warn"),
         ('tool_choice_not_honored = "off"', "tenants.default.tool_choice_not_honored: .*error, warn"),
-        ('tool_allowlist = ["a"]', "tenants.default.tool_allowlist: there is no such key"),
+        ('tool_allow = ["a"]', "tenants.default.tool_allow: there is no such key"),
+        ('tool_allowlist = ["a"]\nallowlist = ["a"]', "tenants.default.tool_allowlist: leave it out, or `allowlist`"),
     ],
 )
 def test_what_is_wrong_is_named(document: str, says: str) -> None:
@@ -108,4 +109,5 @@ def test_what_is_wrong_is_named(document: str, says: str) -> None:
 
 def test_every_key_is_a_field() -> None:
     names = {field.name for field in fields(Tenant)}
-    assert set(POLICY_KEYS) - {"preset"} <= names
+    assert with_our_names(dict.fromkeys(POLICY_KEYS[:-2]), "x").keys() - {"preset"} <= names
+    assert with_our_names(dict.fromkeys(POLICY_KEYS[-2:]), "x").keys() == {"allowlist", "allowlist_mode"}

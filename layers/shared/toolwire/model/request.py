@@ -247,6 +247,8 @@ class RequestOptions:
     recover_text_calls: bool | None = None
     #: Whether a Responses client also gets the reference document's extra events.
     extended_events: bool = False
+    #: Whether a Chat client's JSON answer has what the reference document 2api adds to it. Set by the tenant's preset.
+    contract_2api: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,8 @@ class Tenant:
     tool_choice_not_honored: Literal["warn", "error"] | None = None
     #: The models that are asked where the request's own fails and has no fallback of its own.
     fallback: tuple[str, ...] = ()
+    #: Whether the chat door keeps to the whole contract of the reference document 2api: the preset of that name.
+    contract_2api: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ Tools come from clients and calls from models: both are hostile input, counted b
 
 from toolwire.policy.answers import AnswerLimits, AnswerPolicy
 from toolwire.policy.definitions import check_request, measure
-from toolwire.policy.options import read_options
+from toolwire.policy.options import read_body_options, read_options
 from toolwire.policy.rules import ToolRules, rules_for, with_rules
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "ToolRules",
     "check_request",
     "measure",
+    "read_body_options",
     "read_options",
     "rules_for",
     "with_rules",

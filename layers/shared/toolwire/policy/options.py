@@ -11,8 +11,10 @@ No provider gets them. An unknown name or value is refused: otherwise a mistyped
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+import msgspec
 
 from toolwire.model.errors import RequestError
 from toolwire.model.nearest import did_you_mean
@@ -37,6 +39,25 @@ _OPTIONS: dict[str, tuple[str, dict[str, object]]] = {
 }
 
 
+def read_body_options(raw: bytes) -> RequestOptions:
+    """The options of a Chat request under the reference document 2api (section 7.3): its member `request_options`. Its
+    names are the headers' without their prefix. Raises RequestError, code `invalid_option`."""
+    try:
+        given = msgspec.json.decode(raw, type=dict[str, bool | str])
+    except msgspec.DecodeError:
+        message = "`request_options` must be an object of option names and their values"
+        raise RequestError(message, code="invalid_option", param="request_options") from None
+    headers = {header.removeprefix(_PREFIX).replace("-", "_"): header for header in _OPTIONS}
+    fields: dict[str, Any] = {}
+    for name, value in given.items():
+        path = f"request_options.{name[:80]}"
+        if name not in headers:
+            raise _unknown(name, path, headers)
+        field, meanings = _OPTIONS[headers[name]]
+        fields[field] = _meaning(str(value), meanings, path, f"`{path}`")
+    return RequestOptions(**fields)
+
+
 def read_options(headers: Mapping[str, str]) -> RequestOptions:
     """The options in a request's headers (names in lower case). Raises RequestError, code `invalid_option`, that names
     the header, what was there, and what may be."""
@@ -45,18 +66,21 @@ def read_options(headers: Mapping[str, str]) -> RequestOptions:
         if not name.startswith(_PREFIX) or name in _NOT_OPTIONS:
             continue
         if name not in _OPTIONS:
-            known = ", ".join(_OPTIONS)
-            raise RequestError(
-                f"there is no option {name[:80]!r}; known: {known}.{did_you_mean(name[:80], _OPTIONS)}",
-                code="invalid_option",
-                param=name,
-            )
+            raise _unknown(name, name, _OPTIONS)
         field, meanings = _OPTIONS[name]
-        value = text.strip().lower()
-        if value not in meanings:
-            words = ", ".join(meanings)
-            raise RequestError(
-                f"the header `{name}` is {text[:80]!r}; write one of: {words}", code="invalid_option", param=name
-            )
-        fields[field] = meanings[value]
+        fields[field] = _meaning(text, meanings, name, f"the header `{name}`")
     return RequestOptions(**fields)
+
+
+def _meaning(text: str, meanings: dict[str, object], param: str, what: str) -> object:
+    value = text.strip().lower()
+    if value not in meanings:
+        message = f"{what} is {text[:80]!r}; write one of: {', '.join(meanings)}"
+        raise RequestError(message, code="invalid_option", param=param)
+    return meanings[value]
+
+
+def _unknown(name: str, param: str, known: Iterable[str]) -> RequestError:
+    known = list(known)
+    message = f"there is no option {name[:80]!r}; known: {', '.join(known)}.{did_you_mean(name[:80], known)}"
+    return RequestError(message, code="invalid_option", param=param)

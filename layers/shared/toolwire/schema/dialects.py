@@ -155,7 +155,13 @@ def _incompatible(tool: Tool, path: str, provider: str, features: tuple[str, ...
         f"otherwise without a change of meaning: {', '.join(features)}. Put it otherwise, or let it be changed with "
         "`schema_mode` (the header `x-toolwire-schema-mode`) `convert`"
     )
-    return RequestError(message, param=path, code="tool_schema_incompatible", features=features)
+    return RequestError(message, param=path, code="tool_schema_incompatible", features=_keywords(features))
+
+
+def _keywords(features: tuple[str, ...]) -> tuple[str, ...]:
+    """The keywords of a schema that the features are about, as 2api names them (section 5.4)."""
+    about = {"the": "properties", "recursion": "$ref"}
+    return tuple(dict.fromkeys(about.get(word, word) for word in (feature.partition(" ")[0] for feature in features)))
 
 
 def within_strict_budget(tools: Sequence[Adapted], budget: StrictBudget) -> list[Adapted]:

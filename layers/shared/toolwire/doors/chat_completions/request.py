@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from toolwire.doors import AnswerContext, Door, StreamEncoder
+from toolwire.doors.chat_completions.contract_2api import with_contract_2api
 from toolwire.doors.chat_completions.document import render_response
 from toolwire.doors.chat_completions.errors import render_error
 from toolwire.doors.chat_completions.history import read_messages
@@ -29,7 +30,7 @@ from toolwire.model.request import (
     ResponseFormat,
     Sampling,
 )
-from toolwire.model.response import ChatResponse
+from toolwire.model.response import ChatResponse, ToolCallOutput
 from toolwire.wire import openai_chat as wire
 
 #: Fields that mean something only to Chat Completions hosts: carried in the lane, reported or refused elsewhere.
@@ -59,7 +60,9 @@ class ChatDoor(Door):
         return ChatEncoder(request.include_usage, as_function=speaks_functions(request))
 
     def render_response(self, response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:
-        return render_response(response, batch, as_function=speaks_functions(context.request))
+        body = render_response(response, batch, as_function=speaks_functions(context.request))
+        has_calls = any(type(part) is ToolCallOutput for part in response.parts)
+        return with_contract_2api(body) if has_calls and context.request.options.contract_2api else body
 
     def render_error(self, error: GatewayError, request_id: str) -> bytes:
         return render_error(error, request_id)

@@ -3,7 +3,7 @@
 preset = "2api"                      where its limits start from
 limits = { calls = 50 }              its own numbers, inside the preset's maxima (`model.limits.MAXIMA`)
 allowlist = ["get_weather"]
-allowlist_mode = "enforce"           or "warn", "off"
+allowlist_mode = "enforce"           or "warn", "off". 2api's names, `tool_allowlist...`, mean the same
 validate_tool_arguments = "off"      or "annotate", "reject"
 schema_mode = "convert"              or "reject", "lossy"
 strict_parallel = "warn"             or "reject"
@@ -33,9 +33,22 @@ class PolicySection(Struct, forbid_unknown_fields=True):
     schema_mode: Literal["convert", "reject", "lossy"] | UnsetType = UNSET
     strict_parallel: Literal["warn", "reject"] | UnsetType = UNSET
     tool_choice_not_honored: Literal["warn", "error"] | UnsetType = UNSET
+    tool_allowlist: list[Text] | UnsetType = UNSET
+    tool_allowlist_mode: Literal["enforce", "warn", "off"] | UnsetType = UNSET
 
 
 POLICY_KEYS = PolicySection.__struct_fields__
+
+#: The reference document 2api's names of keys (section 7.2) -> ours.
+_SYNONYMS = {"tool_allowlist": "allowlist", "tool_allowlist_mode": "allowlist_mode"}
+
+
+def with_our_names(fields: dict[str, Any], at: str) -> dict[str, Any]:
+    """The keys of a section under our names. Raises SettingsError for a key that stands there twice."""
+    for theirs, ours in _SYNONYMS.items():
+        if theirs in fields and ours in fields:
+            raise SettingsError(f"{at}.{theirs}: leave it out, or `{ours}`, which means the same.")
+    return {_SYNONYMS.get(name, name): value for name, value in fields.items()}
 
 
 def policy_of(section: PolicySection, at: str) -> dict[str, Any]:
@@ -48,7 +61,13 @@ def policy_of(section: PolicySection, at: str) -> dict[str, Any]:
     own = {} if section.limits is UNSET else section.limits
     limits = replace(PRESETS[preset], **given(read_section(_limits_section(preset), own, f"{at}.limits")))
     errors, mode = ("error", "reject") if preset == "2api" else (None, "convert")
-    return {"limits": limits, "native_limits": limits, "tool_choice_not_honored": errors, "schema_mode": mode}
+    return {
+        "limits": limits,
+        "native_limits": limits,
+        "tool_choice_not_honored": errors,
+        "schema_mode": mode,
+        "contract_2api": preset == "2api",
+    }
 
 
 @functools.cache

@@ -15,7 +15,7 @@ from msgspec import UNSET, Meta, UnsetType
 from toolwire.doors import DOORS
 from toolwire.model.settings import Tenant
 from toolwire.shell.settings.sections import Text, given, one_of, read_section
-from toolwire.shell.settings.tenant_policy import PolicySection, policy_of
+from toolwire.shell.settings.tenant_policy import PolicySection, policy_of, with_our_names
 
 #: The highest rate that can be set. A tenant's minute is one item, of which DynamoDB takes 1,000 writes a second.
 MOST_PER_MINUTE = 60_000
@@ -43,5 +43,5 @@ def tenant_from(values: Mapping[str, object], at: str, default: Tenant | None = 
     for door in section.doors or ():
         one_of(door, DOORS, f"{at}.doors")
     fields = {key: tuple(value) if isinstance(value, list) else value for key, value in given(section).items()}
-    fields = {key: value for key, value in fields.items() if key not in ("preset", "limits")}
+    fields = with_our_names({key: value for key, value in fields.items() if key not in ("preset", "limits")}, at)
     return replace(default or Tenant(), **{**policy_of(section, at), **fields})
