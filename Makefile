@@ -28,8 +28,8 @@ PACKED  := $(abspath $(wildcard toolwire.toml))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run providers minimize test integration agents check format build deploy key secret destroy verify replay conformance \
-	openapi mcp-schemas bench lock clean python3 deployable config
+.PHONY: help run providers doctor test integration agents check format build deploy key secret destroy verify replay \
+	minimize conformance openapi mcp-schemas bench lock clean python3 deployable config
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -109,6 +109,9 @@ verify: .venv/run.stamp  ## check a deployment, or the local server (URL=http://
 
 replay: .venv/run.stamp  ## replay a recorded exchange, side by side (EVENT=events/<name> UPDATE=1 MODEL=other/one CONFIG=)
 	@$(if $(EVENT),,$(error replay needs EVENT=, one of: $(patsubst %/event.json,%,$(wildcard events/*/event.json))))$(if $(CONFIG),TOOLWIRE_CONFIG='$(CONFIG)' )$(RUN) -m local.replay '$(EVENT)'$(if $(UPDATE), --update)$(if $(MODEL), --model '$(MODEL)')
+
+doctor: .venv/run.stamp  ## what keeps the gateway on this machine from working, and the fix (PORT=8080 CONFIG= YES=1)
+	@$(if $(wildcard $(KEYS_FILE)),KEYS_FILE='$(KEYS_FILE)' )$(if $(CONFIG),TOOLWIRE_CONFIG='$(CONFIG)' )$(RUN) -m local.doctor --port $(PORT)$(if $(YES), --yes)
 
 minimize: .venv/run.stamp  ## make a failing event folder small (EVENT=recordings/<request id> CHECK='command {}' OUT=folder)
 	@$(if $(EVENT),,$(error minimize needs EVENT=, a folder of recordings))$(RUN) -m local.minimize '$(EVENT)' \

@@ -21,6 +21,9 @@ from toolwire.wire.json import dump, raw_members, write_object
 #: Seconds that an answer may take.
 SECONDS = 600.0
 
+#: Variables that make a client show a key. Who runs a command of ours shows none.
+CLIENT_KEYS = ("KEYS_FILE", "KEYS_TABLE", "KEY_SHA256", "REQUIRE_KEY")
+
 _LABEL = 16
 _GAP = " | "
 
@@ -50,7 +53,7 @@ def ask_again(event: dict[str, Any], handler: Handler, exchanges: Exchanges) -> 
             if isinstance(item, Head):
                 seen.left("sent_head", item)
             else:
-                seen.left("sent", item)
+                seen.wrote(item)
     return seen
 
 

@@ -54,7 +54,7 @@ def banner(
     `store` is the kind of store; `more` are rows of whoever watches the server."""
     providers = [provider for provider in settings.providers.values() if provider.wire in wires]
     demo = [f"{DEMO}/{name}" for name in DEMO_MODELS]
-    lacking = [provider for provider in providers if not _is_ready(provider, env)]
+    lacking = [provider for provider in providers if not is_ready(provider, env)]
     wanted = _wanted(settings)
     others = [provider for provider in lacking if provider.name not in wanted]
     asks_key = bool(settings.key_sha256 or settings.require_key or settings.keys_file or settings.keys_table)
@@ -89,7 +89,7 @@ def providers_table(settings: Settings, env: Mapping[str, str]) -> str:
     """Every provider, a line each: its protocol, its address, and what its key is."""
     rows = [("provider", "protocol", "key", "address")]
     for provider in settings.providers.values():
-        missing = "" if _is_ready(provider, env) else " (missing)"
+        missing = "" if is_ready(provider, env) else " (missing)"
         key = "none needed" if provider.credential == "none" else f"{_key(provider)}{missing}"
         rows.append((provider.name, provider.wire, key, provider.base_url))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -110,7 +110,7 @@ def _row(label: str, names: list[str]) -> str:
     return wrapped.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def _is_ready(provider: ProviderConfig, env: Mapping[str, str]) -> bool:
+def is_ready(provider: ProviderConfig, env: Mapping[str, str]) -> bool:
     """Whether a credential is there. One in AWS is fetched when it is first used, and counts as there."""
     kind, _, name = provider.credential.partition(":")
     if kind == "aws":

@@ -26,7 +26,7 @@ from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
-from local.again import answer_text, ask_again, recorded_rows, rows, side_by_side, with_model
+from local.again import CLIENT_KEYS, answer_text, ask_again, recorded_rows, rows, side_by_side, with_model
 from local.shortened import Shortener, said
 from local.watch.exchanges import Exchanges
 from local.watch.recorder import expected_files
@@ -114,7 +114,7 @@ def _replay_at(model: str, folder: Path, scenario: Scenario, columns: int) -> in
     if door is None:
         print(f"{folder}: no model was asked", file=sys.stderr)
         return 2
-    for name in ("KEYS_FILE", "KEYS_TABLE", "KEY_SHA256", "REQUIRE_KEY"):  # whoever runs this has the providers' keys
+    for name in CLIENT_KEYS:
         os.environ.pop(name, None)
     with _quiet():
         seen = ask_again(with_model(scenario.event, model), partial(serve, door), Exchanges())

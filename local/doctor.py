@@ -1,0 +1,210 @@
+"""Looks for what keeps the gateway on this machine from working, a line each, with what to do about it.
+
+    python -m local.doctor [--port 8080] [--yes]
+
+Nothing of what it finds is changed, and no credential is shown. Hosts are asked without a credential, so it costs
+nothing; a tool call to an alias of the configuration is made only with `--yes`, or when somebody at the terminal
+agrees. Exit status: 1 when something is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import email.utils
+import json
+import logging
+import os
+import shutil
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+import httpx
+
+from local.again import CLIENT_KEYS, ask_again
+from local.banner import is_ready
+from local.server import free_port
+from local.watch.exchange import summary
+from local.watch.exchanges import Exchanges
+from toolwire import __version__
+from toolwire.model.settings import ProviderConfig, Settings
+from toolwire.providers.hosts import DEMO, DEMO_MODELS
+from toolwire.shell.serve.door import serve
+from toolwire.shell.serve.observe import SERVICE, logger
+from toolwire.shell.settings.configuration import SettingsError, load_settings
+from toolwire.shell.store.current import open_store
+
+#: Seconds that a host may take to answer.
+_HOST_SECONDS = 5.0
+#: Seconds by which the clock may be wrong: AWS refuses signatures beyond five minutes.
+_CLOCK_SECONDS = 120.0
+
+Verdict = Literal["ok", "note", "FAIL"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line. `fix`: what to do."""
+
+    verdict: Verdict
+    what: str
+    detail: str
+    fix: str = ""
+
+    def __str__(self) -> str:
+        fix = f". {self.fix}" if self.fix else ""
+        return f"{self.verdict:<5} {self.what:<22} {self.detail}{fix}"
+
+
+def versions() -> Iterator[Finding]:
+    """This program, and what runs it."""
+    found = ".".join(map(str, sys.version_info[:3]))
+    yield Finding("ok", "versions", f"toolwire {__version__}, Python {found}")
+    locks = Path("requirements/run.txt"), Path(".venv/run.stamp")
+    if all(path.exists() for path in locks) and locks[0].stat().st_mtime > locks[1].stat().st_mtime:
+        yield Finding(
+            "note", "environment", "older than requirements/run.txt", "Run any make target to bring it up to date"
+        )
+    if shutil.which("curl") is None:
+        yield Finding("note", "curl", "is not installed", "Commands that are shown to copy need it")
+
+
+def configuration(env: Mapping[str, str]) -> tuple[Settings | None, list[Finding]]:
+    """The settings, and what is to be said of them."""
+    place = env.get("TOOLWIRE_CONFIG") or "no document: the known hosts"
+    try:
+        settings = load_settings(env)
+    except SettingsError as error:
+        return None, [Finding("FAIL", "configuration", str(error))]
+    found = [Finding("ok", "configuration", f"{place}; {len(settings.aliases)} aliases")]
+    keys = settings.keys_file
+    if keys is not None and not Path(keys).exists():
+        found.append(Finding("FAIL", "client keys", f"{keys} is not there", "Make one: make key TENANT=me"))
+    try:
+        found.append(Finding("ok", "store", open_store(env).name))
+    except SettingsError as error:
+        found.append(Finding("FAIL", "store", str(error)))
+    return settings, found
+
+
+def port(number: int) -> Finding:
+    """Whether the gateway could listen, or does."""
+    if free_port("127.0.0.1", number, 1) is not None:
+        return Finding("ok", "port", f"{number} is free")
+    try:
+        answer = httpx.get(f"http://127.0.0.1:{number}/health", timeout=2, trust_env=False).json()
+        if isinstance(answer, dict) and "version" in answer:
+            return Finding("ok", "port", f"{number}: a gateway of version {answer['version']} listens there")
+    except (httpx.HTTPError, ValueError):
+        pass
+    other = free_port("127.0.0.1", number + 1)
+    return Finding("FAIL", "port", f"{number} is taken by another program", f"make run PORT={other}")
+
+
+def provider(config: ProviderConfig, env: Mapping[str, str], now: Callable[[], float] = time.time) -> list[Finding]:
+    """Whether a host has its key and can be reached."""
+    what = f"provider {config.name}"
+    address = urlsplit(config.base_url)
+    is_near = address.hostname in ("127.0.0.1", "localhost", "::1")
+    if not is_ready(config, env):
+        return []
+    try:
+        # Any answer will do: that it wants a key is one.
+        answer = httpx.get(config.base_url, timeout=_HOST_SECONDS, follow_redirects=False)
+    except httpx.HTTPError as error:
+        reason = f"{config.base_url} cannot be reached: {type(error).__name__}"
+        if is_near and config.credential == "none":
+            return [Finding("note", what, f"nothing listens at {address.netloc}", "Start it if you want it")]
+        return [Finding("FAIL", what, reason, "Check base_url, the network, and HTTPS_PROXY")]
+    found = [Finding("ok", what, f"answers at {address.netloc}")]
+    told = email.utils.parsedate_to_datetime(answer.headers["date"]) if "date" in answer.headers else None
+    if told is not None and (off := abs(told.timestamp() - now())) > _CLOCK_SECONDS:
+        found.append(
+            Finding("FAIL", "clock", f"differs from {address.hostname} by {off:.0f} s", "Set it: signatures need it")
+        )
+    return found
+
+
+def tool_call(model: str) -> Finding:
+    """One tool call, through the whole gateway."""
+    tool = {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}
+    body = {
+        "model": model,
+        "messages": [{"role": "user", "content": "What is the weather in Oslo? Use the tool."}],
+        "tools": [{"type": "function", "function": tool}],
+    }
+    context = {"requestId": str(uuid.uuid4()), "path": "/v1/chat/completions"}
+    event = {
+        "resource": "/chat/completions",
+        "httpMethod": "POST",
+        "headers": {"content-type": "application/json"},
+        "body": json.dumps(body),
+        "isBase64Encoded": False,
+        "requestContext": context,
+    }
+    seen = ask_again(event, partial(serve, "chat"), Exchanges())
+    line = summary(seen)
+    if seen.error is not None:
+        return Finding("FAIL", f"call {model}", f"{seen.error.message} ({seen.error.code})")
+    if not line.calls:
+        return Finding("note", f"call {model}", "answered without a tool call", "The model may not know tools")
+    return Finding("ok", f"call {model}", f"called {line.calls[0]} in {line.seconds or 0:.2f} s")
+
+
+def examine(env: Mapping[str, str], number: int, agrees: Callable[[str], bool]) -> Iterator[Finding]:
+    """Everything, in order. `agrees` is asked before what costs something."""
+    yield from versions()
+    settings, found = configuration(env)
+    yield from found
+    yield port(number)
+    if settings is None:
+        return
+    with ThreadPoolExecutor(8) as pool:
+        for lines in pool.map(lambda config: provider(config, env), settings.providers.values()):
+            yield from lines
+    lacking = [config.name for config in settings.providers.values() if not is_ready(config, env)]
+    if lacking:
+        yield Finding("note", "without a key", ", ".join(lacking), "make providers names their variables")
+    if settings.enable_demo:
+        for name in DEMO_MODELS:
+            yield tool_call(f"{DEMO}/{name}")
+    for alias, target in settings.aliases.items():
+        if "*" not in alias and agrees(f"A tool call to {alias} ({target}) costs a few tokens. Make it?"):
+            yield tool_call(alias)
+
+
+def _asks(question: str) -> bool:
+    return sys.stdin.isatty() and input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m local.doctor", description="Looks for what is wrong.")
+    parser.add_argument("--port", type=int, default=8080, help="the port of `make run` (default: %(default)s)")
+    parser.add_argument("--yes", action="store_true", help="make the tool calls that cost something without asking")
+    options = parser.parse_args(arguments)
+    env = dict(os.environ)
+    for name in CLIENT_KEYS:  # whoever runs this has the providers' keys, and needs no client's
+        os.environ.pop(name, None)
+    logger()
+    log = logging.getLogger(SERVICE)
+    before = log.level
+    log.setLevel(logging.CRITICAL)
+    is_well = True
+    try:
+        for finding in examine(env, options.port, (lambda question: True) if options.yes else _asks):  # noqa: ARG005
+            print(finding, flush=True)
+            is_well = is_well and finding.verdict != "FAIL"
+    finally:
+        log.setLevel(before)
+    return 0 if is_well else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
