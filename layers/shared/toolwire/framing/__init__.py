@@ -5,6 +5,7 @@ A framing knows no vendor and no protocol: what a frame says is read by the prov
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
 from msgspec import Struct
@@ -21,8 +22,8 @@ class Framing(Protocol):
     """Cuts one body into frames, however its bytes arrive. One instance a body. Both methods raise
     UpstreamProtocolError for bytes that are no such body, and for a frame over `limits.FRAME_BYTES`."""
 
-    def feed(self, chunk: bytes, /) -> list[Frame]:
-        """The frames that these bytes complete."""
+    def feed(self, chunk: bytes, /) -> Iterable[Frame]:
+        """The frames that these bytes complete. All must be taken before the next bytes."""
 
     def end(self) -> list[Frame]:
         """The body is over: the frames that are left in what it did not finish."""

@@ -11,6 +11,7 @@ Source: the Amazon Transcribe and Bedrock developer guides, "Event stream encodi
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from zlib import crc32
 
 from toolwire.framing import Frame
@@ -50,17 +51,17 @@ class AwsEventStreamDecoder:
     def __init__(self) -> None:
         self._pending = bytearray()
 
-    def feed(self, chunk: bytes) -> list[Frame]:
-        self._pending += chunk
-        data, at, frames = bytes(self._pending), 0, []
+    def feed(self, chunk: bytes) -> Iterator[Frame]:
+        """The frames in turn, so that those in front of a broken one are not lost with it."""
+        data, at = bytes(self._pending) + chunk, 0
+        self._pending.clear()
         while len(data) - at >= _PRELUDE:
             total = self._total(data, at)
             if len(data) - at < total:
                 break
-            frames.append(_frame(data[at : at + total]))
+            yield _frame(data[at : at + total])
             at += total
-        del self._pending[:at]
-        return frames
+        self._pending += data[at:]
 
     def end(self) -> list[Frame]:
         """The body is over. Raises UpstreamTruncated if it ends inside a frame."""

@@ -42,10 +42,11 @@ def retry_after_of(headers: dict[str, str]) -> str | None:
     return f"{float(milliseconds) / 1000:g}" if _MILLISECONDS.fullmatch(milliseconds) else None
 
 
-def credential_refused(status: int) -> UpstreamError:
-    """A refused credential becomes 502: the client's own key was fine, and the upstream's text may quote ours."""
+def credential_refused(status: int, why: str = "") -> UpstreamError:
+    """A refused credential becomes 502: the client's own key was fine, and the upstream's text may quote ours. `why` is
+    in our own words."""
     return UpstreamError(
-        f"the upstream refused this gateway's credential ({status})",
+        f"the upstream refused this gateway's credential ({status}){f': {why}' if why else ''}",
         code="upstream_authentication_failed",
         status=502,
         retry=False,

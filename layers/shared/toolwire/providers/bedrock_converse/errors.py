@@ -19,6 +19,19 @@ _STATUS = {
     "serviceunavailable": 503, "throttling": 429, "unrecognizedclient": 403, "validation": 400,
 }  # fmt: skip
 
+#: Exception -> what is to be done about it. AWS's own text names roles and accounts, and may quote what was signed.
+_REFUSED = {
+    "accessdenied": "its role may not invoke this model (`bedrock:InvokeModel`, for an inference profile also on its "
+    "models in every region), or its account has no access to the model",
+    "expiredtoken": "its AWS credentials have expired",
+    "incompletesignature": "the request is not signed as AWS wants it",
+    "invalidsignature": "the signature does not hold: is the provider's `region` that of its address, and the clock "
+    "right?",
+    "missingauthenticationtoken": 'the request was not signed: set `credential = "aws"`, or a Bedrock API key',
+    "optinrequired": "its account has not opened this region or service",
+    "unrecognizedclient": "AWS does not know its access key: it is wrong, deleted, or lacks its session token",
+}
+
 #: What a refusal for a request's length says; the exception is that of any other fault of a request.
 _TOO_LONG = ("Input is too long", "input is too long", "prompt is too long", "Too many input tokens")
 
@@ -43,20 +56,28 @@ def _plain(name: str) -> str:
     return name.lower().removesuffix("exception")
 
 
+def _plain_name(name: str) -> str:
+    """An exception's name as it may be shown: nothing but a name."""
+    return name if name.isalnum() else ""
+
+
 def _error(name: str, status: int, document: dict[str, Any], retry_after: str | None) -> UpstreamError:
     if status in (401, 403):
-        return credential_refused(status)
+        return credential_refused(status, _REFUSED.get(_plain(name), _plain_name(name)))
+    if _plain(name) == "servicequotaexceeded":  # which comes with 400
+        status = 429
     message = document.get("message") or document.get("Message") or document.get("originalMessage")
     if not isinstance(message, str) or not message:
         message = f"the upstream answered {name or status} without a message"
     code = (
         "context_length_exceeded" if status == 400 and any(said in message for said in _TOO_LONG) else code_of(status)
     )
-    return UpstreamError(message, code=code, status=_shown(status), retry=retry_of(status), retry_after=retry_after)
+    shown = _shown(status)
+    return UpstreamError(message, code=code, status=shown, retry=retry_of(shown), retry_after=retry_after)
 
 
 def _shown(status: int) -> int:
-    """A model that failed (424) or took too long (408) is nothing that the client could mend."""
+    """A model that failed (424) or took too long (408) is nothing that the client could mend, but by trying again."""
     return {408: 504, 424: 502}.get(status, status)
 
 
