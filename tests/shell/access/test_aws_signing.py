@@ -103,9 +103,15 @@ def test_credentials_of_a_profile(monkeypatch: pytest.MonkeyPatch, tmp_path: Any
     assert judged(request) is None
 
 
-@pytest.mark.parametrize("profile", [None, "absent"])
+@pytest.mark.parametrize(
+    ("profile", "words"),
+    [
+        (None, r"AWS_PROFILE.*AWS_BEARER_TOKEN_BEDROCK"),
+        ("absent", r"The config profile \(absent\) could not be found\.$"),
+    ],
+)
 def test_without_credentials_the_error_says_so(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Any, profile: str | None
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any, profile: str | None, words: str
 ) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
@@ -113,6 +119,6 @@ def test_without_credentials_the_error_says_so(
         monkeypatch.setenv(name, str(tmp_path / "absent"))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     forget_credentials()
-    with pytest.raises(InternalError, match="no AWS credentials") as caught:
+    with pytest.raises(InternalError, match=f"no AWS credentials: .*{words}") as caught:
         aws_signing.signed(unsigned(), replace(BEDROCK, credential=f"aws:{profile}" if profile else "aws"))
     assert (caught.value.status, caught.value.code) == (503, "credential_unavailable")

@@ -121,6 +121,17 @@ def test_a_failed_renewal_leaves_the_old_one() -> None:
     awaited(lambda: kept.value() == "t3")
 
 
+def test_a_token_that_a_host_refuses_is_minted_anew_but_not_each_time() -> None:
+    mint, clock = Mint(), Clock()
+    kept = KeptToken(mint, clock)
+    kept.value()
+    kept.refused()  # as soon as it was minted: another one would fare no better
+    assert kept.value() == "t1"
+    clock.now += 60
+    kept.refused()
+    assert (kept.value(), mint.count) == ("t2", 2)
+
+
 @pytest.mark.parametrize("seconds", [0, 1, 30])
 def test_a_short_life_is_used_as_long_as_it_is(seconds: float) -> None:
     mint, clock = Mint(seconds), Clock()
@@ -148,6 +159,17 @@ def test_a_provider_has_its_token() -> None:
     assert len(cloud.asked) == 2
     credentials.credential(azure("entra:secret:azure", scope="https://other.example/.default"))
     assert (len(cloud.asked), cloud.form(-1)["scope"]) == (3, "https://other.example/.default")
+
+
+def test_a_refused_token_is_forgotten_and_a_key_is_not_looked_for() -> None:
+    cloud, clock = Cloud({TOKEN_URL: {"access_token": "eyJ.1", "expires_in": 3600}}), Clock()
+    credentials = Credentials({}, env={"DOCUMENT": CLIENT}, now=clock, ask=cloud.ask)
+    credentials.credential(azure("entra:env:DOCUMENT"))
+    clock.now += 100
+    credentials.refused(azure("entra:env:DOCUMENT"))
+    credentials.refused(azure("env:KEY"))
+    credentials.credential(azure("entra:env:DOCUMENT"))
+    assert len(cloud.asked) == 2
 
 
 def test_a_missing_document_is_named() -> None:

@@ -18,7 +18,7 @@ from toolwire.model.settings import Target
 from toolwire.model.source import raw_in
 from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
-from toolwire.providers.address import key_headers, url_of
+from toolwire.providers.address import below, key_headers, url_of
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.openai_models import EFFORTS, Family, family_of
 from toolwire.providers.openai_responses.answer import ResponsesDecoder
@@ -122,8 +122,7 @@ class OpenAIResponses(Provider):
 
     def compaction_request(self, request: UpstreamRequest) -> UpstreamRequest | None:
         kept = ((name, value) for name, value in members(request.body).items() if name not in _NOT_COMPACTED)
-        path, mark, query = request.url.partition("?")
-        return replace(request, url=f"{path}/compact{mark}{query}", body=write_object(kept))
+        return replace(request, url=below(request.url, "/compact"), body=write_object(kept))
 
 
 PROVIDER = OpenAIResponses()

@@ -12,6 +12,9 @@ from toolwire.model.settings import ProviderConfig
 from toolwire.providers.hosts import AwsScope, aws_scope
 from toolwire.shell.network.aws_credentials import find_credentials
 
+#: Errors of botocore's whose text says what to do, and nothing else: a profile that is not there, SSO that has expired.
+_TOLD = frozenset({"ProfileNotFound", "SSOTokenLoadError", "TokenRetrievalError", "UnauthorizedSSOTokenError"})
+
 
 def signed(request: UpstreamRequest, provider: ProviderConfig) -> UpstreamRequest:
     """The request with its signature, where the provider's credential is AWS's; else itself. Nothing of it may change
@@ -35,9 +38,15 @@ def _credentials(profile: str | None) -> Any:
     try:
         found = find_credentials(profile)
     except Exception as error:
-        raise _unavailable(f"botocore could not get any ({type(error).__name__})") from error
+        name = type(error).__name__
+        raise _unavailable(
+            str(error).rstrip(".") if name in _TOLD else f"botocore could not get any ({name})"
+        ) from error
     if found is None:
-        raise _unavailable("there are none in the environment, in a profile, or from a role")
+        raise _unavailable(
+            "there are none in the environment (AWS_ACCESS_KEY_ID), in a profile (AWS_PROFILE) or from a role, nor a "
+            "Bedrock API key (AWS_BEARER_TOKEN_BEDROCK)"
+        )
     return found
 
 

@@ -82,6 +82,11 @@ class Credentials:
             raise _missing(provider, f"the {place} is no key: it must hold the key alone, on one line")
         return value
 
+    def refused(self, provider: ProviderConfig) -> None:
+        """The provider's host did not know the credential (401): a token that was minted may have been revoked."""
+        if provider.credential.partition(":")[0] in MINTED:
+            self._kept_token(provider).refused()
+
     def _stored(self, provider: ProviderConfig, kind: str, name: str) -> tuple[str, str]:
         """The value that is kept there, and the place in words."""
         if kind == "env":
@@ -95,7 +100,16 @@ class Credentials:
 
     def _token(self, provider: ProviderConfig) -> str:
         """The access token of a cloud, as it is now."""
-        from toolwire.shell.access.cloud_tokens import Ask, KeptToken, TokenError, mint_of  # for few configurations
+        from toolwire.shell.access.cloud_tokens import TokenError  # for few configurations
+
+        try:
+            return self._kept_token(provider).value()
+        except TokenError as error:
+            message = f"There is no access token for provider {provider.name!r}: {error}."
+            raise InternalError(message, code="credential_unavailable", status=503) from error
+
+    def _kept_token(self, provider: ProviderConfig) -> KeptToken:
+        from toolwire.shell.access.cloud_tokens import Ask, KeptToken, mint_of  # for few configurations
 
         cloud, _, reference = provider.credential.partition(":")
         kind, _, name = reference.partition(":")
@@ -106,12 +120,7 @@ class Credentials:
 
         key = (provider.credential, provider.scope, provider.base_url)
         with self._lock:
-            kept = self._tokens.setdefault(key, KeptToken(mint, self._now))
-        try:
-            return kept.value()
-        except TokenError as error:
-            message = f"There is no access token for provider {provider.name!r}: {error}."
-            raise InternalError(message, code="credential_unavailable", status=503) from error
+            return self._tokens.setdefault(key, KeptToken(mint, self._now))
 
     def _fetch(self, kind: str, name: str) -> str | None:
         """A stored value, from memory while it is young. One thread fetches it; who wants the same meanwhile waits for
@@ -178,6 +187,11 @@ def _ask(service: str, operation: str, **arguments: Any) -> Any:
 
 
 _process = Credentials({"secret": read_secret, "ssm": read_parameter})
+
+
+def refused(provider: ProviderConfig) -> None:
+    """See `Credentials.refused`."""
+    _process.refused(provider)
 
 
 def credential(provider: ProviderConfig) -> str | None:

@@ -21,6 +21,7 @@ from toolwire.model.errors import ClientGone, GatewayError, UpstreamError
 from toolwire.model.http import Head, id_headers
 from toolwire.model.warnings import HEADER, Warnings
 from toolwire.providers import WIRES
+from toolwire.shell.access import credentials
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.admission import open_exchange
 from toolwire.shell.serve.attempts import Preparation, go_on
@@ -173,6 +174,8 @@ def _carried(exchange: Exchange, expires: float, record: observe.RequestRecord) 
     request = outgoing(exchange, exchange.upstream_request)
     warm = current_store().warm if record.tools else None  # a call's id may have to be stored
     with upstream().send(request, expires=expires, while_waiting=warm) as answer:
+        if answer.status == 401:
+            credentials.refused(exchange.attempt.target.provider)
         yield from _sent(exchange, exchange.receive_head(answer.status, answer.headers), record)
         for data in answer.chunks():
             yield from _sent(exchange, exchange.receive_data(data), record)

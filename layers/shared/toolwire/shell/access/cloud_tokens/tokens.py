@@ -58,7 +58,7 @@ class KeptToken:
         self._lock = threading.Lock()
         self._renewing = threading.Lock()
         self._value = ""
-        self._until = self._renew_from = float("-inf")
+        self._until = self._renew_from = self._minted_at = float("-inf")
         self._failure: TokenError | None = None
         self._failed_until = float("-inf")
 
@@ -71,6 +71,11 @@ class KeptToken:
         if now >= self._renew_from and self._renewing.acquire(blocking=False):
             threading.Thread(target=self._renew, name="cloud-token", daemon=True).start()
         return self._value
+
+    def refused(self) -> None:
+        """A host did not take the token: what comes next has another one, unless this one was minted just now."""
+        if self._clock() >= self._minted_at + SPARE_SECONDS:
+            self._until = float("-inf")
 
     def _renew(self) -> None:
         """What fails here is tried again: the old token still holds."""
@@ -96,7 +101,7 @@ class KeptToken:
         return self._value
 
     def _keep(self, token: Token) -> None:
-        now = self._clock()
+        self._minted_at = now = self._clock()
         self._failure = None
         self._value = token.value
         self._renew_from = now + token.seconds - min(RENEW_SECONDS, token.seconds * RENEW_PART)
