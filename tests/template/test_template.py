@@ -74,7 +74,7 @@ CHECK_KEYS = {
 }
 COUNT = {
     "Effect": "Allow",
-    "Action": "dynamodb:UpdateItem",
+    "Action": ["dynamodb:GetItem", "dynamodb:UpdateItem"],
     "Resource": {"Fn::GetAtt": ["RatesTable", "Arn"]},
 }
 #: Only through the services whose data the key encrypts.

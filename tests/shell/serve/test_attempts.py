@@ -14,7 +14,8 @@ import pytest
 from tests.shell.misbehaving_upstream import Close, MisbehavingUpstream, Reset, Send, Stall, Step, answer, chunk
 from tests.shell.upstream_client import client
 from toolwire.model.http import Head
-from toolwire.model.settings import ProviderConfig, Retries, Settings, Tenant
+from toolwire.model.settings import BreakerRules, ProviderConfig, Retries, Settings, Tenant
+from toolwire.shell.network import breaker
 from toolwire.shell.network.sockets import Timeouts
 from toolwire.shell.network.upstream import Upstream
 from toolwire.shell.serve import admission, observe
@@ -115,6 +116,14 @@ def connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upstream]:
         yield upstream
 
 
+@pytest.fixture(autouse=True)
+def _circuits() -> Iterator[None]:
+    """Nothing is known of any target when a test begins."""
+    breaker._breaker.cache_clear()
+    yield
+    breaker._breaker.cache_clear()
+
+
 @pytest.fixture
 def second() -> Iterator[MisbehavingUpstream]:
     with MisbehavingUpstream() as started:
@@ -159,19 +168,26 @@ def configured(server: MisbehavingUpstream, second: MisbehavingUpstream, monkeyp
     return configure
 
 
-def ask(*, model: str = "acme/m", stream: bool = False, headers: dict[str, str] | None = None) -> tuple[Head, bytes]:
+def ask(
+    *,
+    door: str = "chat",
+    body: dict[str, Any] | None = None,
+    model: str = "acme/m",
+    stream: bool = False,
+    headers: dict[str, str] | None = None,
+) -> tuple[Head, bytes]:
     tool = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}}}
-    body = {"model": model, "messages": [{"role": "user", "content": "Hi"}], "tools": [tool], "stream": stream}
+    chat = {"model": model, "messages": [{"role": "user", "content": "Hi"}], "tools": [tool], "stream": stream}
     event = {
         "httpMethod": "POST",
         "path": "/chat/completions",
         "headers": headers or {},
         "multiValueHeaders": {name: [value] for name, value in (headers or {}).items()},
         "requestContext": {"requestId": "req-1"},
-        "body": json.dumps(body),
+        "body": json.dumps(body or chat),
         "isBase64Encoded": False,
     }
-    head, *rest = list(serve("chat", event, None))
+    head, *rest = list(serve(door, event, None))
     assert isinstance(head, Head)
     return head, b"".join(piece for piece in rest if isinstance(piece, bytes))
 
@@ -278,6 +294,49 @@ def test_one_target_is_asked_again_after_a_pause(configured: Configured, server:
     assert calls(body, stream=False) == [("weather", '{"city":"Bern"}')]
     assert dict(head.headers)["x-toolwire-attempts"] == "3"
     assert len(server.requests) == 3
+
+
+def test_a_target_that_has_failed_too_often_is_passed_over(
+    configured: Configured, server: MisbehavingUpstream, second: MisbehavingUpstream
+) -> None:
+    """Without any configuration of the breaker: there is somebody else to ask."""
+    configured(fallbacks={"acme/m": ("twin/m",)})
+    server.script(*[refused(500)] * 5)
+    second.script(*[whole(COMPLETION)] * 8)
+
+    attempts = [dict(ask()[0].headers)["x-toolwire-attempts"] for _ in range(8)]
+
+    assert len(server.requests) == 5
+    assert attempts == ["2"] * 5 + ["1"] * 3
+
+
+#: What each API's clients read an error from.
+REQUESTS: dict[str, dict[str, Any]] = {
+    "chat": {"messages": [{"role": "user", "content": "Hi"}]},
+    "responses": {"input": "Hi"},
+    "messages": {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 9},
+    "native": {"messages": [{"role": "user", "content": "Hi"}]},
+}
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["json", "stream"])
+@pytest.mark.parametrize("door", REQUESTS)
+def test_where_nobody_else_can_be_asked_the_door_says_when_to_come_back(
+    door: str, stream: bool, configured: Configured, server: MisbehavingUpstream
+) -> None:
+    configured(breaker=BreakerRules(failures=2))
+    server.script(*[refused(503)] * 2)
+    body = {"model": "acme/m", "stream": stream, **REQUESTS[door]}
+
+    answers = [ask(door=door, body=body) for _ in range(30)]
+
+    assert len(server.requests) == 2
+    for head, raw in answers[2:]:
+        told, error = dict(head.headers), json.loads(raw)["error"]
+        assert head.status == 503
+        assert 1 <= int(told["retry-after"]) <= 10
+        assert "x-should-retry" not in told or told["x-should-retry"] == "true"
+        assert "upstream_unavailable" in (error.get("code"), error.get("details", {}).get("error_code"))
 
 
 def test_without_configuration_a_request_is_sent_once(configured: Configured, server: MisbehavingUpstream) -> None:

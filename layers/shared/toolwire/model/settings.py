@@ -49,6 +49,17 @@ class Retries:
 
 
 @dataclass(frozen=True, slots=True)
+class BreakerRules:
+    """When a target that fails is not asked any more."""
+
+    #: Failures within `seconds` that open its circuit.
+    failures: int = 5
+    seconds: float = 30.0
+    #: Seconds for which nobody asks it then; after them, one request tries.
+    open_seconds: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
 class Tenant:
     """Who asks, and what holds for them. Comes from authentication, never from a body."""
 
@@ -110,6 +121,8 @@ class Settings:
     #: A model, as a request names it or as "provider/model" -> the models that are asked where it fails.
     fallbacks: dict[str, tuple[str, ...]] = field(default_factory=dict)
     retries: Retries = Retries()
+    #: None: a breaker with the usual rules, for requests that have several targets.
+    breaker: BreakerRules | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,9 +60,10 @@ def open_exchange(
         watch.admitted(admitted)
     settings, tenant = admitted.settings, admitted.tenant
     client, target = prepare(door, request, settings, tenant, partial(with_known_model, record=record))
+    record.target = target
+    preparation = Preparation(client, plan_for(client, target, settings, random.random), settings, record)
     found = recall(client.request, record)
-    preparation = Preparation(client, found, record)
-    attempt = preparation.first(plan_for(client, target, settings, random.random), seconds)
+    attempt = preparation.first(found, seconds)
     now: Callable[[], float] = time.time
     new_id: Callable[[int], str] = _new_id
     if watch is not None:

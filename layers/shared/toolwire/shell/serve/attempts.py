@@ -3,38 +3,43 @@ log."""
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from dataclasses import replace
 
-from toolwire.conversation.restore import Found
+from toolwire.conversation import NOTHING_FOUND, Found
 from toolwire.exchange.attempt import Attempt, prepare_attempt
+from toolwire.exchange.breaker import is_failure
 from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.plan import Plan
 from toolwire.exchange.prepare import ClientRequest
 from toolwire.exchange.retries import Attempts
-from toolwire.model.errors import GatewayError
-from toolwire.model.settings import Target
+from toolwire.model.errors import GatewayError, UpstreamError
+from toolwire.model.settings import Settings, Target
 from toolwire.providers.hosts import DEMO
 from toolwire.shell.access.credentials import credential
+from toolwire.shell.network.breaker import breaker_for
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.output import current_output
 
 #: What keeps a target from being asked, whatever the request is: the next one may do.
-_OF_THE_TARGET = frozenset({"missing_credential", "credential_unavailable"})
+_OF_THE_TARGET = frozenset({"missing_credential", "credential_unavailable", "upstream_unavailable"})
 
 
 class Preparation:
-    """Prepares the attempts of one request. `found`: what the store had of earlier turns."""
+    """Prepares the attempts of one request."""
 
-    def __init__(self, client: ClientRequest, found: Found, record: observe.RequestRecord) -> None:
-        self._client, self._found, self._record = client, found, record
+    def __init__(self, client: ClientRequest, plan: Plan, settings: Settings, record: observe.RequestRecord) -> None:
+        self._client, self._plan, self._record = client, plan, record
+        self._breaker = breaker_for(settings, several=bool(plan.more))
+        self._found = NOTHING_FOUND
         self.attempts: Attempts | None = None
 
-    def first(self, plan: Plan, seconds: float) -> Attempt:
-        """The attempt at the first target that can be asked; the answer must be there in so many seconds. Raises
-        GatewayError."""
-        self._record.target = plan.first
+    def first(self, found: Found, seconds: float) -> Attempt:
+        """The attempt at the first target that can be asked; the answer must be there in so many seconds. `found`: what
+        the store had of earlier turns. Raises GatewayError."""
+        plan, self._found = self._plan, found
         if plan.most == 1:
             return self._prepared(plan.first)
         ends_at = time.time() + min(plan.retries.seconds, seconds)
@@ -63,9 +68,23 @@ class Preparation:
                     return None
                 pause(instead.pause)
 
+    def ended(self, exchange: Exchange) -> None:
+        """Tells the breaker how an attempt has ended."""
+        if self._breaker is None:
+            return
+        error = exchange.error
+        if error is not None:
+            failed = is_failure(error, exchange.figures.upstream_status)
+            self._breaker.ended(exchange.attempt.target, failed=failed)
+        elif exchange.over:
+            self._breaker.ended(exchange.attempt.target, failed=False)
+
     def _prepared(self, target: Target) -> Attempt:
         """Raises GatewayError."""
+        self._record.target = target
         attempt = prepare_attempt(self._client, _listening(target), credential(target.provider), self._found)
+        if self._breaker is not None and (wait := self._breaker.claim(attempt.target)):
+            raise _unavailable(target, wait)
         self._record.begin_attempt(attempt.target)
         return attempt
 
@@ -100,6 +119,11 @@ def pause(seconds: float) -> None:
         output.pause(seconds)
     elif seconds > 0:
         time.sleep(seconds)
+
+
+def _unavailable(target: Target, wait: float) -> UpstreamError:
+    message = f"The provider {target.provider.name!r} has failed too often; it is asked again in {math.ceil(wait)} s."
+    return UpstreamError(message, code="upstream_unavailable", status=503, retry_after=str(math.ceil(wait)))
 
 
 def _listening(target: Target) -> Target:

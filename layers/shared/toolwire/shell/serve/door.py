@@ -150,6 +150,7 @@ def _relay(
                 yield from _sent(exchange, exchange.give_up(), record)
                 return
             yield from _asked(exchange, expires, record)
+            preparation.ended(exchange)
     except ClientGone:
         raise
     except Exception as failure:

@@ -36,7 +36,7 @@ from toolwire.providers import WIRES
 from toolwire.providers.address import MINTED
 from toolwire.providers.hosts import DEFAULT_REGION, DEMO, HOSTS, Host
 from toolwire.providers.profiles import PROFILES
-from toolwire.shell.settings.resilience import check_fallbacks, endpoints_of, fallbacks_of, retries_of
+from toolwire.shell.settings.resilience import breaker_of, check_fallbacks, endpoints_of, fallbacks_of, retries_of
 from toolwire.shell.settings.sections import SettingsError as SettingsError
 from toolwire.shell.settings.sections import Text, one_of, read_section, read_text
 from toolwire.shell.settings.tenants import tenant_from
@@ -68,6 +68,7 @@ class _Document(Struct, forbid_unknown_fields=True):
     aliases: dict[str, object] = {}
     tenants: dict[str, object] = {}
     retries: dict[str, object] = {}
+    breaker: dict[str, object] | UnsetType = UNSET
     fallbacks: dict[str, object] = {}
 
 
@@ -124,6 +125,7 @@ def load_settings(
         endpoints=endpoints,
         fallbacks=fallbacks_of(sections.fallbacks),
         retries=retries_of(sections.retries),
+        breaker=None if sections.breaker is UNSET else breaker_of(sections.breaker),
     )
     _check_aliases(settings)
     check_fallbacks(settings)

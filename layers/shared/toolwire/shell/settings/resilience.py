@@ -15,7 +15,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from toolwire.exchange.plan import MOST_ATTEMPTS, MOST_FALLBACKS
 from toolwire.exchange.routing import route
 from toolwire.model.errors import RequestError
-from toolwire.model.settings import Retries, Settings
+from toolwire.model.settings import BreakerRules, Retries, Settings
 from toolwire.shell.settings.sections import SettingsError, Text, given, read_section
 
 
@@ -24,6 +24,14 @@ class RetriesSection(Struct, forbid_unknown_fields=True):
 
     attempts: Annotated[int, Meta(ge=1, le=MOST_ATTEMPTS)] | UnsetType = UNSET
     seconds: Annotated[int, Meta(ge=1, le=900)] | UnsetType = UNSET
+
+
+class BreakerSection(Struct, forbid_unknown_fields=True):
+    """The keys of [breaker]; the field of `BreakerRules` has the same name."""
+
+    failures: Annotated[int, Meta(ge=1, le=100)] | UnsetType = UNSET
+    seconds: Annotated[int, Meta(ge=1, le=600)] | UnsetType = UNSET
+    open_seconds: Annotated[int, Meta(ge=1, le=600)] | UnsetType = UNSET
 
 
 class EndpointSection(Struct, forbid_unknown_fields=True):
@@ -41,6 +49,11 @@ class EndpointSection(Struct, forbid_unknown_fields=True):
 def retries_of(section: object) -> Retries:
     """The [retries] section. Raises SettingsError."""
     return Retries(**given(read_section(RetriesSection, section, "retries")))
+
+
+def breaker_of(section: object) -> BreakerRules:
+    """The [breaker] section. Raises SettingsError."""
+    return BreakerRules(**given(read_section(BreakerSection, section, "breaker")))
 
 
 def endpoints_of(provider: Mapping[str, object], at: str) -> Iterator[tuple[str, dict[str, object], int]]:
