@@ -76,7 +76,7 @@ def fallbacks_of(section: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
     for model, value in section.items():
         at = f'fallbacks."{model}"'
         if not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
-            raise SettingsError(f'{at}: write a list of models, such as ["anthropic/claude-sonnet-5"].')
+            raise SettingsError(f'{at}: write a list of models, such as ["provider/model"].')
         if len(value) > MOST_FALLBACKS:
             raise SettingsError(f"{at}: write {MOST_FALLBACKS} models at most.")
         fallbacks[model] = tuple(value)
