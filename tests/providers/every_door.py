@@ -49,6 +49,19 @@ def calls_in(door: str, body: bytes, *, streamed: bool) -> list[tuple[str, str]]
     return calls
 
 
+def text_in(door: str, body: bytes) -> str:
+    """The text of a door's stream."""
+    events = events_in(body)
+    match door:
+        case "chat":
+            return "".join(choice["delta"].get("content") or "" for event in events for choice in event["choices"])
+        case "messages":
+            return "".join(event["delta"].get("text", "") for event in events if event["type"] == "content_block_delta")
+        case _:
+            name = {"responses": ("response.output_text.delta", "delta"), "native": ("text.delta", "text")}[door]
+            return "".join(event[name[1]] for event in events if event["type"] == name[0])
+
+
 def _chat_stream(chunks: list[dict[str, Any]]) -> list[tuple[str, str]]:
     calls: list[list[str]] = []
     for entry in (e for c in chunks for choice in c["choices"] for e in choice["delta"].get("tool_calls") or ()):

@@ -23,6 +23,7 @@ from tests.providers.anthropic_messages.messages_upstream import (
     fragment,
     start,
     stream,
+    text,
 )
 from tests.providers.every_door import REQUESTS, events_in
 
@@ -158,3 +159,75 @@ def test_a_call_that_was_cut(word: str, expected: str, door: str) -> None:
         assert b"malformed" not in said.body
         assert "city" in said.body.decode()
         assert end_of(door, said.body, streamed=is_stream) == expected_end
+
+
+def text_delta(**members: Any) -> dict[str, Any]:
+    return {"type": "content_block_delta", "index": 0, "delta": members}
+
+
+def at(index: Any, *events: dict[str, Any]) -> list[dict[str, Any]]:
+    """The events at this index."""
+    return [event | {"index": index} for event in events]
+
+
+OPEN, SAID, OVER = CALL[1:]
+HI = [begin(0, "text"), text(0, "Hi"), end(0)]
+#: Events that are not as the API has them -> the calls and the text that they mean.
+EVENTS: dict[str, tuple[list[Any], list[str], str]] = {
+    "an index as text": ([start(), *at("0", *CALL[1:])], [PARIS], ""),
+    "an id that is a number": ([start(), call(0, 5, "weather"), SAID, OVER], [PARIS], ""),  # type: ignore[arg-type]
+    "a fragment that is an object": ([start(), OPEN, fragment(0, json.loads(PARIS)), OVER], [PARIS], ""),
+    "a fragment that is null": (
+        [start(), OPEN, text_delta(type="input_json_delta", partial_json=None), SAID, OVER], [PARIS], "",
+    ),
+    "fragments of index 0 all the time": ([start(), *HI, *at(1, OPEN), SAID, *at(1, OVER)], [PARIS], "Hi"),
+    "a fragment of an open text": ([start(), *HI[:2], *at(1, OPEN), SAID, *at(1, OVER), OVER], [PARIS], "Hi"),
+    "deltas without a type": ([start(), OPEN, text_delta(partial_json=PARIS), OVER], [PARIS], ""),
+    "text without a type": ([start(), HI[0], text_delta(text="Hi"), OVER], [], "Hi"),
+    "arguments as a text delta": ([start(), OPEN, text_delta(type="text_delta", text=PARIS), OVER], [PARIS], ""),
+    "text that is null": ([start(), HI[0], text_delta(type="text_delta", text=None), *HI[1:]], [], "Hi"),
+    "a block that is null": ([start(), HI[0] | {"content_block": None}, *HI[1:]], [], "Hi"),
+    "a block without a type": ([start(), HI[0] | {"content_block": {"text": "H"}}, text(0, "i"), OVER], [], "Hi"),
+    "content that is a text": ([start(content=""), *HI], [], "Hi"),
+    "counts as texts": ([start(usage={"input_tokens": "10", "output_tokens": 1.0}), *HI], [], "Hi"),
+    "arguments in place of the input": (
+        [start(), begin(0, "tool_use", id="a", name="weather", arguments=json.loads(PARIS)), OVER], [PARIS], "",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("door", REQUESTS)
+@pytest.mark.parametrize("name", EVENTS)
+def test_events_that_are_not_as_the_api_has_them(name: str, door: str) -> None:
+    events, calls, words = EVENTS[name]
+    upstream = stream(*events, finish("tool_use" if calls else "end_turn"), STOP)
+    said = asked(door, upstream, streamed=True)
+    shown = every_door.calls_in(door, said.body, streamed=True)
+    assert [(tool, json.loads(given)) for tool, given in shown] == [("weather", json.loads(given)) for given in calls]
+    assert every_door.text_in(door, said.body) == words
+    assert b'"partial_json":null' not in said.body
+    assert b'"text":null' not in said.body
+
+
+#: Documents that are not as the API has them -> the calls and the text.
+DOCUMENTS: dict[str, tuple[Any, list[str], str]] = {
+    "content that is a text": ("Hi", [], "Hi"),
+    "content that is null": (None, [], ""),
+    "a text that is null": ([{"type": "text", "text": None}, block(json.loads(PARIS))], [PARIS], ""),
+    "a block that is null": ([None, block(json.loads(PARIS))], [PARIS], ""),
+    "an id that is a number": ([block(json.loads(PARIS)) | {"id": 5}], [PARIS], ""),
+    "arguments in place of the input": (
+        [{"type": "tool_use", "id": "a", "name": "weather", "arguments": PARIS}], [PARIS], "",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("door", REQUESTS)
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_documents_that_are_not_as_the_api_has_them(name: str, door: str) -> None:
+    content, calls, words = DOCUMENTS[name]
+    said = asked(door, whole(content, "tool_use" if calls else "end_turn"), streamed=False)
+    shown = every_door.calls_in(door, said.body, streamed=False)
+    assert [(tool, json.loads(given)) for tool, given in shown] == [("weather", json.loads(given)) for given in calls]
+    assert words in said.body.decode()
+    assert b'"text":null' not in said.body

@@ -171,6 +171,10 @@ class Message(Struct):
     error: Raw = ABSENT
 
 
+#: The types of blocks whose members `Block` names.
+MODELLED = ("text", "thinking", "tool_use")
+
+
 class Block(Struct):
     """A content block: whole in a JSON answer, its beginning in a stream."""
 
@@ -181,6 +185,7 @@ class Block(Struct):
     id: str | None = None
     name: str | None = None
     input: Raw = ABSENT
+    arguments: Raw = ABSENT  # the input, where a host calls it so
 
 
 class Delta(Struct):

@@ -7,8 +7,6 @@ message_start) loses it.
 
 from __future__ import annotations
 
-import msgspec
-
 from toolwire.framing import Frame
 from toolwire.model.errors import UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import (
@@ -23,11 +21,17 @@ from toolwire.model.events import (
 from toolwire.model.source import Source
 from toolwire.providers.anthropic_messages.blocks import Blocks
 from toolwire.providers.anthropic_messages.errors import error_from_body
-from toolwire.providers.anthropic_messages.shapes import NULL, read_event, usage
+from toolwire.providers.anthropic_messages.shapes import NULL, read_event, read_message, usage
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.wire import anthropic_messages as wire
 
 _NOTHING = Batch(())
+
+#: The events that are read; another may have members of other types, and goes on as it is.
+_MODELLED = frozenset({
+    "message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta",
+    "message_stop",
+})  # fmt: skip
 
 #: Words of OpenAI's that hosts of this API send -> its own.
 _OTHER_WORDS = {
@@ -60,12 +64,13 @@ class MessagesDecoder:
             return _NOTHING
         if data[:1] != b"{" and (not data.strip() or data.strip() == b"[DONE]" or data.lstrip()[:1] == b":"):
             return _NOTHING
-        event = read_event(data)
+        event, exact = read_event(data)
         kind = event.type or frame.event
         if kind == "error" or bytes(event.error) not in NULL:
             raise error_from_body(data, 200)
         events: list[StreamEvent] = []
         keep = self._event(kind, event, events) and event.type is not None and frame.event in (None, event.type)
+        keep = keep and (exact or kind not in _MODELLED)
         return Batch(tuple(events), source=Source(wire.DIALECT, data) if keep else None)
 
     def end(self) -> Batch:
@@ -136,19 +141,16 @@ class MessagesDecoder:
 
     def decode_json(self, body: bytes) -> Batch:
         """A whole answer as one batch of events."""
-        try:
-            body.decode()  # what is only skipped is not checked, and travels on
-            message = wire.message_decoder.decode(body)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise UpstreamProtocolError("the upstream's answer is not as its API has it") from error
+        message, exact = read_message(body)
         if message.type == "error" or bytes(message.error) not in NULL:
             raise error_from_body(body, 200)
-        if message.content is None:
+        if message.content is None and not message.stop_reason:
             raise UpstreamProtocolError("the upstream's answer has no content")
         events: list[StreamEvent] = [ResponseStart(message.id or None, message.model or None)]
         self._started = True
-        whole = bool(message.id and message.model and message.usage and message.stop_reason)
-        for block in message.content:
+        whole = exact and bool(message.id and message.model and message.usage and message.stop_reason)
+        whole = whole and message.content is not None
+        for block in message.content or ():
             whole = self._blocks.whole(bytes(block), events) and whole
         self._count(message.usage, events)
         if message.stop_reason:

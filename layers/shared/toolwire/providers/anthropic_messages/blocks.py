@@ -15,10 +15,18 @@ from toolwire.model.events import (
     TextStart,
     ToolCallDelta,
 )
-from toolwire.providers.anthropic_messages.shapes import arguments, joined, read_block
+from toolwire.providers.anthropic_messages.shapes import NULL, arguments, joined, read_block
 from toolwire.stream.block_call import BlockCall, CallEnds
 from toolwire.wire import anthropic_messages as wire
 from toolwire.wire.json import is_object
+
+#: A kind of delta -> the member that holds its text, and the kind of block that it belongs to.
+_TEXTS = {
+    "text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json",
+    "signature_delta": "signature",
+}  # fmt: skip
+_OWNERS = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "tool_use"}
+_WITHOUT_INPUT = ("text", "thinking")
 
 
 class Block:
@@ -63,7 +71,7 @@ class Blocks:
 
     def _start(self, raw: bytes, events: list[StreamEvent], *, streamed: bool) -> tuple[Block, bool]:
         """The beginning of a block, with what it already says, and whether a client of the same API may see it."""
-        block = read_block(raw)
+        block, exact = read_block(raw) if raw not in NULL else (wire.Block("text"), False)
         self.call_ends.end_waiting(events)
         match block.type:
             case "text":
@@ -80,10 +88,11 @@ class Blocks:
                 opened = Block("tool_use", call.announce(block.id, block.name, events))
                 opened.call, opened.input = call, arguments(block)
                 # Clients take the input from the deltas alone.
-                return opened, bool(block.id) and bytes(block.input)[:1] == b"{" and not (opened.input and streamed)
+                exact = exact and bytes(block.input)[:1] == b"{" and not (opened.input and streamed)
+                return opened, exact and bool(block.id)
             case _:
                 opened = Block(block.type, None, raw)
-        return opened, True
+        return opened, exact and (block.type != "text" or block.text is not None)
 
     def _open_text(self, events: list[StreamEvent]) -> Block:
         events.append(TextStart(self._next_part()))
@@ -95,37 +104,39 @@ class Blocks:
 
     def add(self, index: int | None, delta: wire.Delta, events: list[StreamEvent]) -> bool:
         """content_block_delta. Returns whether a client of the same API may see it as it is."""
-        keep = index is not None
-        index = index if index is not None else max(self.open, default=0)
+        kind = delta.type or next((kind for kind, name in _TEXTS.items() if getattr(delta, name) is not None), None)
+        index, keep = (index, delta.type is not None) if index is not None else (max(self.open, default=0), False)
         opened = self.open.get(index)
+        if kind == "input_json_delta" and delta.partial_json and (opened is None or opened.kind in _WITHOUT_INPUT):
+            opened, keep = self._last_call(), False
         if opened is None:
-            opened = self._implied(delta, events)
+            opened = self._implied(kind, events)
             if opened is None:
                 return True  # of a kind that is new, or of no block
-            self.open[index] = opened
-            keep = False
-        match delta.type:
-            case "text_delta" | "thinking_delta":
-                text = delta.text if delta.type == "text_delta" else delta.thinking
-                keep = self._say(opened, text, events) and keep
-            case "signature_delta":
-                opened.signature += delta.signature or ""
-            case "input_json_delta":
-                keep = self._say(opened, delta.partial_json, events) and keep
-            case _:
-                pass  # citations, and whatever is new
+            self.open[index], keep = opened, False
+        text = getattr(delta, _TEXTS[kind]) if kind in _TEXTS else None
+        if kind == "signature_delta":
+            opened.signature += text or ""
+        elif kind in _TEXTS:
+            keep = self._say(opened, text, events) and keep and text is not None
+            keep = keep and (opened.kind == _OWNERS.get(kind, opened.kind) or opened.part is None)
         return keep
 
-    def _implied(self, delta: wire.Delta, events: list[StreamEvent]) -> Block | None:
+    def _last_call(self) -> Block:
+        """The call that a fragment of arguments belongs to whose index is no open call's."""
+        calls = [opened for opened in self.open.values() if opened.call is not None]
+        if not calls:
+            raise UpstreamProtocolError("the upstream sent arguments of no tool call")
+        return calls[-1]
+
+    def _implied(self, kind: str | None, events: list[StreamEvent]) -> Block | None:
         """The block that a delta without one belongs to: text and thinking need no more than that."""
-        if delta.type == "text_delta":
+        if kind == "text_delta":
             self.call_ends.end_waiting(events)
             return self._open_text(events)
-        if delta.type == "thinking_delta":
+        if kind == "thinking_delta":
             self.call_ends.end_waiting(events)
             return self._open_thinking(events)
-        if delta.type == "input_json_delta" and delta.partial_json:
-            raise UpstreamProtocolError("the upstream sent arguments of no tool call")
         return None
 
     def _say(self, opened: Block, text: str | None, events: list[StreamEvent]) -> bool:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from typing import TypeVar
 
 import msgspec
 
 from toolwire.model.errors import UpstreamProtocolError
 from toolwire.model.events import Usage
 from toolwire.wire import anthropic_messages as wire
+from toolwire.wire import anthropic_messages_lenient as lenient
 from toolwire.wire.json import is_object, raw_members, write_object
 
 #: A raw member that says nothing.
 NULL = (b"", b"null")
+
+#: A block without a type is of the kind whose member it has.
+_TELLING = {"tool_use": "name", "thinking": "thinking"}
+
+_Shape = TypeVar("_Shape", wire.Event, wire.Message, wire.Block)
 
 
 def usage(counts: wire.Usage) -> Usage:
@@ -28,50 +36,48 @@ def usage(counts: wire.Usage) -> Usage:
     )
 
 
-def read_event(data: bytes) -> wire.Event:
+def read_event(data: bytes) -> tuple[wire.Event, bool]:
+    """The event, and whether every value that is looked at has the type Anthropic gives it. Raises
+    UpstreamProtocolError."""
+    return _read(data, wire.event_decoder, lenient.read_event)
+
+
+def read_message(data: bytes) -> tuple[wire.Message, bool]:
+    """The answer, and whether it is as Anthropic writes it. Raises UpstreamProtocolError."""
+    return _read(data, wire.message_decoder, lenient.read_message)
+
+
+def _read(data: bytes, decoder: msgspec.json.Decoder[_Shape], slow: Callable[[bytes], _Shape]) -> tuple[_Shape, bool]:
     try:
         if not data.isascii():
             data.decode()  # what is only skipped is not checked, and travels on
-        return wire.event_decoder.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return _half_a_pair(data, error)
-
-
-def _half_a_pair(data: bytes, error: Exception) -> wire.Event:
-    """A delta with half of a surrogate pair, which JSON allows and msgspec does not: a host has cut it in two."""
-    try:
-        document = json.loads(data)
-        delta = {name: text for name, text in document["delta"].items() if name in wire.Delta.__struct_fields__}
-        if document["type"] == "content_block_delta":
-            said = {"type": document["type"], "index": document.get("index"), "delta": delta}
-            return msgspec.convert(said, wire.Event)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return decoder.decode(data), True
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
-    raise UpstreamProtocolError("the upstream sent an event that is not as its API has it") from error
+    try:
+        return slow(data), False
+    except (ValueError, RecursionError):
+        raise UpstreamProtocolError("the upstream sent something that is not as its API has it") from None
 
 
 def arguments(block: wire.Block) -> str:
     """The arguments that a block brings itself, as text; none for an empty object, which every stream begins with."""
-    raw = bytes(block.input)
+    raw = bytes(block.arguments if bytes(block.input) in NULL else block.input)
     if raw[:1] == b'"':  # hosts that send the text of the object
-        return msgspec.json.decode(raw, type=str)
-    return "" if raw in NULL or not raw[1:-1].strip() else raw.decode()
+        return str(json.loads(raw.decode("utf-8", "surrogatepass"), strict=False))
+    is_empty = raw in NULL or (raw[:1] in (b"{", b"[") and not raw[1:-1].strip())
+    return "" if is_empty else raw.decode("utf-8", "surrogatepass")
 
 
-def read_block(raw: bytes) -> wire.Block:
-    try:
-        return wire.block_decoder.decode(raw)
-    except msgspec.ValidationError:
-        pass  # a block of another kind, whose members have other types: it goes whole
-    except msgspec.DecodeError as error:
-        raise UpstreamProtocolError("the upstream sent a content block that is none") from error
-    try:
-        kind = msgspec.json.decode(raw_members(raw)["type"], type=str)
-    except (KeyError, ValueError):
-        kind = ""
-    if kind in ("", "text", "thinking", "tool_use"):
-        raise UpstreamProtocolError("the upstream sent a content block that is not as its API has it")
-    return wire.Block(kind)
+def read_block(raw: bytes) -> tuple[wire.Block, bool]:
+    """The block, and whether it is as Anthropic writes it. A block of another kind, whose members have types of their
+    own, is. Raises UpstreamProtocolError."""
+    block, exact = _read(raw, wire.block_decoder, lenient.read_block)
+    if block.type:
+        return block, exact or block.type not in wire.MODELLED
+    kind = next((kind for kind, member in _TELLING.items() if getattr(block, member) is not None), "text")
+    block.type = kind
+    return block, False
 
 
 def joined(raw: bytes, text: str) -> bytes:
