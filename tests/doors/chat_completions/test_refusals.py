@@ -52,24 +52,13 @@ REFUSALS: list[tuple[dict[str, Any], str, str]] = [
     ({"messages": [{"role": None, "content": "x"}]}, "messages[0].role", TYPE),
     ({"messages": [{"role": "robot", "content": "x"}]}, "messages[0].role", VALUE),
     ({"messages": [{"role": "user"}]}, "messages[0].content", MISSING),
-    ({"messages": [{"role": "user", "content": None}]}, "messages[0].content", MISSING),
-    ({"messages": [{"role": "user", "content": []}]}, "messages[0].content", MISSING),
-    ({"messages": [{"role": "system", "content": None}]}, "messages[0].content", MISSING),
     ({"messages": [{"role": "user", "content": 5}]}, "messages[0].content", TYPE),
     ({"messages": [{"role": "user", "content": {"text": "x"}}]}, "messages[0].content", TYPE),
-    ({"messages": [{"role": "user", "content": ["x"]}]}, "messages[0].content[0]", TYPE),
-    ({"messages": [{"role": "user", "content": [{"text": "x"}]}]}, "messages[0].content[0].type", MISSING),
-    ({"messages": [{"role": "user", "content": [{"type": "text"}]}]}, "messages[0].content[0].text", MISSING),
     ({"messages": [{"role": "user", "content": [{"type": "text", "text": 5}]}]}, "messages[0].content[0].text", TYPE),
     (
         {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
         "messages[0].content[0].image_url",
         MISSING,
-    ),
-    (
-        {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": "https://x"}]}]},
-        "messages[0].content[0].image_url",
-        TYPE,
     ),
     (
         {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": None}}]}]},
@@ -163,7 +152,6 @@ REFUSALS: list[tuple[dict[str, Any], str, str]] = [
     ({"tools": {}}, "tools", TYPE),
     ({"tools": ["weather"]}, "tools[0]", TYPE),
     ({"tools": [WEATHER, {"type": "function"}]}, "tools[1].function", MISSING),
-    ({"tools": [{"function": {"name": "f"}}]}, "tools[0].type", MISSING),
     ({"tools": [{"type": "custom", "function": {"name": "f"}}]}, "tools[0].custom", MISSING),
     ({"tools": [{"type": "function", "function": {}}]}, "tools[0].function.name", MISSING),
     ({"tools": [{"type": "function", "function": {"name": 5}}]}, "tools[0].function.name", TYPE),
@@ -171,12 +159,12 @@ REFUSALS: list[tuple[dict[str, Any], str, str]] = [
     ({"tools": [{"type": "custom", "custom": {"name": "x" * 129}}]}, "tools[0].custom.name", "invalid_tool_name"),
     ({"tools": [WEATHER, WEATHER]}, "tools[1].function.name", "duplicate_tool_name"),
     (
-        {"tools": [{"type": "function", "function": {"name": "f", "parameters": "{}"}}]},
+        {"tools": [{"type": "function", "function": {"name": "f", "parameters": "x"}}]},
         "tools[0].function.parameters",
         "invalid_function_parameters",
     ),
     (
-        {"tools": [{"type": "function", "function": {"name": "f", "parameters": []}}]},
+        {"tools": [{"type": "function", "function": {"name": "f", "parameters": [1]}}]},
         "tools[0].function.parameters",
         "invalid_function_parameters",
     ),
@@ -190,7 +178,7 @@ REFUSALS: list[tuple[dict[str, Any], str, str]] = [
         "tools",
         "too_many_tools",
     ),
-    ({"tool_choice": "any", "tools": [WEATHER]}, "tool_choice", VALUE),
+    ({"tool_choice": "some", "tools": [WEATHER]}, "tool_choice", VALUE),
     ({"tool_choice": 5, "tools": [WEATHER]}, "tool_choice", TYPE),
     ({"tool_choice": {"type": "function"}, "tools": [WEATHER]}, "tool_choice", VALUE),
     ({"tool_choice": {"type": "widget", "name": "weather"}, "tools": [WEATHER]}, "tool_choice", VALUE),
@@ -227,5 +215,7 @@ def test_refusals_name_the_field_and_the_rule(fields: dict[str, Any], param: str
 
 def test_a_refusal_shows_no_prompt() -> None:
     with pytest.raises(RequestError) as caught:
-        served(body({"role": "user", "content": [{"type": "text", "text": "SECRET", "x": 1}, {"type": "text"}]}))
+        served(
+            body({"role": "user", "content": [{"type": "text", "text": "SECRET", "x": 1}, {"type": "text", "text": 5}]})
+        )
     assert "SECRET" not in caught.value.message

@@ -258,7 +258,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str, str]] = {
     ),
     "a tool without a name": ({"tools": [{"type": "function"}]}, "tools[0].name", "missing_required_parameter", "name"),
     "parameters that are no object": (
-        {"tools": [PING | {"parameters": []}]}, "tools[0].parameters", "invalid_function_parameters", "object",
+        {"tools": [PING | {"parameters": [1]}]}, "tools[0].parameters", "invalid_function_parameters", "object",
     ),
     "a wrong root": (
         {"tools": [PING | {"parameters": {"type": "array"}}]},

@@ -11,8 +11,10 @@ from toolwire.wire.json import raw_members
 def read_parameters(raw: bytes, member: str) -> bytes | None:
     """The schema as it came, None where there is none. `member`: its JSON path. Raises RequestError
     (`invalid_function_parameters`) for what no schema of a call's arguments can be: they are an object."""
-    if raw in (b"", b"null"):
+    if raw in (b"", b"null", b"[]"):  # the last is how PHP writes an empty object
         return None
+    if raw[:1] == b'"':  # a schema that was written as JSON twice
+        raw = msgspec.json.decode(raw, type=str).encode("utf-8", "surrogatepass")
     if raw[:1] != b"{":
         raise _refused(f"`{member}` must be a JSON Schema object", member)
     root = bytes(raw_members(raw).get("type", b"null"))

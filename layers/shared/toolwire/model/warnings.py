@@ -38,6 +38,7 @@ MESSAGES = {
     "reasoning_added": "The host asks for reasoning with every call of the history: what was missing was sent blank.",
     "reasoning_effort_changed": "The model does not know this reasoning effort; it got the nearest one.",
     "reasoning_turned_off": "Reasoning was turned off: the model cannot reason under this request's settings.",
+    "request_form_changed": "Some of the request was not in this API's form: it was read as what it means.",
     "response_format_in_words": "The provider has no member for this form of answer here: it was asked for in words.",
     "silent_turn_left_out": "A turn of the assistant's without text or calls was left out.",
     "slow_pattern": "A pattern of the tool `{}` repeats a repetition, as in (a+)+: some engines never end with it.",

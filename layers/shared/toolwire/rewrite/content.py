@@ -28,6 +28,7 @@ from toolwire.model.request import (
     ToolResultPart,
 )
 from toolwire.model.warnings import Warnings
+from toolwire.wire.server_tools import is_reasoning_part
 
 #: What is wrong with a part, and what to send instead.
 Refusal = tuple[str, str]
@@ -92,6 +93,9 @@ class _Carrier:
                     return tuple(self._checked(new, role) for new in _as_text(written))
                 return (self._checked(part, role),)
             case OpaquePart() if part.dialect != self.rules.dialect:
+                if is_reasoning_part(part.dialect, part.kind):
+                    self.warnings.add("state_left_out")
+                    return ()
                 raise self._refused(part, f"content of the type {part.kind!r}", "send it as text, an image or a file")
             case _:
                 return (part,)

@@ -86,11 +86,15 @@ class InputAudio(Struct):
     format: str
 
 
+#: Types of parts of an assistant's content that are reasoning: Mistral's, and what clients bring from other APIs.
+REASONING_PARTS = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_text"})
+
+
 class ContentPart(Struct):
     type: str
     text: str | None = None
     refusal: str | None = None
-    image_url: ImageUrl | None = None
+    image_url: ImageUrl | str | None = None
     file: Raw = ABSENT  # a File
     input_audio: Raw = ABSENT  # an InputAudio
 

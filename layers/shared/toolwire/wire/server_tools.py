@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolwire.wire import anthropic_messages, openai_responses
+from toolwire.wire import anthropic_messages, openai_chat, openai_responses
 from toolwire.wire.anthropic_client_tools import is_toolset as is_toolset
 
 #: Dialect -> the kinds of parts that runs of its server tools add. Parts of other dialects are carried or refused.
@@ -10,6 +10,15 @@ _LEFT = {
     anthropic_messages.DIALECT: anthropic_messages.SERVER_TOOL_BLOCKS,
     openai_responses.DIALECT: openai_responses.SERVER_TOOL_ITEMS,
 }
+
+
+#: Dialect -> the kinds of parts that are a host's own form of reasoning.
+_REASONING = {openai_chat.DIALECT: openai_chat.REASONING_PARTS}
+
+
+def is_reasoning_part(dialect: str, kind: str) -> bool:
+    """Whether a part of this kind is reasoning in a form of its host's own, which no other host can be sent."""
+    return kind in _REASONING.get(dialect, ())
 
 
 def is_server_tool_part(dialect: str, kind: str) -> bool:

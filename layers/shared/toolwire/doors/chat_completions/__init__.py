@@ -3,7 +3,10 @@
 request     the request's fields
 tools       its tools and tool_choice
 history     its messages
+foreign_parts  parts of other APIs that stand in messages
+odd_forms   requests in undocumented forms, as the documented ones that they mean
 legacy      the deprecated `functions`, read as tools
+contract_2api  what the preset `2api` promises beyond the API
 stream      the answer in chunks
 document    the answer as one JSON document
 errors      errors

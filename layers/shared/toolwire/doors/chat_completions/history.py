@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import msgspec
 
+from toolwire.doors.chat_completions.foreign_parts import foreign_part
 from toolwire.doors.chat_completions.legacy import FUNCTION_MESSAGE
 from toolwire.doors.openai_files import file_part, image_part, raw_audio_part
 from toolwire.doors.typed import decode, required_messages
@@ -143,7 +144,10 @@ def _content_part(raw: bytes, path: str) -> Part:
     source = Source(wire.DIALECT, raw)
     known = _PART.get(shape.type)
     if known is None:
-        return with_source(OpaquePart(shape.type, wire.DIALECT, raw, path=path), source)
+        foreign = foreign_part(shape.type, raw, path)
+        return with_source(foreign or OpaquePart(shape.type, wire.DIALECT, raw, path=path), source)
+    if isinstance(shape.image_url, str):  # Mistral's form, too
+        return with_source(image_part(shape.image_url, None, unnamed(raw, known), path=path), source)
     value = getattr(shape, shape.type)
     if value is None:
         raise RequestError(

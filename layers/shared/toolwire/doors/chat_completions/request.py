@@ -16,6 +16,7 @@ from toolwire.doors.chat_completions.document import render_response
 from toolwire.doors.chat_completions.errors import render_error
 from toolwire.doors.chat_completions.history import read_messages
 from toolwire.doors.chat_completions.legacy import as_tools, is_deprecated, speaks_functions
+from toolwire.doors.chat_completions.odd_forms import documented, has_blocks
 from toolwire.doors.chat_completions.stream import ChatEncoder
 from toolwire.doors.chat_completions.tools import read_tool_choice, read_tools
 from toolwire.doors.sample_request import SAMPLE_MESSAGES, sample_post
@@ -26,6 +27,7 @@ from toolwire.model.events import Batch
 from toolwire.model.http import HttpRequest
 from toolwire.model.request import (
     ChatRequest,
+    Message,
     RequestFields,
     ResponseFormat,
     Sampling,
@@ -39,6 +41,10 @@ _DIALECT_FIELDS = (
     "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "safety_identifier", "service_tier", "store",
     "metadata", "top_logprobs", "user", "verbosity", "web_search_options",
 )  # fmt: skip
+
+
+#: Warning: see `docs/operations.md`.
+_FORM_CHANGED = "request_form_changed"
 
 
 class ChatDoor(Door):
@@ -74,13 +80,31 @@ DOOR = ChatDoor()
 def parse_request(body: bytes) -> ChatRequest:
     """The neutral request, with the client's own bytes on every node."""
     try:
-        return _request(with_own_choice(top_members(body), "nested"))
+        return _read(with_own_choice(top_members(body), "nested"))
     except RecursionError:
         raise too_deep() from None
 
 
-def _request(given: dict[str, bytes]) -> ChatRequest:
-    top, messages = given, read_messages(given)
+def _read(given: dict[str, bytes]) -> ChatRequest:
+    """The request; one that cannot be read is read again as the documented one that it means."""
+    refused: RequestError | None = None
+    try:
+        messages = read_messages(given)
+        if not has_blocks(messages):
+            return _request(given, messages)
+    except RequestError as error:
+        refused = error
+    meant = documented(given)
+    try:
+        return replace(_request(meant, read_messages(meant)), notes=(_FORM_CHANGED,))
+    except RequestError:
+        if refused is not None:
+            raise refused from None  # in the words of what the client sent
+        raise
+
+
+def _request(given: dict[str, bytes], messages: tuple[Message, ...]) -> ChatRequest:
+    top = given
     if is_deprecated(given, messages):
         top = as_tools(given)
         messages = read_messages(top)

@@ -1,0 +1,89 @@
+"""Parts of other APIs that clients put into Chat messages: LangChain and the AI SDK when a history moves, MCP results.
+
+A provider of the same API gets them as they are; every other one gets what they say.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from toolwire.doors.openai_files import file_of_bytes, image_part, stored_image
+from toolwire.model.media_types import data_url
+from toolwire.model.request import Part, TextPart
+from toolwire.wire import openai_chat as wire
+
+
+class _Resource(msgspec.Struct):
+    """A resource of MCP, by its text or its bytes."""
+
+    uri: str | None = None
+    text: str | None = None
+    blob: str | None = None
+    mime_type: str | None = msgspec.field(default=None, name="mimeType")
+
+
+class _Source(msgspec.Struct):
+    """The source of an image in Anthropic's form."""
+
+    type: str = ""
+    media_type: str | None = None
+    data: str | None = None
+    url: str | None = None
+
+
+class _Part(msgspec.Struct):
+    text: str | None = None
+    image_url: Any = None
+    file_id: str | None = None
+    detail: str | None = None
+    source: _Source | None = None  # Anthropic's
+    data: str | None = None  # of MCP
+    mime_type: str | None = msgspec.field(default=None, name="mimeType")
+    resource: _Resource | None = None
+    uri: str | None = None
+    name: str | None = None
+
+
+def foreign_part(kind: str, raw: bytes, path: str) -> Part | None:
+    """The part that it stands for; None for a kind that is no other API's, or one that lacks what it must have."""
+    try:
+        shape = msgspec.json.decode(raw, type=_Part)
+    except msgspec.DecodeError:
+        return None
+    match kind:
+        case "input_text" | "output_text":
+            return TextPart(shape.text or "")
+        case "input_image":
+            return _input_image(shape, path)
+        case "image" if shape.source is not None and shape.source.data:
+            return image_part(data_url(shape.source.media_type or "", shape.source.data), None, kind=kind, path=path)
+        case "image" if shape.source is not None and shape.source.url:
+            return image_part(shape.source.url, None, kind=kind, path=path)
+        case "image" if shape.data:
+            return image_part(data_url(shape.mime_type or "", shape.data), None, kind=kind, path=path)
+        case "resource" if shape.resource is not None:
+            return _resource(shape.resource, path)
+        case "resource_link" if shape.uri:
+            return TextPart(f"{shape.name}: {shape.uri}" if shape.name else shape.uri)
+    return None
+
+
+def _input_image(shape: _Part, path: str) -> Part | None:
+    given = shape.image_url
+    url = given.get("url") if isinstance(given, dict) else given
+    if isinstance(url, str) and url:
+        return image_part(url, shape.detail, kind="input_image", path=path)
+    if shape.file_id:
+        return stored_image(shape.file_id, dialect=wire.DIALECT, kind="input_image", path=path)
+    return None
+
+
+def _resource(resource: _Resource, path: str) -> Part | None:
+    if resource.text is not None:
+        return TextPart(resource.text)
+    if resource.blob is None:
+        return None
+    url = data_url(resource.mime_type or "application/octet-stream", resource.blob)
+    return file_of_bytes(url, (resource.uri or "").rpartition("/")[2] or None, kind="resource", path=path)
