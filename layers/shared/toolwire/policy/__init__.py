@@ -1,12 +1,12 @@
-"""The tool policy: one enforcement point, on the neutral form, so that no door and no provider can go around it.
+"""The tool policy. It is enforced in one place, on the neutral form, so no door and no provider can bypass it.
 
-    rules.py         `ToolRules`: what holds for one request, from its tenant, its door and its own options
-    options.py       what a client may ask of the gateway in `x-toolwire-*` headers
-    definitions.py   the request: tools, tool_choice, the allowlist
-    answers.py       the answer, while it streams: calls, their arguments, whether tool_choice was kept
-    arguments.py     whether one call's arguments are what its tool's schema allows
+    rules.py         `ToolRules`: the policy of one request, from its tenant, its door and its own options
+    options.py       a client's options for the gateway, from `x-toolwire-*` headers
+    definitions.py   checks a request: tools, tool_choice, the allowlist
+    answers.py       checks an answer while it streams: calls, their arguments, tool_choice
+    arguments.py     checks one call's arguments against its tool's schema
 
-Tools come from clients and calls from models: both are hostile input, counted before anything is built from them.
+Tools come from clients and calls from models. Both may be hostile: they are counted before anything is built from them.
 """
 
 from toolwire.policy.answers import AnswerLimits, AnswerPolicy

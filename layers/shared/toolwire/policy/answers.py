@@ -1,22 +1,22 @@
-"""The answer's side of the policy: a filter over the neutral batches of one answer, the same streamed and not.
+"""Enforces the policy on an answer: a filter over its neutral batches, the same for a stream and a JSON answer.
 
     policy = AnswerPolicy(request, rules, warnings)
-    for batch in policy.take(batch): ...        what may be written now, maybe nothing yet, maybe several
+    for batch in policy.take(batch): ...        the batches that may be written now: none, one or several
 
-A batch that nothing changes comes out as the same object, with its source. What is found:
+A batch that the policy does not change passes as the same object, with its source. The faults that it finds:
 
-- more calls, or more bytes of arguments, than the limits allow: an error at once, so the call is never completed
-- a call of a tool that the tenant's allowlist does not have: an error, or a warning
-- with validation, a call of a tool that was not declared, and arguments that are no JSON object or not what the schema
-  allows. `annotate`: everything flows, with a warning and a `CallFault`. `reject`: from the batch in which a call
-  begins, whole batches are held until no call is open, then leave as they came; a call with a fault is an error, and
-  nothing of what is held is ever shown. Calls are told apart by their end alone, so on a wire that ends calls with the
-  answer (Chat) they wait for it. A call that the output limit cut is no fault of the model's: it is withheld, with a
-  warning, and the answer ends as what it is, cut. The reason of the end may come after the call, so arguments that are
-  no JSON object are judged at the end of the answer.
-- an answer that does not keep to tool_choice: an error, or a warning. What was said before stays. A call beside
-  `none` is never shown: it is withheld, later parts move up, and an answer that is nothing else is an error.
-- several calls beside `parallel_tool_calls: false`: a warning. They are shown, since nothing is dropped.
+- More calls, or more bytes of arguments, than the limits allow: an error at once, so the call is never completed.
+- A call of a tool that is not on the tenant's allowlist: an error, or a warning.
+- With validation, a call of a tool that was not declared, and arguments that are no JSON object or break the schema.
+  Under `annotate` all passes, with a warning and a `CallFault`. Under `reject`, whole batches are held from the one in
+  which a call begins until no call is open. They then pass as they came; but if a call has a fault, the answer ends
+  with an error, and the held batches are never shown. On a wire that ends all calls with the answer (Chat), calls
+  wait for that. A call that the output limit cut is no fault of the model's: it is withheld with a warning, and the
+  answer ends with its finish reason. This may come after the call, so arguments that are no JSON object are judged at
+  the answer's end.
+- An answer that does not keep to tool_choice: an error, or a warning. What was written before stays. A call beside
+  `none` is never shown: it is withheld, later parts move up, and an answer with nothing else is an error.
+- Several calls beside `parallel_tool_calls: false`: a warning. All are shown, since nothing is dropped.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from toolwire.wire.plain import plain
 
 NOT_HONORED = "tool_choice_not_honored"
 
-#: The providers' words for a turn that ends with calls.
+#: The providers' finish reasons for a turn that ends with calls.
 CALL_WORDS = frozenset({"tool_calls", "tool_use", "function_call"})
 
 
@@ -64,7 +64,7 @@ class AnswerLimits:
         self._bytes: dict[int, int] = {}
 
     def call(self) -> None:
-        """One more call. Raises UpstreamProtocolError over the limit."""
+        """Counts a call. Raises UpstreamProtocolError over the limit."""
         self._calls += 1
         if self._calls > self._limits.calls:
             raise UpstreamProtocolError(
@@ -72,7 +72,7 @@ class AnswerLimits:
             )
 
     def arguments(self, index: int, fragment: str) -> None:
-        """More arguments of the call at this part index."""
+        """Counts more arguments of the call with this part index. Raises UpstreamProtocolError over the limit."""
         added = len(fragment) if fragment.isascii() else len(fragment.encode("utf-8", "surrogatepass"))
         size = self._bytes.get(index, 0) + added
         self._bytes[index] = size
@@ -84,9 +84,11 @@ class AnswerLimits:
 
 
 class AnswerPolicy(Stage):
-    """See the module. One instance an answer; ids and names in what it takes are those that the client sees.
+    """See the module. One instance for each answer. The batches that it takes have the ids and names that the client
+    sees.
 
-    `warnings` gets codes as they are found. `faults` are the calls' faults so far, for a door that can show them.
+    Codes of warnings are added to `warnings` as they are found. `faults` are the calls' faults so far, for a door that
+    can show them.
     """
 
     def __init__(
@@ -99,7 +101,7 @@ class AnswerPolicy(Stage):
         self._rules, self._warnings = rules, warnings
         self._limits = AnswerLimits(rules.limits)
         self._tools: dict[str, Tool] = {tool.name: tool for tool in request.tools if tool.kind != "opaque"}
-        #: A host's own tools (a shell, a browser) are called by names that nobody declared.
+        #: Whether a call may have an undeclared name: a host calls its own tools (a shell, a browser) by such names.
         self._has_opaque = any(tool.kind == "opaque" for tool in request.tools)
         self._one_call = request.parallel_tool_calls is False
         choice = request.tool_choice
@@ -107,10 +109,10 @@ class AnswerPolicy(Stage):
         self._wants_call = choice is not None and choice.mode == "required"
         self._names = choice.names if choice is not None else None
         self._calls: dict[int, ToolCallStart] = {}
-        self._texts: dict[int, list[str]] = {}  # arguments so far, where they are judged
-        self._open: set[int] = set()  # calls that are held
-        self._malformed: dict[int, CallFault] = {}  # held calls that the output limit may have cut
-        self._withheld: list[int] = []  # parts that the client never sees
+        self._texts: dict[int, list[str]] = {}  # part index -> arguments so far, with validation
+        self._open: set[int] = set()  # part indexes of the calls that are held
+        self._malformed: dict[int, CallFault] = {}  # faults of held calls that the output limit may have cut
+        self._withheld: list[int] = []  # indexes of the parts that are withheld
         self._said_something = False
         self._finish: Finish | None = None
         self._held: list[Batch] = []
@@ -133,7 +135,7 @@ class AnswerPolicy(Stage):
         return acts
 
     def take(self, batch: Batch) -> list[Batch]:
-        """What may be written now. Raises UpstreamProtocolError where the policy ends the answer."""
+        """The batches that may be written now. Raises UpstreamProtocolError where the policy ends the answer."""
         acts = self._acts
         for event in batch.events:
             act = acts.get(type(event))
@@ -198,7 +200,7 @@ class AnswerPolicy(Stage):
         self._open.discard(end.index)
 
     def _judge_malformed(self) -> None:
-        """Calls whose arguments are no JSON object, now that the answer's reason is known."""
+        """Judges the calls whose arguments are no JSON object, now that the finish reason is known."""
         for index, fault in self._malformed.items():
             if self._finish is None or not self._finish.is_cut:
                 self._report(fault)
@@ -221,7 +223,7 @@ class AnswerPolicy(Stage):
         self._said_something = self._said_something or bool(delta.text)
 
     def _note_opaque(self, _: OpaquePart) -> None:
-        """A host's own tool was used, or something else was said that only its dialect knows."""
+        """Notes an opaque part: a run of a host's own tool, or content that only its dialect has."""
         self._said_something = True
         self._wants_call = self._wants_call and not self._has_opaque
 
@@ -230,11 +232,11 @@ class AnswerPolicy(Stage):
         self._withheld.append(call.index)
 
     def _waits_for_call(self) -> bool:
-        """Whether the finish must not be seen yet: it might turn out to be the end of an answer that is an error."""
+        """Whether the finish must be held, since the answer may still turn out to be an error."""
         return self._finish is not None and self._rules.insists_on_choice and self._lacks_call()
 
     def _lacks_call(self) -> bool:
-        """Whether a call was asked for and none came. An answer that was cut short is told by its own reason."""
+        """Whether a call was required and none came. False for an answer that was cut: its finish reason says so."""
         cut = self._finish is not None and self._finish.is_cut
         return self._wants_call and not self._calls and not cut
 
@@ -249,7 +251,8 @@ class AnswerPolicy(Stage):
             raise UpstreamProtocolError(text, code=NOT_HONORED)
 
     def _warn_of_end(self, finish: Finish) -> None:
-        """An end that is not what its word says: to be gone on with, or for calls that were not made."""
+        """Warns of a finish reason that needs an explanation: the turn is paused, or has no calls against its
+        reason."""
         if finish.is_paused:
             self._warn("turn_paused")
         if finish.raw in CALL_WORDS and finish.reason == "stop" and self._tools and not self._calls:
@@ -266,7 +269,7 @@ class AnswerPolicy(Stage):
         self._warnings.add(code)
 
     def _shown(self, batches: list[Batch]) -> Iterator[Batch]:
-        """The batches without what is withheld. Their sources are gone: a later frame's bytes may repeat the call."""
+        """The batches without the withheld parts and without sources: a later frame's bytes may repeat the call."""
         for batch in batches:
             bare = plain(batch)
             events: list[StreamEvent] = []

@@ -1,11 +1,11 @@
-"""Whether the arguments of one call are what its tool's schema allows, and where not, in words of our own.
+"""Checks the arguments of one call against its tool's schema, and explains the first fault in words of our own.
 
-The verdict is jsonschema_rs's `is_valid`, which remembers what it has seen of a schema that contains itself. Why a
-value fails is worked out by `validate`, which does not, so it is asked only where that is sure to end soon. Schemas
-come from clients, arguments from models that clients prompt: sizes, nesting and steps of patterns are bounded, and
-arguments that cannot be judged within the bounds are refused. Nothing is fetched.
+`is_valid` of jsonschema_rs decides. It remembers which parts of a recursive schema it has checked. `validate` explains.
+It does not remember them, so it is called only if its work has a small bound. Schemas come from clients, arguments from
+models that clients prompt: sizes, nesting and steps of patterns are bounded, and arguments that cannot be checked
+within the bounds are refused. Nothing is fetched.
 
-What is said names paths and kinds, never a value: values are the conversation's, and errors are logged.
+An explanation names paths and types, never values: values are the conversation's, and errors are logged.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ UNKNOWN = "unknown_tool_call"
 MALFORMED = "malformed_tool_arguments"
 INVALID = "invalid_tool_arguments"
 
-#: Levels of objects and arrays in arguments that are judged.
+#: The most levels of objects and arrays that arguments may have.
 LEVELS = 128
 
-#: Schemas times values that a verdict may touch, which is about a second, and that an explanation may.
+#: The most work, as schemas times values, of a check (about a second) and of an explanation.
 _VERDICT_STEPS = 20_000_000
 _EXPLANATION_STEPS = 1_000_000
 
-#: Validators that are kept, and the largest schema of one that is: a conversation sends the same tools with every turn.
+#: The most validators in the cache, and the largest schema of one: a conversation sends the same tools with every turn.
 _KEPT, _KEPT_BYTES = 256, 64 << 10
 _judges: dict[bytes, Judge] = {}
 
 
 class Flaw(NamedTuple):
-    """What is wrong with arguments: see `model.faults.CallFault`."""
+    """A fault of a call's arguments: see `model.faults.CallFault`."""
 
     code: str
     path: str
@@ -47,8 +47,8 @@ class Flaw(NamedTuple):
 
 
 class Judge(NamedTuple):
-    """A schema made ready: its validator, how large it is with references followed, and in how many ways at most it
-    goes one level deeper into itself (1 if it does not contain itself)."""
+    """A schema that is ready for checks. `size`: how many schemas it has with its references expanded. `ways`: an upper
+    bound of the references by which it enters itself one level deeper; 1 if it does not contain itself."""
 
     validator: Validator
     size: int
@@ -56,8 +56,8 @@ class Judge(NamedTuple):
 
 
 def find_fault(text: str, parameters: bytes | None) -> Flaw | None:
-    """The first fault of a call's arguments, if there is one. `parameters` is a schema that `schema.check` has found
-    valid; None takes every object."""
+    """The first fault of a call's arguments; None without one. `parameters` is a schema that `schema.check` accepts;
+    None accepts every object."""
     try:
         value = json.loads(text, parse_float=Decimal, parse_constant=_no_number)
         text.encode()
@@ -85,7 +85,7 @@ def find_fault(text: str, parameters: bytes | None) -> Flaw | None:
 
 
 def _no_number(word: str) -> Any:
-    raise ValueError(word)  # NaN and Infinity, which Python's parser takes
+    raise ValueError(word)  # NaN and Infinity, which Python's parser accepts
 
 
 def _judge(parameters: bytes) -> Judge:
@@ -93,7 +93,7 @@ def _judge(parameters: bytes) -> Judge:
     judge = _judges.get(key)
     if judge is None:
         survey = Survey(parse(parameters))
-        # A reference in place leads to each unit at most once before the next level, so this is never too few.
+        # A chain of references within one level passes each unit at most once, so the product is an upper bound.
         ways = prod(max(len(unit.edges), 1) for unit in survey.units.values()) if survey.has_cycle() else 1
         judge = Judge(compiled_validator(parameters), survey.size, ways)
         if len(_judges) >= _KEPT:
@@ -104,7 +104,7 @@ def _judge(parameters: bytes) -> Judge:
 
 
 def _explained(validator: Validator, value: Any) -> Flaw:
-    """The first thing that the schema does not allow."""
+    """The first fault of a value that the validator refuses."""
     import jsonschema_rs
 
     try:
@@ -116,7 +116,7 @@ def _explained(validator: Validator, value: Any) -> Flaw:
     raise AssertionError("`is_valid` found a fault that `validate` does not")
 
 
-#: Keyword -> what was expected, of a keyword whose value is a number or a type and says nothing else.
+#: Keyword -> what it expects, for keywords whose value is a number, which may be shown.
 _EXPECTED = {
     "exclusiveMaximum": "a number below {}",
     "exclusiveMinimum": "a number above {}",
@@ -130,7 +130,7 @@ _EXPECTED = {
     "minimum": "a number of at least {}",
     "multipleOf": "a multiple of {}",
 }
-#: Keyword -> what was expected, where the keyword's value is a schema, or the client's own.
+#: Keyword -> what it expects, for keywords whose value is a schema or the client's, and is not shown.
 _EXPECTED_OTHERWISE = {
     "anyOf": "a value that one of the schemas of `anyOf` allows",
     "const": "the value of `const`",
@@ -145,7 +145,7 @@ _EXPECTED_OTHERWISE = {
 
 
 def _words(kind: Any, value: Any) -> tuple[str, str]:
-    """(expected, got) for one failure."""
+    """What a keyword expects and what the value is, in words."""
     keyword = kind.name
     got = _measured(keyword, value)
     if keyword == "type":
@@ -161,7 +161,7 @@ def _words(kind: Any, value: Any) -> tuple[str, str]:
 
 
 def _measured(keyword: str, value: Any) -> str:
-    """What stands there, with its size where that is the fault."""
+    """The value's type, with its size if the keyword limits that."""
     units = {"Length": "characters", "Items": "items", "Properties": "properties"}
     unit = units.get(keyword[3:]) if keyword[:3] in ("min", "max") else None
     return _kind(value) if unit is None else f"{_kind(value)} of {len(value)} {unit}"

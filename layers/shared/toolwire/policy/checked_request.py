@@ -1,4 +1,4 @@
-"""Applies the tool policy to a client's request, before it is translated."""
+"""Applies the tool policy to a client's request, before it is written for a provider."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from toolwire.policy import ToolRules, check_request, read_body_options, read_op
 #: The member of a Chat request that has its options, under the reference document 2api (7.3).
 _BODY_OPTIONS = "request_options"
 
-#: The options of a request that asks nothing of the gateway.
+#: The options of a request without any.
 _NOTHING_ASKED = RequestOptions()
 
 

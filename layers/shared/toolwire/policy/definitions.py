@@ -1,6 +1,6 @@
-"""The request's side of the policy: tool definitions, tool_choice, the allowlist.
+"""Enforces the policy on a request: its tool definitions, its tool_choice, the allowlist.
 
-Definitions come from clients and are hostile input: everything is counted before anything is built from it.
+Definitions come from clients and may be hostile: they are counted before anything is built from them.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def _check_allowlist(tools: tuple[Tool, ...], rules: ToolRules) -> list[str]:
 
 
 def _check_strict_parallel(request: ChatRequest, rules: ToolRules) -> list[str]:
-    """Parallel calls are not held to a strict schema (OpenAI's guide). Saying nothing leaves the choice to the
-    provider."""
+    """Checks strict tools beside parallel calls, for which OpenAI does not enforce strict schemas (its guide). A
+    request without `parallel_tool_calls` leaves the choice to the provider, and passes."""
     if request.parallel_tool_calls is not True or not any(tool.strict for tool in request.tools):
         return []
     if rules.refuses_strict_parallel:
@@ -87,7 +87,7 @@ def _check_tool(tool: Tool, path: str, limits: Limits, *, repairs: bool) -> None
             "tool_description_too_long",
         )
     parameters = tool.parameters or b""
-    # There cannot be more levels or nodes than opening brackets, so a schema with few needs no closer look.
+    # A schema has at most as many levels and nodes as opening brackets. If these are few, nothing else is counted.
     levels = nodes = parameters.count(b"{") + parameters.count(b"[")
     if nodes > min(2 * limits.schema_depth, limits.schema_nodes):
         levels, nodes = measure(parameters)
@@ -103,14 +103,14 @@ def _check_tool(tool: Tool, path: str, limits: Limits, *, repairs: bool) -> None
 
 
 def _size(tool: Tool) -> int:
-    """Bytes of what the model is told of a tool."""
+    """The size of a tool's definition in bytes."""
     texts = (tool.name, tool.description or "")
     extra = sum(len(value) for _, value in tool.extra)
     return len(tool.parameters or b"") + extra + sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
 
 
 def measure(raw: bytes) -> tuple[int, int]:
-    """(levels of nesting, number of objects and arrays) of a JSON text, without building it."""
+    """The levels of nesting of a JSON text, and its number of objects and arrays, counted without building it."""
     level = deepest = nodes = 0
     for bracket in _STRING.sub(b"", raw).translate(None, _NO_BRACKETS):
         if bracket in b"{[":
@@ -137,7 +137,8 @@ def _check_choice(request: ChatRequest, names: set[str]) -> None:
 
 
 def named_warning(code: str, name: str) -> str:
-    """A warning about one tool. Warnings travel in a header, divided by commas, so what does not fit is replaced."""
+    """The code of a warning about one tool. Characters that a header's value or its commas do not allow are
+    replaced."""
     return f"{code}:{_UNFIT.sub('_', name[:128])}"
 
 

@@ -13,7 +13,7 @@ from toolwire.model.limits import PRESET_AGENTS, Limits
 from toolwire.model.request import ChatRequest, RequestOptions
 from toolwire.model.settings import Tenant
 
-#: The door whose clients were promised the limits and errors of the reference document.
+#: The door that keeps to the limits and errors of the reference document.
 _NATIVE = "native"
 #: The options of a request that sets none.
 _SILENT = RequestOptions()
