@@ -72,7 +72,7 @@ def _add(row: Row, note: Note, frames: _Frames, sent: Shortener) -> None:
     what = note.what
     if note.kind == "asked":
         row.received.append(f"asked: {what.method} {what.url}, {len(what.body)} bytes")
-        frames.begin()
+        frames.begin(what.wire)
     elif note.kind == "head":
         status, headers = what
         row.received.append(f"HTTP {status}")
@@ -101,16 +101,16 @@ class _Frames:
     def __init__(self, seen: SeenExchange) -> None:
         self._seen = seen
         self._shortener = Shortener()
+        self._wire = ""
         self._framing: Framing | None = None
 
-    def begin(self) -> None:
-        self._framing = None
+    def begin(self, wire: str) -> None:
+        self._wire, self._framing = wire, None
 
     def head(self, status: int, headers: dict[str, str]) -> None:
         kind = headers.get("content-type", "").lower()
-        if "eventstream" in kind and self._seen.target is not None and status < 300:
-            provider = load_provider(self._seen.target.provider.wire)
-            self._framing = provider.framing(kind, b"", asked=True)
+        if "eventstream" in kind and self._wire and status < 300:
+            self._framing = load_provider(self._wire).framing(kind, b"", asked=True)
 
     def texts(self, data: bytes) -> list[str]:
         if self._framing is None:

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from local.watch.credentials import blotted, kept_event, kept_headers, kept_url, secrets_of
 from toolwire.conversation.restore import NOTHING_FOUND, Found
+from toolwire.exchange.plan import Plan
 from toolwire.exchange.prepare import ClientRequest
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import Batch
@@ -49,6 +50,7 @@ class Asked:
     url: str
     headers: list[tuple[str, str]]
     body: bytes
+    wire: str = ""
 
 
 class SeenExchange(Watch):
@@ -62,7 +64,8 @@ class SeenExchange(Watch):
         self.notes: list[Note] = []
         self.who: Admitted | None = None
         self.client: ClientRequest | None = None
-        self.target: Target | None = None
+        self.plan: Plan | None = None
+        self.targets: list[Target] = []
         self.found: Found = NOTHING_FOUND
         self.times: list[float] = []
         self.ids: list[str] = []
@@ -85,9 +88,13 @@ class SeenExchange(Watch):
         """See `Watch`."""
         self.who = admitted
 
-    def prepared(self, client: ClientRequest, target: Target, found: Found) -> None:
+    def prepared(self, client: ClientRequest, plan: Plan, found: Found) -> None:
         """See `Watch`."""
-        self.client, self.target, self.found = client, target, found
+        self.client, self.plan, self.found = client, plan, found
+
+    def attempting(self, target: Target) -> None:
+        """See `Watch`."""
+        self.targets.append(target)
 
     def told_time(self, seconds: float) -> None:
         """See `Watch`."""
@@ -100,7 +107,8 @@ class SeenExchange(Watch):
     def upstream_request(self, request: UpstreamRequest) -> None:
         """See `Observer`."""
         self._secrets |= secrets_of(request.headers, request.url)
-        kept = Asked(request.method, kept_url(request.url), kept_headers(request.headers), request.body)
+        wire = self.targets[-1].provider.wire if self.targets else ""
+        kept = Asked(request.method, kept_url(request.url), kept_headers(request.headers), request.body, wire)
         self._note("asked", kept, len(request.body))
         self._changed(self)
 
@@ -186,6 +194,15 @@ class SeenExchange(Watch):
         """The request as it came, with the client's key: to be asked again, never to be shown."""
         return self._event
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of it was seen, so that it can be repeated: somebody was let in, it is not too large, and it is
+        no mere question (how many tokens a request has), whose answer does not pass through an exchange."""
+        if self.who is None or self.cut:
+            return False
+        answered = any(note.kind in ("head", "end") for note in self.notes)
+        return not self.asked or answered or self.record is None or self.record.outcome != "ok"
+
     def without_credentials(self, data: bytes) -> bytes:
         """Some of what came from outside, should it repeat a credential."""
         return blotted(data, self._secrets)
@@ -249,11 +266,12 @@ def summary(seen: SeenExchange) -> Summary:
     line = Summary(seen.request_id, seen.began_at, seen.event["httpMethod"], seen.path)
     notes = list(seen.notes)
     line.attempts = sum(note.kind == "asked" for note in notes)
-    if seen.client is not None and seen.target is not None:
+    if seen.client is not None:
         request = seen.client.request
         line.model, line.tools, line.stream = request.model, len(request.tools), request.stream
         line.door = seen.client.door.name
-        line.provider = f"{seen.target.provider.name}/{seen.target.model}"
+    if seen.targets:
+        line.provider = f"{seen.targets[-1].provider.name}/{seen.targets[-1].model}"
     line.first_byte = next((note.at for note in notes if note.kind == "sent"), None)
     line.status = next((note.what.status for note in notes if note.kind == "sent_head"), None)
     record = seen.record

@@ -39,8 +39,8 @@ class Recorder:
 
 
 def can_be_replayed(seen: SeenExchange) -> bool:
-    """Whether the exchange is all there: it is a door's, somebody was let in, and it was not too large to be held."""
-    return seen.who is not None and door_at(resource(seen.event)) is not None and not seen.cut
+    """Whether the exchange is a door's and all there."""
+    return seen.is_whole and door_at(resource(seen.event)) is not None
 
 
 def record(seen: SeenExchange, folder: Path, *, redact: bool = False) -> None:
@@ -152,5 +152,7 @@ def _context(seen: SeenExchange) -> Context | None:
         ids=tuple(seen.ids),
         answer_headers=seen.who.rate_headers,
         found=seen.found,
+        targets=tuple(seen.targets),
+        most_attempts=seen.plan.most if seen.plan is not None else 1,
         store_error=store_error.removeprefix("write_") if store_error and store_error.startswith("write_") else None,
     )

@@ -171,6 +171,42 @@ def test_a_host_that_is_down_and_a_request_that_is_refused(gateway: Gateway) -> 
     assert refused.answers == ()
 
 
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("door", DOORS)
+def test_attempts_at_other_models_are_part_of_it(gateway: Gateway, door: str, stream: bool) -> None:
+    path, body = DOORS[door]
+    headers, answer = gateway.ask(
+        path,
+        {**body, "model": "lmstudio/some", "stream": stream},
+        **{"x-toolwire-fallback": "vllm/other, demo/anthropic"},
+    )
+    folder = gateway.recorded(headers)
+    scenario = replays(folder)
+
+    assert [answer.status for answer in scenario.answers] == [None, None, 200]
+    assert b"get_weather" in answer
+    assert json.loads((folder / "exchange.json").read_text())["provider"] == "demo/anthropic"
+    assert json.loads((folder / "expected.json").read_text())["headers"]["x-toolwire-attempts"] == "3"
+
+
+def test_all_attempts_may_fail(gateway: Gateway) -> None:
+    path, body = DOORS["chat"]
+    headers, _ = gateway.ask(path, {**body, "model": "lmstudio/some"}, **{"x-toolwire-fallback": "vllm/other"})
+
+    assert [answer.status for answer in replays(gateway.recorded(headers)).answers] == [None, None]
+
+
+def test_a_question_for_a_number_of_tokens_is_no_exchange(gateway: Gateway) -> None:
+    path, body = DOORS["messages"]
+    body = {name: value for name, value in body.items() if name != "max_tokens"}
+    over: queue.Queue[SeenExchange] = queue.Queue()
+    gateway.exchanges.listen(lambda seen: over.put(seen) if seen.over else None)
+    gateway.ask(f"{path}/count_tokens", {**body, "model": "demo/anthropic"})
+
+    assert not over.get(timeout=10).is_whole
+    assert not gateway.folder.exists()
+
+
 def test_nobody_who_was_not_let_in_is_recorded(
     gateway: Gateway, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

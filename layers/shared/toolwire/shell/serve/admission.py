@@ -61,13 +61,14 @@ def open_exchange(
     settings, tenant = admitted.settings, admitted.tenant
     client, target = prepare(door, request, settings, tenant, partial(with_known_model, record=record))
     record.target = target
-    preparation = Preparation(client, plan_for(client, target, settings, random.random), settings, record)
+    plan = plan_for(client, target, settings, random.random)
+    preparation = Preparation(client, plan, settings, record)
     found = recall(client.request, record)
     attempt = preparation.first(found, seconds)
     now: Callable[[], float] = time.time
     new_id: Callable[[int], str] = _new_id
     if watch is not None:
-        watch.prepared(client, target, found)
+        watch.prepared(client, plan, found)
         now, new_id = watched_clock(watch), watched_ids(watch, _new_id)
     exchange = Exchange(
         client,

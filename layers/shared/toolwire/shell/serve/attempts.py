@@ -86,6 +86,8 @@ class Preparation:
         if self._breaker is not None and (wait := self._breaker.claim(attempt.target)):
             raise _unavailable(target, wait)
         self._record.begin_attempt(attempt.target)
+        if (watch := observe.current_watch.get()) is not None:
+            watch.attempting(attempt.target)
         return attempt
 
     def _tell(self, target: Target, error: GatewayError) -> None:

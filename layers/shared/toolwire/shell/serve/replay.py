@@ -18,12 +18,14 @@ from toolwire.exchange.actions import Action, carried_out
 from toolwire.exchange.attempt import prepare_attempt
 from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.observer import Observer
+from toolwire.exchange.plan import Plan
 from toolwire.exchange.prepare import prepare
+from toolwire.exchange.retries import Attempts, Next
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import Batch, StreamEvent
 from toolwire.model.http import Head, HttpRequest, UpstreamRequest
 from toolwire.model.request import ChatRequest
-from toolwire.model.settings import Target
+from toolwire.model.settings import Retries, Target
 from toolwire.pages.paths import NoRoute, path_of, refusal, render_error_at, resolve
 from toolwire.providers.hosts import DEMO
 from toolwire.shell.serve.proxy_event import error_head, http_request, request_id
@@ -94,6 +96,9 @@ def replay(
     for answer in scenario.answers:
         if not exchange.unanswered:
             break
+        if exchange.following is not None:
+            found = context.found if context else NOTHING_FOUND
+            exchange.begin(prepare_attempt(exchange.client, _placed(exchange.following.target), None, found))
         _answer(exchange, answer, steps, split)
     if exchange.unanswered and (not scenario.answers or scenario.answers[-1].ends != "unread"):
         steps.take(None, exchange.receive_end())  # it asks once more, which nobody has recorded
@@ -171,6 +176,8 @@ def _open(door: Door, request: HttpRequest, identity: str, observer: Observer, c
     settings = context.settings if context else load_settings({})
     tenant = context.tenant if context else settings.tenant
     client, target = prepare(door, request, settings, tenant, lambda it: _with_model(it, context))
+    if context and context.targets:
+        target = context.targets[0]
     now, new_id = _clock(context), _ids(context)
     return Exchange(
         client,
@@ -178,10 +185,27 @@ def _open(door: Door, request: HttpRequest, identity: str, observer: Observer, c
         request_id=identity,
         now=now,
         new_id=new_id,
+        attempts=_RecordedAttempts(context) if context and context.targets else None,
         state_seconds=settings.state_ttl_days * 86_400,
         answer_headers=context.answer_headers if context else (),
         observer=observer,
     )
+
+
+class _RecordedAttempts(Attempts):
+    """The attempts that there were, whatever the time and chance are now."""
+
+    def __init__(self, context: Context) -> None:
+        retries = Retries(attempts=context.most_attempts)
+        super().__init__(Plan(context.targets[0], context.targets[1:], retries), 0.0, lambda: 0.0, lambda: 0.0)
+        self._left = list(context.targets[1:])
+
+    def after(self, error: GatewayError, status: int | None) -> Next | None:  # noqa: ARG002 - it is known what followed
+        """See `Attempts`."""
+        if not self._left:
+            return None
+        self.count += 1
+        return Next(self._left.pop(0), 0.0)
 
 
 def _with_model(request: ChatRequest, context: Context | None) -> ChatRequest:

@@ -28,9 +28,10 @@ from toolwire.conversation.restore import NOTHING_FOUND, Found
 from toolwire.model import errors
 from toolwire.model.errors import GatewayError, UpstreamError, UpstreamTruncated
 from toolwire.model.http import Headers
-from toolwire.model.settings import Settings, Tenant
+from toolwire.model.settings import Settings, Target, Tenant
 from toolwire.model.stored import Item, Key, Value
 
+_LATER = re.compile(r"upstream\.([0-9]+)\.json")
 _AFTER_FRAME = re.compile(rb"(?<=\n\n)|(?<=\r\n\r\n)")
 
 #: How the provider's body ended: properly, in the middle, or nobody knows, since it was not read on.
@@ -116,6 +117,9 @@ class Context:
     ids: tuple[str, ...] = ()
     answer_headers: Headers = ()
     found: Found = NOTHING_FOUND
+    #: Whom it asked, one after the other, and how many attempts there could have been.
+    targets: tuple[Target, ...] = ()
+    most_attempts: int = 1
     #: Why what the turn left could not be stored.
     store_error: str | None = None
 
@@ -167,7 +171,8 @@ def save_scenario(folder: Path, scenario: Scenario) -> None:
 
 def _upstream_files(folder: Path) -> list[Path]:
     first = folder / "upstream.json"
-    later = ((int(path.name.split(".")[1]), path) for path in folder.glob("upstream.[0-9]*.json"))
+    numbered = ((_LATER.fullmatch(path.name), path) for path in folder.iterdir())
+    later = ((int(found[1]), path) for found, path in numbered if found is not None)
     return [first, *(path for _, path in sorted(later))] if first.exists() else []
 
 
@@ -200,6 +205,8 @@ def _context_values(context: Context) -> dict[str, Any]:
         "ids": context.ids,
         "answer_headers": context.answer_headers,
         "store_error": context.store_error,
+        "targets": [msgspec.to_builtins(target) for target in context.targets],
+        "most_attempts": context.most_attempts,
         "found": {
             "available": found.available,
             "items": [_item_values(item) for item in (*found.mappings.values(), *found.states.values())],
@@ -219,6 +226,8 @@ def _context(values: dict[str, Any]) -> Context:
         ids=tuple(values["ids"]),
         answer_headers=tuple((name, value) for name, value in values["answer_headers"]),
         found=Found.of(map(_item, found["items"]), available=found["available"]),
+        targets=tuple(msgspec.convert(target, Target) for target in values["targets"]),
+        most_attempts=values["most_attempts"],
         store_error=values["store_error"],
     )
 

@@ -12,6 +12,7 @@ from toolwire.exchange.observer import Observer
 
 if TYPE_CHECKING:
     from toolwire.conversation.restore import Found
+    from toolwire.exchange.plan import Plan
     from toolwire.exchange.prepare import ClientRequest
     from toolwire.model.settings import Target
     from toolwire.shell.serve.admission import Admitted
@@ -25,9 +26,13 @@ class Watch(Observer):
     def admitted(self, admitted: Admitted) -> None:
         """Who asks, once that is known, and under which configuration."""
 
-    def prepared(self, client: ClientRequest, target: Target, found: Found) -> None:
-        """What the exchange that begins now is given: the request that was read and checked, where it goes, and what
+    def prepared(self, client: ClientRequest, plan: Plan, found: Found) -> None:
+        """What the exchange that begins now is given: the request that was read and checked, where it may go, and what
         the store had of its conversation."""
+
+    def attempting(self, target: Target) -> None:
+        """An attempt at this target is about to be sent: the first, or one that follows a failure. What an exchange
+        mends by itself is none."""
 
     def told_time(self, seconds: float) -> None:
         """What the exchange was told when it asked for the time."""
