@@ -20,6 +20,7 @@ from toolwire.model.events import Batch
 from toolwire.model.http import Head, Headers, UpstreamRequest
 from toolwire.model.settings import Target
 from toolwire.shell.serve.admission import Admitted
+from toolwire.shell.serve.attempts import OF_THE_TARGET
 from toolwire.shell.serve.observe import RequestRecord, call_lines
 from toolwire.shell.serve.output import Carrier, Output
 from toolwire.shell.serve.watch import Watch
@@ -196,12 +197,15 @@ class SeenExchange(Watch):
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of it was seen, so that it can be repeated: somebody was let in, it is not too large, and it is
-        no mere question (how many tokens a request has), whose answer does not pass through an exchange."""
+        """Whether all of it was seen, so that it can be repeated: somebody was let in, it is not too large, no target
+        was passed over for want of a credential or after failures of other requests until none was left, and it is no
+        mere question (how many tokens a request has), whose answer does not pass through an exchange."""
         if self.who is None or self.cut:
             return False
+        if not self.asked:
+            return self.error is None or self.error.code not in OF_THE_TARGET
         answered = any(note.kind in ("head", "end") for note in self.notes)
-        return not self.asked or answered or self.record is None or self.record.outcome != "ok"
+        return answered or self.record is None or self.record.outcome != "ok"
 
     def without_credentials(self, data: bytes) -> bytes:
         """Some of what came from outside, should it repeat a credential."""

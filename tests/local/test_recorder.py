@@ -25,6 +25,7 @@ from local.watch.recorder import Recorder, expected_files
 from local.watch.redaction import redacted
 from tests.local.serving import serving
 from toolwire.model.errors import UpstreamTimeout
+from toolwire.shell.network import breaker
 from toolwire.shell.serve.replay import replay
 from toolwire.shell.serve.scenario import Failure, Recording, Scenario, load_scenario, save_scenario
 
@@ -91,6 +92,7 @@ class Gateway:
 
 @pytest.fixture
 def gateway(tmp_path: Path) -> Iterator[Gateway]:
+    breaker._breaker.cache_clear()  # hosts that are down in one test are not to be passed over in the next
     exchanges = Exchanges()
     folder = tmp_path / "recordings"
     exchanges.listen(Recorder(folder))
@@ -194,6 +196,32 @@ def test_all_attempts_may_fail(gateway: Gateway) -> None:
     headers, _ = gateway.ask(path, {**body, "model": "lmstudio/some"}, **{"x-toolwire-fallback": "vllm/other"})
 
     assert [answer.status for answer in replays(gateway.recorded(headers)).answers] == [None, None]
+
+
+def test_who_was_not_asked_at_all_for_want_of_a_key_is_no_exchange(
+    gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GROQ_API_KEY", raising=False)
+    path, body = DOORS["chat"]
+    over: queue.Queue[SeenExchange] = queue.Queue()
+    gateway.exchanges.listen(lambda seen: over.put(seen) if seen.over else None)
+    gateway.ask(path, {**body, "model": "groq/some"})
+
+    assert not over.get(timeout=10).is_whole
+    assert not gateway.folder.exists()
+
+
+def test_targets_that_are_passed_over_are_no_attempts(gateway: Gateway) -> None:
+    """After failures of other requests the first is not asked any more: see `shell/network/breaker.py`."""
+    path, body = DOORS["chat"]
+    body = {**body, "model": "lmstudio/some"}
+    attempts = []
+    for _ in range(12):
+        headers, _ = gateway.ask(path, body, **{"x-toolwire-fallback": "demo/anthropic"})
+        attempts.append(len(replays(gateway.recorded(headers)).answers))
+
+    assert attempts[0] == 2
+    assert attempts[-1] == 1
 
 
 def test_a_question_for_a_number_of_tokens_is_no_exchange(gateway: Gateway) -> None:

@@ -24,7 +24,7 @@ from toolwire.shell.serve import observe
 from toolwire.shell.serve.output import current_output
 
 #: What keeps a target from being asked, whatever the request is: the next one may do.
-_OF_THE_TARGET = frozenset({"missing_credential", "credential_unavailable", "upstream_unavailable"})
+OF_THE_TARGET = frozenset({"missing_credential", "credential_unavailable", "upstream_unavailable"})
 
 
 class Preparation:
@@ -49,7 +49,7 @@ class Preparation:
             try:
                 return self._prepared(self.attempts.target)
             except GatewayError as error:
-                if error.code not in _OF_THE_TARGET:
+                if error.code not in OF_THE_TARGET:
                     raise
                 failed = failed or error
                 self._tell(self.attempts.target, error)
