@@ -1,7 +1,7 @@
-"""The arguments of a call that was written as text, as the raw JSON text that every call has.
+"""The arguments of a call that a model wrote as text, as the raw JSON text of a call.
 
-JSON that the model wrote keeps its text. Parameters of their own have none: what they are says the tool's schema. A
-string stays a string, whatever it looks like; a number keeps its digits.
+If the model wrote JSON, its text stays. If it wrote named parameters, the tool's schema decides their types: a declared
+string stays a string, whatever it looks like, and a number keeps its digits.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from toolwire.stream.text_calls.reader import Written
 from toolwire.wire.json import dump, is_object, members, write_object
 
 _ANY: frozenset[str] = frozenset()
-#: Schemas followed on the way to a parameter's types: references may lead in circles.
+#: The most schemas that are read for the types of a parameter: references may form a circle.
 _MOST_STEPS = 64
 
 
 class TextTool:
-    """A tool, as far as calls in text need to know it."""
+    """A tool whose calls may be written as text."""
 
     def __init__(self, tool: Tool) -> None:
         self.name, self.kind = tool.name, tool.kind
@@ -31,7 +31,8 @@ class TextTool:
         self._types: dict[str, frozenset[str]] = {}
 
     def arguments(self, written: Written) -> str | None:
-        """The call's arguments; None if they are none, so that the call must stay text."""
+        """The call's arguments as JSON text, or a custom tool's input; None if they are no valid arguments, so that the
+        block stays text."""
         if written.parameters is not None:
             text = self._from_parameters(written.parameters)
         else:
@@ -50,14 +51,14 @@ class TextTool:
         return write_object(values.items()).decode()
 
     def _value(self, name: str, text: str) -> bytes:
-        """A parameter of a declared type: its own text if that is a value of the type, else a string."""
+        """A parameter as JSON: its own text if this is a value of the declared type, else a string."""
         types = self._types_of(name)
         bare = text.strip()
         if "null" in types and bare == "null":
             return b"null"
         if types == _ANY or "string" in types:
             return dump(text)
-        if "boolean" in types and bare.lower() in ("true", "false"):  # a model that has Python in mind
+        if "boolean" in types and bare.lower() in ("true", "false"):  # models also write Python's True
             return bare.lower().encode()
         return bare.encode() if _kind(bare) in types else dump(text)
 
@@ -87,7 +88,7 @@ def _kind(text: str) -> str:
 
 
 def _types(schema: Schema, references: References) -> frozenset[str]:
-    """The JSON types a value may have, as far as the schema says. Numbers may be whole."""
+    """The JSON types that the schema names for a value; with "number" also "integer". Empty if it names none."""
     found: set[str] = set()
     pending: list[Schema | None] = [schema]
     for _ in range(_MOST_STEPS):
@@ -115,7 +116,7 @@ def _is_text(value: object) -> bool:
 
 
 def _from_json(raw: str | None) -> str | None:
-    """An object's own text. Some models write the object as a string, as Chat has it."""
+    """The text of a JSON object. Some models write the object as a string, as in Chat's API."""
     if raw is None:
         return "{}"
     if raw[:1] == '"':
@@ -127,7 +128,7 @@ def _from_json(raw: str | None) -> str | None:
 
 
 def _input(arguments: str) -> str | None:
-    """The text for a custom tool, which models write as an object's only member."""
+    """The input of a custom tool: the only member of the object that the model wrote."""
     values = list(members(arguments.encode()).values())
     try:
         return msgspec.json.decode(values[0], type=str) if len(values) == 1 else None

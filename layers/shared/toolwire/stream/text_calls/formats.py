@@ -27,7 +27,7 @@ class Format:
     #: Its label in logs and metrics.
     name: str
     opens: Marker
-    #: None: nothing closes a block but its own end; one that is malformed makes all the rest text.
+    #: The closing marks. None: a block has no closing mark, and behind a malformed one all the rest is text.
     closes: Marker | None
     #: Reads a block behind its opening mark.
     read: Callable[[BlockReader], Steps[list[Written]]]

@@ -1,30 +1,30 @@
-"""Is what comes next quoted? Markdown's own signs of text that shows markup and does not mean it."""
+"""Whether markup in a text is quoted, by Markdown's signs, so that it is shown and no call."""
 
 from __future__ import annotations
 
 import re
 
-#: How a fence begins: three or more signs, first in their line but for a quotation or list sign.
+#: The beginning of a fence: three or more signs at the start of a line, or behind a quotation or list sign.
 _FENCE = re.compile(r"[\s>]*(?:(?:[-*+]|\d+[.)])\s+)?(`{3,}|~{3,})(.*)", re.DOTALL)
 _TICKS = re.compile(r"`+")
-#: A quotation mark that opens: nothing that it could close stands before it.
+#: An opening quotation mark: no text before it that it could close.
 _QUOTATION = re.compile(r"(?:^|[\s(\[{:=,>])[\"'\u201c\u2018\u00ab\u201e\u201a]$")
-#: Characters of a line that are looked at for a fence: more before it than this, and it is none.
+#: How many characters of a line are searched for a fence.
 _LINE_START = 200
-#: Pieces that are kept apart before they are joined.
+#: How many pieces of text are kept before they are joined.
 _MOST_PIECES = 256
 
 
 class Quotes:
-    """Follows text as it passes; `fenced` and `quoted` say of the place that is reached whether a mark there is shown,
-    not meant. Text is only looked at when they are asked."""
+    """Follows a text. `fenced` and `quoted` say whether a mark at the text's current end is quoted. The text is read
+    only when they are called."""
 
     __slots__ = ("_before", "_fence", "_line_start", "_pieces", "_ticks")
 
     def __init__(self) -> None:
-        self._pieces: list[str] = []  # what was not looked at yet
-        self._line_start = ""  # the first characters of the line that is reached,
-        self._ticks = ""  # the backticks that are open in it,
+        self._pieces: list[str] = []  # text that was not read yet
+        self._line_start = ""  # of the current line: its first characters,
+        self._ticks = ""  # its open backticks,
         self._before = ""  # and its last two characters
         self._fence = ""
 
@@ -34,18 +34,18 @@ class Quotes:
             self._end_lines()
 
     def fenced(self) -> bool:
-        """Within a code block."""
+        """Whether the end is in a fenced code block."""
         self._look()
         return bool(self._fence) or _FENCE.match(self._line_start) is not None
 
     def quoted(self) -> bool:
-        """In backticks, in a quoted line, or right behind a quotation mark that opens."""
+        """Whether the end is in backticks, in a quoted line, or right behind an opening quotation mark."""
         self._look()
         quoted_line = self._line_start.lstrip().startswith(">")
         return bool(self._ticks) or quoted_line or _QUOTATION.search(self._before) is not None
 
     def _look(self) -> None:
-        """Up to the place that is reached. Asked at the beginning of a mark, so no run of signs goes on there."""
+        """Reads the text up to its end. A mark begins there, so a run of backticks or fence signs cannot go on."""
         self._end_lines()
         line = self._pieces.pop()
         self._line_start = (self._line_start + line)[:_LINE_START]
@@ -69,7 +69,7 @@ class Quotes:
             return
         signs, rest = fence.groups()
         if not self._fence:
-            if signs[0] == "~" or "`" not in rest:  # else it is code within the line
+            if signs[0] == "~" or "`" not in rest:  # else it is inline code
                 self._fence = signs
         elif signs.startswith(self._fence) and not rest.strip():
             self._fence = ""

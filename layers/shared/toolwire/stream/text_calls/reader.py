@@ -1,7 +1,7 @@
 """Reads one block of tool-call markup while it arrives, in pieces cut anywhere.
 
-A format is a generator over these steps. It yields where it needs more text and goes on in the same place when more has
-come, so every character is looked at once and a format reads like the markup it describes.
+A format is a generator over these steps. It yields when it needs more text, and goes on at the same place when more has
+come. So every character is read once, and a format's code looks like its markup.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _IN_STRING = re.compile(r'["\\]')
 
 
 class Malformed(Exception):
-    """The text is not markup of this format after all. Nobody's error: it is then simply text."""
+    """The text is not markup of this format. This is no error of anybody: the block is then text."""
 
 
 class Written(NamedTuple):
-    """One call as the model wrote it: its arguments as JSON text (None: it wrote none), or as named parameters: the
-    name, the text, and whether the markup says that it is a string (None: it does not say)."""
+    """One call as the model wrote it. Its arguments are JSON text (None: the model wrote none), or named parameters,
+    each with its name, its text, and whether the markup says that it is a string (None: the markup does not say)."""
 
     name: str
     arguments: str | None = None
@@ -36,8 +36,8 @@ class Written(NamedTuple):
 
 
 class Marker:
-    """One mark in all its spellings. None is the beginning of another, so what is found does not depend on where the
-    text was cut. In one that is searched for (`cut`, `until`) the first character occurs only once."""
+    """One mark in all its spellings. No spelling is the beginning of another, so the result does not depend on where
+    the text is cut. In a mark for `cut` and `until`, the first character occurs only once."""
 
     __slots__ = ("_first", "_prefixes", "longest", "pattern", "spellings")
 
@@ -49,24 +49,25 @@ class Marker:
         self._prefixes = frozenset(text[:end] for text in self.spellings for end in range(len(text)))
 
     def may_begin(self, text: str, at: int) -> bool:
-        """Whether what stands from `at` to the end could become the mark."""
+        """Whether the text from `at` on may be the beginning of the mark."""
         return len(text) - at < self.longest and text[at:] in self._prefixes
 
     def cut(self, text: str, at: int) -> int:
-        """Where a mark that is not complete yet begins at the text's end; the end itself if none does."""
+        """The place of an incomplete mark at the text's end; the end itself without one."""
         begin = max(text.rfind(char, max(at, len(text) - self.longest + 1)) for char in self._first)
         return begin if begin >= 0 and self.may_begin(text, begin) else len(text)
 
 
 class BlockReader:
-    """A block from its opening mark on. `text[at:]` is not read yet; `raw` is all that is."""
+    """A block from its opening mark on. `text[at:]` was not read yet."""
 
     __slots__ = ("_read", "_start", "at", "begun", "calls", "text")
 
     def __init__(self, text: str, start: int, at: int) -> None:
         self.text, self._start, self.at = text, start, at
-        self.begun = False  # whether a call has begun, not only its mark
-        #: What the block is if the text ends here: nothing but a mark that may be missing is still to come.
+        self.begun = False  # whether a call has begun behind the mark
+        #: The block's calls if the text ends here: only a mark that may be missing would follow. None: it is not
+        #: complete.
         self.calls: list[Written] | None = None
         self._read: list[str] = []
 
@@ -76,13 +77,13 @@ class BlockReader:
         self._start = self.at = 0
 
     def take_raw(self) -> str:
-        """What was read since the last time, as it came."""
+        """The text that was read since the last call."""
         raw = "".join(self._read) + self.text[self._start : self.at]
         self._read, self._start = [], self.at
         return raw
 
     def space(self) -> Steps[str]:
-        """White space, maybe none."""
+        """Reads white space, which may be none."""
         pieces = []
         while True:
             match = _SPACE.match(self.text, self.at)
@@ -94,13 +95,13 @@ class BlockReader:
             yield
 
     def next_char(self) -> Steps[str]:
-        """The next character, which stays unread."""
+        """The next character. It is not read."""
         while self.at == len(self.text):
             yield
         return self.text[self.at]
 
     def mark(self, marker: Marker) -> Steps[str | None]:
-        """The mark, if it comes next."""
+        """Reads the mark; None if something else comes."""
         while True:
             match = marker.pattern.match(self.text, self.at)
             if match is not None:
@@ -111,14 +112,14 @@ class BlockReader:
             yield
 
     def expect(self, marker: Marker) -> Steps[str]:
-        """The mark. Raises Malformed if something else comes."""
+        """Reads the mark. Raises Malformed if something else comes."""
         found = yield from self.mark(marker)
         if found is None:
             raise Malformed
         return found
 
     def until(self, marker: Marker) -> Steps[str]:
-        """The text before the mark; the mark is read, too."""
+        """Reads up to the mark and the mark. Returns the text before it."""
         pieces = []
         while True:
             match = marker.pattern.search(self.text, self.at)
@@ -132,7 +133,7 @@ class BlockReader:
             yield
 
     def name(self) -> Steps[str]:
-        """A tool's or parameter's name. Raises Malformed if none comes."""
+        """Reads the name of a tool or a parameter. Raises Malformed if none comes."""
         while True:
             match = _NAME.match(self.text, self.at)
             assert match is not None
@@ -146,8 +147,8 @@ class BlockReader:
             yield
 
     def json(self) -> Steps[str]:
-        """The raw text of one JSON object or array, up to the bracket that closes it; brackets and marks in its
-        strings mean nothing. Raises Malformed if none begins here."""
+        """Reads one JSON object or array, up to its closing bracket. Brackets and marks in its strings do not count.
+        Returns its raw text. Raises Malformed if none begins here."""
         opening = yield from self.next_char()
         if opening not in "{[":
             raise Malformed

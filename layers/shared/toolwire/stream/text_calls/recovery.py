@@ -1,15 +1,16 @@
 """Tool calls that a model wrote as text become calls: a filter over the batches of one answer.
 
-Servers without a working parser stream a model's markup as text, and agents see text and stop. The filter takes every
-batch between the decoder and the rules of the exchange:
+A server without a working parser streams a model's markup as text; an agent then sees text and stops. The filter gets
+every batch first, right behind the decoder:
 
     recovery = TextCallRecovery(tools)
-    (batch,) = recovery.take(batch)     the same object where nothing changes, so the frame's own bytes are shown
+    (batch,) = recovery.take(batch)     the same object if nothing changes, so that the frame's own bytes are shown
 
-Calls leave together right before the answer's end, behind what the provider said as structure: only then it is known
-that no structured call says the same (the structure wins, the markup is dropped), and so each is said once. The text
-flows on meanwhile, without the markup. `Finish` waits for them, and becomes "tool_calls" unless the output limit or a
-filter has ended the turn. Calls get no id here: the exchange mints one for each, in their order.
+Recovered calls are sent together, right before the answer's end and behind the provider's structured calls. Only then
+it is known whether a structured call is the same; in that case the markup is dropped, so no call is sent twice.
+Meanwhile the text goes on without the markup. `Finish` is held until the calls are sent. Its reason becomes
+"tool_calls", unless the output limit or a filter ended the turn. The calls get no id here: the exchange mints one for
+each, in their order.
 """
 
 from __future__ import annotations
@@ -60,8 +61,8 @@ _Part = TypeVar("_Part", bound=_PartEvent)
 
 
 def recoverable(request: ChatRequest) -> tuple[Tool, ...]:
-    """The tools whose calls may be recovered: those the model may call. "none" stays none, an allowed set as it is.
-    The names must be those the provider was told."""
+    """The tools whose calls may be recovered: those that `tool_choice` lets the model call. Their names must be those
+    that the provider got."""
     choice = request.tool_choice
     if request.options.recover_text_calls is False or (choice is not None and choice.mode == "none"):
         return ()
@@ -70,28 +71,28 @@ def recoverable(request: ChatRequest) -> tuple[Tool, ...]:
 
 
 class TextCallRecovery(Stage):
-    """See the module. `warnings` gets a code once a call was recovered."""
+    """See the module. `warnings` gets a code when the first call is recovered."""
 
     def __init__(self, tools: Iterable[Tool], warnings: Warnings | None = None) -> None:
         self._tools = {tool.name: TextTool(tool) for tool in tools}
         self._warnings = Warnings() if warnings is None else warnings
-        self._scanners: dict[int, TextCallScanner] = {}  # the runs of text that are open
-        self._waiting: dict[int, TextStart] = {}  # runs of which nothing was shown yet
-        self._calls: list[TextCall] = []  # of the runs that are over
-        self._kept = 0  # characters of theirs
+        self._scanners: dict[int, TextCallScanner] = {}  # part index -> scanner of an open text
+        self._waiting: dict[int, TextStart] = {}  # texts whose start is held, since nothing of them was shown
+        self._calls: list[TextCall] = []  # calls in the texts that have ended
+        self._kept = 0  # characters of these calls
         self._structured: dict[int, tuple[str, list[str]]] = {}  # name and arguments of the provider's own calls
-        self._places: dict[int, int] = {}  # the decoder's part -> the part as it is shown
-        self._parts = 0  # parts shown
+        self._places: dict[int, int] = {}  # the decoder's part index -> the index that is shown
+        self._parts = 0  # how many parts were shown
         self._held_finish: Finish | None = None
         self._held_extra: tuple[tuple[str, Members], ...] = ()
         self._finish: Finish | None = None
-        #: Calls recovered, by format. Those that were said as structure, too, do not count.
+        #: Format -> how many calls were recovered, without those that also came in their structured form.
         self.recovered: Counter[str] = Counter()
-        #: Calls whose markup was dropped, since they came as structure.
+        #: How many calls also came in their structured form, so that their markup was dropped.
         self.duplicates = 0
 
     def take(self, batch: Batch) -> list[Batch]:
-        """The batch as it goes on. Raises UpstreamProtocolError when more is held than an answer may be long."""
+        """The batch to pass on. Raises UpstreamProtocolError if the held text is longer than an answer may be."""
         if len(batch.events) == 1 and self._passes(batch.events[0]):
             return [batch]
         events: list[StreamEvent] = []
@@ -109,7 +110,8 @@ class TextCallRecovery(Stage):
         return [Batch(tuple(self._with_extras(events, bare)), extra)]
 
     def broken(self) -> list[Batch]:
-        """The answer broke off: the text that was held. Calls in it are not shown, since nobody may carry them out."""
+        """The text that was held, for an answer that broke off. Its calls are not shown, since no client may run
+        them."""
         events: list[StreamEvent] = []
         for index, scanner in self._scanners.items():
             self._show(index, scanner.end(has_structure=False), events)
@@ -119,7 +121,8 @@ class TextCallRecovery(Stage):
     # ------------------------------------------------------------ events
 
     def _passes(self, event: StreamEvent) -> bool:
-        """Whether it is a delta that changes nothing, as nearly all are; then it was taken."""
+        """Takes a delta that passes as it is, as nearly all do. Returns False for any other event, which it does not
+        take."""
         if type(event) is TextDelta:
             scanner = self._scanners.get(event.index)
             return scanner is not None and self._places.get(event.index) == event.index and scanner.passes(event.text)
@@ -163,7 +166,7 @@ class TextCallRecovery(Stage):
         match event:
             case TextStart(index, False):
                 self._scanners[index] = TextCallScanner(self._tools)
-                if type(after) is TextDelta and after.index == index:  # it leaves with the first text that is shown
+                if type(after) is TextDelta and after.index == index:  # held until some of its text is shown
                     self._waiting[index] = event
                     return
             case TextEnd(index) if index in self._scanners:
@@ -172,7 +175,7 @@ class TextCallRecovery(Stage):
                 self._show(index, scanner.end(has_structure=structured), events)
                 self._calls += scanner.calls
                 self._kept += scanner.held
-                if self._waiting.pop(index, None) is not None:  # there was nothing but markup
+                if self._waiting.pop(index, None) is not None:  # the text was nothing but markup
                     return
             case ToolCallStart(index, _, name):
                 self._structured[index] = (name, [])
@@ -193,7 +196,7 @@ class TextCallRecovery(Stage):
             events.append(self._placed(TextDelta(index, text)))
 
     def _placed(self, event: _Part) -> _Part:
-        """The event with its part's place among those that are shown; itself while that is the decoder's."""
+        """The event with the part index that is shown; the same object if the decoder's index is the same."""
         place = self._places.get(event.index)
         if place is None:
             place = self._places[event.index] = self._parts
@@ -207,7 +210,7 @@ class TextCallRecovery(Stage):
     # ------------------------------------------------------------ the end
 
     def _end(self, events: list[StreamEvent]) -> None:
-        """The calls, and why the turn ended if that has waited or has changed."""
+        """Writes the calls, then the finish if it was held or its reason has changed."""
         unmatched = [(name, _value("".join(pieces))) for name, pieces in self._structured.values() if self._calls]
         for call in self._calls:
             said = (call.tool.name, _value(call.arguments))
@@ -226,14 +229,14 @@ class TextCallRecovery(Stage):
             events.append(finish)
 
     def _events(self, call: TextCall) -> list[StreamEvent]:
-        index = self._parts  # a part that the decoder does not have
+        index = self._parts  # an index that the decoder does not have
         self._parts += 1
         kind: Literal["function", "custom"] = "custom" if call.tool.kind == "custom" else "function"
         arguments = [ToolCallDelta(index, call.arguments)] if call.arguments else []
         return [ToolCallStart(index, None, call.tool.name, kind, recovered=True), *arguments, ToolCallEnd(index)]
 
     def _with_extras(self, events: list[StreamEvent], bare: Batch) -> list[StreamEvent]:
-        """Each of the provider's calls with its unnamed members, which `bare` has."""
+        """The events, each start of a provider's call with its unnamed members from `bare`."""
         extras = {self._places[event.index]: event.extra for event in bare.events if type(event) is ToolCallStart}
         return [
             replace(event, extra=extras[event.index])
@@ -244,7 +247,7 @@ class TextCallRecovery(Stage):
 
 
 def _split(extra: tuple[tuple[str, Members], ...]) -> tuple[tuple[tuple[str, Members], ...], ...]:
-    """What belongs to a finish that waits, and what to the content beside it."""
+    """The members that belong to a held finish, and those that belong to the content in the same frame."""
     kept = tuple(pair for pair in extra if pair[0] != "delta")
     return kept, tuple(pair for pair in extra if pair[0] == "delta")
 
@@ -259,8 +262,8 @@ def _joined(
 
 
 def _value(text: str) -> object:
-    """What two arguments have in common that mean the same: 1 is 1.0, and no digit is lost. "" is an object without
-    members; what is no JSON is only equal to itself."""
+    """A value that is equal for arguments with the same meaning: 1 is 1.0, and no digit is lost. "" is an object
+    without members. A text that is no JSON is its own value."""
     try:
         return json.loads(text or "{}", parse_int=_number, parse_float=_number)
     except (ValueError, RecursionError):
@@ -268,4 +271,4 @@ def _value(text: str) -> object:
 
 
 def _number(text: str) -> tuple[str, Decimal]:
-    return "number", Decimal(text)  # true is not 1
+    return "number", Decimal(text)  # so that 1 is not equal to true

@@ -1,7 +1,7 @@
 """Finds the tool calls in one run of text, which comes in pieces cut anywhere.
 
-Outside a block all text flows, but for what may be the beginning of an opening mark. A block is held until it is
-complete: then it is calls, and the text goes on without it, or it is text, all of it, byte for byte.
+Outside a block all text passes, except a possible beginning of an opening mark. A block is held until it is complete.
+Then it becomes calls and is left out of the text, or it passes as text, byte for byte.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ class TextCall(NamedTuple):
 
 
 class TextCallScanner:
-    """`feed` the text of one run as it comes, and get what may be shown of it; then `end`. `calls` are those found so
-    far."""
+    """Scans one run of text. `feed` takes the text as it comes, and returns the text to show; then call `end`. `calls`
+    are the calls found so far."""
 
     def __init__(self, tools: Mapping[str, TextTool]) -> None:
         self._tools = tools
         self.calls: list[TextCall] = []
-        self._taken = 0  # characters of blocks that became calls
+        self._taken = 0  # characters of the blocks that became calls
         self._quotes = Quotes()
-        self._busy = False  # whether one of the following is set
-        self._tail = ""  # what may be the beginning of a mark
-        self._after = False  # right behind a block that was taken out: the white space there was its layout
+        self._busy = False  # whether any of the following is set
+        self._tail = ""  # a possible beginning of a mark
+        self._after = False  # right behind a block that was left out: white space there belongs to it
         self._husk = ""  # a block without a call, see `end`
         self._block: _Block | None = None
-        self._skipped: Marker | None = None  # within a malformed block: text, up to one of these
+        self._skipped: Marker | None = None  # in a malformed block, which is text up to one of these marks
         self._seen = ""  # the last characters of that text
-        self._is_text = False  # within a malformed block that nothing closes
+        self._is_text = False  # in a malformed block without a closing mark: all the rest is text
 
     @property
     def inside(self) -> bool:
@@ -53,18 +53,19 @@ class TextCallScanner:
 
     @property
     def held(self) -> int:
-        """Characters that are kept for the calls, found or still coming."""
+        """How many characters are held for calls, found or still open."""
         return self._taken + (self._block.length if self._block is not None and not self._block.quoted else 0)
 
     def passes(self, text: str) -> bool:
-        """Take text that is shown as it is: nothing is open, and nothing can begin in it. False: it must be fed."""
+        """Takes text in which no mark can begin, while no block is open. Returns False for any other text, which `feed`
+        must get."""
         if self._busy or _OPENING.search(text) is not None:
             return False
         self._quotes.pass_(text)
         return True
 
     def feed(self, text: str) -> str:
-        """What may be shown now: the text itself, the same object, where there is nothing to find."""
+        """Takes text and returns the text to show now; the same object if it passes as it is."""
         if self.passes(text):
             return text
         shown: list[str] = []
@@ -86,8 +87,8 @@ class TextCallScanner:
         return "".join(shown)
 
     def end(self, *, has_structure: bool) -> str:
-        """The run of text is over: what was held and is no call. A block without a call is what a server leaves in the
-        text when it has read the call itself, so with `has_structure` (the answer has real calls) it is dropped."""
+        """Ends the run. Returns the held text that is no call. A server that reads a call itself may leave an empty
+        block in the text; with `has_structure` (the answer has structured calls) such a block is dropped."""
         block, rest = self._block, self._tail
         self._tail, self._block = "", None
         if block is not None:
@@ -138,7 +139,7 @@ class TextCallScanner:
     # ------------------------------------------------------------ inside
 
     def _inside(self, block: _Block, shown: list[str]) -> int:
-        """On through the block: the place behind it, or the text's end."""
+        """Reads on in the block. Returns the place behind it, or the text's end."""
         reader = block.reader
         written = block.read()
         if block.quoted:
@@ -159,7 +160,7 @@ class TextCallScanner:
         return reader.at
 
     def _decide(self, block: _Block, written: list[Written] | None, shown: list[str]) -> None:
-        """Calls, or text: never half of it each."""
+        """Takes a complete block as calls, or as text: all of it."""
         raw = block.reader.take_raw()
         if written == []:
             self._husk = raw
@@ -173,7 +174,7 @@ class TextCallScanner:
         elif block.failed and not block.reader.begun:
             self._show(raw, shown)
         else:
-            shown.append(raw)  # its quotes and fences are its own
+            shown.append(raw)  # quotes and fences in it do not count for the text behind it
 
     def _call(self, block: _Block, written: Written) -> TextCall | None:
         tool = self._tools.get(written.name) or self._tools.get(_plain(written.name))
@@ -181,7 +182,8 @@ class TextCallScanner:
         return TextCall(block.format, tool, arguments) if tool is not None and arguments is not None else None
 
     def _skip(self, closes: Marker, text: str, at: int, shown: list[str]) -> int:
-        """The rest of a malformed block. Its mark may be cut; nothing is held for it."""
+        """Shows the rest of a malformed block, up to its closing mark. The mark may come in pieces; nothing is held for
+        it."""
         reach = closes.longest - 1
         match = closes.pattern.search(self._seen + text[at : at + reach])
         end = at + match.end() - len(self._seen) if match is not None else None
@@ -202,19 +204,19 @@ def _plain(name: str) -> str:
 
 
 class _Block:
-    """A block that is being read. A quoted one is followed to its end, so that nothing within it counts, but shown."""
+    """A block that is being read. A quoted block is shown and read to its end, so that marks in it do not count."""
 
     __slots__ = ("_steps", "failed", "format", "length", "named", "quoted", "reader")
 
     def __init__(self, row: Format, reader: BlockReader, quoted: bool) -> None:
         self.format, self.reader, self.quoted = row, reader, quoted
         self.failed = False
-        self.named = ""  # what is text like any other if no call begins behind the mark
-        self.length = reader.at  # characters of it that were read, no fewer
+        self.named = ""  # its text, which counts for quotes if no call begins behind the mark
+        self.length = reader.at  # at least as many characters as were read of it
         self._steps: Steps[list[Written]] = row.read(reader)
 
     def read(self) -> list[Written] | None:
-        """The block's calls once it is complete; None while it is not, and when it has `failed`."""
+        """Reads on. Returns the block's calls once it is complete; None before, and if it has `failed`."""
         self.length += len(self.reader.text) - self.reader.at
         try:
             next(self._steps)
