@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import answer, open_exchange
+from tests.providers import every_door
 from tests.providers.openai_responses.responses_upstream import (
     added,
     call,
@@ -71,6 +72,73 @@ ANSWERS: dict[str, list[Any]] = {
         OPEN, ARGUMENTS, WHOLE, done(0, CALL), completed(CALL),
     ],
 }  # fmt: skip
+
+
+SECOND = [
+    added(0, "function_call", None, call_id="call_2", name="weather"),
+    event("function_call_arguments.delta", output_index=0, delta=PARIS),
+    done(0, call(None, "call_2", "weather", PARIS)),
+]  # fmt: skip
+
+
+def twice_named(index: int) -> list[Any]:
+    """Another call under the same item id."""
+    return [
+        added(index, "function_call", "fc_1", call_id="call_2", name="weather"),
+        event("function_call_arguments.delta", output_index=index, item_id="fc_1", delta=PARIS),
+        done(index, call("fc_1", "call_2", "weather", PARIS)),
+    ]
+
+
+def bare(kind: str, *output: Any) -> dict[str, Any]:
+    """An event that is its own response."""
+    return {**response(kind, output, usage=USAGE), "type": f"response.{kind}"}
+
+
+TWO = [CALL, call("fc_1", "call_2", "weather", PARIS)]
+#: Events -> how many calls of `weather` in Paris they tell.
+CALLS: dict[str, tuple[list[Any], int]] = {
+    "index 0 and no id, twice": ([created(), *ANSWERS["as it should be"][:-1], *SECOND, completed()], 2),
+    "one item id for two": ([created(), *ANSWERS["as it should be"][:-1], *twice_named(1), completed(*TWO)], 2),
+    "begun twice": ([created(), OPEN, *ANSWERS["as it should be"]], 1),
+    "null among the output": ([created(), OPEN, ARGUMENTS, done(0, CALL), completed(None, CALL)], 1),
+    "no response around the response": (
+        [bare("in_progress"), OPEN, ARGUMENTS, done(0, CALL), bare("completed", CALL)], 1,
+    ),
+    "arguments with other spaces at the end": (
+        [created(), OPEN, ARGUMENTS, done(0, CALL | {"arguments": '{"city": "Paris"}'}), completed(CALL)], 1,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("door", every_door.REQUESTS)
+@pytest.mark.parametrize("name", CALLS)
+def test_which_call_is_meant(name: str, door: str) -> None:
+    events, count = CALLS[name]
+    upstream = stream(*events)
+    for step in (1, len(upstream)):
+        said = every_door.asked(door, upstream, streamed=True, wire="openai_responses", step=step)
+        assert every_door.calls_in(door, said.body, streamed=True) == [("weather", PARIS)] * count
+
+
+#: An item of a document -> its arguments.
+ITEMS: dict[str, tuple[Any, str]] = {
+    "null": (CALL | {"arguments": None}, "{}"),
+    "empty": (CALL | {"arguments": ""}, "{}"),
+    "an object": (CALL | {"arguments": json.loads(PARIS)}, PARIS),
+    "in a string": (CALL | {"arguments": json.dumps(PARIS)}, PARIS),
+    "twice": (CALL | {"arguments": PARIS + PARIS}, PARIS),
+}
+
+
+@pytest.mark.parametrize("door", every_door.REQUESTS)
+@pytest.mark.parametrize("name", ITEMS)
+def test_arguments_of_a_document(name: str, door: str) -> None:
+    item, arguments = ITEMS[name]
+    body = json.dumps(response("completed", [None, item], usage=USAGE)).encode()
+    said = every_door.asked(door, body, streamed=False, wire="openai_responses")
+    ((_, shown),) = every_door.calls_in(door, said.body, streamed=False)
+    assert json.loads(shown) == json.loads(arguments)
 
 
 @pytest.mark.parametrize("name", ANSWERS)

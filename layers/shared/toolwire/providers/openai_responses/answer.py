@@ -7,6 +7,10 @@ index or an id that is missing or changes, text that only a `.done` tells) loses
 
 from __future__ import annotations
 
+import re
+
+import msgspec
+
 from toolwire.framing import Frame
 from toolwire.model.errors import UpstreamError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import (
@@ -44,6 +48,8 @@ INCOMPLETE: dict[str, FinishReason] = {
 
 _TERMINAL = ("response.completed", "response.incomplete", "response.done")
 _FAILED = ("response.failed", "response.cancelled")
+_ABOUT_RESPONSE = ("response.created", "response.in_progress", "response.queued", *_TERMINAL, *_FAILED)
+_HAS_RESPONSE = re.compile(rb'"(?:output|status)"')
 
 
 class ResponsesDecoder:
@@ -78,12 +84,14 @@ class ResponsesDecoder:
         if kind == "error" or bytes(event.error) not in NULL:
             raise error_in_answer(data)
         events: list[StreamEvent] = []
+        if kind in _ABOUT_RESPONSE and not bytes(event.response) and _HAS_RESPONSE.search(data) is not None:
+            event.response, exact = msgspec.Raw(data), False  # a host that leaves the object around it out
         known, keep = self._event(kind, event, events)
         keep = keep and (exact or (not known and is_event(data)))
         keep = keep and event.type is not None and frame.event in (None, event.type)
         if keep:
             return Batch(tuple(events), source=Source(wire.DIALECT, data))
-        return Batch(tuple(events), response_extra(bytes(event.response)) if event.response is not wire.ABSENT else ())
+        return Batch(tuple(events), response_extra(bytes(event.response)) if bytes(event.response) not in NULL else ())
 
     def end(self) -> Batch:
         """The body is over. Only a terminal event says that the answer is whole."""
@@ -118,7 +126,7 @@ class ResponsesDecoder:
                 return False, True  # annotations, the progress of hosted tools, and whatever is new
 
     def _response_start(self, event: wire.Event, events: list[StreamEvent]) -> bool:
-        response, exact = read_response(bytes(event.response)) if event.response is not wire.ABSENT else _NO_RESPONSE
+        response, exact = read_response(bytes(event.response)) if bytes(event.response) not in NULL else _NO_RESPONSE
         if self._started:
             return exact
         self._start(response, events)
@@ -188,15 +196,17 @@ class ResponsesDecoder:
         events: list[StreamEvent] = []
         self._start(response, events)
         finish = _finish(response, incomplete=False)
-        for place, raw in enumerate(map(bytes, response.output)):
+        as_shown = True
+        for place, raw in enumerate(raw for raw in map(bytes, response.output) if raw != b"null"):
             shape, typed = read_item(raw)
             exact = exact and typed
-            self._output.whole(place, shape, raw, finish.is_cut, events)
+            as_shown = self._output.whole(place, shape, raw, finish.is_cut, events) and as_shown
+        exact = exact and b"null" not in map(bytes, response.output)
         if (usage := read_usage(response.usage)) is not None:
             self._usage = usage
             events.append(UsageUpdate(usage))
         self._close(finish, events)
-        whole = exact and response.object == "response" and bool(response.id and response.model)
+        whole = exact and as_shown and response.object == "response" and bool(response.id and response.model)
         whole = whole and response.status in ("completed", "incomplete")
         whole = whole and usage is not None and usage.source is not None
         batch = Batch(tuple(events), source=Source(wire.DIALECT, body))

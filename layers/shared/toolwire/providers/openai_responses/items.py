@@ -91,6 +91,7 @@ class Item:
         self.kind = shape.type
         self.ended = False
         self.mended = False  # whether an event of it cannot be shown to a client of the same API as it is
+        self.is_renamed = False  # whether no event of it can, since its id is another item's
         self._parts = parts
 
     @property
@@ -267,6 +268,11 @@ class Call(Item):
     def _whole(self, shape: wire.OutputItem) -> str | None:
         return shape.input if self._custom else shape.arguments
 
+    def is_told_by(self, shape: wire.OutputItem) -> bool:
+        """Whether the item has the arguments as they are shown; an empty text is `{}` there."""
+        whole = self._whole(shape)
+        return self._call.texts == [whole] and (self._custom or bool(whole))
+
     def _append(self, text: str, events: list[StreamEvent]) -> None:
         if text:
             self._told.append(text)
@@ -305,7 +311,7 @@ class Call(Item):
             self._is_over = True
             self._call.end(events)
             self._parts.notes |= self._call.notes
-            if not self._has_begun and self._call.texts == ["".join(self._told)]:
+            if not (self._has_begun or self.is_renamed) and self._call.texts == ["".join(self._told)]:
                 self.mended = False  # what was held has come
 
     def finish(self, shape: wire.OutputItem | None, raw: bytes, cut: bool, events: list[StreamEvent]) -> None:  # noqa: ARG002

@@ -75,6 +75,9 @@ class Output:
     def _added(self, event: wire.Event, events: list[StreamEvent]) -> bool:
         """output_item.added."""
         shape, exact = read_item(bytes(event.item))
+        there = self.items.get(event.output_index) if event.output_index is not None else None
+        if there is not None and shape.id and (there.id, there.kind, there.ended) == (shape.id, shape.type, False):
+            return False  # begun twice
         index, keep = self._free_index(event)
         item = self._open(index, shape, events)
         return keep and exact and bool(shape.id) and index == len(self.items) - 1 and item.shown and not item.mended
@@ -90,8 +93,8 @@ class Output:
 
     def _open(self, index: int, shape: wire.OutputItem, events: list[StreamEvent]) -> Item:
         item = self.items[index] = new_item(shape, self._parts)
-        if shape.id:
-            self._by_id.setdefault(shape.id, index)
+        if shape.id and self._by_id.setdefault(shape.id, index) != index:
+            item.mended = item.is_renamed = True  # its id is another item's
         item.begin(shape, events)
         return item
 
@@ -99,12 +102,12 @@ class Output:
         """The item that is meant: by its id, else by its index, else the last of its kind that is open. Hosts write
         index 0 on everything, or an id of its own in every event (GitHub Copilot)."""
         known = self._by_id.get(id) if id else None
+        there = self.items.get(index) if index is not None else None
         if known is not None:
-            return self.items[known]
-        item = self.items.get(index) if index is not None else None
-        if item is not None and (kind is None or item.kind == kind):
-            return item
+            return there if there is not None and there.id == id else self.items[known]
         alike = [item for item in self.items.values() if not item.ended and item.kind == kind]
+        if there is not None and (kind is None or there.kind == kind) and not (there.ended and alike):
+            return there
         return alike[-1] if alike else None
 
     def _named_exactly(self, item: Item, event: wire.Event) -> bool:
@@ -124,12 +127,7 @@ class Output:
             item, keep = self._implied(event, kind, events), False
         place = _place(event, name)
         item.say(place, event.delta or "", events)
-        return keep and event.delta is not None and self._named_exactly(item, event) and self._is_dense(item, place)
-
-    def _is_dense(self, item: Item, place: Place) -> bool:
-        """Whether the text has the index that clients expect; else the item's end must be written anew too."""
-        item.mended = item.mended or not item.is_dense(place)
-        return not item.mended
+        return keep and event.delta is not None and self._named_exactly(item, event) and _is_dense(item, place)
 
     def _implied(self, event: wire.Event, kind: str, events: list[StreamEvent]) -> Item:
         """The item that a delta without one belongs to: text and reasoning need no more than that; a call's name may
@@ -150,7 +148,7 @@ class Output:
         if isinstance(item, Call) and event.name:
             item.name_it(event.name, events)
         item.close(place, whole, events)
-        return len(events) == said and self._named_exactly(item, event) and self._is_dense(item, place)
+        return len(events) == said and self._named_exactly(item, event) and _is_dense(item, place)
 
     def _content_part(self, event: wire.Event, events: list[StreamEvent], *, done: bool) -> bool:
         """content_part.added and content_part.done."""
@@ -166,7 +164,7 @@ class Output:
             return keep and self._named_exactly(item, event)
         index = event.content_index or 0
         (item.end_part if done else item.open_part)(part, index, events)
-        keep = self._is_dense(item, ("refusal" if part.type == "refusal" else "content", index)) and keep
+        keep = _is_dense(item, ("refusal" if part.type == "refusal" else "content", index)) and keep
         keep = keep and not any(type(told) is TextDelta for told in events[said:])
         return keep and event.content_index is not None and self._named_exactly(item, event)
 
@@ -184,18 +182,16 @@ class Output:
         keep = keep and (not isinstance(item, Call) or item.call_id == shape.call_id)
         keep = keep and item.shown and not item.mended
         said = len(events)
-        self._finish_item(item, shape, raw, events)
+        _finish(item, shape, raw, events)
         told = [told for told in events[said:] if type(told) is TextDelta or type(told) is ToolCallDelta]
         if isinstance(item, OwnCall):  # it is told by nothing else
             return keep and exact
-        return keep and exact and all(type(one) is ToolCallDelta and shape.arguments == "{}" for one in told)
-
-    def _finish_item(
-        self, item: Item, shape: wire.OutputItem, raw: bytes, events: list[StreamEvent], cut: bool = False
-    ) -> None:
-        """`cut`: the output limit has cut the answer, maybe in this item."""
-        item.ended = True
-        item.finish(shape, raw, shape.status == "incomplete" or (cut and shape.status != "completed"), events)
+        return (
+            keep
+            and exact
+            and not item.mended
+            and all(type(one) is ToolCallDelta and shape.arguments == "{}" for one in told)
+        )
 
     def complete(self, output: Iterable[msgspec.Raw], cut: bool, events: list[StreamEvent]) -> bool:
         """The response at the end tells what the stream has left out: items that have not ended, or never began.
@@ -203,6 +199,9 @@ class Output:
         told: set[int] = set()
         same = True
         for place, raw in enumerate(map(bytes, output)):
+            if raw == b"null":
+                same = False
+                continue
             shape, _ = read_item(raw)
             index = self._by_id.get(shape.id) if shape.id else None
             item = self.items.get(place if index is None else index)
@@ -211,15 +210,9 @@ class Output:
             if item is None:
                 item = self._open(self._next_index(), shape, events)
             if not item.ended:
-                self._finish_item(item, shape, raw, events, cut)
+                _finish(item, shape, raw, events, cut)
             told.add(id(item))
-            # An item without a neutral word keeps its own bytes, whatever it says of its call by then.
-            same = (
-                same
-                and item.id == shape.id
-                and not item.mended
-                and (item.kind not in MODELLED or item.call_id == shape.call_id)
-            )
+            same = same and not item.mended and _has_its_ids(item, shape)
         same = same and len(told) == len(self.items)
         for item in self.items.values():
             if not item.ended:
@@ -227,9 +220,30 @@ class Output:
                 item.finish(None, b"", cut, events)
         return same
 
-    def whole(self, index: int, shape: wire.OutputItem, raw: bytes, cut: bool, events: list[StreamEvent]) -> None:
-        """An item that comes in one piece. `cut`: the output limit has cut the answer."""
-        self._finish_item(self._open(index, shape, events), shape, raw, events, cut)
+    def whole(self, index: int, shape: wire.OutputItem, raw: bytes, cut: bool, events: list[StreamEvent]) -> bool:
+        """An item that comes in one piece. `cut`: the output limit has cut the answer. Returns whether a client of the
+        same API may see it as it is."""
+        item = self._open(index, shape, events)
+        _finish(item, shape, raw, events, cut)
+        return not isinstance(item, Call) or item.is_told_by(shape)
+
+
+def _is_dense(item: Item, place: Place) -> bool:
+    """Whether the text has the index that clients expect; else the item's end must be written anew too."""
+    item.mended = item.mended or not item.is_dense(place)
+    return not item.mended
+
+
+def _finish(item: Item, shape: wire.OutputItem, raw: bytes, events: list[StreamEvent], cut: bool = False) -> None:
+    """`cut`: the output limit has cut the answer, maybe in this item."""
+    item.ended = True
+    item.finish(shape, raw, shape.status == "incomplete" or (cut and shape.status != "completed"), events)
+
+
+def _has_its_ids(item: Item, shape: wire.OutputItem) -> bool:
+    """Whether the item is told again under the ids that it had. One without a neutral word keeps its bytes, whatever
+    it says of its call by then."""
+    return item.id == shape.id and (item.kind not in MODELLED or item.call_id == shape.call_id)
 
 
 def _place(event: wire.Event, name: str) -> Place:
