@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from toolwire.doors import load_door
+from toolwire.model.http import HttpRequest
 from toolwire.model.settings import ProviderConfig, Target
+from toolwire.providers import load_provider, profile_of
 from toolwire.providers.hosts import HOSTS
 from toolwire.providers.wire_choice import wire_for
 from toolwire.shell.settings.configuration import load_settings
@@ -76,3 +81,41 @@ def test_claude_at_bedrock_is_reached_by_its_own_api_for_its_own_clients(model: 
     document = '[providers.bedrock]\nwire = "bedrock_converse"\n'
     chosen = Target(load_settings({"TOOLWIRE_CONFIG": "it"}, lambda _: document).providers["bedrock"], model)
     assert wire_for(chosen, "anthropic_messages") is chosen
+
+
+ARN = "arn:aws:bedrock:eu-west-1:1:application-inference-profile/abc"
+
+
+@pytest.mark.parametrize(
+    ("section", "model", "known_as", "wires"),
+    [
+        ("bedrock", ARN, "anthropic.claude-sonnet-5", ("bedrock_converse", "bedrock_messages")),
+        ("bedrock", ARN, "us.meta.llama3-3-70b-instruct-v1:0", ("bedrock_converse", "bedrock_converse")),
+        ("openai", "my-deployment", "gpt-5.6", ("openai_responses", "openai_responses")),
+    ],
+)
+def test_a_name_that_tells_nothing_may_stand_for_one_that_does(
+    section: str, model: str, known_as: str, wires: tuple[str, str]
+) -> None:
+    document = f'[providers.{section}.models]\n"{model}" = "{known_as}"\n'
+    given = Target(load_settings({"TOOLWIRE_CONFIG": "it"}, lambda _: document).providers[section], model)
+    found = [wire_for(given, dialect) for dialect in ("openai_chat", "anthropic_messages")]
+    assert [target.provider.wire for target in found] == list(wires)
+    assert {(target.model, target.known_as) for target in found} == {(model, known_as)}
+
+
+def test_its_family_is_that_of_the_name_that_tells() -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "stream": True, "max_tokens": 2000}
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
+    request = load_door("chat").parse_request(
+        HttpRequest("POST", "/", {}, json.dumps(body | {"tools": [tool]}).encode())
+    )
+    for known_as, verb in (
+        ("meta.llama3-3-70b-instruct-v1:0", "/converse"),
+        ("amazon.nova-pro-v1:0", "/converse-stream"),
+    ):
+        config = ProviderConfig("bedrock", "bedrock_converse", "https://b.example", models=((ARN, known_as),))
+        target = Target(config, ARN)
+        built, _ = load_provider("bedrock_converse").build_request(request, target, profile_of(target), None)
+        assert built.url.endswith(verb)
+        assert "application-inference-profile%2Fabc/" in built.url

@@ -192,3 +192,10 @@ def test_a_delta_of_nothing_is_no_fault() -> None:
         ask(stream(*HELLO, delta(0, "citations_delta"), {"type": "content_block_delta"}, *TURN)).body, usage=True
     )
     assert said.content == "Hello"
+
+
+def test_an_error_in_a_list_is_the_error() -> None:
+    """As Vertex AI has it where a stream was asked for."""
+    body = b'[{"error":{"code":429,"message":"Resource exhausted.","status":"RESOURCE_EXHAUSTED"}}]'
+    error = error_from_body(body, 429)
+    assert (error.code, error.message, error.source) == ("rate_limit_exceeded", "Resource exhausted.", None)

@@ -192,6 +192,8 @@ ACME = '[providers.acme]\nwire = "openai_chat"\nbase_url = "https://acme.example
         (ACME.replace("acme.example", "acme.example:port"), "providers.acme.base_url: write an http or https URL"),
         (ACME.replace("acme.example", "me:hush@acme.example"), "providers.acme.base_url: a URL with a user"),
         (ACME.replace("/v1", "/v1?api-version=1"), "providers.acme.base_url: leave out"),
+        (ACME + "[providers.acme.models]\nx = 3", "providers.acme.models: write a text in quotes for each name"),
+        (ACME + "models = 3", r"providers.acme.models: write a section \[providers.acme.models\]"),
         (ACME + 'credential = "sk-hush"', 'providers.acme.credential: write "env:NAME"'),
         (ACME + 'credential = "env:"', 'providers.acme.credential: write "env:NAME"'),
         ('[aliases]\nfast = "nowhere"', 'aliases."fast": leads nowhere'),

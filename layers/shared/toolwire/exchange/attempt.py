@@ -162,7 +162,7 @@ def prepare_attempt(
         given = with_found_tools(without_server_tool_items(request, warnings))
         names = _parameter_names(request, provider.schemas)
         given = with_replaced_names(given, {tool: {own: it for it, own in of.items()} for tool, of in names.items()})
-    shares_state = provider.shares_state(client.door.dialect, target.model)
+    shares_state = provider.shares_state(client.door.dialect, target.known_as)
     turn = restored(given, found, origin_of(target), shares_state=shares_state, with_state=with_state)
     sent = without_silent_turns(turn.request, warnings, own=client.door.dialect if same_dialect else None)
     try:

@@ -34,6 +34,8 @@ class ProviderConfig:
     key_header: str | None = None
     #: What a minted access token is asked for; None: the cloud's usual scope for models.
     scope: str | None = None
+    #: Names of models that do not tell which model it is (a deployment's, an ARN), each with one that does.
+    models: tuple[tuple[str, str], ...] = ()
     #: How many new conversations it gets, beside those of the provider's other endpoints.
     weight: int = 1
 
@@ -131,3 +133,8 @@ class Target:
 
     provider: ProviderConfig
     model: str
+
+    @property
+    def known_as(self) -> str:
+        """The name by which tables of model families know the model."""
+        return dict(self.provider.models).get(self.model, self.model)

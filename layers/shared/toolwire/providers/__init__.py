@@ -136,4 +136,4 @@ def load_provider(wire: str) -> Provider:
 def profile_of(target: Target) -> Profile:
     """The profile of a configured provider; an unnamed one is a plain compatible host, with the rules of its model."""
     name = target.provider.profile or "compatible"
-    return PROFILES[profile_for_model(target.model) if name == "compatible" else name]
+    return PROFILES[profile_for_model(target.known_as) if name == "compatible" else name]

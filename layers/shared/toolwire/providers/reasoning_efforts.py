@@ -20,7 +20,7 @@ def with_known_effort(
     request: ChatRequest, target: Target, otherwise: tuple[str, ...], warnings: Warnings
 ) -> ChatRequest:
     """The request with a word that the model knows. `otherwise`: the words for a model that no row knows."""
-    known = family_of(target.model).efforts
+    known = family_of(target.known_as).efforts
     effort, found = _nearest(request.reasoning_effort, known, otherwise)
     warnings.add(*found)
     summary = request.reasoning_summary if known != () else None

@@ -22,8 +22,8 @@ def wire_for(target: Target, dialect: str) -> Target:
         return target
     wire = None
     if provider.wire == "openai_chat" and provider.profile is not None and PROFILES[provider.profile].has_responses:
-        if dialect == openai_responses.DIALECT or family_of(target.model).needs_responses:
+        if dialect == openai_responses.DIALECT or family_of(target.known_as).needs_responses:
             wire = "openai_responses"
-    elif provider.wire == "bedrock_converse" and dialect == anthropic_messages.DIALECT and "claude" in target.model:
+    elif provider.wire == "bedrock_converse" and dialect == anthropic_messages.DIALECT and "claude" in target.known_as:
         wire = "bedrock_messages"
     return target if wire is None else replace(target, provider=replace(provider, wire=wire))

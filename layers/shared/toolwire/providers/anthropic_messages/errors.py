@@ -73,6 +73,8 @@ def _error_object(body: bytes) -> tuple[dict[str, Any], bool]:
         document = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return {}, False
+    if isinstance(document, list) and len(document) == 1:  # Vertex AI, where a stream was asked for
+        document = document[0]
     if not isinstance(document, dict):
         return {}, False
     error = document.get("error", document)

@@ -80,7 +80,7 @@ class AnthropicMessages(Provider):
 
     def family(self, target: Target) -> Family:
         """What the model does differently where it is served."""
-        return family_at(target.model, target.provider.base_url)
+        return family_at(target.known_as, target.provider.base_url)
 
     def posted(
         self,

@@ -123,7 +123,7 @@ def framing_of(content_type: str) -> Framing | None:
 def write_request(request: ChatRequest, target: Target) -> tuple[bytes, bool, Warnings]:
     """The body, whether its answer is streamed, and the codes of warnings about what could not be carried as it was.
     Raises RequestError for what this provider cannot take."""
-    family = family_of(target.model)
+    family = family_of(target.known_as)
     warnings = check_fields(request, target)
     request = with_carried_content(
         with_own_redacted(bridged(request, warnings)), CONTENT, target.provider.name, warnings
@@ -145,10 +145,10 @@ def write_request(request: ChatRequest, target: Target) -> tuple[bytes, bool, Wa
 def _members(
     request: ChatRequest, target: Target, family: Family, warnings: Warnings, *, has_tool_blocks: bool
 ) -> Iterator[tuple[str, bytes]]:
-    claude = settle(request, claude_of(target.model)) if family.reasoning == "claude" else None
+    claude = settle(request, claude_of(target.known_as)) if family.reasoning == "claude" else None
     if claude is not None:
         request = replace(request, tool_choice=None) if claude.frees_choice else request
-        if claude.thinks or not claude_of(target.model).prefill:
+        if claude.thinks or not claude_of(target.known_as).prefill:
             request = with_user_last(request, warnings)
     history = write_messages(request, family, instruction(request, has_tool_blocks=has_tool_blocks))
     tools = write_tools(request, target, family, warnings, has_tool_blocks=has_tool_blocks)

@@ -38,7 +38,8 @@ class BedrockMessages(AnthropicMessages):
     any_model = "anthropic.claude"
 
     def family(self, target: Target) -> Family:
-        return replace(super().family(target), structured_output=family_of(target.model).structured_output)
+        structured = family_of(target.known_as).structured_output
+        return replace(super().family(target), structured_output=structured, signs_thinking=True)
 
     def posted(
         self,

@@ -65,7 +65,7 @@ class Google(Provider):
         credential: str | None,
     ) -> tuple[UpstreamRequest, Warnings]:
         warnings = check_fields(request, target)
-        family = family_of(target.model)
+        family = family_of(target.known_as)
         request = with_carried_content(request, content_rules(family), target.provider.name, warnings)
         request = bridged(request, warnings)
         request, added = with_results(request)

@@ -228,7 +228,7 @@ def _own(request: ChatRequest, fields: RequestFields, name: str, raw: bytes, pro
 
 
 def _members(request: ChatRequest, target: Target, profile: Profile, warnings: Warnings) -> Iterator[tuple[str, bytes]]:
-    family = family_of(target.model)
+    family = family_of(target.known_as)
     history = write_input(request, same_dialect=False, reasoning_text=profile.reasoning_back is not None)
     warnings.add(*history.warnings)
     carried = _carried(request)

@@ -87,6 +87,7 @@ class _Provider(Struct, forbid_unknown_fields=True):
     api_version: Text | UnsetType = UNSET
     key_header: Text | UnsetType = UNSET
     scope: Text | UnsetType = UNSET
+    models: dict[str, Text] = {}
 
 
 def load_settings(
@@ -248,6 +249,7 @@ def _provider(
         api_version=texts["api_version"],
         key_header=texts["key_header"],
         scope=texts["scope"],
+        models=tuple(keys.models.items()),
     )
 
 

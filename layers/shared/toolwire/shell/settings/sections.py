@@ -74,6 +74,8 @@ def _wrong(error: msgspec.ValidationError, kind: type[Struct], section: dict[str
         if isinstance(value, str):
             return SettingsError(f"{name}: {_unknown_word(value, words)}")
         return SettingsError(f"{name}: write one of: {', '.join(words)}; not {_described(value)}.")
+    if isinstance(expected, types.DictType) and isinstance(value, Mapping):
+        return SettingsError(f"{name}: write a text in quotes for each name.")
     if isinstance(expected, types.DictType | types.StructType):
         return SettingsError(f"{name}: write a section [{name}], not {_described(value)}.")
     return SettingsError(f"{name}: {_fix(expected, value)}.")
