@@ -132,6 +132,70 @@ def test_an_output_that_no_call_asked_for_ends_no_session(place: int, name: str,
     assert "tool_result_missing" not in found.warnings
 
 
+# ---------------------------------------------------------------- what another host's tools have left
+
+MCP = {
+    "type": "mcp_call",
+    "id": "mcp_1",
+    "server_label": "s",
+    "name": "look",
+    "arguments": '{"a":1.10}',
+    "output": "Vanda",
+}
+#: Items of OpenAI's -> what of them is told elsewhere.
+LEFT: dict[str, tuple[dict[str, Any], str]] = {
+    "mcp_call": (MCP, "Vanda"),
+    "mcp_call that failed": (MCP | {"output": None, "error": "no Vanda"}, "no Vanda"),
+    "mcp_list_tools": ({"type": "mcp_list_tools", "id": "m", "server_label": "s", "tools": []}, ""),
+    "mcp_approval_request": ({"type": "mcp_approval_request", "id": "m", "name": "n", "arguments": "{}"}, ""),
+    "mcp_approval_response": ({"type": "mcp_approval_response", "approval_request_id": "m", "approve": True}, ""),
+    "image_generation_call": ({"type": "image_generation_call", "id": "ig_1", "result": "iVBORw0KGgo="}, ""),
+    "program": ({"type": "program", "id": "p", "call_id": "c", "code": "1", "fingerprint": "f"}, ""),
+}
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("name", LEFT)
+def test_what_a_hosts_own_tools_have_left_ends_no_session(name: str, wire: str) -> None:
+    item, told = LEFT[name]
+    history = [USER, item, {"role": "assistant", "content": "So it is"}, USER]
+    found = send("responses", wire, input=history, tools=[{"type": "function", "name": "f"}])
+    if wire == LANES["responses"]:
+        assert (found.turns, found.warnings) == (history, [])
+        return
+    said = json.dumps(found.turns)
+    assert told in said
+    assert "So it is" in said
+    assert ("not_supported:server_tools" in found.warnings) == (not told)
+    assert "tool_result_missing" not in found.warnings
+
+
+@pytest.mark.parametrize("wire", foreign("messages"))
+def test_a_summary_of_anthropics_is_text_elsewhere(wire: str) -> None:
+    said = {"role": "assistant", "content": [{"type": "compaction", "content": "Vanda grew."}, {"type": "fallback"}]}
+    found = send("messages", wire, max_tokens=99, messages=[USER, said, USER], container="c_1")
+    assert "Vanda grew." in json.dumps(found.turns)
+    assert "ignored:container" in found.warnings
+
+
+# ---------------------------------------------------------------- arguments that are no object
+
+
+@pytest.mark.parametrize("wire", foreign("messages"))
+@pytest.mark.parametrize(
+    ("given", "told"), [('{"a":1}', "a"), ("{", "_raw_arguments"), ("", ""), (None, ""), ([1], "_raw_arguments")],
+    ids=json.dumps,
+)  # fmt: skip
+def test_an_input_that_is_no_object_ends_no_session(given: Any, told: str, wire: str) -> None:
+    use = {"type": "tool_use", "id": "toolu_1", "name": "f", "input": given}
+    answered = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "r"}]}
+    history = [USER, {"role": "assistant", "content": [use]}, answered]
+    found = send("messages", wire, max_tokens=99, messages=history, tools=[{"name": "f", "input_schema": {}}])
+    assert found.roles[:2] == ["user", "assistant"] or wire.startswith("openai")
+    if wire not in LANES.values():
+        assert told in json.dumps(found.turns)
+
+
 # ---------------------------------------------------------------- who begins, who ends
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}

@@ -124,6 +124,33 @@ def test_what_means_nothing_is_refused_in_the_clients_own_words() -> None:
         assert refused.value.param == param
 
 
+RESPONSES_INPUT: dict[str, Any] = {
+    "input": [
+        {"role": "user", "content": [{"type": "input_text", "text": "x"}]},
+        {"type": "reasoning", "summary": []},
+        {"type": "function_call", "call_id": "call_1", "name": "f", "arguments": '{"a":1.10}'},
+        {"type": "function_call_output", "call_id": "call_1", "output": "r"},
+    ],
+    "instructions": "Be brief.",
+    "max_output_tokens": 99,
+    "tools": [{"type": "function", **FUNCTION}],
+}
+
+
+@pytest.mark.parametrize("wire", FOREIGN)
+def test_the_input_of_the_responses_api_is_messages(wire: str) -> None:
+    found = send("chat", wire, **RESPONSES_INPUT)
+    system = {"role": "system", "content": "Be brief."}
+    said = user({"type": "text", "text": "x"})
+    asked = {key: value for key, value in ASKED.items() if key != "content"}
+    meant = send("chat", wire, messages=[system, said, asked, result("r")], tools=[TOOL], max_completion_tokens=99)
+    assert found.body == meant.body
+
+
+def test_text_alone_is_no_modality_that_another_api_lacks() -> None:
+    assert send("chat", "gemini", messages=[USER], modalities=["text"]).warnings == []
+
+
 # ---------------------------------------------------------------- parts of other APIs
 
 #: What is sent -> what of it arrives.

@@ -66,7 +66,7 @@ def test_codexs_request_reaches_any_provider(wire: str) -> None:
         ({"previous_response_id": "resp_1"}, "previous_response_id", "send the whole history in `input`"),
         ({"conversation": "conv_1"}, "conversation", "send the whole history in `input`"),
         ({"input": [USER, {"type": "item_reference", "id": "x"}]}, "input[1]", "send the item itself"),
-        ({"input": [USER, {"type": "mcp_call", "id": "x", "output": "5"}]}, "input[1]", "leave it out"),
+        ({"input": [USER, {"type": "computer_call", "id": "x"}]}, "input[1]", "leave it out"),
         ({"input": [USER, {"type": "compaction", "encrypted_content": "x"}]}, "input[1]", "leave it out"),
         ({"tools": [PING], "tool_choice": {"type": "web_search"}}, "tool_choice", "leave it out"),
     ],

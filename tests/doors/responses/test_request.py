@@ -147,6 +147,7 @@ FOREIGN: dict[str, tuple[Any, list[str]]] = {
     "a reference without a type": ([{"id": "msg_1"}], ["input[0] (item_reference)"]),
     "a hosted tool's call": ([USER, {"type": "web_search_call", "id": "ws"}], []),
     "a hosted tool's result": ([USER, {"type": "mcp_call", "id": "mcp"}], ["input[1] (mcp_call)"]),
+    "a hosted tool's call and result": ([USER, {"type": "mcp_call", "id": "mcp", "name": "n", "output": "r"}], []),
     "a file without anything": (
         [{"role": "user", "content": [{"type": "input_file"}]}],
         ["input[0].content[0] (input_file)"],

@@ -21,8 +21,8 @@ from toolwire.wire.server_tools import is_server_tool_part, is_toolset
 _IGNORED = frozenset(
     {"metadata", "moderation", "prompt_cache_key", "prompt_cache_options", "safety_identifier", "service_tier", "store"}
 ) | {
-    "access_programs", "cache_control", "client_metadata", "diagnostics", "include", "prompt_cache_retention", "speed",
-    "user",
+    "access_programs", "cache_control", "client_metadata", "container", "diagnostics", "include",
+    "prompt_cache_retention", "speed", "user",
 }  # fmt: skip
 
 #: Fields that tune the answer, and services of the host that the client was written for.

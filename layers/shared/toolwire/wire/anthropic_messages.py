@@ -44,6 +44,10 @@ class ThinkingBlock(Struct):
     signature: str | None = None
 
 
+class CompactionBlock(Struct):
+    content: str | None = None
+
+
 class ToolUseBlock(Struct):
     id: str
     name: str
@@ -125,7 +129,7 @@ class OutputConfig(Struct):
 SERVER_TOOL_BLOCKS = frozenset({
     "server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "tool_search_tool_result",
     "code_execution_tool_result", "bash_code_execution_tool_result", "text_editor_code_execution_tool_result",
-    "mcp_tool_use", "mcp_tool_result",
+    "mcp_tool_use", "mcp_tool_result", "fallback",
 })  # fmt: skip
 
 # ---------------------------------------------------------------- answers

@@ -12,7 +12,8 @@ from toolwire.wire import anthropic_messages, openai_chat, openai_responses
 
 #: Values that are the default of their member, and so ask for nothing.
 NOTHING_ASKED = {
-    "service_tier": b'"auto"', "store": b"false", "top_logprobs": b"0", "truncation": b'"disabled"',
+    "modalities": b'["text"]', "service_tier": b'"auto"', "store": b"false", "top_logprobs": b"0",
+    "truncation": b'"disabled"',
 }  # fmt: skip
 
 _Names = frozenset[str]

@@ -20,7 +20,7 @@ are:
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from msgspec import Raw, Struct
@@ -62,7 +62,7 @@ class ContentPart(Struct):
     type: str
     text: str | None = None
     refusal: str | None = None
-    image_url: str | None = None
+    image_url: Any = None  # an address; Chat's object with one, as clients send that convert one API to the other
     file_id: str | None = None
     detail: str | None = None
     file_data: str | None = None
@@ -122,14 +122,18 @@ SEARCH_TOOL: Final = "tool_search"
 SEARCH_CALL: Final = "tool_search_call"
 SEARCH_OUTPUT: Final = "tool_search_output"
 
+#: A call that OpenAI has made of an MCP server, with its result in one item.
+MCP_CALL: Final = "mcp_call"
+
 #: Tools that are added in the middle of a conversation.
 MORE_TOOLS: Final = "additional_tools"
 
-#: Types of items that OpenAI's own tools add to a history. Another host can do without: the model's text has the
-#: result. Items that hold more (a result, a picture, a call for the client) are not among them.
+#: Types of items that OpenAI's own tools add to a history. Another host goes on without them: the model's text has what
+#: it made of a result, and no other host can read the rest. A call for the client is not among them.
 SERVER_TOOL_ITEMS = frozenset({
-    "web_search_call", "file_search_call", "code_interpreter_call", "mcp_list_tools", "tool_search_call",
-    "tool_search_output",
+    "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "tool_search_call",
+    "tool_search_output", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response",
+    "program", "program_output",
 })  # fmt: skip
 
 # ---------------------------------------------------------------- answers

@@ -27,6 +27,8 @@ def documented(top: dict[str, bytes]) -> dict[str, bytes]:
     are in it, or in one that means nothing."""
     changed: dict[str, bytes] = {}
     try:
+        if top.get("messages", b"null") == b"null" and "input" in top:
+            top = _without_input(top)
         if top.get("messages", b"")[:1] == b"[":
             changed["messages"] = write_array(_messages(elements(top["messages"])))
         if top.get("tools", b"")[:1] == b"[":
@@ -36,6 +38,35 @@ def documented(top: dict[str, bytes]) -> dict[str, bytes]:
     except (ValueError, RecursionError):
         return top
     return top | changed
+
+
+def _without_input(top: dict[str, bytes]) -> dict[str, bytes]:
+    """The members with the `input` of the Responses API, which Cursor sends here, as messages."""
+    given = top["input"]
+    items = elements(given) if given[:1] == b"[" else [write_object([("role", b'"user"'), ("content", given)])]
+    instructions = top.get("instructions", b"null")
+    if instructions[:1] == b'"':
+        items.insert(0, write_object([("role", b'"system"'), ("content", instructions)]))
+    messages = write_array(written for item in items if (written := _item(members(item))) is not None)
+    kept = {name: raw for name, raw in top.items() if name not in ("input", "instructions", "messages")}
+    if "max_output_tokens" in kept:
+        kept["max_completion_tokens"] = kept.pop("max_output_tokens")
+    return kept | {"messages": messages}
+
+
+def _item(item: dict[str, bytes]) -> bytes | None:
+    """An item of that API as a message; None for reasoning, which only its host can read."""
+    match item.get("type", b'"message"'):
+        case b'"function_call"':
+            inner = write_object((name, item.get(name, b"null")) for name in ("name", "arguments"))
+            call = [("id", item.get("call_id", b"null")), ("type", b'"function"'), ("function", inner)]
+            return write_object([("role", b'"assistant"'), ("tool_calls", write_array([write_object(call)]))])
+        case b'"function_call_output"':
+            answered, output = item.get("call_id", b"null"), item.get("output", b"null")
+            return write_object([("role", b'"tool"'), ("tool_call_id", answered), ("content", output)])
+        case b'"reasoning"':
+            return None
+    return write_object((name, raw) for name, raw in item.items() if name in ("role", "content"))
 
 
 def _messages(raws: list[bytes]) -> Iterator[bytes]:

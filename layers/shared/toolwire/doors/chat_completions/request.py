@@ -21,7 +21,7 @@ from toolwire.doors.chat_completions.stream import ChatEncoder
 from toolwire.doors.chat_completions.tools import read_tool_choice, read_tools
 from toolwire.doors.sample_request import SAMPLE_MESSAGES, sample_post
 from toolwire.doors.tool_choice_forms import with_own_choice
-from toolwire.doors.typed import EFFORTS, in_range, member, one_of, required_model, too_deep, top_members
+from toolwire.doors.typed import EFFORTS, decode, in_range, member, one_of, required_model, too_deep, top_members
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
 from toolwire.model.http import HttpRequest
@@ -122,7 +122,7 @@ def _request(given: dict[str, bytes], messages: tuple[Message, ...]) -> ChatRequ
         sampling=_sampling(top),
         response_format=_response_format(top),
         reasoning_effort=one_of(member(top, "reasoning_effort", str), EFFORTS, "reasoning_effort"),
-        dialect_fields=tuple(name for name in _DIALECT_FIELDS if top.get(name, b"null") != b"null"),
+        dialect_fields=tuple(name for name in _DIALECT_FIELDS if _asks(top, name)),
     )
     if member(top, "n", int) not in (None, 1):
         raise RequestError(
@@ -132,6 +132,12 @@ def _request(given: dict[str, bytes], messages: tuple[Message, ...]) -> ChatRequ
 
 
 # ---------------------------------------------------------------- top-level fields
+
+
+def _asks(top: dict[str, bytes], name: str) -> bool:
+    """Whether the member asks for something that is not done anyway."""
+    raw = top.get(name, b"null")
+    return raw != b"null" and (name != "modalities" or decode(raw, Any, name) != ["text"])
 
 
 def _include_usage(top: dict[str, bytes], stream: bool) -> bool:

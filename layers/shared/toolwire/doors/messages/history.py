@@ -14,7 +14,7 @@ import msgspec
 
 from toolwire.doors.typed import decode, member, required_messages
 from toolwire.model.errors import RequestError
-from toolwire.model.media_types import PDF, media_type_of
+from toolwire.model.media_types import PDF, media_type_of, split_data_url
 from toolwire.model.request import (
     FilePart,
     ImagePart,
@@ -114,6 +114,12 @@ def _text(raw: bytes, path: str) -> Part:
     return TextPart(decode(raw, wire.TextBlock, path).text, unnamed(raw, _BLOCKS["text"]))
 
 
+def _compaction(raw: bytes, path: str) -> Part:
+    """The summary that stands for earlier turns, which any model can read."""
+    text = decode(raw, wire.CompactionBlock, path).content
+    return TextPart(text) if text else _opaque(raw, path)
+
+
 def _thinking(raw: bytes, path: str) -> Part:
     block = decode(raw, wire.ThinkingBlock, path)
     return ReasoningPart(block.thinking or "", block.signature or None, unnamed(raw, _BLOCKS["thinking"]))
@@ -126,6 +132,9 @@ def _image(raw: bytes, path: str) -> Part:
         media_type = media_type_of(source.media_type, data=source.data)
         return ImagePart(data=source.data, media_type=media_type, extra=extra, kind="image", path=path)
     if source.type == "url" and source.url is not None:
+        if (inside := split_data_url(source.url)) is not None:
+            media_type = media_type_of(inside[0], data=inside[1])
+            return ImagePart(data=inside[1], media_type=media_type, extra=extra, kind="image", path=path)
         return ImagePart(url=source.url, extra=extra, kind="image", path=path)
     if source.type == "file" and source.file_id is not None:
         file_id = source.file_id
@@ -172,13 +181,15 @@ def _written_out(document: FilePart, content: str | list[msgspec.Raw], path: str
 def _tool_use(raw: bytes, path: str) -> Part:
     block = decode(raw, wire.ToolUseBlock, path)
     given = bytes(block.input)
-    if given[:1] != b"{":
-        raise RequestError(
-            f"`{path}.input` must be the object of the call's arguments", param=f"{path}.input", code="invalid_type"
-        )
+    if given[:1] == b'"':  # what came of a call that was cut, in histories of several agents
+        given = decode(given, str, f"{path}.input").encode("utf-8", "surrogatepass")
+    elif given in (b"", b"null"):
+        given = b"{}"
     _check_not_empty(block.id, f"{path}.id")
     _check_not_empty(block.name, f"{path}.name")
-    return ToolCallPart(block.id, block.name, given.decode(), extra=unnamed(raw, _BLOCKS["tool_use"]))
+    return ToolCallPart(
+        block.id, block.name, given.decode("utf-8", "surrogatepass"), extra=unnamed(raw, _BLOCKS["tool_use"])
+    )
 
 
 def _tool_result(raw: bytes, path: str) -> Part:
@@ -201,6 +212,7 @@ def _check_not_empty(value: str, path: str) -> None:
 
 _READERS = {
     "text": _text,
+    "compaction": _compaction,
     "thinking": _thinking,
     "image": _image,
     "document": _document,

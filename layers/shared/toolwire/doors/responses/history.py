@@ -44,6 +44,7 @@ _KNOWN_TEXT = frozenset({"type", "text"})
 _KNOWN_PART = {
     "refusal": frozenset({"type", "refusal"}),
     "input_image": frozenset({"type", "image_url", "file_id", "detail"}),
+    "image_url": frozenset({"type", "image_url"}),
     "input_file": frozenset({"type", "file_data", "filename", "file_id", "file_url"}),
     "input_audio": frozenset({"type", "input_audio"}),
 }
@@ -127,14 +128,18 @@ class _Reader:
             self._foreign_item(kind, raw, path)
 
     def _own_item(self, kind: str, shape: wire.InputItem, raw: bytes, path: str) -> bool:
-        """Takes what a typed tool of the client's has left, and tools that are added on the way; says whether the item
-        is such."""
+        """Takes what a typed tool of the client's has left, or an MCP server that was called for it, and tools that are
+        added on the way; says whether the item is such."""
         if kind == wire.MORE_TOOLS:
             self.add(Message("developer", (self._more_tools(shape, path),)), Source(wire.DIALECT, raw))
             return True
         if kind in client_tools.CALLS and shape.call_id:
             self._ids |= {shape.call_id: shape.call_id, shape.id or shape.call_id: shape.call_id}
             self._say([_own_call(kind, shape.call_id, raw)], raw)
+            return True
+        if kind == wire.MCP_CALL and shape.id and shape.name:
+            self._say([_mcp_call(shape.id, shape.name, raw)], raw)
+            self.add(Message("tool", (_mcp_result(shape.id, raw),)), Source(wire.DIALECT, b""))  # it is in the item
             return True
         call_id = shape.call_id or self._ids.get(shape.id or "")
         if kind not in client_tools.OUTPUTS or not call_id:
@@ -210,6 +215,8 @@ class _Reader:
                 param=f"{path}.output",
                 code="missing_required_parameter",
             )
+        if output[:1] not in (b'"', b"["):
+            return [TextPart(output.decode("utf-8", "surrogatepass"))]  # a value, told as the JSON that it is
         return self._content(output, f"{path}.output")
 
     def _own_result(self, kind: str, call_id: str, shape: wire.InputItem, raw: bytes, path: str) -> ToolResultPart:
@@ -265,8 +272,8 @@ def _known_part(shape: wire.ContentPart, raw: bytes, path: str, phase: Members) 
         case "refusal":
             text = _required(shape.refusal, f"{path}.refusal", "the text", may_be_empty=True)
             return RefusalPart(text, extra + phase)
-        case "input_image" if shape.image_url:
-            return image_part(shape.image_url, shape.detail, extra, kind="input_image", path=path)
+        case "input_image" | "image_url" if url := _address(shape.image_url):
+            return image_part(url, shape.detail, extra, kind="input_image", path=path)
         case "input_image" if shape.file_id:
             return stored_image(shape.file_id, dialect=wire.DIALECT, kind="input_image", path=path, extra=extra)
         case "input_file":
@@ -313,9 +320,32 @@ def _own_call(kind: str, call_id: str, raw: bytes) -> ToolCallPart:
     return with_source(call, Source(wire.DIALECT, raw))
 
 
+def _mcp_call(id: str, name: str, raw: bytes) -> ToolCallPart:
+    """A call that the host has made of an MCP server."""
+    item = members(raw)
+    given = item.get("arguments", b"null")
+    arguments = msgspec.json.decode(given, type=str) if given[:1] == b'"' else "{}"
+    return with_source(ToolCallPart(id, name, arguments), Source(wire.DIALECT, raw))
+
+
+def _mcp_result(id: str, raw: bytes) -> ToolResultPart:
+    """What it has answered, a text; or the error."""
+    item = members(raw)
+    error, output = item.get("error", b"null"), item.get("output", b"null")
+    told = error if error != b"null" else output
+    text = msgspec.json.decode(told, type=str) if told[:1] == b'"' else "" if told == b"null" else told.decode()
+    return ToolResultPart(id, (TextPart(text),), is_error=error != b"null")
+
+
 def _as_image(screenshot: bytes) -> bytes:
     """A computer's screenshot as the part of a message that it would be."""
     return write_object((members(screenshot) | {"type": b'"input_image"'}).items())
+
+
+def _address(given: Any) -> str | None:
+    """The address of an image, also where it stands in an object."""
+    url = given.get("url") if isinstance(given, dict) else given
+    return url if isinstance(url, str) and url else None
 
 
 class _ReasoningText(msgspec.Struct):

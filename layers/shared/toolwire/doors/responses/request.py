@@ -115,7 +115,9 @@ def _request(top: dict[str, bytes]) -> ChatRequest:
     choice, foreign_choice = read_tool_choice(top, tools)
     shape, verbosity = _text(top)
     reasoning = member(top, "reasoning", wire.ReasoningSettings) or wire.ReasoningSettings()
-    fields = [name for name in _DIALECT_FIELDS if top.get(name, b"null") not in (b"null", NOTHING_ASKED.get(name))]
+    fields = [
+        name for name in _DIALECT_FIELDS if top.get(name, b"null") not in (b"null", b'""', NOTHING_ASKED.get(name))
+    ]
     parsed = ChatRequest(
         model=model,
         messages=history.messages,
