@@ -164,7 +164,7 @@ def full_record() -> observe.RequestRecord:
     record.store_error, record.store_read_ms, record.store_write_ms = "read_timeout", 1.0, 1.0
     record.figures = Figures(
         stream=True, dialect="openai_chat", tool_names=["f"], calls=1, recovered={"hermes": 1},
-        argument_bytes=1, ids_minted=1,
+        argument_bytes=1, malformed_calls=["f"], ids_minted=1,
         stored_items=1, repaired_frames=1,
         warnings=Warnings(["unknown_field:temperatur"]), upstream_status=200, model="m", finish="stop",
         usage=Usage(1, 1, reported_total=3),

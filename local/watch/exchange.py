@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from local.watch.credentials import blotted, kept_event, kept_headers, kept_url, secrets_of
 from toolwire.conversation.restore import NOTHING_FOUND, Found
+from toolwire.exchange.observer import Observer
 from toolwire.exchange.plan import Plan
 from toolwire.exchange.prepare import ClientRequest
 from toolwire.model.errors import GatewayError
@@ -81,7 +82,7 @@ class SeenExchange(Watch):
         self._started = time.monotonic()
         self._changed = changed
         self._secrets = secrets_of((event.get("headers") or {}).items())
-        self._lines = call_lines(self.request_id)
+        self._lines: Observer | None = None
 
     # ------------------------------------------------------------ what is told while it runs
 
@@ -92,6 +93,7 @@ class SeenExchange(Watch):
     def prepared(self, client: ClientRequest, plan: Plan, found: Found) -> None:
         """See `Watch`."""
         self.client, self.plan, self.found = client, plan, found
+        self._lines = call_lines(self.request_id, client.request)
 
     def attempting(self, target: Target) -> None:
         """See `Watch`."""

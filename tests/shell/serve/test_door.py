@@ -283,18 +283,47 @@ def test_the_line_has_names_counts_and_sizes(server: MisbehavingUpstream, log: i
 
 @pytest.mark.usefixtures("settings")
 def test_debug_follows_each_call(server: MisbehavingUpstream, log: io.StringIO) -> None:
-    server.script([Send(answer(*CALLS))])
+    early = {"index": 0, "id": "call_abc", "type": "function", "function": {"arguments": '{"city":'}}
+    late = {"index": 0, "function": {"name": "weather", "arguments": '"Bern"}'}}
+    calls = [frame({"role": "assistant", "tool_calls": [call]}) for call in (early, late)]
+    server.script([Send(answer(*calls, *CALLS[1:]))])
+    history = [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": None, "tool_calls": [{**CALL, "id": "call_1"}]},
+        {"role": "tool", "tool_call_id": "call_1", "content": "sunny"},
+    ]
     logger = observe.logger()
     level = logger.log_level
     logger.setLevel(logging.DEBUG)
     try:
-        ask(event(stream=True, tools=[WEATHER]))
+        ask(event(stream=True, tools=[WEATHER], messages=history))
     finally:
         logger.setLevel(level)
 
     lines = [line for line in map(json.loads, log.getvalue().splitlines()) if line["message"] == "tool call"]
-    seen = [(line["stage"], line["index"], line["gen_ai.tool.name"], line["argument_bytes"]) for line in lines]
-    assert seen == [("started", 0, "weather", 0), ("complete", 0, "weather", 15)]
+    seen = [
+        (line["stage"], line.get("gen_ai.tool.name"), line.get("argument_bytes", line.get("call_id"))) for line in lines
+    ]
+    assert seen == [
+        ("input function_call", "weather", "call_1"),
+        ("input function_call_output", None, "call_1"),
+        ("buffering", None, 8),
+        ("started", "weather", 0),
+        ("replaying", "weather", 8),
+        ("complete", "weather", 15),
+    ]
+    assert "Bern" not in log.getvalue()
+    assert "sunny" not in log.getvalue()
+
+
+@pytest.mark.usefixtures("settings")
+def test_arguments_that_are_no_json_are_told_without_their_text(server: MisbehavingUpstream, log: io.StringIO) -> None:
+    broken = {"index": 0, **CALL, "function": {"name": "weather", "arguments": '{"city": Bern'}}
+    server.script([Send(answer(frame({"role": "assistant", "tool_calls": [broken]}), *CALLS[1:]))])
+
+    ask(event(stream=True, tools=[WEATHER]))
+
+    assert request_line(log)["malformed_calls"] == ["weather"]
     assert "Bern" not in log.getvalue()
 
 

@@ -22,6 +22,7 @@ from toolwire.model.events import (
 )
 from toolwire.model.stage import Stage
 from toolwire.model.warnings import Warnings
+from toolwire.wire.json import is_object
 
 #: A batch of nothing but these comes from the end of the upstream's body, or from us, and from no frame.
 _ENDINGS = (TextEnd, ReasoningEnd, ToolCallEnd, ResponseEnd, StreamFailed)
@@ -39,6 +40,8 @@ class Figures:
     #: Of the calls, those that the model had written as text, by the format.
     recovered: Mapping[str, int] = field(default_factory=dict)
     argument_bytes: int = 0
+    #: The tools of calls whose arguments were no JSON object when they ended.
+    malformed_calls: list[str] = field(default_factory=list)
     ids_minted: int = 0
     #: Items for later turns that the store was asked to keep.
     stored_items: int = 0
@@ -59,6 +62,7 @@ class Figures:
         """Begins an attempt, of which there are these warnings: what was noted of one before it, of whose answer
         nothing was shown, is no longer true."""
         self.tool_names.clear()
+        self.malformed_calls.clear()
         self.calls = self.argument_bytes = self.ids_minted = self.repaired_frames = 0
         self.recovered = {}
         self.upstream_status = self.model = self.finish = self.usage = None
@@ -86,6 +90,7 @@ class NoteFigures(Stage):
 
     def __init__(self, figures: Figures) -> None:
         self._figures = figures
+        self._open: dict[int, tuple[str, list[str]]] = {}  # part index -> a function's name and arguments
 
     def take(self, batch: Batch) -> list[Batch]:
         """See `Stage`."""
@@ -93,10 +98,18 @@ class NoteFigures(Stage):
         for event in batch.events:
             if type(event) is ToolCallDelta:
                 figures.argument_bytes += len(event.fragment)
+                if event.index in self._open:
+                    self._open[event.index][1].append(event.fragment)
             elif type(event) is ToolCallStart:
                 figures.calls += 1
                 figures.ids_minted += event.provider_id is not None
                 figures.tool_names.append(event.name)
+                if event.kind == "function":
+                    self._open[event.index] = event.name, []
+            elif type(event) is ToolCallEnd:
+                name, arguments = self._open.pop(event.index, ("", ["{}"]))
+                if not is_object("".join(arguments)):
+                    figures.malformed_calls.append(name)
             elif type(event) is ResponseStart:
                 figures.model = event.model
             elif type(event) is Finish:

@@ -106,7 +106,7 @@ class ToolCallStart:
     """A tool call begins. `id` is the provider's (None if it sent none) until the exchange keeps or mints one.
     `has_state`: the answer has shown state, up to here, that its API's documented fields do not hold. `provider_id` is
     None until an id is minted, then the id that the provider gave the call ("" if none). `recovered`: the model wrote
-    the call as text."""
+    the call as text. `early_bytes`: how many bytes of its arguments came before its name, and were held."""
 
     index: int
     id: str | None
@@ -116,6 +116,7 @@ class ToolCallStart:
     has_state: bool = False
     provider_id: str | None = None
     recovered: bool = False
+    early_bytes: int = field(default=0, compare=False)
 
 
 class ToolCallDelta(Struct, frozen=True, gc=False):

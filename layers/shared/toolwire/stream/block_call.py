@@ -51,7 +51,7 @@ class BlockCall:
         call = self._call
         call.id, call.name = id or None, name
         part = call.part = self._next_part()
-        events.append(ToolCallStart(part, call.id, name, call.kind))
+        events.append(ToolCallStart(part, call.id, name, call.kind, early_bytes=len(call.arguments)))
         if call.arguments:
             events.append(ToolCallDelta(part, call.text()))
         for other in self._accumulator.calls[1:]:

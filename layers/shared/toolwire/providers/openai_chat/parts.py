@@ -130,7 +130,10 @@ class AnswerParts:
             self._say_state(events)
             call.part = self._next_part()
             self.announced.append(call)
-            events.append(ToolCallStart(call.part, call.id, call.name, call.kind, has_state=self._has_state))
+            early = len(call.arguments) - len(piece.encode("utf-8", "surrogatepass"))
+            events.append(
+                ToolCallStart(call.part, call.id, call.name, call.kind, has_state=self._has_state, early_bytes=early)
+            )
             if call.arguments:
                 events.append(ToolCallDelta(call.part, call.text()))
 

@@ -79,7 +79,7 @@ def open_exchange(
         attempts=preparation.attempts,
         state_seconds=settings.state_ttl_days * 86_400,
         answer_headers=admitted.rate_headers,
-        observer=watch or observe.call_lines(record.request_id),
+        observer=watch or observe.call_lines(record.request_id, client.request),
     )
     record.figures = exchange.figures
     record.charge = lambda calls: charge(tenant, calls, settings, time.time())

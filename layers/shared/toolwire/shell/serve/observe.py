@@ -35,6 +35,7 @@ from toolwire.shell.settings.configuration import SettingsError
 if TYPE_CHECKING:  # the catalog's function has no exchange and does not import one
     from toolwire.exchange.figures import Figures
     from toolwire.exchange.observer import Observer
+    from toolwire.model.request import ChatRequest
     from toolwire.shell.serve.watch import Watch
 
 SERVICE = "toolwire"
@@ -206,6 +207,7 @@ def _line(record: RequestRecord) -> dict[str, object]:
             "upstream_status": summary.upstream_status,
             "tool_calls": dict(names.most_common(_TOOL_NAMES)) or None,
             "argument_bytes": summary.argument_bytes or None,
+            "malformed_calls": list(map(short, summary.malformed_calls[:_TOOL_NAMES])) or None,
             "recovered_calls": dict(summary.recovered) or None,
             "ids_minted": summary.ids_minted or None,
             "stored_items": summary.stored_items or None,
@@ -252,14 +254,14 @@ def _write_metrics(record: RequestRecord) -> None:
     sys.stdout.write(f"{json.dumps(metrics.serialize_metric_set())}\n")
 
 
-def call_lines(request_id: str) -> Observer | None:
-    """What logs each tool call of an exchange as it begins and is complete; None unless the level is DEBUG."""
+def call_lines(request_id: str, request: ChatRequest) -> Observer | None:
+    """What logs the calls of an exchange, those of its history and each new one; None unless the level is DEBUG."""
     logger()
     if not logging.getLogger(SERVICE).isEnabledFor(logging.DEBUG):
         return None
     from toolwire.shell.serve.call_lines import CallLines
 
-    return CallLines(request_id)
+    return CallLines(request_id, request)
 
 
 def _metrics_wanted() -> bool:
