@@ -6,7 +6,9 @@ import io
 import json
 import logging
 import socket
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ import pytest
 from tests.shell.misbehaving_upstream import Close, MisbehavingUpstream, Reset, Send, Stall, Step, answer, chunk
 from tests.shell.upstream_client import client
 from toolwire.model.http import Head
-from toolwire.model.settings import BreakerRules, ProviderConfig, Retries, Settings, Tenant
+from toolwire.model.settings import BreakerRules, ProviderConfig, Retries, Settings, Tenant, TimeLimits
 from toolwire.shell.network import breaker
 from toolwire.shell.network.sockets import Timeouts
 from toolwire.shell.network.upstream import Upstream
@@ -454,3 +456,84 @@ def test_another_endpoint_answers_where_one_fails(
 
     assert {head.status for head in heads} <= {200, 429}
     assert len(server.requests) + len(second.requests) >= 3
+
+
+@pytest.mark.parametrize(
+    ("headers", "stream", "script", "message"),
+    [
+        ({"x-toolwire-first-byte-seconds": "0.1"}, True, [Stall()], "did not begin to answer within 0.1 s"),
+        ({"x-toolwire-total-seconds": "0.1"}, False, [Stall()], "did not finish within the time this request has"),
+        ({"x-toolwire-total-seconds": "0.1"}, True, broken(ROLE, how=Stall()), "did not finish within the time"),
+        ({"x-toolwire-idle-seconds": "0.1"}, True, broken(ROLE, how=Stall()), "sent nothing more for 0.1 s"),
+    ],
+)
+def test_a_client_shortens_what_an_answer_may_take(
+    headers: dict[str, str],
+    stream: bool,
+    script: Sequence[Step],
+    message: str,
+    configured: Configured,
+    server: MisbehavingUpstream,
+) -> None:
+    configured()
+    server.script(script)
+
+    _, body = ask(stream=stream, headers=headers)
+
+    assert message in body.decode()
+
+
+def test_attempts_and_pauses_are_part_of_the_total(configured: Configured, server: MisbehavingUpstream) -> None:
+    configured(retries=Retries(attempts=9), tenant=Tenant(time_limits=TimeLimits(total_seconds=0.4)))
+    server.script(*[refused(503, retry_after_ms="150")] * 9)
+
+    head, _ = ask()
+
+    assert head.status == 503
+    assert len(server.requests) <= 3
+
+
+def test_of_requests_at_once_as_many_as_are_allowed_are_served(
+    configured: Configured, server: MisbehavingUpstream, second: MisbehavingUpstream
+) -> None:
+    """The provider has one slot, the tenant two; each is given back however its request ends."""
+    first = ProviderConfig("acme", "openai_chat", f"{server.url}/v1", concurrent_requests=1)
+    configured(
+        endpoints={"acme": (first,)},
+        fallbacks={"acme/m": ("twin/m",)},
+        tenant=Tenant(concurrent_requests=2),
+    )
+    held = threading.Event()
+    server.script([Stall(held), *whole(COMPLETION)], refused(400))
+    second.script(*[[Stall(held), *whole(COMPLETION)]] * 2)
+    with ThreadPoolExecutor(3) as pool:
+        under_way = [pool.submit(ask)]
+        server.wait_for_requests(1)
+        under_way.append(pool.submit(ask))
+        second.wait_for_requests(1)
+        head, body = ask()
+        held.set()
+        answers = [dict(each.result()[0].headers)["x-toolwire-target"] for each in under_way]
+
+    assert answers == ["acme/m", "twin/m"]
+    assert (head.status, json.loads(body)["error"]["code"]) == (429, "too_many_concurrent_requests")
+    assert dict(head.headers)["retry-after"] == "1"
+    assert ask()[0].status == 400
+    server.script(whole(COMPLETION))
+    assert dict(ask()[0].headers)["x-toolwire-target"] == "acme/m"
+
+
+def test_a_provider_without_a_free_slot_and_nobody_else_to_ask(
+    configured: Configured, server: MisbehavingUpstream
+) -> None:
+    configured(endpoints={"acme": (ProviderConfig("acme", "openai_chat", server.url, concurrent_requests=1),)})
+    held = threading.Event()
+    server.script([Stall(held), *whole(COMPLETION)])
+    with ThreadPoolExecutor(1) as pool:
+        under_way = pool.submit(ask)
+        server.wait_for_requests(1)
+        head, body = ask()
+        held.set()
+        assert under_way.result()[0].status == 200
+
+    assert (head.status, json.loads(body)["error"]["code"]) == (503, "provider_busy")

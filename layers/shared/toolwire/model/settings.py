@@ -7,6 +7,21 @@ from typing import Literal
 
 from toolwire.model.limits import PRESET_2API, PRESET_AGENTS, Limits
 
+#: The longest that an answer, or a pause in one, may be allowed to take, in seconds: what Lambda allows.
+MOST_SECONDS = 900
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimits:
+    """How long an answer may take, in seconds; None: as long as is usual."""
+
+    #: To the head of a streamed answer.
+    first_byte_seconds: float | None = None
+    #: Between two pieces of it.
+    idle_seconds: float | None = None
+    #: For all of it.
+    total_seconds: float | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class ProviderConfig:
@@ -38,6 +53,9 @@ class ProviderConfig:
     models: tuple[tuple[str, str], ...] = ()
     #: How many new conversations it gets, beside those of the provider's other endpoints.
     weight: int = 1
+    time_limits: TimeLimits = TimeLimits()
+    #: How many requests it is sent at once; None: any number.
+    concurrent_requests: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +112,9 @@ class Tenant:
     tool_choice_not_honored: Literal["warn", "error"] | None = None
     #: The models that are asked where the request's own fails and has no fallback of its own.
     fallback: tuple[str, ...] = ()
+    time_limits: TimeLimits = TimeLimits()
+    #: How many requests are served at once; None: any number.
+    concurrent_requests: int | None = None
     #: Whether the chat door keeps to the whole contract of the reference document 2api: the preset of that name.
     contract_2api: bool = False
 

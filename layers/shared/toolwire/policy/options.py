@@ -5,6 +5,7 @@
     x-toolwire-recover-text-calls        on | off
     x-toolwire-events                    standard | extended
     x-toolwire-fallback                  models, or off: read by `exchange.plan`
+    x-toolwire-total-seconds, ...        read by `exchange.time_limits`
 
 No provider gets them. An unknown name or value is refused: otherwise a mistyped option would go unnoticed.
 """
@@ -23,7 +24,15 @@ from toolwire.model.request import RequestOptions
 _PREFIX = "x-toolwire-"
 
 #: Headers of this prefix that are read elsewhere: the mark on the gateway's own requests, and where a request may go.
-_NOT_OPTIONS = frozenset({"x-toolwire-hop", "x-toolwire-fallback"})
+_NOT_OPTIONS = frozenset(
+    {
+        "x-toolwire-hop",
+        "x-toolwire-fallback",
+        "x-toolwire-first-byte-seconds",
+        "x-toolwire-idle-seconds",
+        "x-toolwire-total-seconds",
+    }
+)
 
 _SWITCH = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
 

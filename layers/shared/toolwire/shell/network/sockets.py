@@ -17,11 +17,12 @@ import socket
 import ssl
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import httpcore
 
+from toolwire.model.settings import TimeLimits
 from toolwire.shell.network.chunk_joiner import ChunkJoiner
 from toolwire.shell.serve.output import current_output
 
@@ -55,6 +56,14 @@ class Timeouts:
     first_byte: float = 120.0
     #: Between two reads of the body.
     idle: float = 240.0
+
+    def within(self, limits: TimeLimits) -> Timeouts:
+        """The same with these limits where they are set."""
+        return replace(
+            self,
+            first_byte=limits.first_byte_seconds or self.first_byte,
+            idle=limits.idle_seconds or self.idle,
+        )
 
 
 class StaleConnection(httpcore.ReadError):

@@ -36,6 +36,7 @@ from toolwire.model.errors import (
     UpstreamTruncated,
 )
 from toolwire.model.http import UpstreamRequest
+from toolwire.model.settings import TimeLimits
 from toolwire.shell.network.sockets import Attempt, Backend, StaleConnection, Timeouts
 from toolwire.shell.settings.configuration import SettingsError
 
@@ -45,6 +46,8 @@ _KEEP_IDLE = 240.0
 
 #: Where hashed certificates may be beside OpenSSL's own directory: Fedora's family, Amazon Linux included.
 _HASHED_DIRECTORIES = ("/etc/pki/ca-trust/extracted/pem/directory-hash",)
+
+_USUAL = TimeLimits()
 
 _TRANSPORT_ERRORS = (TimeoutError, httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError)
 
@@ -70,16 +73,25 @@ class Upstream:
         self._unproxied = _unproxied()
 
     def send(
-        self, request: UpstreamRequest, *, expires: float, while_waiting: Callable[[], None] | None = None
+        self,
+        request: UpstreamRequest,
+        *,
+        expires: float,
+        limits: TimeLimits = _USUAL,
+        while_waiting: Callable[[], None] | None = None,
     ) -> UpstreamResponse:
         """Send the request and read the answer's head, whatever its status.
 
-        `expires` is the moment (of `now`) at which the whole answer must be there. `while_waiting` is called once the
-        request is sent, if the answer is not there at once. Raises the errors of this module.
+        `expires` is the moment (of `now`) at which the whole answer must be there; `limits` may bring it forward.
+        `while_waiting` is called once the request is sent, if the answer is not there at once. Raises the errors of
+        this module.
         """
-        fresh = False
+        fresh, timeouts = False, self._timeouts
+        if limits != _USUAL:
+            timeouts = timeouts.within(limits)
+            expires = min(expires, self._now() + (limits.total_seconds or expires))
         while True:
-            attempt = Attempt(self._timeouts, expires, self._now, streams=request.stream, fresh=fresh)
+            attempt = Attempt(timeouts, expires, self._now, streams=request.stream, fresh=fresh)
             attempt.while_waiting = while_waiting
             message = _message(request, attempt)
             host = _address(message.url)

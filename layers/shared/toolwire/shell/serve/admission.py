@@ -19,10 +19,12 @@ from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.plan import plan_for
 from toolwire.exchange.prepare import check_loop, prepare
 from toolwire.exchange.routing import check_door
+from toolwire.model.errors import RequestError
 from toolwire.model.http import Headers, HttpRequest
 from toolwire.model.settings import Settings, Tenant
 from toolwire.shell.access.keys import authenticate
 from toolwire.shell.access.rates import admit, charge
+from toolwire.shell.access.slots import slots
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.attempts import Preparation
 from toolwire.shell.serve.watch import watched_clock, watched_ids
@@ -62,9 +64,11 @@ def open_exchange(
     client, target = prepare(door, request, settings, tenant, partial(with_known_model, record=record))
     record.target = target
     plan = plan_for(client, target, settings, random.random)
-    preparation = Preparation(client, plan, settings, record)
+    preparation = Preparation(client, plan, seconds, settings, record)
+    _take_slot(tenant, settings, seconds, record)
+    record.held.append(preparation.give_back)
     found = recall(client.request, record)
-    attempt = preparation.first(found, seconds)
+    attempt = preparation.first(found)
     now: Callable[[], float] = time.time
     new_id: Callable[[int], str] = _new_id
     if watch is not None:
@@ -84,6 +88,23 @@ def open_exchange(
     record.figures = exchange.figures
     record.charge = lambda calls: charge(tenant, calls, settings, time.time())
     return exchange, preparation
+
+
+def _take_slot(tenant: Tenant, settings: Settings, seconds: float, record: observe.RequestRecord) -> None:
+    """Takes one of the tenant's slots until the request is over. Raises RequestError (429)."""
+    most = tenant.concurrent_requests
+    if most is None:
+        return
+    slot = slots(settings.rates_table).take(f"tenant#{tenant.name}", most, seconds)
+    if slot is None:
+        raise RequestError(
+            f"{most} requests at once are allowed for this key's tenant, and are under way.",
+            status=429,
+            code="too_many_concurrent_requests",
+            retry=None,
+            retry_after="1",
+        )
+    record.held.append(slot)
 
 
 def _new_id(length: int) -> str:

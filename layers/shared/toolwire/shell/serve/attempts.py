@@ -15,34 +15,45 @@ from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.plan import Plan
 from toolwire.exchange.prepare import ClientRequest
 from toolwire.exchange.retries import Attempts
+from toolwire.exchange.time_limits import asked_limits, limits_for
 from toolwire.model.errors import GatewayError, UpstreamError
-from toolwire.model.settings import Settings, Target
+from toolwire.model.settings import ProviderConfig, Settings, Target, TimeLimits
 from toolwire.providers.hosts import DEMO
 from toolwire.shell.access.credentials import credential
+from toolwire.shell.access.slots import GiveBack, slots
 from toolwire.shell.network.breaker import breaker_for
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.output import current_output
 
 #: What keeps a target from being asked, whatever the request is: the next one may do.
-OF_THE_TARGET = frozenset({"missing_credential", "credential_unavailable", "upstream_unavailable"})
+OF_THE_TARGET = frozenset({"missing_credential", "credential_unavailable", "upstream_unavailable", "provider_busy"})
 
 
 class Preparation:
-    """Prepares the attempts of one request."""
+    """Prepares the attempts of one request, whose answer must be there in `seconds`."""
 
-    def __init__(self, client: ClientRequest, plan: Plan, settings: Settings, record: observe.RequestRecord) -> None:
-        self._client, self._plan, self._record = client, plan, record
+    def __init__(
+        self, client: ClientRequest, plan: Plan, seconds: float, settings: Settings, record: observe.RequestRecord
+    ) -> None:
+        """Raises RequestError for a time limit that is none."""
+        self._client, self._plan, self._settings, self._record = client, plan, settings, record
+        self._asked = asked_limits(client.http.headers)
+        totals = (seconds, self._asked.total_seconds, client.tenant.time_limits.total_seconds)
+        self._seconds = min(total for total in totals if total is not None)
+        #: The moment of `time.monotonic` at which the answer must be there.
+        self.expires = time.monotonic() + self._seconds
         self._breaker = breaker_for(settings, several=bool(plan.more))
+        self._slot: GiveBack | None = None
         self._found = NOTHING_FOUND
         self.attempts: Attempts | None = None
 
-    def first(self, found: Found, seconds: float) -> Attempt:
-        """The attempt at the first target that can be asked; the answer must be there in so many seconds. `found`: what
-        the store had of earlier turns. Raises GatewayError."""
+    def first(self, found: Found) -> Attempt:
+        """The attempt at the first target that can be asked. `found`: what the store had of earlier turns. Raises
+        GatewayError."""
         plan, self._found = self._plan, found
         if plan.most == 1:
             return self._prepared(plan.first)
-        ends_at = time.time() + min(plan.retries.seconds, seconds)
+        ends_at = time.time() + min(plan.retries.seconds, self._seconds)
         self.attempts = Attempts(plan, ends_at, time.time, random.random)
         failed = None
         while True:
@@ -68,8 +79,13 @@ class Preparation:
                     return None
                 pause(instead.pause)
 
+    def limits(self, target: Target) -> TimeLimits:
+        """How long the target may take."""
+        return limits_for(target.provider, self._client.tenant, self._asked)
+
     def ended(self, exchange: Exchange) -> None:
-        """Tells the breaker how an attempt has ended."""
+        """An attempt has ended: its slot is free, and the breaker hears of it."""
+        self.give_back()
         if self._breaker is None:
             return
         error = exchange.error
@@ -79,11 +95,30 @@ class Preparation:
         elif exchange.over:
             self._breaker.ended(exchange.attempt.target, failed=False)
 
+    def give_back(self) -> None:
+        """Gives the provider's slot back, if one is held."""
+        if self._slot is not None:
+            slot, self._slot = self._slot, None
+            slot()
+
+    def _take_slot(self, provider: ProviderConfig) -> None:
+        """Raises UpstreamError."""
+        most = provider.concurrent_requests
+        if most is None:
+            return
+        self._slot = slots(self._settings.rates_table).take(f"provider#{provider.name}", most, self._seconds)
+        if self._slot is None:
+            message = f"The provider {provider.name!r} is sent {most} requests at once, and has them."
+            raise UpstreamError(message, code="provider_busy", status=503, retry_after="1")
+
     def _prepared(self, target: Target) -> Attempt:
         """Raises GatewayError."""
+        self.give_back()
         self._record.target = target
         attempt = prepare_attempt(self._client, _listening(target), credential(target.provider), self._found)
+        self._take_slot(target.provider)
         if self._breaker is not None and (wait := self._breaker.claim(attempt.target)):
+            self.give_back()
             raise _unavailable(target, wait)
         self._record.begin_attempt(attempt.target)
         if (watch := observe.current_watch.get()) is not None:
@@ -109,9 +144,11 @@ def go_on(exchange: Exchange, preparation: Preparation, record: observe.RequestR
     record.attempt_failed(failed, following.pause)
     pause(following.pause)
     attempt = preparation.following()
-    if attempt is not None:
-        exchange.begin(attempt)
-    return attempt is not None
+    if attempt is None:
+        record.target = exchange.attempt.target
+        return False
+    exchange.begin(attempt)
+    return True
 
 
 def pause(seconds: float) -> None:

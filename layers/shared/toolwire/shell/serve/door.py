@@ -8,7 +8,6 @@ yields none.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from importlib import import_module
@@ -86,18 +85,16 @@ def _answer(door: Door, event: dict[str, Any], context: Any, record: observe.Req
     """The exchange's answer or its request's tokens, or the door's error where there is no exchange."""
     try:
         request = http_request(event)
-        seconds = seconds_left(context)
-        expires = time.monotonic() + seconds
-        exchange, preparation = open_exchange(door, request, seconds, record)
-        document = _counted(door.count_renderer(request), exchange, expires, record)
-        document = document or _compacted(door.compaction(request), exchange, expires, record)
+        exchange, preparation = open_exchange(door, request, seconds_left(context), record)
+        document = _counted(door.count_renderer(request), exchange, preparation.expires, record)
+        document = document or _compacted(door.compaction(request), exchange, preparation.expires, record)
     except Exception as failure:  # noqa: BLE001 - a request is answered, whatever happens
         error = _as_gateway_error(failure, record)
         record.failed(error)
         head = error_head(error, "application/json", record.request_id)
         document = head, door.render_error(error, record.request_id)
     if document is None:
-        yield from _relay(exchange, preparation, expires, record)
+        yield from _relay(exchange, preparation, record)
         return
     head, body = document
     record.status = head.status
@@ -136,9 +133,7 @@ def _document_head(exchange: Exchange, warnings: Warnings, record: observe.Reque
     return Head(200, fields)
 
 
-def _relay(
-    exchange: Exchange, preparation: Preparation, expires: float, record: observe.RequestRecord
-) -> Iterator[Head | bytes]:
+def _relay(exchange: Exchange, preparation: Preparation, record: observe.RequestRecord) -> Iterator[Head | bytes]:
     """Sends the exchange's requests and carries the answer, until either side ends it."""
     output = current_output.get()
     early_head = exchange.early_head()
@@ -149,7 +144,7 @@ def _relay(
             if exchange.following is not None and not go_on(exchange, preparation, record):
                 yield from _sent(exchange, exchange.give_up(), record)
                 return
-            yield from _asked(exchange, expires, record)
+            yield from _asked(exchange, preparation, record)
             preparation.ended(exchange)
     except ClientGone:
         raise
@@ -162,19 +157,20 @@ def _relay(
         yield from _sent(exchange, ending, record)
 
 
-def _asked(exchange: Exchange, expires: float, record: observe.RequestRecord) -> Iterator[Head | bytes]:
+def _asked(exchange: Exchange, preparation: Preparation, record: observe.RequestRecord) -> Iterator[Head | bytes]:
     """Sends the exchange's request and carries the answer to its end, or as far as it comes."""
     try:
-        yield from _carried(exchange, expires, record)
+        yield from _carried(exchange, preparation, record)
     except UpstreamError as broken:
         yield from _sent(exchange, exchange.receive_end(broken), record)
 
 
-def _carried(exchange: Exchange, expires: float, record: observe.RequestRecord) -> Iterator[Head | bytes]:
+def _carried(exchange: Exchange, preparation: Preparation, record: observe.RequestRecord) -> Iterator[Head | bytes]:
     """Sends the exchange's request and carries the answer to its end. Raises UpstreamError."""
     request = outgoing(exchange, exchange.upstream_request)
     warm = current_store().warm if record.tools else None  # a call's id may have to be stored
-    with upstream().send(request, expires=expires, while_waiting=warm) as answer:
+    limits = preparation.limits(exchange.attempt.target)
+    with upstream().send(request, expires=preparation.expires, limits=limits, while_waiting=warm) as answer:
         if answer.status == 401:
             credentials.refused(exchange.attempt.target.provider)
         yield from _sent(exchange, exchange.receive_head(answer.status, answer.headers), record)

@@ -79,6 +79,8 @@ class RequestRecord:
     attempt_began: float = field(init=False, default=0.0)
     #: Counts the answer's calls against the tenant's rates, once.
     charge: Callable[[int], None] | None = None
+    #: What the request holds, and gives back when it is over.
+    held: list[Callable[[], None]] = field(default_factory=list)
     store_error: str | None = None
     store_read_ms: float | None = None
     store_write_ms: float | None = None
@@ -165,7 +167,9 @@ def unexpected(failure: Exception, request_id: str) -> InternalError:
 
 
 def finish(record: RequestRecord) -> None:
-    """Writes the request's line and its metrics."""
+    """Gives back what the request holds, and writes its line and its metrics."""
+    for give_back in record.held:
+        give_back()
     record.charge_calls()
     if record.figures is not None and record.figures.error is not None and record.outcome == "ok":
         record.failed(record.figures.error)

@@ -36,7 +36,15 @@ from toolwire.providers import WIRES
 from toolwire.providers.address import MINTED
 from toolwire.providers.hosts import DEFAULT_REGION, DEMO, HOSTS, Host
 from toolwire.providers.profiles import PROFILES
-from toolwire.shell.settings.resilience import breaker_of, check_fallbacks, endpoints_of, fallbacks_of, retries_of
+from toolwire.shell.settings.resilience import (
+    LoadSection,
+    breaker_of,
+    check_fallbacks,
+    endpoints_of,
+    fallbacks_of,
+    retries_of,
+    time_limits_of,
+)
 from toolwire.shell.settings.sections import SettingsError as SettingsError
 from toolwire.shell.settings.sections import Text, one_of, read_section, read_text
 from toolwire.shell.settings.tenants import tenant_from
@@ -76,7 +84,7 @@ class _Tenants(Struct, forbid_unknown_fields=True):
     default: dict[str, object] = {}
 
 
-class _Provider(Struct, forbid_unknown_fields=True):
+class _Provider(LoadSection, forbid_unknown_fields=True):
     """The keys of one [providers.NAME] section."""
 
     wire: Text | UnsetType = UNSET
@@ -250,6 +258,8 @@ def _provider(
         key_header=texts["key_header"],
         scope=texts["scope"],
         models=tuple(keys.models.items()),
+        time_limits=time_limits_of(keys, default.time_limits),
+        concurrent_requests=None if keys.concurrent_requests is UNSET else keys.concurrent_requests,
     )
 
 

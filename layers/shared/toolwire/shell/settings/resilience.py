@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -15,8 +16,31 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from toolwire.exchange.plan import MOST_ATTEMPTS, MOST_FALLBACKS
 from toolwire.exchange.routing import route
 from toolwire.model.errors import RequestError
-from toolwire.model.settings import BreakerRules, Retries, Settings
+from toolwire.model.settings import MOST_SECONDS, BreakerRules, Retries, Settings, TimeLimits
 from toolwire.shell.settings.sections import SettingsError, Text, given, read_section
+
+#: The most requests at once that can be set: each is an entry of one item of the table.
+MOST_AT_ONCE = 1000
+
+Seconds = Annotated[int, Meta(ge=1, le=MOST_SECONDS)]
+AtOnce = Annotated[int, Meta(ge=1, le=MOST_AT_ONCE)]
+
+
+class LoadSection(Struct, forbid_unknown_fields=True):
+    """The keys of a provider and of a tenant that bound what answers may take."""
+
+    first_byte_seconds: Seconds | UnsetType = UNSET
+    idle_seconds: Seconds | UnsetType = UNSET
+    total_seconds: Seconds | UnsetType = UNSET
+    concurrent_requests: AtOnce | UnsetType = UNSET
+
+
+LIMITS = tuple(name for name in LoadSection.__struct_fields__ if name != "concurrent_requests")
+
+
+def time_limits_of(section: Struct, default: TimeLimits) -> TimeLimits:
+    """The time limits of a section, on top of the default's."""
+    return replace(default, **{name: float(value) for name, value in given(section).items() if name in LIMITS})
 
 
 class RetriesSection(Struct, forbid_unknown_fields=True):
@@ -35,7 +59,7 @@ class BreakerSection(Struct, forbid_unknown_fields=True):
 
 
 class EndpointSection(Struct, forbid_unknown_fields=True):
-    """The keys of one of a provider's endpoints, beside `weight` those of its section that may differ."""
+    """The keys of one of a provider's endpoints: beside `weight` those of its section that may differ."""
 
     weight: Annotated[int, Meta(ge=1, le=100)] | UnsetType = UNSET
     base_url: Text | UnsetType = UNSET

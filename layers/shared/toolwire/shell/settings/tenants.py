@@ -14,6 +14,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from toolwire.doors import DOORS
 from toolwire.model.settings import Tenant
+from toolwire.shell.settings.resilience import LIMITS, AtOnce, Seconds, time_limits_of
 from toolwire.shell.settings.sections import Text, given, one_of, read_section
 from toolwire.shell.settings.tenant_policy import PolicySection, policy_of, with_our_names
 
@@ -32,6 +33,11 @@ class TenantSection(PolicySection, forbid_unknown_fields=True):
     tool_calls_per_minute: _Rate | UnsetType = UNSET
     store_state: bool | UnsetType = UNSET
     fallback: list[Text] | UnsetType = UNSET
+    # Those of `LoadSection`: a Struct has one base with fields.
+    first_byte_seconds: Seconds | UnsetType = UNSET
+    idle_seconds: Seconds | UnsetType = UNSET
+    total_seconds: Seconds | UnsetType = UNSET
+    concurrent_requests: AtOnce | UnsetType = UNSET
 
 
 def tenant_from(values: Mapping[str, object], at: str, default: Tenant | None = None) -> Tenant:
@@ -43,5 +49,7 @@ def tenant_from(values: Mapping[str, object], at: str, default: Tenant | None = 
     for door in section.doors or ():
         one_of(door, DOORS, f"{at}.doors")
     fields = {key: tuple(value) if isinstance(value, list) else value for key, value in given(section).items()}
-    fields = with_our_names({key: value for key, value in fields.items() if key not in ("preset", "limits")}, at)
-    return replace(default or Tenant(), **{**policy_of(section, at), **fields})
+    own = {key: value for key, value in fields.items() if key not in ("preset", "limits", *LIMITS)}
+    default = default or Tenant()
+    own["time_limits"] = time_limits_of(section, default.time_limits)
+    return replace(default, **{**policy_of(section, at), **with_our_names(own, at)})

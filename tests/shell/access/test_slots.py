@@ -1,0 +1,96 @@
+"""Requests at once: as many as are allowed, in this process and in a table, also when a holder dies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.shell.access.test_rates import create_rates_table
+from toolwire.shell.access import slots as module
+from toolwire.shell.access.slots import MemorySlots, Slots, TableSlots
+from toolwire.shell.network import aws
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def moto(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+    monkeypatch.setattr(module, "_PATIENCE_SECONDS", 30.0)
+    aws.forget_clients()
+    with pytest.importorskip("moto").mock_aws():
+        create_rates_table("rates")
+        yield
+    aws.forget_clients()
+
+
+@pytest.fixture(params=["memory", pytest.param("moto", marks=pytest.mark.integration)])
+def slots(request: pytest.FixtureRequest) -> Slots:
+    if request.param == "memory":
+        return MemorySlots()
+    request.getfixturevalue("moto")
+    return TableSlots("rates", Clock())
+
+
+def test_as_many_as_are_allowed_and_one_more_for_each_that_ends(slots: Slots) -> None:
+    held = [slots.take("tenant#acme", 2, 60) for _ in range(3)]
+
+    assert [slot is not None for slot in held] == [True, True, False]
+    assert slots.take("tenant#other", 1, 60) is not None
+    assert held[0] is not None
+    held[0]()
+    assert slots.take("tenant#acme", 2, 60) is not None
+    assert slots.take("tenant#acme", 2, 60) is None
+
+
+@pytest.mark.parametrize("slots", ["memory"], indirect=True)
+def test_of_many_at_once_exactly_as_many_as_are_allowed(slots: Slots) -> None:
+    with ThreadPoolExecutor(16) as pool:
+        held = list(pool.map(lambda _: slots.take("k", 5, 60), range(200)))
+
+    assert sum(slot is not None for slot in held) == 5
+
+
+@pytest.mark.integration
+def test_a_lease_whose_holder_died_ends(moto: None) -> None:
+    clock = Clock()
+    slots = TableSlots("rates", clock)
+    assert slots.take("k", 1, 60) is not None
+    assert slots.take("k", 1, 60) is None
+    clock.now += 62
+
+    late = slots.take("k", 1, 60)
+
+    assert late is not None
+    assert slots.take("k", 1, 60) is None
+    late()
+    late = slots.take("k", 1, 60)
+    assert late is not None
+
+
+@pytest.mark.integration
+def test_a_table_that_is_not_there_refuses_nobody(moto: None) -> None:
+    slots = TableSlots("absent")
+    held = [slots.take("k", 1, 60) for _ in range(3)]
+    assert None not in held
+    for give_back in held:
+        assert give_back is not None
+        give_back()
+
+
+def test_memory_keeps_nothing_of_slots_that_were_given_back() -> None:
+    slots = MemorySlots()
+    for number in range(100):
+        give_back = slots.take(f"k{number}", 1, 60)
+        assert give_back is not None
+        give_back()
+    assert not slots._taken
