@@ -27,7 +27,7 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 
 from toolwire.exchange.routing import route
 from toolwire.model.errors import RequestError
@@ -95,7 +95,7 @@ class _Provider(LoadSection, forbid_unknown_fields=True):
     api_version: Text | UnsetType = UNSET
     key_header: Text | UnsetType = UNSET
     scope: Text | UnsetType = UNSET
-    models: dict[str, Text] = {}
+    models: dict[str, Text] = field(default_factory=dict)
 
 
 def load_settings(
