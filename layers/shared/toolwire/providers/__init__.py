@@ -18,6 +18,7 @@ A host that speaks a wire we have is no code at all: a row in `hosts.py`, and on
 
 from __future__ import annotations
 
+from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -134,6 +135,14 @@ def load_provider(wire: str) -> Provider:
 
 
 def profile_of(target: Target) -> Profile:
-    """The profile of a configured provider; an unnamed one is a plain compatible host, with the rules of its model."""
-    name = target.provider.profile or "compatible"
+    """The profile of a configured provider. One that names none has that of the known host at its address; at any other
+    address it is a plain compatible host, with the rules of its model."""
+    name = target.provider.profile or _profile_at(target.provider.base_url)
     return PROFILES[profile_for_model(target.known_as) if name == "compatible" else name]
+
+
+@lru_cache(maxsize=64)
+def _profile_at(base_url: str) -> str:
+    from toolwire.providers.hosts import HOSTS
+
+    return next((host.profile for host in HOSTS if host.profile and base_url.startswith(host.base_url)), "compatible")

@@ -60,6 +60,7 @@ class AnthropicMessages(Provider):
     schemas = SCHEMAS
     lanes = frozenset({DIALECT})
     judges_results = True
+    may_write_calls_as_text = True
     any_model = "claude"
     shown_headers = ("anthropic-ratelimit-",)
 

@@ -35,6 +35,7 @@ _VERSION = "bedrock-2023-05-31"
 class BedrockMessages(AnthropicMessages):
     """See `providers.Provider`."""
 
+    may_write_calls_as_text = False  # the vendor's own models
     any_model = "anthropic.claude"
 
     def family(self, target: Target) -> Family:

@@ -87,6 +87,7 @@ class OpenAIResponses(Provider):
     schemas = SCHEMAS
     lanes = frozenset({DIALECT})
     judges_results = True
+    may_write_calls_as_text = True
     carried_members = SHARED_MEMBERS
 
     def build_request(
