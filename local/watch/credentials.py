@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from toolwire.doors import CONVERSATION_HEADERS
+
 #: Stands for a value that is not kept.
 NOT_KEPT = "(not kept)"
 
@@ -16,12 +18,14 @@ content-type date etag expect expires host keep-alive origin pragma request-id r
 strict-transport-security transfer-encoding user-agent vary via x-app x-conversation-id
 x-envoy-upstream-service-time x-goog-api-client x-request-id x-robots-tag x-should-retry version
 """
-_PLAIN = frozenset(_PLAIN_WORDS.split())
+#: Those that the gateway reads itself too: a replay without them would be another.
+_PLAIN = frozenset((*_PLAIN_WORDS.split(), *CONVERSATION_HEADERS))
 _PLAIN_BEGINNINGS = ("anthropic-", "openai-", "x-stainless-", "x-toolwire-", "x-ratelimit-", "access-control-")
 _PLAIN_QUERY = frozenset({"alt", "$alt", "api-version", "beta"})
 
 #: A credential is at least this long; what is shorter is a word ("none") that a text may well contain.
 _SECRET_CHARS = 8
+_SECRET_NAME = re.compile(r"(?i)auth|key|token|secret|cookie|password|credential")
 _SCHEME = re.compile(r"(?i)^(bearer|basic|aws4-hmac-sha256)\s+")
 
 
@@ -44,8 +48,9 @@ def kept_url(url: str) -> str:
 
 
 def secrets_of(headers: Iterable[tuple[str, str]], url: str = "") -> set[bytes]:
-    """The credentials themselves, so that they can be blotted out where a provider repeats one."""
-    values = [_SCHEME.sub("", value) for name, value in headers if not is_plain(name)]
+    """The credentials themselves, so that they can be blotted out where a provider repeats one. Of headers only those
+    whose name says that they hold one: any other's value may be a word that stands in every answer."""
+    values = [_SCHEME.sub("", value) for name, value in headers if _SECRET_NAME.search(name) and not is_plain(name)]
     values += [value for name, value in parse_qsl(urlsplit(url).query) if name not in _PLAIN_QUERY]
     return {value.encode("utf-8", "surrogatepass") for value in values if len(value) >= _SECRET_CHARS}
 

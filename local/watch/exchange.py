@@ -26,8 +26,6 @@ from toolwire.shell.serve.observe import RequestRecord, call_lines
 from toolwire.shell.serve.output import Carrier, Output
 from toolwire.shell.serve.watch import Watch
 
-_moment = time.monotonic
-
 #: Bytes that are held of one exchange; what comes after them is not seen.
 MOST_EXCHANGE_BYTES = 32 << 20
 
@@ -78,7 +76,7 @@ class SeenExchange(Watch):
         #: Whether it was too large to be held whole.
         self.cut = False
         #: Bytes that are held, nearly.
-        self.size = len(event.get("body") or "")
+        self.size = 2 * len(event.get("body") or "")  # as text, and as what was read of it
         self._started = time.monotonic()
         self._changed = changed
         self._secrets = secrets_of((event.get("headers") or {}).items())
@@ -121,13 +119,7 @@ class SeenExchange(Watch):
 
     def upstream_data(self, data: bytes) -> None:
         """See `Observer`."""
-        if (
-            self.size < MOST_EXCHANGE_BYTES
-        ):  # as `_note`, which this and the two like it would spend half of its time in
-            self.size += len(data) + 100
-            self.notes.append(Note(_moment() - self._started, "data", data))
-        else:
-            self.cut = True
+        self._note("data", data, len(data))
 
     def upstream_end(self, error: GatewayError | None) -> None:
         """See `Observer`."""
@@ -135,9 +127,7 @@ class SeenExchange(Watch):
 
     def batch(self, batch: Batch) -> None:
         """See `Observer`."""
-        if self.size < MOST_EXCHANGE_BYTES:
-            self.size += 400
-            self.notes.append(Note(_moment() - self._started, "batch", batch))
+        self._note("batch", batch, 400)
         if self._lines is not None:
             self._lines.batch(batch)
 
@@ -154,11 +144,7 @@ class SeenExchange(Watch):
 
     def wrote(self, data: bytes) -> None:
         """Some of the body is on its way to the client."""
-        if self.size < MOST_EXCHANGE_BYTES:
-            self.size += len(data) + 100
-            self.notes.append(Note(_moment() - self._started, "sent", data))
-        else:
-            self.cut = True
+        self._note("sent", data, len(data))
 
     def closed(self, refused: GatewayError | None = None) -> None:
         """The request is over. `refused`: the server itself has answered it."""
@@ -171,7 +157,7 @@ class SeenExchange(Watch):
             self.cut = True
             return
         self.size += size + 100
-        self.notes.append(Note(_moment() - self._started, kind, what))
+        self.notes.append(Note(time.monotonic() - self._started, kind, what))
 
     # ------------------------------------------------------------ what can be asked then
 

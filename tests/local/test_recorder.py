@@ -24,6 +24,7 @@ from local.watch.exchanges import Exchanges
 from local.watch.recorder import Recorder, expected_files
 from local.watch.redaction import redacted
 from tests.local.serving import serving
+from toolwire.doors import CONVERSATION_HEADERS
 from toolwire.model.errors import UpstreamTimeout
 from toolwire.shell.network import breaker
 from toolwire.shell.serve.replay import replay
@@ -171,6 +172,17 @@ def test_a_host_that_is_down_and_a_request_that_is_refused(gateway: Gateway) -> 
     headers, _ = gateway.ask(path, {**body, "model": "nowhere/some"})
     refused = replays(gateway.recorded(headers))
     assert refused.answers == ()
+
+
+@pytest.mark.parametrize("header", CONVERSATION_HEADERS)
+def test_headers_that_the_gateway_reads_are_kept(gateway: Gateway, header: str) -> None:
+    """Claude Code names its conversation in one."""
+    path, body = DOORS["messages"]
+    name = "ad71c9eb-9dc9-4612-93c4-8d5ad3b4d5df"
+    headers, _ = gateway.ask(path, {**body, "model": "demo/openai"}, **{header: name})
+
+    assert headers["x-conversation-id"] == name
+    replays(gateway.recorded(headers))
 
 
 @pytest.mark.parametrize("stream", [False, True])
