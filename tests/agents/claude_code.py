@@ -21,6 +21,7 @@ from typing import Any
 
 from tests.agents.mcp_tools import NAMES
 from tests.agents.real_files import pdf, png
+from tests.agents.recordings import failures, recorded
 from tests.gateway import awaited_port, free_port, gateway, running
 from tests.reference import SHARED
 
@@ -238,7 +239,12 @@ def _blocks(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def main() -> int:
     """Holds every talk with every model. Returns the exit status."""
     program, failed = installed(), 0
-    with tempfile.TemporaryDirectory() as place, bench(Path(place)) as config, gateway(Path(place), config) as base:
+    with (
+        tempfile.TemporaryDirectory() as place,
+        recorded(Path(place) / "recordings") as recordings,
+        bench(Path(place)) as config,
+        gateway(Path(place), config) as base,
+    ):
         pairs = [(model, talk) for model in MODELS for talk in DEMO_TALKS]
         pairs += [(model, talk) for model in BENCH_MODELS for talk in BENCH_TALKS] if config else []
         for number, (model, talk) in enumerate(pairs):
@@ -247,6 +253,7 @@ def main() -> int:
             faults = hold(program, base, model, talk, folder)
             failed += bool(faults)
             print(f"{model:34} {talk.name:18} {'; '.join(faults) or 'ok'}", flush=True)  # noqa: T201 - a program
+        failed += failures(recordings)
     return 1 if failed else 0
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.agents.claude_code import BENCH_MODELS, bench
+from tests.agents.recordings import failures, recorded
 from tests.gateway import gateway
 
 VERSION = "0.171.0"
@@ -159,7 +160,12 @@ def _faults(model: str, talk: Talk, lines: list[dict[str, Any]], notes: Path) ->
 def main() -> int:
     """Holds every talk with every model. Returns the exit status."""
     program, failed = installed(), 0
-    with tempfile.TemporaryDirectory() as place, bench(Path(place)) as config, gateway(Path(place), config) as base:
+    with (
+        tempfile.TemporaryDirectory() as place,
+        recorded(Path(place) / "recordings") as recordings,
+        bench(Path(place)) as config,
+        gateway(Path(place), config) as base,
+    ):
         pairs = [(model, talk) for model in MODELS for talk in TALKS]
         pairs += [(model, talk) for model in OTHERS for talk in OTHER_TALKS] if config else []
         for model, talk in pairs:
@@ -168,6 +174,7 @@ def main() -> int:
             faults = hold(program, base, model, talk, folder)
             failed += bool(faults)
             print(f"{model:34} {talk.name:20} {'; '.join(faults) or 'ok'}", flush=True)  # noqa: T201 - a program
+        failed += failures(recordings)
     return 1 if failed else 0
 
 
