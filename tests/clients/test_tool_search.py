@@ -163,3 +163,14 @@ def test_tools_that_are_added_on_the_way_can_be_called_everywhere(place: int, de
         return
     assert "list_rows" in found.tools
     assert "More tools can be called now: `list_rows`" in json.dumps(found.body)
+
+
+@pytest.mark.parametrize("wire", sorted(MODELS))
+def test_the_header_that_goes_with_them_reaches_hosts_of_the_api(wire: str) -> None:
+    """OpenAI reads the body in Codex's newer form by it, and refuses it without."""
+    lite = {"x-openai-internal-codex-responses-lite": "true", "openai-organization": "org"}
+    body = json.dumps({"model": "m", "input": [ADDED, USER]}).encode()
+    exchange = driver.open_exchange(body, door="responses", wire=wire, profile=None, model=MODELS[wire], headers=lite)
+    sent = dict(exchange.upstream_request.headers)
+    assert (sent.get("x-openai-internal-codex-responses-lite") == "true") == (wire not in FOREIGN)
+    assert "openai-organization" not in sent

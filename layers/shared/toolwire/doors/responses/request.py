@@ -53,6 +53,10 @@ _COMPACT = "/responses/compact"
 #: Warning: see `docs/operations.md`.
 _REFERENCE_LEFT_OUT = "item_reference_left_out"
 
+#: Headers that say how the body is to be read: Codex tells its newer models' tools in `input` with it, and OpenAI
+#: refuses their members without it.
+_OWN_HEADERS = frozenset({"x-openai-internal-codex-responses-lite"})
+
 #: What stands for a history that OpenAI keeps.
 _STORED_HISTORY = ("previous_response_id", "conversation", "prompt")
 
@@ -67,7 +71,8 @@ class ResponsesDoor(Door):
     base_url = "the base URL of an OpenAI client ends in /v1"
 
     def parse_request(self, request: HttpRequest) -> ChatRequest:
-        return parse_request(request.body)
+        own = tuple((name, value) for name, value in request.headers.items() if name in _OWN_HEADERS)
+        return replace(parse_request(request.body), headers=own)
 
     def compaction(self, request: HttpRequest) -> Compaction | None:
         return Compaction(whole_compaction, no_compaction) if request.path == _COMPACT else None

@@ -101,7 +101,8 @@ class OpenAIResponses(Provider):
             pairs = _members(request, target, profile, warnings)
         body = write_object(pairs)
         key = key_headers(target.provider, credential, "authorization")
-        return post_json(url_of(target, "/responses"), body, stream=request.stream, headers=key), warnings
+        headers = (*(request.headers if fields is not None else ()), *key)
+        return post_json(url_of(target, "/responses"), body, stream=request.stream, headers=headers), warnings
 
     def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
         return ResponsesDecoder(asked)
