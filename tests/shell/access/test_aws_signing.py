@@ -106,7 +106,7 @@ def test_credentials_of_a_profile(monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 @pytest.mark.parametrize(
     ("profile", "words"),
     [
-        (None, r"AWS_PROFILE.*AWS_BEARER_TOKEN_BEDROCK"),
+        (None, r"AWS_ACCESS_KEY_ID.*AWS_PROFILE.*role\.$"),
         ("absent", r"The config profile \(absent\) could not be found\.$"),
     ],
 )

@@ -44,8 +44,7 @@ def _credentials(profile: str | None) -> Any:
         ) from error
     if found is None:
         raise _unavailable(
-            "there are none in the environment (AWS_ACCESS_KEY_ID), in a profile (AWS_PROFILE) or from a role, nor a "
-            "Bedrock API key (AWS_BEARER_TOKEN_BEDROCK)"
+            "there are none in the environment (AWS_ACCESS_KEY_ID), in a profile (AWS_PROFILE), or from a role"
         )
     return found
 
