@@ -3,13 +3,15 @@
     python -m local.secret_admin openai --stack toolwire < key.txt
 
 The secret's name is the stack's SecretPrefix and the provider's name, which is where a deployed gateway looks. The same
-command again replaces it; running functions use the new one within five minutes.
+command again replaces it; running functions use the new one within five minutes. In place of a key there may be the
+JSON document from which a cloud's access tokens are minted.
 """
 
 from __future__ import annotations
 
 import argparse
 import getpass
+import json
 import re
 import sys
 from collections.abc import Sequence
@@ -45,7 +47,7 @@ def main(argv: Sequence[str]) -> int:
         print("secret: a provider's name is made of a-z, 0-9, '.', '_' and '-'", file=sys.stderr)
         return 1
     credential = _read().strip()
-    if credential[:1] == "{" or not _CREDENTIAL.fullmatch(credential):
+    if not _is_cloud_document(credential) and (credential[:1] == "{" or not _CREDENTIAL.fullmatch(credential)):
         print("secret: standard input must hold the provider's key alone, on one line", file=sys.stderr)
         return 1
     try:
@@ -56,6 +58,15 @@ def main(argv: Sequence[str]) -> int:
         return 1
     print(f"secret: {name} is stored; the gateway uses it within five minutes")
     return 0
+
+
+def _is_cloud_document(text: str) -> bool:
+    """Whether it is what access tokens are minted from: see `toolwire/shell/access/cloud_tokens`."""
+    try:
+        document = json.loads(text)
+    except ValueError:
+        return False
+    return isinstance(document, dict) and bool(document.keys() & {"type", "tenant_id"})
 
 
 def _read() -> str:

@@ -48,6 +48,17 @@ def test_a_provider_answers_with_the_new_key_within_the_time_of_the_cache(
     assert "planted" not in out + err
 
 
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    "document", ['{\n "type": "service_account",\n "x": 1}', '{"tenant_id":"t","client_secret":"s"}']
+)
+def test_what_tokens_are_minted_from_is_stored_as_it_is(
+    stack: FakeCloudFormation, monkeypatch: pytest.MonkeyPatch, document: str
+) -> None:
+    assert give(monkeypatch, document + "\n", "vertex") == 0
+    assert read_secret("toolwire/vertex") == document
+
+
 @pytest.mark.parametrize(
     ("text", "arguments"),
     [

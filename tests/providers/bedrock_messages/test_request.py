@@ -67,11 +67,13 @@ def test_the_frame() -> None:
         ("advanced-tool-use-2025-11-20", None, ["tool-search-tool-2025-10-19"], []),
         ("oauth-2025-04-20,effort-2025-11-24", None, ["effort-2025-11-24"], ["beta_left_out:oauth-2025-04-20"]),
         ("fast-mode-2026-02-01", None, None, ["beta_left_out:fast-mode-2026-02-01"]),
+        ("advanced-tool-use-2025-11-20,tool-search-tool-2025-10-19", None, ["tool-search-tool-2025-10-19"], []),
         (None, ["a-2025-01-01"], ["a-2025-01-01"], []),
+        (None, "a-2025-01-01", "a-2025-01-01", []),
         ("b-2025-01-01", ["a-2025-01-01", "b-2025-01-01"], ["b-2025-01-01", "a-2025-01-01"], []),
     ],
 )
-def test_betas_are_a_member(header: str | None, member: Any, told: list[str] | None, warnings: list[str]) -> None:
+def test_betas_are_a_member(header: str | None, member: Any, told: Any, warnings: list[str]) -> None:
     body = json.dumps(json.loads(HI) | ({"anthropic_beta": member} if member else {})).encode()
     upstream, warned = sent(body, {"anthropic-beta": header} if header else {})
     assert (json.loads(upstream.body).get("anthropic_beta"), warned) == (told, warnings)

@@ -48,8 +48,8 @@ def in_body(
     yield "anthropic_version", dump(version)
     named = [value for name, value in own if name == BETA_HEADER]
     for name, value in members:
-        if name == _BETA_MEMBER:  # of a client that speaks to such a cloud
-            named += _texts(value)
+        if name == _BETA_MEMBER and (texts := _texts(value)) is not None:  # of a client that speaks to such a cloud
+            named += texts
         elif name not in ("model", "stream"):
             yield name, value
     if betas := list(known_betas(named, warnings)):
@@ -58,11 +58,9 @@ def in_body(
 
 def known_betas(named: Iterable[str], warnings: Warnings) -> Iterator[str]:
     """The betas in values of the header by the clouds' names, each once, without those that they have not."""
-    for name in dict.fromkeys(word for value in named for word in value.replace(" ", "").split(",") if word):
-        if (known := BETAS.get(name, name)) is not None:
-            yield known
-        else:
-            warnings.add(f"beta_left_out:{name}")
+    words = [word for value in named for word in value.replace(" ", "").split(",") if word]
+    warnings.add(*(f"beta_left_out:{word}" for word in words if BETAS.get(word, word) is None))
+    yield from dict.fromkeys(known for word in words if (known := BETAS.get(word, word)) is not None)
 
 
 def is_published(target: Target) -> bool:
@@ -88,8 +86,9 @@ def prediction(
     return post_json(url, body, stream=stream, headers=(*([(BETA_HEADER, betas)] if betas else ()), *key))
 
 
-def _texts(value: bytes) -> list[str]:
+def _texts(value: bytes) -> list[str] | None:
+    """The texts in a list of them; None for anything else, which is the cloud's to refuse."""
     try:
         return msgspec.json.decode(value, type=list[str])
     except msgspec.DecodeError:
-        return []
+        return None
