@@ -53,7 +53,6 @@ WIRES: dict[str, Callable[[Sequence[str]], bytes]] = {
 
 #: Fragments -> the arguments of each call, and whether something was said twice, or in a string.
 FRAGMENTS: dict[str, tuple[list[str], list[str], bool]] = {
-    "null": (["null"], ["{}"], False),
     "an empty list": (["[]"], ["{}"], False),
     "in a string": ([json.dumps(PARIS)[:7], json.dumps(PARIS)[7:]], [PARIS], True),
     "pieces": ([PARIS[:5], PARIS[5:]], [PARIS], False),

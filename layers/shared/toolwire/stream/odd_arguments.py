@@ -6,15 +6,15 @@ import msgspec
 
 from toolwire.wire.json import is_object
 
-#: How such arguments begin: `null`, `[]`, or a string that holds the text of an object.
-BEGINS = ("n", "[", '"')
-_NOTHING = ("", "null", "[]")
+#: How such arguments begin: `[]`, or a string that holds the text of an object. `null`, as Groq writes it, stays.
+BEGINS = ("[", '"')
+_NOTHING = ("", "[]")
 
 
 def meant(text: str) -> tuple[str, bool]:
     """The arguments that a host means by a whole text, and whether they were the text of a JSON string.
 
-    `null`, `[]` and an empty string are no arguments. A text that means nothing else is returned as it is.
+    `[]` and an empty string are no arguments. A text that means nothing else is returned as it is.
     """
     if "".join(text.split()) in _NOTHING:
         return "", False
