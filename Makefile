@@ -138,7 +138,7 @@ lock: .venv/dev.stamp  ## bring the locks up to date with pyproject.toml
 	sed -i "s/ ; python_full_version < '3.14'//" layers/shared/requirements.txt # which Python it is for, its Makefile knows
 	$(LOCK) --group google-keys --constraints requirements/dev.txt --no-emit-package pycparser \
 		--output-file layers/shared/requirements-google-keys.txt
-	sed -i 's/ ; platform_python_implementation[^\\]*//' layers/shared/requirements-google-keys.txt
+	sed -i 's/ ; platform_python_implementation[^\\]*/ /' layers/shared/requirements-google-keys.txt
 	$(LOCK) --group sam --output-file requirements/sam.txt
 LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--no-emit-index-url --custom-compile-command 'make lock'
