@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import math
 import os
 import signal
 import socket
@@ -48,8 +49,10 @@ from toolwire.shell.store.current import current_store, use_store
 FUNCTION_SECONDS = 600.0
 #: Seconds a connection may be silent while a request is awaited or read.
 IDLE_SECONDS = 120.0
-#: Seconds that requests in progress get to end when the server is stopped.
-STOP_SECONDS = 5.0
+#: Seconds that requests in progress get to end when the server is stopped. Containers are killed after ten.
+STOP_SECONDS = 8.0
+#: Seconds after them in which an answer that was ended tells its client so.
+_LAST_WORDS_SECONDS = 1.0
 
 #: Where the inspector's pages are.
 INSPECTOR = "/_toolwire"
@@ -79,6 +82,8 @@ class LocalServer(socketserver.ThreadingTCPServer):
         self.exchanges = exchanges
         #: Whether exchanges may be looked at with a browser of this machine.
         self.inspects = inspects
+        #: When answers that are under way end, a moment of `time.monotonic`: never, until the server is stopped.
+        self.stops_at = math.inf
         self._connections: dict[socket.socket, bool] = {}
         self._changed = threading.Condition()
 
@@ -112,14 +117,22 @@ class LocalServer(socketserver.ThreadingTCPServer):
             self._connections[connection] = busy
             self._changed.notify()
 
+    @property
+    def under_way(self) -> int:
+        """How many requests are being answered."""
+        with self._changed:
+            return sum(self._connections.values())
+
     def drain(self, seconds: float = STOP_SECONDS) -> None:
-        """After the end of `serve_forever`: closes idle connections and gives requests in progress time to end."""
+        """After the end of `serve_forever`: closes idle connections and gives requests in progress time to end. What
+        has not ended then gets its API's error."""
         self.server_close()
+        self.stops_at = time.monotonic() + seconds
         with self._changed:
             for connection, busy in self._connections.items():
                 if not busy:
                     _hang_up(connection)
-            self._changed.wait_for(lambda: not any(self._connections.values()), seconds)
+            self._changed.wait_for(lambda: not any(self._connections.values()), seconds + _LAST_WORDS_SECONDS)
 
 
 class Connection:
@@ -135,7 +148,7 @@ class Connection:
         """Answers requests until either side ends the connection."""
         try:
             set_up(self._socket, IDLE_SECONDS)
-            while self._serve_one():
+            while self._serve_one() and self._server.stops_at == math.inf:
                 self._server.mark(self._socket, busy=False)
         except (OSError, ClientGone):
             pass  # the client hung up; there is nobody to tell
@@ -216,6 +229,7 @@ class Connection:
         context: LocalContext,
     ) -> bool:
         request_id = context.aws_request_id
+        output.stops_at = lambda: self._server.stops_at
         try:
             deliver(handler(event, context), output)
             if not output.head_sent:
@@ -343,9 +357,21 @@ def _serve(host: str, port: int) -> int:
     try:
         server.serve_forever()
     except KeyboardInterrupt:
-        started = time.monotonic()
-        server.drain()
-        print(f"toolwire: stopped after {time.monotonic() - started:.1f} s", flush=True)
+        return _stop(server)
+    return 0
+
+
+def _stop(server: LocalServer) -> int:
+    """Lets requests end, until it is interrupted once more. Returns the exit status."""
+    started = time.monotonic()
+    if count := server.under_way:
+        print(f"toolwire: {count} under way, for {STOP_SECONDS:g} s at most; Ctrl-C again ends them now", flush=True)
+    try:
+        server.drain(STOP_SECONDS)
+    except KeyboardInterrupt:
+        print(f"toolwire: stopped at once, with {server.under_way} under way", flush=True)
+        return 130
+    print(f"toolwire: stopped after {time.monotonic() - started:.1f} s", flush=True)
     return 0
 
 

@@ -218,14 +218,16 @@ class WatchedOutput(Output):
         if data:
             self._seen.wrote(data)
 
-    def on_silence(self, early_head: Head, keep_alive: Callable[[], bytes]) -> None:
+    def on_silence(
+        self, early_head: Head, keep_alive: Callable[[], bytes], commit_seconds: float | None = None
+    ) -> None:
         """See `Output`."""
 
         def told() -> bytes:
             self._seen.left("silence")
             return keep_alive()
 
-        super().on_silence(early_head, told)
+        super().on_silence(early_head, told, commit_seconds)
 
 
 @dataclass(slots=True)

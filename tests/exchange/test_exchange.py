@@ -258,6 +258,35 @@ def test_an_answer_after_an_early_head() -> None:
         assert read(body).content == "x"
 
 
+def test_a_document_may_begin_with_white_space() -> None:
+    exchange = opened(request(streamed=False))
+    head = exchange.early_head()
+    assert (head.status, dict(head.headers)["content-type"]) == (200, "application/json")
+    alive = exchange.keep_alive() + exchange.keep_alive()
+    exchange.receive_head(200, {"content-type": "application/json"})
+    exchange.receive_data(whole({"content": "x"}))
+
+    actions = exchange.receive_end()
+
+    assert not any(isinstance(action, Head) for action in actions)
+    body = alive + b"".join(action.data for action in actions if isinstance(action, Send))
+    assert json.loads(body)["choices"][0]["message"]["content"] == "x"
+
+
+@pytest.mark.parametrize("door", ["chat", "responses", "messages", "native"])
+def test_a_failure_behind_a_documents_head_is_the_doors_error(door: str) -> None:
+    told = {"messages": [{"role": "user", "content": "Hi"}]} if door != "responses" else {"input": "Hi"}
+    more = {"max_tokens": 9} if door == "messages" else {}
+    exchange = driver.open_exchange(json.dumps({"model": "m", **told, **more}).encode(), door=door)
+    alive = exchange.keep_alive()
+
+    actions = refuse(exchange)
+
+    (send,) = actions
+    assert isinstance(send, Send)
+    assert "slow down" in json.loads(alive + send.data)["error"]["message"]
+
+
 def test_a_keep_alive_changes_nothing_at_any_moment() -> None:
     upstream = stream(ROLE, text("x"), opening(0, "call_a", "time"), fragment(0, "{}"), CALLS, TOTAL)
     plain = told(opened(request(usage=True)), upstream).body

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import re
 import signal
 import socket
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.local.serving import get
+from tests.shell.misbehaving_upstream import MisbehavingUpstream, Send, Stall, chunk
 from toolwire.pages.paths import served
 
 pytestmark = pytest.mark.enable_socket
@@ -38,6 +40,7 @@ def program(functions: Path, *arguments: str, **env: str) -> Iterator[subprocess
     code = (
         "import sys, pathlib, local.server as server;"
         "server.FUNCTIONS = pathlib.Path(sys.argv[1]);"
+        "server.STOP_SECONDS = 1.0;"
         "sys.exit(server.main(sys.argv[2:]))"
     )
     process = subprocess.Popen(
@@ -52,6 +55,49 @@ def program(functions: Path, *arguments: str, **env: str) -> Iterator[subprocess
             yield process
         finally:
             process.kill()
+
+
+@pytest.fixture
+def server() -> Iterator[MisbehavingUpstream]:
+    with MisbehavingUpstream() as started:
+        yield started
+
+
+@contextmanager
+def serving_slowly(
+    upstream: MisbehavingUpstream, folder: Path, stream: bool
+) -> Iterator[tuple[subprocess.Popen[str], http.client.HTTPResponse | Later]]:
+    """The server with an answer under way whose provider stalls."""
+    config = folder / "toolwire.toml"
+    config.write_text(f'[providers.acme]\nwire = "openai_chat"\nbase_url = "{upstream.url}/v1"\n')
+    delta = {"id": "c", "created": 1, "model": "m", "choices": [{"index": 0, "delta": {"content": "Hello"}}]}
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+    first = head + chunk(b"data: %b\n\n" % json.dumps(delta).encode())
+    upstream.script([*([Send(first)] if stream else []), Stall()])
+    with program(ROOT / "functions", "--port", "0", "--config", str(config), LOG_FORMAT="json") as process:
+        assert process.stdout is not None
+        banner = "".join(iter(process.stdout.readline, "Ctrl-C stops it.\n"))
+        host, _, port = banner.split()[3].removeprefix("http://").removesuffix("/v1").rpartition(":")
+        body = {"model": "acme/m", "messages": [{"role": "user", "content": "Hi"}], "stream": stream}
+        with closing(http.client.HTTPConnection(host, int(port), timeout=10)) as client:
+            client.request("POST", "/v1/chat/completions", json.dumps(body))
+            assert upstream.wait_for_requests(1)
+            if stream:
+                yield process, client.getresponse()
+            else:
+                yield process, Later(client)
+
+
+class Later:
+    """An answer that has no head before it is read."""
+
+    def __init__(self, client: http.client.HTTPConnection) -> None:
+        self._client = client
+
+    def read(self) -> bytes:
+        answer = self._client.getresponse()
+        self.status = answer.status
+        return answer.read()
 
 
 class TestProgram:
@@ -80,6 +126,39 @@ class TestProgram:
         assert "demo/openai, demo/responses, demo/compatible" in banner
         assert "openai" in next(line for line in banner.splitlines() if line.startswith("  with key"))
         assert "sk-secret" not in banner
+
+    @pytest.mark.parametrize("stream", [True, False], ids=["stream", "json"])
+    def test_what_is_under_way_ends_with_its_apis_error(
+        self, stream: bool, server: MisbehavingUpstream, tmp_path: Path
+    ) -> None:
+        with serving_slowly(server, tmp_path, stream) as (process, answer):
+            process.send_signal(signal.SIGTERM)
+            body = answer.read()
+            out, errors = process.communicate(timeout=10)
+
+        assert process.returncode == 0
+        assert "1 under way, for 1 s at most" in out
+        assert "stopped after" in out
+        assert errors == ""
+        if stream:
+            assert b"Hello" in body
+            assert b"[DONE]" not in body
+        error = json.loads(body.split(b"data: ")[-1])["error"]
+        assert (error["code"], answer.status) == ("gateway_stopping", 200 if stream else 503)
+        assert (
+            json.loads(next(line for line in out.splitlines() if '"error_code"' in line))["outcome"] == "internal_error"
+        )
+
+    def test_a_second_interrupt_ends_it_at_once(self, server: MisbehavingUpstream, tmp_path: Path) -> None:
+        with serving_slowly(server, tmp_path, stream=True) as (process, _):
+            process.send_signal(signal.SIGINT)
+            assert process.stdout is not None
+            next(line for line in process.stdout if "under way" in line)
+            process.send_signal(signal.SIGINT)
+            out, _ = process.communicate(timeout=10)
+
+        assert process.returncode == 130
+        assert "stopped at once, with 1 under way" in out
 
     def test_a_proxy_that_cannot_be_used_is_said_in_one_line(self) -> None:
         with program(ROOT / "functions", "--port", "0", HTTPS_PROXY="socks5://user:secret@127.0.0.1:1") as process:

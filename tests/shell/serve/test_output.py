@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import socket
 import threading
 import time
@@ -10,9 +11,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from toolwire.model.errors import ClientGone
+from toolwire.model.errors import ClientGone, InternalError
 from toolwire.model.http import Head
 from toolwire.shell.serve.output import (
+    DOCUMENT_COMMIT_SECONDS,
     FLUSH_BYTES,
     Answer,
     Output,
@@ -315,6 +317,26 @@ class TestKeepAlive:
         at(20)
 
         assert asked == [110.0, 120.0]
+
+    def test_a_document_waits_longer_for_its_head(self, scene: Scene, at: Callable[[float], bytes]) -> None:
+        scene.output.on_silence(HEAD, lambda: b" ", DOCUMENT_COMMIT_SECONDS)
+        assert at(239.9) == b""
+        assert at(240) == b"<200> "
+        assert at(249.9) == b""
+        assert at(250) == b" "
+        assert DOCUMENT_COMMIT_SECONDS < 300  # when API Gateway ends a silent response
+
+    def test_an_answer_ends_when_its_process_stops(self, scene: Scene) -> None:
+        stops_at = [math.inf]
+        scene.output.stops_at = lambda: stops_at[0]
+        with pytest.raises(TimeoutError):
+            scene.output.before_block(scene.reads_upstream, scene.clock.now)
+        stops_at[0] = scene.clock.now
+
+        with pytest.raises(InternalError) as caught:
+            scene.output.before_block(scene.reads_upstream, math.inf)
+
+        assert (caught.value.code, caught.value.status) == ("gateway_stopping", 503)
 
     def test_the_poll_wakes_for_it(self, scene: Scene) -> None:
         output = Output(scene.carrier, keep_alive_seconds=0.05, first_commit_seconds=0.1)

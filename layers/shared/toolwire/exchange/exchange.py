@@ -148,8 +148,8 @@ class Exchange:
         assert self.error is not None
         return self.fail(self.error)
 
-    def early_head(self) -> Head | None:
-        """The head to commit when the client must not wait longer for the upstream; None where that cannot be."""
+    def early_head(self) -> Head:
+        """The head to commit when the client must not wait longer for the upstream."""
         return self._answer.writer.early_head()
 
     def keep_alive(self) -> bytes:

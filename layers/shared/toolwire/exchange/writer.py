@@ -36,8 +36,8 @@ class Writer(Protocol):
     def fail(self, error: GatewayError, held: list[Batch]) -> list[Action]:
         """`held`: what the client may still be shown, in front of an error event."""
 
-    def early_head(self) -> Head | None:
-        """The head to commit when the client must not wait longer for the upstream; None where that cannot be."""
+    def early_head(self) -> Head:
+        """The head to commit when the client must not wait longer for the upstream."""
 
     def keep_alive(self) -> bytes:
         """Bytes that show life and change nothing. Whoever asks has committed a head, this one or the early one."""
@@ -109,21 +109,26 @@ class DocumentWriter:
         """See the module."""
         if not data:
             return []
+        if self._heads.sent:  # early, and the stages may have had more to warn of since then: the log has it
+            return [Send(data)]
         self._heads.sent = True
         return [self._heads.head(200, DOCUMENT), Send(data)]
 
     def fail(self, error: GatewayError, held: list[Batch]) -> list[Action]:  # noqa: ARG002 - a document is whole or an error
-        """See the module."""
+        """See the module. Behind a head that was committed, the error is a body with status 200."""
+        if self._heads.sent:
+            return [Send(self._door.render_error(error, self._context.request_id))]
         self._heads.sent = True
         return error_answer(error, self._door, self._heads, self._context.request_id)
 
-    def early_head(self) -> Head | None:
-        """A document's head comes with it."""
-        return None
+    def early_head(self) -> Head:
+        """See `Writer`."""
+        return self._heads.head(200, DOCUMENT)
 
     def keep_alive(self) -> bytes:
-        """Nothing of a document can be sent before it."""
-        return b""
+        """See `Writer`: white space, which may stand before any JSON."""
+        self._heads.sent = True
+        return b" "
 
 
 def writer_for(turn: Turn, attempt: Attempt, stages: Stages, heads: Heads) -> Writer:

@@ -25,7 +25,7 @@ from toolwire.shell.serve import observe
 from toolwire.shell.serve.admission import open_exchange
 from toolwire.shell.serve.attempts import Preparation, go_on
 from toolwire.shell.serve.outgoing import outgoing, upstream
-from toolwire.shell.serve.output import Answer, current_output
+from toolwire.shell.serve.output import DOCUMENT_COMMIT_SECONDS, Answer, current_output
 from toolwire.shell.serve.proxy_event import IGNORED, error_head, http_request, is_proxy_event, request_id
 from toolwire.shell.settings.configuration import SettingsError, current_settings
 from toolwire.shell.store.current import current_store
@@ -136,9 +136,9 @@ def _document_head(exchange: Exchange, warnings: Warnings, record: observe.Reque
 def _relay(exchange: Exchange, preparation: Preparation, record: observe.RequestRecord) -> Iterator[Head | bytes]:
     """Sends the exchange's requests and carries the answer, until either side ends it."""
     output = current_output.get()
-    early_head = exchange.early_head()
-    if output is not None and early_head is not None:
-        output.on_silence(early_head, exchange.keep_alive)
+    if output is not None:
+        commit_seconds = None if exchange.client.request.stream else DOCUMENT_COMMIT_SECONDS
+        output.on_silence(exchange.early_head(), exchange.keep_alive, commit_seconds)
     try:
         while exchange.unanswered:
             if exchange.following is not None and not go_on(exchange, preparation, record):

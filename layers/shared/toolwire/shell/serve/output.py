@@ -21,7 +21,7 @@ from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any, Protocol
 
-from toolwire.model.errors import ClientGone
+from toolwire.model.errors import ClientGone, InternalError
 from toolwire.model.http import Head, Headers
 
 #: Bytes in the buffer that are sent without waiting for the upstream to pause.
@@ -30,6 +30,11 @@ FLUSH_BYTES = 8 << 10
 KEEP_ALIVE_SECONDS = 10.0
 #: Seconds from the request on after which status 200 is committed although the upstream has said nothing.
 FIRST_COMMIT_SECONDS = 15.0
+#: The same for an answer that is one JSON document: its status is not known before its end, so it is committed only
+#: before API Gateway would end a silent response, which it does after 300 s.
+DOCUMENT_COMMIT_SECONDS = 240.0
+#: Seconds after which a waiting answer sees that its process is to stop, where it can be told.
+_LOOK_SECONDS = 0.25
 #: Seconds in which a client must take at least one byte of what it is sent.
 SEND_SECONDS = 30.0
 #: One poll, at most; then it is asked for again. A deadline may be infinite, poll's argument may not.
@@ -81,11 +86,14 @@ class Output:
         self.head_sent = False
         #: Bytes have left, so the answer can no longer be replaced by another one.
         self.begun = False
+        #: Gives the moment (of the clock) at which answers that are under way end with an error; None: there is none.
+        self.stops_at: Callable[[], float] | None = None
         self._carrier = carrier
         self._headers = headers  # of every head, behind its own
         self._clock = clock
         self._keep_alive_seconds = keep_alive_seconds
-        self._commit_at = clock() + first_commit_seconds
+        self._began = clock()
+        self._commit_at = self._began + first_commit_seconds
         self._quiet_since = clock()
         self._waiting_head: Head | None = None
         self._buffer: list[bytes] = []
@@ -122,9 +130,14 @@ class Output:
             whole = self._buffered if failure is None else None
             self._send(self._take(whole) + self._carrier.end(failure))
 
-    def on_silence(self, early_head: Head, keep_alive: Callable[[], bytes]) -> None:
-        """Says what a streaming answer sends when nothing was sent for long; without it silence stays silent."""
+    def on_silence(
+        self, early_head: Head, keep_alive: Callable[[], bytes], commit_seconds: float | None = None
+    ) -> None:
+        """Says what an answer sends when nothing was sent for long; without it silence stays silent. The head is
+        committed when the request is `commit_seconds` old; None: when it is as old as this output says."""
         self._silence = early_head, keep_alive
+        if commit_seconds is not None:
+            self._commit_at = self._began + commit_seconds
 
     def before_block(self, upstream: socket.socket, deadline: float, events: int = select.POLLIN) -> None:
         """Flushes, then waits until `upstream` is readable (data, end or error), or what else `events` (of poll) asks
@@ -142,7 +155,7 @@ class Output:
             now = self._clock()
             if now >= deadline:
                 raise TimeoutError
-            next_moment = min(deadline, self._break_silence(now))
+            next_moment = min(deadline, self._break_silence(now), self._next_look(now))
             if self._poll(upstream, next_moment - self._clock(), events):
                 return
 
@@ -150,6 +163,15 @@ class Output:
         """Flushes, and keeps the client company for so long."""
         with suppress(TimeoutError):
             self._wait(None, self._clock() + seconds)
+
+    def _next_look(self, now: float) -> float:
+        """When to see again whether the process is to stop. Raises InternalError when it is time to."""
+        if self.stops_at is None:
+            return math.inf
+        if now >= self.stops_at():
+            message = "The gateway is stopping, and the answer had no more time to end. Send the request again."
+            raise InternalError(message, code="gateway_stopping", status=503)
+        return now + _LOOK_SECONDS
 
     def _take(self, length: int | None) -> bytes:
         """Empties the buffer into bytes for the wire."""

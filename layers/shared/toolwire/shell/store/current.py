@@ -1,6 +1,7 @@
 """The store of this process.
 
     STORE         memory | dynamodb; unset: dynamodb where STORE_TABLE is set, else memory
+    STORE_MEMORY_MB   what the store in memory holds at most, 1 to 4096 (16): its oldest items go first
     STORE_TABLE   the table's name; its keys are `conversation_id` and `tool_call_id`, its TTL attribute `expires_at`
 
 `memory` ends with its process. Where DynamoDB is, and with which credentials, is AWS's configuration
@@ -16,7 +17,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from toolwire.shell.settings.sections import SettingsError
-from toolwire.shell.store.store import MemoryStore, Store
+from toolwire.shell.store.store import MEMORY_BYTES, MEMORY_ITEMS, MemoryStore, Store
 
 _TABLE_NAME = re.compile(r"[A-Za-z0-9_.-]{3,255}")
 
@@ -32,7 +33,9 @@ def open_store(env: Mapping[str, str], *, clock: Callable[[], float] = time.time
         case "memory":
             if table:
                 raise SettingsError("STORE_TABLE: names a table that STORE=memory would not use; unset one of them.")
-            return MemoryStore(clock=clock)
+            megabytes = _memory_megabytes(env)
+            items = MEMORY_ITEMS * megabytes // (MEMORY_BYTES >> 20)
+            return MemoryStore(most_items=items, most_bytes=megabytes << 20, clock=clock)
         case "dynamodb":
             if not table:
                 raise SettingsError("STORE_TABLE: is not set; STORE=dynamodb needs the table's name.")
@@ -40,6 +43,13 @@ def open_store(env: Mapping[str, str], *, clock: Callable[[], float] = time.time
 
             return DynamoDbStore(table, clock=clock)
     raise SettingsError(f"STORE: {kind!r} is not known; write memory or dynamodb (the local server has moto, too).")
+
+
+def _memory_megabytes(env: Mapping[str, str]) -> int:
+    text = env.get("STORE_MEMORY_MB", "").strip() or str(MEMORY_BYTES >> 20)
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 4096:
+        raise SettingsError("STORE_MEMORY_MB: write a whole number of megabytes from 1 to 4096.")
+    return int(text)
 
 
 @functools.cache

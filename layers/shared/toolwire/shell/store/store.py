@@ -23,7 +23,7 @@ WARM_SECONDS = 4.0
 MOST_ITEM_BYTES = 400 * 1024
 
 #: What the memory store holds before its oldest items go.
-MEMORY_ITEMS, MEMORY_BYTES = 100_000, 64 * 1024 * 1024
+MEMORY_ITEMS, MEMORY_BYTES = 20_000, 16 << 20
 
 #: Bytes that a number counts: DynamoDB's most for 38 digits.
 _NUMBER_BYTES = 21
