@@ -97,7 +97,7 @@ def test_an_exchange_is_seen_live_opened_sent_elsewhere_and_copied(url: str, pag
 
     first = page.url
     page.fill("#model", "demo/anthropic")
-    page.click("text=Send >> nth=-1")
+    page.click(".actions form button")
     page.wait_for_selector("h2:has-text('Beside the other')")
     page.wait_for_selector("#exchange:not([data-running])")
     assert page.url != first

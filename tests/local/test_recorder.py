@@ -406,6 +406,17 @@ def test_what_the_client_was_sent_while_it_waited_is_replayed(before_head: bool)
     assert replay(waited).head.status == 200
 
 
+def test_pieces_are_those_that_came() -> None:
+    whole = load_scenario(EVENTS / "one_call_stream").answers[0]
+    sizes = (1, 700, len(whole.body) - 701)
+    came = Recording(200, whole.headers, whole.body, "complete", None, tuple((0.1, size) for size in sizes))
+
+    assert [len(piece) for piece in came.pieces] == list(sizes)
+    assert b"".join(came.pieces) == whole.body
+    cut = Recording(200, whole.headers, whole.body[:-1], "complete", None, came.timing)
+    assert len(cut.pieces) == len(whole.pieces)
+
+
 def test_an_answer_that_never_came_is_kept_with_its_error(tmp_path: Path) -> None:
     scenario = load_scenario(EVENTS / "text_stream")
     failure = Failure.of(UpstreamTimeout("The upstream x sent nothing for 60 s."))

@@ -16,6 +16,7 @@ Nothing in it is a credential.
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import re
 from dataclasses import asdict, dataclass, replace
@@ -78,7 +79,13 @@ class Recording:
 
     @property
     def pieces(self) -> list[bytes]:
-        """The body frame by frame, each with the blank line behind it; a body that is no stream is one piece."""
+        """The body as it came, where that is known: what is told beside the events (`x-toolwire-warnings`) stands
+        behind the piece that led to it. Else frame by frame, each with the blank line behind it; a body that is no
+        stream is one piece."""
+        sizes = [size for _, size in self.timing if size]
+        if sizes and sum(sizes) == len(self.body):
+            ends = list(itertools.accumulate(sizes))
+            return [self.body[end - size : end] for end, size in zip(ends, sizes, strict=True)]
         if not self.is_stream:
             return [self.body]
         return [frame for frame in _AFTER_FRAME.split(self.body) if frame]
