@@ -17,6 +17,7 @@ ROOMS = ("demo", "doors", "providers", "wire")
 
 #: Files that are about one vendor each, and tables whose rows are named after whom they are about.
 TABLES = {
+    "shell/access/aws_signing.py": "the signature of one cloud, and what to set where it cannot be made",
     "shell/access/cloud_tokens/google.py": "the access tokens of one cloud, by its own documents",
     "stream/text_calls/formats.py": "how models write calls as text, by the models' makers",
 }

@@ -101,8 +101,6 @@ class Door(Protocol):
     response_prefix: str
     key_places: KeyPlaces = KEY_PLACES
     conversation_headers: tuple[str, ...] = CONVERSATION_HEADERS
-    #: What the base URL of a client must be: the answer to a request for a path that is not served says it.
-    base_url: str = "the base URL ends in /v1"
 
     def parse_request(self, request: HttpRequest) -> ChatRequest:
         """Raises RequestError naming the JSON path, what was there, and the fix."""
@@ -145,14 +143,17 @@ class DoorRow(NamedTuple):
     `module` has its `DOOR`. All its paths take POST, and are written as the template has them: "/models/{model}" gives
     requests a parameter `model`. At `paths` an answer is asked for, at those `beside` them something else. `words` are
     segments that are in this API's paths alone, served or not: they tell whose client asks for a path that is not
-    served.
+    served. The answer to it then says what the client's `base_url` must be.
     """
 
     module: str
     paths: tuple[str, ...]
     beside: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    base_url: str = "the base URL ends in /v1"
 
+
+_OPENAI_BASE_URL = "the base URL of an OpenAI client ends in /v1"
 
 DOORS = {
     "chat": DoorRow(
@@ -161,15 +162,28 @@ DOORS = {
         words=(
             "chat", "completions", "embeddings", "images", "audio", "moderations", "assistants", "batches", "files",
         ),
+        base_url=_OPENAI_BASE_URL,
     ),
     "messages": DoorRow(
-        "toolwire.doors.messages.request", ("/messages",), ("/messages/count_tokens",), words=("messages",)
+        "toolwire.doors.messages.request",
+        ("/messages",),
+        ("/messages/count_tokens",),
+        words=("messages",),
+        base_url="the base URL of an Anthropic client has no /v1: it ends with the host",
     ),
     "native": DoorRow(
-        "toolwire.doors.native.request", ("/native/chat",), ("/native/tools/check", "/native/translate"), ("native",)
+        "toolwire.doors.native.request",
+        ("/native/chat",),
+        ("/native/tools/check", "/native/translate"),
+        words=("native",),
+        base_url="the base URL of the native API ends in /v1",
     ),
     "responses": DoorRow(
-        "toolwire.doors.responses.request", ("/responses",), ("/responses/compact",), ("responses", "conversations")
+        "toolwire.doors.responses.request",
+        ("/responses",),
+        ("/responses/compact",),
+        words=("responses", "conversations"),
+        base_url=_OPENAI_BASE_URL,
     ),
 }  # fmt: skip
 

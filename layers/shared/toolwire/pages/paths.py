@@ -82,15 +82,13 @@ def refusal(method: str, path: str, headers: Mapping[str, str]) -> GatewayError:
         allow = (("allow", ", ".join(route.allow)),)
         return RequestError(message, status=405, code="method_not_allowed", headers=allow)
     message, known = f"There is nothing at {method} {path}", served()
-    advice = _ANY_BASE_URL if name is None else load_door(name).base_url
+    every = "; ".join(dict.fromkeys(row.base_url for row in DOORS.values()))
+    advice = every if name is None else DOORS[name].base_url
     if any(_plain(path).endswith(resource) for resource in known):
         message += f": {advice}."
     else:
-        message += f"; {_ANY_BASE_URL}. Served are {', '.join(f'/{STAGE}{resource}' for resource in known)}."
+        message += f"; {every}. Served are {', '.join(f'/{STAGE}{resource}' for resource in known)}."
     return RequestError(message, status=404, code="not_found")
-
-
-_ANY_BASE_URL = f"the base URL ends in /{STAGE} for an OpenAI client, and with the host for an Anthropic one"
 
 
 def render_error_at(path: str, error: GatewayError, request_id: str) -> bytes:

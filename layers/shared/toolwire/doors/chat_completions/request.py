@@ -54,7 +54,6 @@ class ChatDoor(Door):
     dialect = wire.DIALECT
     call_id = r"call_[A-Za-z0-9]{1,35}"
     response_prefix = "chatcmpl-"
-    base_url = "the base URL of an OpenAI client ends in /v1"
 
     def parse_request(self, request: HttpRequest) -> ChatRequest:
         return parse_request(request.body)

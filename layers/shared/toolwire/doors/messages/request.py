@@ -56,7 +56,6 @@ class MessagesDoor(Door):
     dialect = wire.DIALECT
     call_id = r"[A-Za-z0-9_-]{1,64}"
     response_prefix = "msg_"
-    base_url = "the base URL of an Anthropic client has no /v1: it ends with the host"
 
     def parse_request(self, request: HttpRequest) -> ChatRequest:
         return parse_request(request)

@@ -40,7 +40,6 @@ class NativeDoor(Door):
     #: No id matches: a client of this door gets only ids of ours.
     call_id = r"(?!)"
     response_prefix = "native_"
-    base_url = "the base URL of the native API ends in /v1"
 
     def parse_request(self, request: HttpRequest) -> ChatRequest:
         return _neutral(read(request.body, shapes.ChatRequest))

@@ -68,7 +68,6 @@ class ResponsesDoor(Door):
     dialect = wire.DIALECT
     call_id = r"[A-Za-z0-9_-]{1,64}"
     response_prefix = "resp_"
-    base_url = "the base URL of an OpenAI client ends in /v1"
 
     def parse_request(self, request: HttpRequest) -> ChatRequest:
         own = tuple((name, value) for name, value in request.headers.items() if name in _OWN_HEADERS)

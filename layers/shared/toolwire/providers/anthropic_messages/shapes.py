@@ -36,6 +36,11 @@ def usage(counts: wire.Usage) -> Usage:
     )
 
 
+#: What is said of a document that cannot be read, and of a whole answer that cannot.
+_UNREADABLE = "the upstream sent something that is not as its API has it"
+_UNREADABLE_ANSWER = "the upstream's answer is not as its API has it"
+
+
 def read_event(data: bytes) -> tuple[wire.Event, bool]:
     """The event, and whether every value that is looked at has the type Anthropic gives it. Raises
     UpstreamProtocolError."""
@@ -44,10 +49,15 @@ def read_event(data: bytes) -> tuple[wire.Event, bool]:
 
 def read_message(data: bytes) -> tuple[wire.Message, bool]:
     """The answer, and whether it is as Anthropic writes it. Raises UpstreamProtocolError."""
-    return _read(data, wire.message_decoder, lenient.read_message)
+    return _read(data, wire.message_decoder, lenient.read_message, _UNREADABLE_ANSWER)
 
 
-def _read(data: bytes, decoder: msgspec.json.Decoder[_Shape], slow: Callable[[bytes], _Shape]) -> tuple[_Shape, bool]:
+def _read(
+    data: bytes,
+    decoder: msgspec.json.Decoder[_Shape],
+    slow: Callable[[bytes], _Shape],
+    fault: str = _UNREADABLE,
+) -> tuple[_Shape, bool]:
     try:
         if not data.isascii():
             data.decode()  # what is only skipped is not checked, and travels on
@@ -55,9 +65,10 @@ def _read(data: bytes, decoder: msgspec.json.Decoder[_Shape], slow: Callable[[by
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
     try:
+        data.decode("utf-8", "surrogatepass")  # halves of surrogate pairs are read, no other fault of UTF-8
         return slow(data), False
     except (ValueError, RecursionError):
-        raise UpstreamProtocolError("the upstream sent something that is not as its API has it") from None
+        raise UpstreamProtocolError(fault) from None
 
 
 def arguments(block: wire.Block) -> str:
