@@ -52,10 +52,11 @@ integration: .venv/dev.stamp .venv-sam/stamp  ## the slow tests: builds, the Lam
 
 # Not part of any test: npm fetches the agent the first time, half a gigabyte.
 AGENT = claude
-AGENT_MODULE = $(or $(AGENT_$(AGENT)),$(error AGENT is claude or codex))
+AGENT_MODULE = $(or $(AGENT_$(AGENT)),$(error AGENT is claude, codex or both))
 AGENT_claude = claude_code
 AGENT_codex  = codex
-agents: .venv/dev.stamp  ## real coding agents in tool loops through the gateway; needs npm (AGENT=claude|codex)
+AGENT_both   = one_conversation
+agents: .venv/dev.stamp  ## real coding agents in tool loops through the gateway; needs npm (AGENT=claude|codex|both)
 	$(RUN) -m tests.agents.$(AGENT_MODULE)
 
 check: .venv/dev.stamp  ## lint, types and import rules only
