@@ -1,9 +1,10 @@
 """POST /responses: the API of OpenAI's Responses, translated for whichever provider serves the model. Beside it POST
-/responses/compact."""
+/responses/compact, and GET and DELETE /responses/{id}."""
 
 from typing import Any
 
 from toolwire.shell.serve.door import serve, warm_up
+from toolwire.shell.serve.kept_answer import is_about_kept, serve_kept_answer
 from toolwire.shell.serve.output import Answer
 
 warm_up("responses", wires=("openai_responses",))
@@ -11,4 +12,4 @@ warm_up("responses", wires=("openai_responses",))
 
 def handler(event: dict[str, Any], context: Any) -> Answer:
     """The answer as Head and bytes, in order: see `toolwire.shell.serve.door`."""
-    return serve("responses", event, context)
+    return serve_kept_answer(event, context) if is_about_kept(event) else serve("responses", event, context)

@@ -27,6 +27,8 @@ METHODS = {
     ("get", "/models/{id+}"): "CatalogFunction",
     ("get", "/health"): "CatalogFunction",
     ("post", "/responses/compact"): "ResponsesFunction",
+    ("get", "/responses/{id}"): "ResponsesFunction",
+    ("delete", "/responses/{id}"): "ResponsesFunction",
 }
 #: Those of the two vendors' APIs are also reached where a client adds the stage's name to a base URL that has it.
 METHODS |= {

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
+from toolwire.conversation.kept_answers import KeptAnswer
 from toolwire.doors.limit_headers import RateLimit, openai_limit_headers
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
@@ -48,6 +49,8 @@ class AnswerContext:
     faults: list[CallFault] = field(default_factory=list)
     #: The time, in seconds since 1970.
     now: Callable[[], float] = float
+    #: The whole answer as JSON, once it is complete: from a door whose API lets later requests continue from it.
+    final: bytes = b""
 
 
 class StreamEncoder(Protocol):
@@ -120,6 +123,15 @@ class Door(Protocol):
         that. Names of headers in lower case."""
         return None
 
+    def named_answers(self, request: ChatRequest) -> list[str] | None:  # noqa: ARG002
+        """The ids of the kept answers that the request names; None where this API keeps none."""
+        return None
+
+    def continued(self, request: ChatRequest, answers: Mapping[str, KeptAnswer]) -> ChatRequest:  # noqa: ARG002
+        """The request with the history that it continues from. `answers`: those that were found. Raises
+        RequestError."""
+        return request
+
     def sample_request(self, tools: Iterable[tuple[str, bytes]]) -> HttpRequest:
         """The least request with these raw members, which are what the API calls tools and their use."""
 
@@ -143,7 +155,8 @@ class DoorRow(NamedTuple):
     `module` has its `DOOR`. All its paths take POST, and are written as the template has them: "/models/{model}" gives
     requests a parameter `model`. At `paths` an answer is asked for, at those `beside` them something else. `words` are
     segments that are in this API's paths alone, served or not: they tell whose client asks for a path that is not
-    served. The answer to it then says what the client's `base_url` must be.
+    served. The answer to it then says what the client's `base_url` must be. At those `kept` a kept answer is read (GET)
+    or removed (DELETE).
     """
 
     module: str
@@ -151,6 +164,7 @@ class DoorRow(NamedTuple):
     beside: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     base_url: str = "the base URL ends in /v1"
+    kept: tuple[str, ...] = ()
 
 
 _OPENAI_BASE_URL = "the base URL of an OpenAI client ends in /v1"
@@ -184,6 +198,7 @@ DOORS = {
         ("/responses/compact",),
         words=("responses", "conversations"),
         base_url=_OPENAI_BASE_URL,
+        kept=("/responses/{id}",),
     ),
 }  # fmt: skip
 

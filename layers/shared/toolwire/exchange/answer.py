@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from toolwire.conversation.kept_answers import answer_items
 from toolwire.conversation.sticky_model import sticky_item
 from toolwire.exchange.actions import Action, Store
 from toolwire.exchange.attempt import Attempt
@@ -23,6 +24,7 @@ from toolwire.exchange.turn import Turn
 from toolwire.exchange.writer import writer_for
 from toolwire.model.errors import GatewayError, UpstreamProtocolError
 from toolwire.model.events import Batch, ReasoningStart, ResponseStart, StreamFailed, TextDelta, TextStart, UsageUpdate
+from toolwire.model.stored import Item
 
 T = TypeVar("T")
 
@@ -42,7 +44,7 @@ class Answer:
         self._stages = stages_for(turn, attempt)
         self.writer = writer_for(turn, attempt, self._stages, heads)
         sticky = sticky_item(turn.client.request, turn.client.tenant.name, attempt.target, turn.expires_at)
-        self._gate = Gate(self._stages.record, sticky, turn.figures)
+        self._gate = Gate(self._stages.record, sticky, turn.figures, self._kept)
         self._reader: Reader | None = None
         self._start: list[Batch] | None = [] if holds_start else None
         self._written: list[bytes] = []
@@ -124,6 +126,17 @@ class Answer:
         if self.finished and (items := self._gate.hold(data)):
             return [Store(items)]
         return self._send(data)
+
+    def _kept(self) -> tuple[Item, ...]:
+        """What is kept of the answer: once, when it is whole. A host that speaks the client's API keeps its own."""
+        keeping, context = self._turn.client.request.kept, self.writer.context
+        final, context.final = context.final, b""
+        if keeping is None or not keeping.wanted or not final or self._attempt.same_dialect:
+            return ()
+        items = answer_items(self._turn.client.tenant.name, keeping, final, self._turn.expires_at)
+        if not items:
+            self._turn.figures.warn("answer_not_kept")
+        return items
 
     def _from_content_on(self, batches: list[Batch]) -> list[Batch]:
         """Nothing, up to the first batch with content; then all that was held."""

@@ -3,6 +3,8 @@ wait here."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from toolwire.conversation import TurnRecord
 from toolwire.exchange.figures import Figures
 from toolwire.model.stored import Item
@@ -12,8 +14,15 @@ class Gate:
     """One answer's. `record`: what follows the answer, None where it leaves nothing; `sticky`: what the conversation's
     next turn is told of its model, if it wants to be."""
 
-    def __init__(self, record: TurnRecord | None, sticky: Item | None, figures: Figures) -> None:
-        self._record, self._figures = record, figures
+    def __init__(
+        self,
+        record: TurnRecord | None,
+        sticky: Item | None,
+        figures: Figures,
+        answer: Callable[[], tuple[Item, ...]] = tuple,
+    ) -> None:
+        """`answer`: what is kept of the answer itself, once it is whole."""
+        self._record, self._figures, self._answer = record, figures, answer
         self._leaves = () if sticky is None else (sticky,)
         self._waiting = b""
 
@@ -21,7 +30,7 @@ class Gate:
         """What is to be stored before `data` is sent, and was not handed out before; where there is nothing, `data`
         need not wait."""
         leaves, self._leaves = self._leaves, ()
-        items = leaves
+        items = leaves = (*leaves, *self._answer())
         if self._record is not None:
             items = (*self._record.items(), *leaves)
             self._figures.warn(*self._record.warnings)

@@ -27,7 +27,9 @@ from toolwire.stream.order import OrderCheck
 
 
 class Writer(Protocol):
-    """See the module. One instance an answer."""
+    """See the module. One instance an answer. `context`: what the door was told, and what it tells."""
+
+    context: AnswerContext
 
     def write(self, batches: list[Batch]) -> bytes: ...
 
@@ -47,7 +49,7 @@ class StreamWriter:
     """An event stream. `order`: how far the answer is, as the client is shown it."""
 
     def __init__(self, door: Door, context: AnswerContext, heads: Heads, order: OrderCheck) -> None:
-        self._door, self._context, self._heads, self._order = door, context, heads, order
+        self._door, self.context, self._heads, self._order = door, context, heads, order
         self._encoder = door.stream_encoder(context.request, context)
 
     def write(self, batches: list[Batch]) -> bytes:
@@ -71,9 +73,9 @@ class StreamWriter:
     def fail(self, error: GatewayError, held: list[Batch]) -> list[Action]:
         """See the module."""
         if self._heads.sent:
-            return [Send(self.write(held) + self._encoder.fail(error, self._context.request_id))]
+            return [Send(self.write(held) + self._encoder.fail(error, self.context.request_id))]
         self._heads.sent = True
-        return error_answer(error, self._door, self._heads, self._context.request_id)
+        return error_answer(error, self._door, self._heads, self.context.request_id)
 
     def early_head(self) -> Head:
         """See `Writer`."""
@@ -94,7 +96,7 @@ class DocumentWriter:
     """One JSON document: the fold of the events, or, in the provider's own dialect, its answer."""
 
     def __init__(self, door: Door, context: AnswerContext, heads: Heads, order: OrderCheck) -> None:
-        self._door, self._context, self._heads, self._order = door, context, heads, order
+        self._door, self.context, self._heads, self._order = door, context, heads, order
         self._fold = Fold()
 
     def write(self, batches: list[Batch]) -> bytes:
@@ -102,7 +104,7 @@ class DocumentWriter:
         for batch in batches:
             self._fold.take(batch)
         return (
-            self._door.render_response(self._fold.response(), batches[-1], self._context) if self._order.ended else b""
+            self._door.render_response(self._fold.response(), batches[-1], self.context) if self._order.ended else b""
         )
 
     def send(self, data: bytes) -> list[Action]:
@@ -119,7 +121,7 @@ class DocumentWriter:
         if self._heads.sent:
             return [Send(self._door.render_error(error, self._context.request_id))]
         self._heads.sent = True
-        return error_answer(error, self._door, self._heads, self._context.request_id)
+        return error_answer(error, self._door, self._heads, self.context.request_id)
 
     def early_head(self) -> Head:
         """See `Writer`."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from toolwire.model.kept import Keeping
 from toolwire.model.source import Members, Source
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
@@ -278,4 +279,6 @@ class ChatRequest:
     headers: tuple[tuple[str, str], ...] = ()
     #: What the client calls its conversation, where the door's body has a member for it.
     conversation_id: str | None = None
+    #: What is kept of the answer, where its client and tenant have answers kept.
+    kept: Keeping | None = None
     fields: RequestFields | None = field(default=None, compare=False)

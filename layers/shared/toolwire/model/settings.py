@@ -95,6 +95,8 @@ class Tenant:
     tool_calls_per_minute: int | None = None
     #: Whether the opaque state of providers is kept between turns; ids always are.
     store_state: bool = True
+    #: Whether answers of the Responses API, and what they answer, are kept for requests that continue from them.
+    keep_answers: bool = False
     #: The limits on the native door, whose default preset is another one. A tenant that names a preset has it on both.
     native_limits: Limits = PRESET_2API
     #: The names of tools that may be declared and called; None: every tool.

@@ -33,6 +33,8 @@ def served() -> dict[str, dict[str, str]]:
     """Path below the stage -> method -> the folder in functions/ whose function answers. HEAD is answered where GET
     is."""
     table = {path: {"POST": row.module.split(".")[-2]} for row in DOORS.values() for path in (*row.paths, *row.beside)}
+    for row in DOORS.values():
+        table |= {path: dict.fromkeys(("GET", "DELETE"), row.module.split(".")[-2]) for path in row.kept}
     return table | {path: {"GET": "catalog"} for path in _CATALOG}
 
 

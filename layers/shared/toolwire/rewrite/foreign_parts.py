@@ -43,9 +43,9 @@ _FIXES = {
     "thinking.type": "send adaptive, between_tools, disabled or enabled",
     "output_config.effort": "send low, medium, high, xhigh or max",
     "tool_choice.type": "send auto, any, tool or none",
-    "previous_response_id": "nothing is stored here, so send the whole history in `input`",
+    "previous_response_id": "send the whole history in `input`, or have answers kept (the setting `keep_answers`)",
     "conversation": "nothing is stored here, so send the whole history in `input`",
-    "item_reference": "nothing is stored here, so send the item itself",
+    "item_reference": "send the item itself, or have answers kept (the setting `keep_answers`)",
 }
 
 

@@ -17,6 +17,9 @@ from toolwire.wire.member_names import MEMBER_NAMES, NOTHING_ASKED, MemberNames
 #: Warnings: a member that the dialect has and the provider does not; one that the dialect does not have.
 IGNORED, UNKNOWN = "ignored", "unknown_field"
 
+#: What a request says of kept answers, where the gateway keeps them.
+_ABOUT_KEEPING = frozenset({"store", "previous_response_id"})
+
 #: The most warnings for one request. A request with more unknown members speaks another protocol.
 _MOST_NAMES = 16
 
@@ -28,7 +31,8 @@ def unread_members(request: ChatRequest, carried: frozenset[str]) -> list[str]:
     names = MEMBER_NAMES.get(fields.dialect) if fields is not None else None
     if fields is None or names is None:
         return []
-    top = _top(dict(fields.members), names, frozenset(request.dialect_fields))
+    told = frozenset(request.dialect_fields) | (_ABOUT_KEEPING if request.kept is not None else frozenset())
+    top = _top(dict(fields.members), names, told)
     nested = (_nested(name, names) for name in _extra_names(request) if name not in carried)
     codes = dict.fromkeys(code for code in chain(top, nested) if code)
     return list(codes)[:_MOST_NAMES]

@@ -43,13 +43,14 @@ def render_response(response: ChatResponse, batch: Batch, context: AnswerContext
     if raw is not None:
         return shape.whole(raw, start, status)
     shape.note(dict(response.extra).get("response", ()))
-    return shape.write(
+    context.final = shape.write(
         start,
         status,
         _Document(response, context.request).output(),
         usage=response.usage or Usage(),
         finish=response.finish,
     )
+    return context.final
 
 
 class _Document:

@@ -14,7 +14,7 @@ from toolwire.wire.json import dump, raw_members
 _INNER = re.compile(r"(tools\[[0-9]+\])\.(?:function|custom)\b")
 
 #: Requests about an answer that was kept: their methods, and what stands behind /responses in their paths.
-_KEPT = re.compile(r"(GET|DELETE) /[^/]+|POST /[^/]+/cancel|GET /[^/]+/input_items")
+_KEPT = re.compile(r"POST /[^/]+/cancel|GET /[^/]+/input_items")
 
 
 def _flat(error: GatewayError) -> GatewayError:
@@ -76,13 +76,32 @@ def not_served(method: str, path: str, headers: Mapping[str, str]) -> RequestErr
         )
     if _KEPT.fullmatch(f"{method} {below}"):
         return RequestError(
-            f"{method} {path} asks for an answer that was kept, and the gateway keeps none: send the whole history in "
-            "`input` each turn.",
+            f"{method} {path} is not served: no answer is made in the background, and the input of none is listed.",
             status=501,
             code="not_implemented",
             retry=False,
         )
     return None
+
+
+def no_kept_answers() -> RequestError:
+    """The answer to a request for a kept answer, where none is kept."""
+    return RequestError(
+        "No answers are kept for this key: send the whole history in `input` each turn, or have them kept (the setting "
+        "`keep_answers`).",
+        status=501,
+        code="not_implemented",
+        retry=False,
+    )
+
+
+def answer_not_found(id: str) -> RequestError:
+    """The answer to a request for a kept answer that is not there."""
+    return RequestError(
+        f"Response with id {id[:128]!r} not found: it was not kept, or has expired.",
+        status=404,
+        code="response_not_found",
+    )
 
 
 def is_websocket(headers: Mapping[str, str]) -> bool:

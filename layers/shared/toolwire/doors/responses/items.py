@@ -42,6 +42,15 @@ def item_id(kind: str, response_id: str, index: int) -> str:
     return f"{_PREFIXES[kind]}_{token}_{index}"
 
 
+def answer_of(id: str) -> tuple[str, int] | None:
+    """The answer whose item has this id of ours, and the item's output index; None for any other id."""
+    if not is_own_id(id):
+        return None
+    _, _, rest = id.partition("_")
+    token, _, index = rest.rpartition("_")
+    return f"resp_{token}", int(index)
+
+
 def is_own_id(id: str | None) -> bool:
     """Whether an item of ours has this id: nothing keeps what it said."""
     return id is not None and _OWN_ID.fullmatch(id) is not None

@@ -12,11 +12,13 @@ from typing import Any, cast
 
 import msgspec
 
+from toolwire.conversation.kept_answers import KeptAnswer
 from toolwire.doors import AnswerContext, Compaction, Door, StreamEncoder
 from toolwire.doors.responses.compaction import whole_compaction
 from toolwire.doors.responses.document import render_response
 from toolwire.doors.responses.errors import no_compaction, not_served, render_error
 from toolwire.doors.responses.history import read_input
+from toolwire.doors.responses.kept import continued, named_answers
 from toolwire.doors.responses.stream import ResponsesEncoder
 from toolwire.doors.responses.tools import read_tool_choice, read_tools, with_flat_tools
 from toolwire.doors.sample_request import sample_post
@@ -79,11 +81,17 @@ class ResponsesDoor(Door):
     def not_served(self, method: str, path: str, headers: Mapping[str, str]) -> GatewayError | None:
         return not_served(method, path, headers)
 
+    def named_answers(self, request: ChatRequest) -> list[str] | None:
+        return named_answers(request)
+
+    def continued(self, request: ChatRequest, answers: Mapping[str, KeptAnswer]) -> ChatRequest:
+        return continued(request, answers, _request)
+
     def sample_request(self, tools: Iterable[tuple[str, bytes]]) -> HttpRequest:
         return sample_post("/responses", (("input", b'"?"'),), tools)
 
     def stream_encoder(self, request: ChatRequest, context: AnswerContext) -> StreamEncoder:
-        return ResponsesEncoder(request, context.now)
+        return ResponsesEncoder(request, context)
 
     def render_response(self, response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:
         return render_response(response, batch, context)

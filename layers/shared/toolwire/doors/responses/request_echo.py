@@ -7,7 +7,7 @@ import msgspec
 
 from toolwire.doors.responses.required import whole_reasoning, whole_text, whole_tools, with_members
 from toolwire.model.request import ChatRequest
-from toolwire.wire.json import raw_members, write_object
+from toolwire.wire.json import dump, raw_members, write_object
 from toolwire.wire.openai_responses import DIALECT
 
 #: Member -> what stands there where the request says nothing; None: nothing does.
@@ -45,6 +45,8 @@ def request_echo(request: ChatRequest | None) -> dict[str, bytes]:
         value = default if raw == b"null" else one_line(_shaped(name, raw))
         if value is not None:
             echoed[name] = value
+    if request is not None and request.kept is not None and request.kept.previous is not None:
+        echoed["previous_response_id"] = dump(request.kept.previous)
     return echoed
 
 

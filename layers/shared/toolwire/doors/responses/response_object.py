@@ -64,7 +64,7 @@ class ResponseShape:
             "incomplete_details": dump({"reason": reason}) if reason else _NULL,
             "model": dump(start.model),
             "output": write_array(output),
-            "store": b"false",
+            "store": dump(self._request is not None and self._request.kept is not None and self._request.kept.wanted),
             "usage": write_usage(usage) if usage is not None else _NULL,
             **self._repeated(),
         }

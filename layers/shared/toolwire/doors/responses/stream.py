@@ -7,10 +7,9 @@ once, and the complete output at the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import msgspec
 
+from toolwire.doors import AnswerContext
 from toolwire.doors.openai_errors import error_object
 from toolwire.doors.responses.emitter import Frame
 from toolwire.doors.responses.open_items import WHOLE
@@ -69,8 +68,8 @@ class ResponsesEncoder:
     them. What was changed is written anew, and so is, from the first item written anew, every later one.
     """
 
-    def __init__(self, request: ChatRequest, now: Callable[[], float]) -> None:
-        self._writer = EventWriter(request, now)
+    def __init__(self, request: ChatRequest, context: AnswerContext) -> None:
+        self._writer = EventWriter(request, context)
         self._took_over = self._over = False
         self._mended = False  # whether anything was written anew: then so is the ending, with what the client has seen
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from toolwire.doors import AnswerContext
 from toolwire.doors.responses import items
 from toolwire.doors.responses.emitter import Emitter
 from toolwire.doors.responses.open_items import WHOLE, Content, OutputItem
@@ -49,14 +50,15 @@ from toolwire.wire.openai_responses import DIALECT
 class EventWriter:
     """Writes one answer: neutral events in, bytes of the API's events out."""
 
-    def __init__(self, request: ChatRequest, now: Callable[[], float]) -> None:
+    def __init__(self, request: ChatRequest, context: AnswerContext) -> None:
+        self._context = context
         self.emitter = Emitter(request.options.extended_events)
         self.output = Output(self.emitter)
         self.start: ResponseStart | None = None
         self.usage: Usage | None = None
         self.same_dialect = False  # whether the upstream speaks this API, and a call's unnamed members mean something
         self._names = Names(request)
-        self.shape = ResponseShape(request, now)
+        self.shape = ResponseShape(request, context.now)
         self._refusals: dict[int, bool] = {}  # part index of a text -> whether it is a refusal
         self._texts: dict[int, tuple[OutputItem, Content]] = {}  # part index -> where its text goes
         self._items: dict[int, OutputItem] = {}  # part index of reasoning or a call -> its item
@@ -91,6 +93,7 @@ class EventWriter:
 
     def ending(self, kind: bytes, response: bytes) -> bytes:
         """The last event, and the reference document's own behind it."""
+        self._context.final = response if kind != b"response.failed" else b""
         return self.emitter.event(kind, b'"response":', response) + self.done(response)
 
     def done(self, response: bytes) -> bytes:

@@ -21,6 +21,7 @@ from toolwire.exchange.prepare import check_loop, prepare
 from toolwire.exchange.routing import check_door
 from toolwire.model.errors import RequestError
 from toolwire.model.http import Headers, HttpRequest
+from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Settings, Tenant
 from toolwire.shell.access.keys import authenticate
 from toolwire.shell.access.rates import admit, charge
@@ -29,6 +30,7 @@ from toolwire.shell.serve import observe
 from toolwire.shell.serve.attempts import Preparation
 from toolwire.shell.serve.watch import watched_clock, watched_ids
 from toolwire.shell.settings.configuration import current_settings
+from toolwire.shell.store.kept_answers import with_kept_history
 from toolwire.shell.store.sticky import with_known_model
 from toolwire.shell.store.turns import recall
 
@@ -61,7 +63,7 @@ def open_exchange(
     if (watch := observe.current_watch.get()) is not None:
         watch.admitted(admitted)
     settings, tenant = admitted.settings, admitted.tenant
-    client, target = prepare(door, request, settings, tenant, partial(with_known_model, record=record))
+    client, target = prepare(door, request, settings, tenant, partial(_with_earlier_turns, door, tenant, record))
     record.target = target
     plan = plan_for(client, target, settings, random.random)
     preparation = Preparation(client, plan, seconds, settings, record)
@@ -105,6 +107,11 @@ def _take_slot(tenant: Tenant, settings: Settings, seconds: float, record: obser
             retry_after="1",
         )
     record.held.append(slot)
+
+
+def _with_earlier_turns(door: Door, tenant: Tenant, record: observe.RequestRecord, request: ChatRequest) -> ChatRequest:
+    """The request with what the store has of earlier turns: its model, and the history it continues from."""
+    return with_kept_history(door, with_known_model(request, record), tenant, record)
 
 
 def _new_id(length: int) -> str:

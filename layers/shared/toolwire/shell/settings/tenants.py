@@ -32,6 +32,7 @@ class TenantSection(PolicySection, forbid_unknown_fields=True):
     requests_per_minute: _Rate | UnsetType = UNSET
     tool_calls_per_minute: _Rate | UnsetType = UNSET
     store_state: bool | UnsetType = UNSET
+    keep_answers: bool | UnsetType = UNSET
     fallback: list[Text] | UnsetType = UNSET
     # Those of `LoadSection`: a Struct has one base with fields.
     first_byte_seconds: Seconds | UnsetType = UNSET

@@ -1,0 +1,96 @@
+"""What a request of this API wants of kept answers: to continue from one, to name an item of one, to be kept itself.
+
+An id that OpenAI gave is none of ours: where the host keeps its answers itself, they are its own business.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import msgspec
+
+from toolwire.conversation.kept_answers import KeptAnswer, history_of
+from toolwire.doors.responses.items import answer_of
+from toolwire.model.errors import RequestError
+from toolwire.model.kept import Keeping
+from toolwire.model.request import ChatRequest
+from toolwire.wire.json import elements, write_array, write_object
+
+#: The ids that the gateway gives its answers.
+_OWN = re.compile(r"resp_[A-Za-z0-9]{24}")
+
+
+class _Item(msgspec.Struct):
+    type: object = None
+    role: object = None
+    id: object = None
+
+
+def named_answers(request: ChatRequest) -> list[str]:
+    """The ids of the kept answers that the request names, by themselves or by one of their items."""
+    previous = _previous(request)
+    places = (place for item in _own_input(request) if (place := _reference(item)) is not None)
+    return list(dict.fromkeys([*([previous] if previous else []), *(id for id, _ in places)]))
+
+
+def continued(
+    request: ChatRequest, answers: Mapping[str, KeptAnswer], parse: Callable[[dict[str, bytes]], ChatRequest]
+) -> ChatRequest:
+    """The request with the history that it continues from, and what is to be kept of its answer. `answers`: what was
+    found of those it names, and of those before them; `parse` reads a request's members. Raises RequestError
+    (`previous_response_not_found`)."""
+    assert request.fields is not None
+    top, previous = dict(request.fields.members), _previous(request)
+    before = _before(previous, answers) if previous else ()
+    given = _own_input(request)
+    own = [_resolved(item, answers) for item in given]
+    wanted = top.get("store") != b"false"
+    keeping = Keeping(wanted, previous, answers[previous].earlier if previous else (), before, tuple(own))
+    if previous or own != given:
+        top.pop("previous_response_id", None)
+        request = parse(top | {"input": write_array([*before, *own])})
+    others = tuple(name for name in request.dialect_fields if name != "store" or not wanted)
+    return replace(request, kept=keeping, dialect_fields=others)
+
+
+def _before(id: str, answers: Mapping[str, KeptAnswer]) -> tuple[bytes, ...]:
+    """All items of the conversation up to and with this answer."""
+    history = history_of(id, answers) if id in answers else None
+    if history is None:
+        raise RequestError(
+            f"Previous response with id {id!r} not found: it was not kept, or has expired.",
+            param="previous_response_id",
+            code="previous_response_not_found",
+        )
+    return history
+
+
+def _previous(request: ChatRequest) -> str | None:
+    raw = dict(request.fields.members).get("previous_response_id", b"null") if request.fields is not None else b"null"
+    id = msgspec.json.decode(raw)
+    return id if isinstance(id, str) and _OWN.fullmatch(id) else None
+
+
+def _own_input(request: ChatRequest) -> list[bytes]:
+    """The items of the request's own input."""
+    raw = dict(request.fields.members).get("input", b"null") if request.fields is not None else b"null"
+    if raw[:1] == b'"':
+        return [write_object([("type", b'"message"'), ("role", b'"user"'), ("content", raw)])]
+    return elements(raw) if raw[:1] == b"[" else []
+
+
+def _reference(item: bytes) -> tuple[str, int] | None:
+    """The answer, and the place in it, of the item that this one only names."""
+    shape = msgspec.json.decode(item, type=_Item)
+    is_reference = shape.type == "item_reference" or (shape.type is None and shape.role is None)
+    return answer_of(shape.id) if is_reference and isinstance(shape.id, str) else None
+
+
+def _resolved(item: bytes, answers: Mapping[str, KeptAnswer]) -> bytes:
+    place = _reference(item)
+    if place is None or place[0] not in answers:
+        return item
+    output = answers[place[0]].output
+    return output[place[1]] if place[1] < len(output) else item

@@ -1,0 +1,110 @@
+"""Answers that are kept for a tenant: continued from, referred to, fetched and removed, over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.doors.responses.responses_reader import events
+from tests.gateway import gateway
+from tests.open_responses.judge import document_faults, error_faults, stream_faults
+from tests.open_responses.suite import TOOL, user
+
+pytestmark = pytest.mark.enable_socket
+
+KEEPS = "[tenants.default]\nkeep_answers = true\n"
+#: Those whose host does not speak the Responses API itself.
+MODELS = ("demo/compatible", "demo/anthropic", "demo/gemini", "demo/bedrock")
+
+
+@pytest.fixture(scope="module")
+def keeping(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with gateway(tmp_path_factory.mktemp("keeping"), KEEPS) as base:
+        yield base
+
+
+@pytest.fixture(scope="module")
+def forgetful(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with gateway(tmp_path_factory.mktemp("forgetful")) as base:
+        yield base
+
+
+def ask(base: str, model: str = "demo/compatible", **fields: Any) -> httpx.Response:
+    return httpx.post(f"{base}/responses", json={"model": model, "input": [user("hi")]} | fields, timeout=20)
+
+
+def called(base: str, model: str) -> tuple[str, dict[str, Any]]:
+    """The id of an answer with a call, and the result for it."""
+    got = ask(base, model, input="Which train goes to Bergen?", tools=[TOOL]).json()
+    assert got["store"] is True
+    (call,) = (item for item in got["output"] if item["type"] == "function_call")
+    return got["id"], {"type": "function_call_output", "call_id": call["call_id"], "output": "the 9:25"}
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize("model", MODELS)
+def test_a_request_continues_from_an_answer(keeping: str, model: str, stream: bool) -> None:
+    id, result = called(keeping, model)
+    second = ask(keeping, model, previous_response_id=id, input=[result], tools=[TOOL], stream=stream)
+    assert second.status_code == 200
+    assert (stream_faults if stream else document_faults)(second.content) == []
+    said = list(events(second.content))[-1]["response"] if stream else second.json()
+    assert (said["previous_response_id"], said["store"]) == (id, True)
+    assert "9:25" in said["output"][-1]["content"][0]["text"]
+    assert "ignored" not in second.headers.get("x-toolwire-warnings", "")
+
+    third = ask(keeping, MODELS[0], previous_response_id=said["id"], input="Thanks.", tools=[TOOL], store=False).json()
+    assert (third["status"], third["store"], third["previous_response_id"]) == ("completed", False, said["id"])
+    fourth = ask(keeping, model, previous_response_id=third["id"])
+    assert (fourth.status_code, fourth.json()["error"]["code"]) == (400, "previous_response_not_found")
+    assert error_faults(fourth.content) == []
+
+
+def test_an_item_that_is_only_named_is_sent(keeping: str) -> None:
+    id, result = called(keeping, MODELS[0])
+    got = httpx.get(f"{keeping}/responses/{id}").json()
+    reference = {"type": "item_reference", "id": got["output"][-1]["id"]}
+    said = ask(keeping, input=[user("Which train goes to Bergen?"), reference, result], tools=[TOOL])
+    assert "9:25" in said.json()["output"][-1]["content"][0]["text"]
+    assert "item_reference" not in said.headers.get("x-toolwire-warnings", "")
+
+
+def test_an_answer_is_fetched_and_removed(keeping: str) -> None:
+    said = ask(keeping).json()
+    place = f"{keeping}/responses/{said['id']}"
+    fetched = httpx.get(place)
+    assert (fetched.status_code, fetched.json()) == (200, said)
+    assert document_faults(fetched.content) == []
+    gone = httpx.delete(place)
+    assert (gone.status_code, gone.json()) == (200, {"id": said["id"], "object": "response", "deleted": True})
+    for missing in (httpx.get(place), httpx.delete(place)):
+        assert (missing.status_code, missing.json()["error"]["code"]) == (404, "response_not_found")
+        assert error_faults(missing.content) == []
+    assert ask(keeping, previous_response_id=said["id"]).status_code == 400
+
+
+def test_a_host_that_speaks_the_api_keeps_its_own(keeping: str) -> None:
+    said = ask(keeping, "demo/responses").json()
+    assert httpx.get(f"{keeping}/responses/{said['id']}").status_code == 404
+
+
+def test_nothing_is_kept_unasked(forgetful: str) -> None:
+    said = ask(forgetful, store=True)
+    assert said.json()["store"] is False
+    assert "ignored:store" in said.headers["x-toolwire-warnings"]
+    id = said.json()["id"]
+    continued = ask(forgetful, previous_response_id=id)
+    assert (continued.status_code, continued.json()["error"]["param"]) == (400, "previous_response_id")
+    for answer in (continued, httpx.get(f"{forgetful}/responses/{id}"), httpx.delete(f"{forgetful}/responses/{id}")):
+        assert answer.status_code in (400, 501)
+        assert "keep_answers" in answer.json()["error"]["message"]
+        assert error_faults(answer.content) == []
+
+
+def test_the_setting_is_one_of_a_keys(tmp_path: Path) -> None:
+    with gateway(tmp_path, "[tenants.default]\nkeep_answers = false\n") as base:
+        assert ask(base).json()["store"] is False
