@@ -119,7 +119,7 @@ class DocumentWriter:
     def fail(self, error: GatewayError, held: list[Batch]) -> list[Action]:  # noqa: ARG002 - a document is whole or an error
         """See the module. Behind a head that was committed, the error is a body with status 200."""
         if self._heads.sent:
-            return [Send(self._door.render_error(error, self._context.request_id))]
+            return [Send(self._door.render_error(error, self.context.request_id))]
         self._heads.sent = True
         return error_answer(error, self._door, self._heads, self.context.request_id)
 
