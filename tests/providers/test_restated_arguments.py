@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.providers import every_door
 from tests.providers.anthropic_messages import messages_upstream as messages
@@ -53,7 +55,6 @@ WIRES: dict[str, Callable[[Sequence[str]], bytes]] = {
 
 #: Fragments -> the arguments of each call, and whether something was said twice, or in a string.
 FRAGMENTS: dict[str, tuple[list[str], list[str], bool]] = {
-    "an empty list": (["[]"], ["{}"], False),
     "in a string": ([json.dumps(PARIS)[:7], json.dumps(PARIS)[7:]], [PARIS], True),
     "pieces": ([PARIS[:5], PARIS[5:]], [PARIS], False),
     "nothing": ([], ["{}"], False),
@@ -118,3 +119,16 @@ def test_the_input_at_the_beginning_of_a_block(name: str, door: str) -> None:
     assert json.loads(text) == json.loads(arguments)
     told = shown.body.decode() + shown.headers.get("x-toolwire-warnings", "")
     assert ("tool_arguments_restated" in told) == restated
+
+
+PIECES = ["", "{", "}", "{}", '"', ":", "1", ",", "[", "]", "a", '{"a":1}', '{"a":', '{"a', "null", '"{\\"a']
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=8))
+def test_no_wire_loses_bytes_without_a_word(fragments: list[str]) -> None:
+    for wire, upstream in WIRES.items():
+        said = every_door.asked("chat", upstream(fragments), streamed=True, wire=wire, step=1 << 20)
+        told = said.body.decode() + said.headers.get("x-toolwire-warnings", "")
+        if '"error":{' not in told and not any(note in told for note in NOTES):
+            calls = every_door.calls_in("chat", said.body, streamed=True)
+            assert "".join(text for _, text in calls) == ("".join(fragments) or "{}"), wire

@@ -138,6 +138,7 @@ ODD_CALLS: dict[str, list[Any]] = {
     "parameters as text": [{**BARE, "function": {**NAMED, "parameters": PARIS}}],
     "input": [{**BARE, "input": json.loads(PARIS)}],
     "arguments null": [{**BARE, "function": {**NAMED, "arguments": None, "parameters": json.loads(PARIS)}}],
+    "an empty list of arguments": [{**BARE, "function": {**NAMED, "arguments": [], "parameters": json.loads(PARIS)}}],
     "null beside it": [None, {**BARE, "function": {**NAMED, "arguments": PARIS}}],
     "in a string": [{**BARE, "function": {**NAMED, "arguments": json.dumps(PARIS)}}],
 }
@@ -245,6 +246,16 @@ def test_nulls_everywhere() -> None:
     gone = {**chunk(), "choices": [{"index": 0, "delta": None, "finish_reason": None}]}
     said = seen(stream(ROLE, *chunks, gone, CALLS, TOTAL))
     assert (said.asked, said.finish) == ([WEATHER], "tool_calls")
+
+
+def test_a_role_in_every_chunk() -> None:
+    """Said again, or empty (MiniMax): SDKs join it, or refuse the chunk."""
+    for role in ("assistant", ""):
+        words = [chunk({"role": role, "content": word}) for word in "xy"]
+        said = seen(stream(ROLE, *words, STOP, TOTAL))
+        assert said.content == "xy"
+        assert [c["choices"][0]["delta"].get("role") for c in said.chunks if c["choices"]].count("assistant") == 1
+        assert not any(c["choices"][0]["delta"].get("role") == "" for c in said.chunks if c["choices"])
 
 
 def test_filter_chunks_around_a_call() -> None:

@@ -17,7 +17,7 @@ What a fragment of arguments is, given the arguments of its call so far:
 
     so far             the fragment                                     it
     -----------------  -----------------------------------------------  --------------------------------------------
-    nothing            `[]`, an object in a JSON string                 is held; at the end it is nothing, or the object
+    nothing            an object in a JSON string                       is held; at the end it is the object
     nothing            anything else                                    appends
     part of an object  begins with all so far, where no object may      repeats: only what is new in it counts
                        stand (`{"a` + `{"a":1}`)

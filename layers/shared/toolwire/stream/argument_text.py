@@ -178,7 +178,7 @@ class ArgumentText:
             bare = text.lstrip(_SPACE)
             if not bare:
                 return self._show(text), ""
-            if self._placeholders and bare[0] in BEGINS:
+            if self._placeholders and bare[0] == BEGINS:
                 self._state, self._odd = _State.ODD, [text]
                 return "", ""
             self._state = _State.OPEN if bare[0] == "{" else _State.RAW

@@ -99,7 +99,7 @@ def _call(raw: bytes) -> ToolCallDelta:
     )
     delta.extra_content = msgspec.Raw(call.get("extra_content", b""))
     delta.function = _function(call.get("function", b""))
-    delta.name, delta.arguments = text_of(call.get("name")), text_of(call.get("arguments"))
+    delta.name, delta.arguments = text_of(call.get("name")), _arguments(call.get("arguments"))
     delta.parameters, delta.input = msgspec.Raw(call.get("parameters", b"")), msgspec.Raw(call.get("input", b""))
     if custom[:1] == b"{":
         inner = members(custom)
@@ -112,7 +112,12 @@ def _function(raw: bytes) -> FunctionDelta | None:
         return None
     function = members(raw)
     names = (msgspec.Raw(function.get(name, b"")) for name in ("parameters", "input"))
-    return FunctionDelta(text_of(function.get("name")), text_of(function.get("arguments")), *names)
+    return FunctionDelta(text_of(function.get("name")), _arguments(function.get("arguments")), *names)
+
+
+def _arguments(raw: bytes | None) -> str | None:
+    """Arguments as text; an empty list, as PHP writes an empty object, is none."""
+    return None if raw is not None and raw[:1] == b"[" and not raw[1:-1].strip() else text_of(raw)
 
 
 def _content(raw: bytes | None) -> tuple[str | None, str | None]:

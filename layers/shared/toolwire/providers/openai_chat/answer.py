@@ -144,7 +144,7 @@ class ChatDecoder:
         if not self._role_seen:
             self._role_seen = True
             keep = keep and delta is not None and delta.role == "assistant"
-        elif delta is not None and delta.role:
+        elif delta is not None and delta.role is not None:
             keep = False  # said in every chunk: openai-python joins it to "assistantassistant" and sends that back
         _raise_error(choice)
         before = len(events)
