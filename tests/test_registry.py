@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.corpus.driver import Answer
+from tests.gemini_client import event_members
 from tests.matrix.cells import REQUESTS
 from tests.matrix.hosts import HOSTS, Host
 from tests.matrix.judges import JUDGES
@@ -128,7 +129,8 @@ def test_every_door_serves_a_new_wire(
     door: str, scenario: Scenario, stream: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body = json.loads(REQUESTS[door](stream)) | {"model": "toy/a model/with a slash"}
-    the_event = event(DOORS[door].paths[0], json.dumps(body).encode())
+    members = event_members(door, json.dumps(body).encode())
+    the_event = event(DOORS[door].paths[0], members.pop("body").encode(), **members)
 
     answer, sent = ask(door, the_event, toy_host.write(scenario, stream), monkeypatch)
 

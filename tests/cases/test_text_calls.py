@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests import gemini_client
 from tests.corpus import driver
 from tests.corpus.test_recordings import recording, the_judges_open_files
 from tests.reference import served_rows
@@ -30,6 +31,13 @@ REQUESTS: dict[str, dict[str, Any]] = {
         "messages": ASKED,
         "max_tokens": 100,
         "tools": [{"name": tool["function"]["name"], "input_schema": SCHEMA} for tool in FUNCTIONS],
+    },
+    "gemini": {
+        "contents": [{"parts": [{"text": "x"}]}],
+        "tools": [
+            {"functionDeclarations": [{"name": tool["function"]["name"], "parametersJsonSchema": SCHEMA}]}
+            for tool in FUNCTIONS
+        ],
     },
     "responses": {"input": "x", "tools": [{"type": "function", **tool["function"]} for tool in FUNCTIONS]},
 }
@@ -177,8 +185,21 @@ def _value(arguments: object) -> Any:
     return json.loads(arguments) if isinstance(arguments, str) else arguments
 
 
-STREAMS = {"chat": chat_stream, "native": native_stream, "messages": messages_stream, "responses": responses_stream}
+def gemini(body: bytes) -> Heard:
+    said = gemini_client.read(body)
+    calls = [(name, _value(arguments)) for name, arguments in said.calls]
+    return Heard(said.text, calls, said.ids, said.reason)
+
+
+STREAMS = {
+    "gemini": gemini,
+    "chat": chat_stream,
+    "native": native_stream,
+    "messages": messages_stream,
+    "responses": responses_stream,
+}
 DOCUMENTS = {
+    "gemini": gemini,
     "chat": chat_document,
     "native": chat_document,
     "messages": messages_document,
@@ -292,6 +313,9 @@ def test_recordings(door: str, stream: bool, path: str) -> None:
 def tools_of(door: str, names: list[str]) -> dict[str, Any]:
     """The request's tools under these names."""
     given = REQUESTS[door]["tools"][0]
+    if "functionDeclarations" in given:
+        (declared,) = given["functionDeclarations"]
+        return {"tools": [{"functionDeclarations": [{**declared, "name": name} for name in names]}]}
     if "function" in given:
         return {"tools": [{**given, "function": {**given["function"], "name": name}} for name in names]}
     return {"tools": [{**given, "name": name} for name in names]}

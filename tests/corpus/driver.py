@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from tests.gemini_client import http_request
 from toolwire.conversation import NOTHING_FOUND, Found
 from toolwire.conversation.tool_call_ids import ALPHABET
 from toolwire.doors import Door, load_door
@@ -15,7 +16,7 @@ from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.observer import Observer
 from toolwire.exchange.prepare import read_request
 from toolwire.model.errors import GatewayError
-from toolwire.model.http import Head, Headers, HttpRequest
+from toolwire.model.http import Head, Headers
 from toolwire.model.settings import ProviderConfig, Target, Tenant
 from toolwire.model.stored import Item
 
@@ -82,7 +83,7 @@ def opened(
     observer: Observer | None = None,
 ) -> Exchange:
     """An exchange with this target, whatever the request names; the clock stands still and ids are counted."""
-    client = read_request(door, HttpRequest("POST", "/", headers or {}, body), tenant)
+    client = read_request(door, http_request(door.name, body, headers or {}), tenant)
     return Exchange(
         client,
         prepare_attempt(client, target, credential, found),

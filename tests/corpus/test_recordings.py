@@ -28,8 +28,8 @@ from toolwire.doors import DOORS
 from toolwire.model.errors import GatewayError
 from toolwire.providers.profiles import PROFILES
 
-#: The doors that the judge can read; `test_native.py` is about the other.
-JUDGED = [door for door in DOORS if door != "native"]
+#: The doors that the judge can read; `test_native.py` and `test_gemini.py` are about the others.
+JUDGED = [door for door in DOORS if door not in ("native", "gemini")]
 
 ROWS = {row["path"]: row for row in served_rows()}
 PAIRS = [(door, path) for door in JUDGED for path in ROWS]

@@ -85,10 +85,19 @@ REFUSED = {
     "an unknown key": {"authorization": "Bearer tw_12345678_plantedunknown"},
     "a revoked key": {"x-api-key": REVOKED},
     "an expired key": {"x-api-key": EXPIRED},
-    "a good key in another header": {"api-key": GOOD, "x-goog-api-key": GOOD, "cookie": f"key={GOOD}"},
+    "a good key in another header": {"api-key": GOOD, "cookie": f"key={GOOD}"},
     "a good key without its scheme": {"authorization": GOOD},
     "10 KB of a key": {"authorization": "Bearer " + GOOD * 400},
 }
+
+
+def test_a_key_where_the_fifth_door_has_it_stays_out_of_what_is_printed(gateway: Gateway) -> None:
+    for headers, query in [({"x-goog-api-key": GOOD}, ""), ({}, f"?key={GOOD}")]:
+        for path in ("/v1beta/models", "/v1beta/models/demo/openai"):
+            assert gateway.ask("GET", path + query, headers)[0] == 200
+        body = json.dumps({"contents": [{"parts": [{"text": "hi"}]}]})
+        assert gateway.ask("POST", f"/models/demo/openai:generateContent{query}", headers, body)[0] == 200
+    assert "planted" not in gateway.printed
 
 
 def test_whoever_else_asks_is_refused_alike_and_nothing_of_it_is_printed(gateway: Gateway) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.corpus.driver import Answer, answer, open_exchange
+from tests.matrix.gemini_judge import ask_gemini
 from tests.matrix.hosts import HOSTS, Host
 from tests.matrix.judges import JUDGES
 from tests.matrix.messages_judge import ask_messages
@@ -57,6 +58,7 @@ def _ask_responses(stream: bool) -> bytes:
 #: Door -> its request for any scenario.
 REQUESTS: dict[str, Callable[[bool], bytes]] = {"native": ask_native, "responses": _ask_responses, "chat": _ask_chat}
 REQUESTS["messages"] = ask_messages
+REQUESTS["gemini"] = ask_gemini
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import openai
 import pytest
 
 from tests.corpus.driver import Answer
+from tests.matrix.gemini_judge import gemini
 from tests.matrix.messages_judge import messages
 from tests.matrix.native_judge import native
 from tests.matrix.responses_judge import responses
@@ -65,4 +66,4 @@ def _chat_failure(scenario: Scenario, answer: Answer, streams: bool) -> None:
 
 
 #: Door -> judge.
-JUDGES = {"messages": messages, "native": native, "responses": responses, "chat": chat}
+JUDGES = {"gemini": gemini, "messages": messages, "native": native, "responses": responses, "chat": chat}

@@ -23,12 +23,14 @@ PAGE = ROOT / "docs" / "conformance.md"
 README = ROOT / "README.md"
 
 _TITLES = {
+    "gemini": "Gemini, `POST /v1beta/models/{model}:generateContent`",
     "messages": "Anthropic Messages, `POST /messages`",
     "native": "The native API, `POST /native/chat`",
     "responses": "OpenAI Responses, `POST /responses`",
     "chat": "OpenAI Chat Completions, `POST /chat/completions`",
 }
 _SDKS = {
+    "gemini": "google-genai",
     "messages": "anthropic-python",
     "native": "a reader that checks every event against the API's models",
     "responses": "openai-python",

@@ -35,7 +35,12 @@ from toolwire.shell.serve.scenario import Recording, Scenario
         ("GET", "/v1/models/", Route("/models", "catalog")),
         ("GET", "/v1/models/demo/openai", Route("/models/{id+}", "catalog", (("id", "demo/openai"),))),
         ("GET", "/v1/models/demo%2Fopenai", Route("/models/{id+}", "catalog", (("id", "demo%2Fopenai"),))),
-        ("POST", "/v1/models/demo/openai", NoRoute(("GET", "HEAD"))),
+        ("PUT", "/v1/models/demo/openai", NoRoute(("POST", "GET", "HEAD"))),
+        ("POST", "/v1/models/demo/x:y", Route("/models/{id+}", "gemini", (("id", "demo/x:y"),))),
+        ("POST", "/v1beta/models/m:f", Route("/v1beta/models/{id+}", "gemini", (("id", "m:f"),))),
+        ("POST", "/v1/v1beta/models/m:f", Route("/v1beta/models/{id+}", "gemini", (("id", "m:f"),))),
+        ("GET", "/v1beta/models", Route("/v1beta/models", "catalog")),
+        ("POST", "/v1beta/files", NoRoute()),
         ("POST", "/v1/messages/", Route("/messages", "messages")),
         ("POST", "//v1/messages", Route("/messages", "messages")),
         ("POST", "/v1//messages", Route("/messages", "messages")),
@@ -77,7 +82,10 @@ def test_the_template_routes_the_same() -> None:
             name = path.replace("{id+}", "a/b")
             found = resolve(method, f"/v1{name}")
             assert isinstance(found, Route)
-            assert (found.resource, found.function) == (path.removeprefix("/v1"), folder)
+            assert (found.resource, found.function) == (
+                path.removeprefix("/v1") if path.startswith("/v1/") else path,
+                folder,
+            )
 
 
 def test_every_function_has_a_folder() -> None:
@@ -113,7 +121,9 @@ NOT_SERVED = [
     ("POST", "/responses/{id}", {"id": "resp_1"}, 405, "responses"),
     ("GET", "/native/tools/check", {}, 405, "native"),
     ("POST", "/{path+}", {"path": "native"}, 404, "native"),
-    ("POST", "/models/{id+}", {"id": "a/chat"}, 405, None),
+    ("PUT", "/models/{id+}", {"id": "a/chat"}, 405, None),
+    ("PUT", "/v1beta/models/{id+}", {"id": "a:generateContent"}, 405, "gemini"),
+    ("POST", "/{path+}", {"path": "v1beta/files"}, 404, "gemini"),
     ("POST", "/health", {}, 405, None),
     ("GET", "/{path+}", {"path": "nowhere"}, 404, None),
 ]

@@ -59,13 +59,21 @@ class Client:
                 seen.complete = True
             else:
                 error = document["error"]
-                seen.error = error.get("code") or error["details"]["error_code"]
+                seen.error = _code(error)
             return seen
         for name, data in frames(answer.body, seen.warnings):
             assert not seen.complete, "nothing follows the end"
             self.event(name, data, seen)
         seen.warnings = list(dict.fromkeys(seen.warnings))  # the native door has them as events, too
         return seen
+
+
+def _code(error: dict[str, Any]) -> Any:
+    """Our code, wherever the door's form of an error has it."""
+    details = error.get("details")
+    if isinstance(details, list):
+        return details[0]["metadata"]["code"]
+    return error.get("code") or error["details"]["error_code"]
 
 
 def frames(body: bytes, warnings: list[str]) -> Iterator[tuple[str, Any]]:
@@ -210,6 +218,52 @@ def _messages_event(name: str, data: Any, seen: Seen) -> None:
         seen.complete = True
 
 
+# ---------------------------------------------------------------- gemini
+
+
+def _gemini_body(
+    tools: list[dict[str, Any]],
+    choice: str | None,
+    parallel: bool | None,
+    streamed: bool,
+) -> dict[str, Any]:
+    modes = {"auto": "AUTO", "required": "ANY", "none": "NONE"}
+    config: dict[str, Any] = {"mode": modes.get(choice or "auto", "ANY")}
+    config |= {"allowedFunctionNames": [choice]} if choice is not None and choice not in modes else {}
+    declared = [
+        {("parametersJsonSchema" if name == "parameters" else name): value for name, value in tool.items()}
+        for tool in tools
+    ]
+    body = {
+        "model": "p/m",
+        "stream": streamed,
+        "contents": [{"role": "user", "parts": [{"text": "hi"}]}],
+        "tools": [{"functionDeclarations": declared}],
+    }
+    return body | ({"toolConfig": {"functionCallingConfig": config}} if choice is not None else {})
+
+
+def _gemini_whole(document: dict[str, Any], seen: Seen) -> None:
+    _gemini_event("", document, seen)
+
+
+def _gemini_event(_: str, data: Any, seen: Seen) -> None:
+    if "error" in data:
+        seen.error = _code(data["error"])
+        return
+    (candidate,) = data["candidates"]
+    for part in candidate.get("content", {}).get("parts", ()):
+        if "functionCall" in part:
+            call = part["functionCall"]
+            seen.calls.append((call["name"], _text({"arguments": call["args"]})))
+        elif not part.get("thought"):
+            seen.text += part["text"]
+    if (reason := candidate.get("finishReason")) is not None:
+        seen.complete, seen.cut = True, reason == "MAX_TOKENS"
+    told = candidate.get("finishMessage", "").removeprefix("x-toolwire-warnings: ")
+    seen.warnings += told.split(",") if told else []
+
+
 # ---------------------------------------------------------------- native
 
 
@@ -248,6 +302,7 @@ def _text(function: dict[str, Any]) -> str:
 CLIENTS = {
     "chat": Client(_chat_body, _chat_whole, _chat_event),
     "responses": Client(_responses_body, _responses_whole, _responses_event),
+    "gemini": Client(_gemini_body, _gemini_whole, _gemini_event),
     "messages": Client(_messages_body, _messages_whole, _messages_event),
     "native": Client(_native_body, _chat_whole, _native_event),
 }

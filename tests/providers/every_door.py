@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from tests.corpus.driver import Answer, answer, open_exchange
+from tests.gemini_client import read
 
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}}
 USER = {"role": "user", "content": "hi"}
@@ -18,6 +19,10 @@ REQUESTS: dict[str, dict[str, Any]] = {
         "tools": [{"type": "function", "name": "weather", "parameters": PARAMETERS, "strict": False}],
     },
     "messages": {"max_tokens": 99, "messages": [USER], "tools": [{"name": "weather", "input_schema": PARAMETERS}]},
+    "gemini": {
+        "contents": [{"parts": [{"text": "hi"}]}],
+        "tools": [{"functionDeclarations": [{"name": "weather", "parametersJsonSchema": PARAMETERS}]}],
+    },
     "native": {"messages": [USER], "tools": [CHAT_TOOL]},
 }
 #: Wire -> the media type of its streams, where that is not the usual one.
@@ -57,6 +62,8 @@ def text_in(door: str, body: bytes) -> str:
             return "".join(choice["delta"].get("content") or "" for event in events for choice in event["choices"])
         case "messages":
             return "".join(event["delta"].get("text", "") for event in events if event["type"] == "content_block_delta")
+        case "gemini":
+            return read(body).text
         case _:
             name = {"responses": ("response.output_text.delta", "delta"), "native": ("text.delta", "text")}[door]
             return "".join(event[name[1]] for event in events if event["type"] == name[0])
@@ -131,10 +138,18 @@ def _native(arguments: Any) -> str:
     return json.dumps(arguments, separators=(",", ":"))
 
 
+def _gemini_calls(events: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    parts = [part for event in events for part in event["candidates"][0].get("content", {}).get("parts", ())]
+    calls = [part["functionCall"] for part in parts if "functionCall" in part]
+    return [(call["name"], _native(call["args"])) for call in calls]
+
+
 _STREAMS: dict[str, Any] = {
+    "gemini": _gemini_calls,
     "chat": _chat_stream, "responses": _responses_stream, "messages": _messages_stream, "native": _native_stream,
 }  # fmt: skip
 _DOCUMENTS: dict[str, Any] = {
+    "gemini": lambda document: _gemini_calls([document]),
     "chat": _chat_document, "responses": _responses_document, "messages": _messages_document,
     "native": _native_document,
 }  # fmt: skip

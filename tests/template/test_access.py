@@ -85,7 +85,7 @@ def test_the_table_of_permissions_is_true(deployed: dict[str, Any]) -> None:
         told["Not for `GET /models`" in row] |= set(re.findall(r"`([a-z0-9]+:[A-Z]\w+)`", row.split("|")[1]))
     roles = {name: found for name, found in deployed["Resources"].items() if found["Type"] == "AWS::IAM::Role"}
 
-    assert len(roles) == 5
+    assert len(roles) == 6
     for name, role in roles.items():
         assert actions(role) == (told[False] if name == "CatalogRole" else told[False] | told[True]), name
 

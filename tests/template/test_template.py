@@ -29,12 +29,16 @@ METHODS = {
     ("post", "/responses/compact"): "ResponsesFunction",
     ("get", "/responses/{id}"): "ResponsesFunction",
     ("delete", "/responses/{id}"): "ResponsesFunction",
+    ("post", "/models/{id+}"): "GeminiFunction",
+    ("post", "/v1beta/models/{id+}"): "GeminiFunction",
+    ("get", "/v1beta/models"): "CatalogFunction",
+    ("get", "/v1beta/models/{id+}"): "CatalogFunction",
 }
 #: Those of the two vendors' APIs are also reached where a client adds the stage's name to a base URL that has it.
 METHODS |= {
     (method, f"/v1{path}"): function
     for (method, path), function in METHODS.items()
-    if not path.startswith(("/native", "/health"))
+    if not path.startswith(("/native", "/health", "/v1beta"))
 }
 #: Every other method of these paths, and every other path: `pages/paths.py` says what their clients are told.
 ANY_METHOD = "x-amazon-apigateway-any-method"
@@ -176,6 +180,11 @@ PERMISSIONS["ResponsesRole"] = [
 ]
 PERMISSIONS["NativeRole"] = [
     {"Effect": "Allow", "Action": LOGS, "Resource": {"Fn::GetAtt": ["NativeLogs", "Arn"]}},
+    *PERMISSIONS["ChatCompletionsRole"][1:],
+]
+
+PERMISSIONS["GeminiRole"] = [
+    {"Effect": "Allow", "Action": LOGS, "Resource": {"Fn::GetAtt": ["GeminiLogs", "Arn"]}},
     *PERMISSIONS["ChatCompletionsRole"][1:],
 ]
 

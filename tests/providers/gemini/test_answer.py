@@ -13,8 +13,9 @@ from tests.providers.gemini.gemini_upstream import STOP, USAGE, ask, call, chunk
 from tests.providers.openai_chat.chat_reader import read
 from toolwire.framing.sse import SseDecoder
 from toolwire.model.events import OpaquePart, ReasoningEnd
-from toolwire.providers.gemini.answer import _FAILURES, FINISH
+from toolwire.providers.gemini.answer import _FAILURES
 from toolwire.providers.gemini.request import PROVIDER
+from toolwire.wire.gemini import FINISH_REASONS
 
 PARIS, ROME = {"city": "Paris"}, {"city": "Rome"}
 WEATHER, WEATHER2 = ("weather", '{"city":"Paris"}'), ("weather", '{"city":"Rome"}')
@@ -230,7 +231,7 @@ def _decoded(*chunks: Any) -> list[Any]:
 def test_every_finish_reason_of_the_api_is_known() -> None:
     words = {word.value for word in types.FinishReason}
     stops = {"FINISH_REASON_UNSPECIFIED", "STOP", "OTHER", "NO_IMAGE"}
-    assert words - stops - _FAILURES.keys() <= FINISH.keys()
+    assert words - stops - _FAILURES.keys() <= FINISH_REASONS.keys()
 
 
 # ---------------------------------------------------------------- usage

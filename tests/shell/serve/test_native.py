@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from local.answer_models import ErrorResponse, ToolsCheckResponse, TranslateResponse
+from tests.gemini_client import http_request
 from tests.policy.door_clients import CLIENTS
 from toolwire.doors import DOORS, load_door
-from toolwire.model.http import Head, HttpRequest
+from toolwire.model.http import Head
 from toolwire.model.settings import ProviderConfig, Settings, Tenant
 from toolwire.shell.serve import admission, attempts, observe
 from toolwire.shell.serve.native import serve_native
@@ -88,6 +89,11 @@ TOOLS = {
     "native": WEATHER,
     "chat": WEATHER,
     "responses": {"type": "function", **FUNCTION},
+    "gemini": {
+        "functionDeclarations": [
+            {"name": "get_weather", "description": "Weather of a city.", "parametersJsonSchema": PARAMETERS}
+        ]
+    },
     "messages": {
         "name": "get_weather",
         "description": "Weather of a city.",
@@ -98,7 +104,8 @@ TOOLS = {
 
 @pytest.mark.parametrize("door", DOORS)
 def test_tools_are_written_as_the_door_writes_them(door: str) -> None:
-    choice = {"type": "any"} if door == "messages" else "required"
+    own: dict[str, Any] = {"messages": {"type": "any"}, "gemini": {"functionCallingConfig": {"mode": "ANY"}}}
+    choice = own.get(door, "required")
     _, body = ask(CHECK, {"tools": [TOOLS[door]], "door": door, "tool_choice": choice})
     assert body["tools"] == 1
     for verdict in body["providers"]:
@@ -158,11 +165,13 @@ def test_what_is_shown_is_what_is_sent(door: str, model: str, monkeypatch: pytes
     body = {**CLIENTS[door].body([dict(FUNCTION)], "required", None, True), "model": model}
     headers = {"x-api-key": KEY, "x-toolwire-schema-mode": "reject"}
     record = observe.RequestRecord("req-1", door)
-    request = HttpRequest("POST", "/", headers, json.dumps(body).encode())
+    request = http_request(door, json.dumps(body).encode(), headers)
     exchange, _ = admission.open_exchange(load_door(door), request, 60.0, record)
     real = exchange.upstream_request
 
-    _, shown = ask(TRANSLATE, {"door": door, "body": body}, headers)
+    if door == "gemini":
+        body = json.loads(request.body)
+    _, shown = ask(TRANSLATE, {"door": door, "body": body, "parameters": request.parameters}, headers)
 
     assert record.target is not None
     assert shown["wire"] == record.target.provider.wire

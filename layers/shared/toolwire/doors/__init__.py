@@ -104,6 +104,10 @@ class Door(Protocol):
     response_prefix: str
     key_places: KeyPlaces = KEY_PLACES
     conversation_headers: tuple[str, ...] = CONVERSATION_HEADERS
+    #: Whether its clients do without ids of calls: in the lane, a call that came without one is shown so.
+    ids_optional: bool = False
+    #: Whether its streams may hold comments. Clients that cannot skip them are told late warnings by the encoder.
+    has_comments: bool = True
 
     def parse_request(self, request: HttpRequest) -> ChatRequest:
         """Raises RequestError naming the JSON path, what was there, and the fix."""
@@ -135,6 +139,18 @@ class Door(Protocol):
     def sample_request(self, tools: Iterable[tuple[str, bytes]]) -> HttpRequest:
         """The least request with these raw members, which are what the API calls tools and their use."""
 
+    def models_document(self, names: Iterable[str]) -> bytes | None:  # noqa: ARG002
+        """The list of these models in this API's own form, None where it has none."""
+        return None
+
+    def model_document(self, name: str) -> bytes | None:  # noqa: ARG002
+        """One model in this API's own form, None where it has none."""
+        return None
+
+    def stream_type(self, request: ChatRequest) -> str | None:  # noqa: ARG002
+        """The content type of a stream that is none of server-sent events."""
+        return None
+
     def stream_encoder(self, request: ChatRequest, context: AnswerContext) -> StreamEncoder:
         """The encoder of one streamed answer."""
 
@@ -165,6 +181,9 @@ class DoorRow(NamedTuple):
     words: tuple[str, ...] = ()
     base_url: str = "the base URL ends in /v1"
     kept: tuple[str, ...] = ()
+    #: Where GET lists models in this API's own form, and the request header by which its clients are known elsewhere.
+    models: tuple[str, ...] = ()
+    header: str = ""
 
 
 _OPENAI_BASE_URL = "the base URL of an OpenAI client ends in /v1"
@@ -177,6 +196,15 @@ DOORS = {
             "chat", "completions", "embeddings", "images", "audio", "moderations", "assistants", "batches", "files",
         ),
         base_url=_OPENAI_BASE_URL,
+    ),
+    "gemini": DoorRow(
+        "toolwire.doors.gemini.request",
+        ("/v1beta/models/{id+}",),
+        ("/models/{id+}",),
+        words=("v1beta", "v1beta1"),
+        models=("/v1beta/models", "/v1beta/models/{id+}"),
+        header="x-goog-api-key",
+        base_url="the base URL of a Gemini client has no /v1beta: it ends with the host or, deployed, with /v1",
     ),
     "messages": DoorRow(
         "toolwire.doors.messages.request",

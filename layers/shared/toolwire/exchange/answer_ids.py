@@ -47,6 +47,8 @@ class AnswerIds(Stage):
     #: How many messages the history has: an id of a call that was text depends on the conversation and its place alone,
     #: so that the same answer to the same history gives the same id.
     turn: int
+    #: Whether what the upstream gave no id stays without one ("").
+    missing_stays: bool = False
     _recovered: int = 0
 
     def take(self, batch: Batch) -> list[Batch]:
@@ -64,7 +66,7 @@ class AnswerIds(Stage):
         if events is None:
             return [batch]
         # A change of the bytes is what a client of the same dialect would see: a default for a missing time is none.
-        if any(_shown(new) != _shown(old) for new, old in zip(events, batch.events, strict=True)):
+        if any(self._shown(new) != self._shown(old) for new, old in zip(events, batch.events, strict=True)):
             return [self._rewritten(batch, events)]
         return [Batch(tuple(events), batch.extra, batch.source)]
 
@@ -86,6 +88,8 @@ class AnswerIds(Stage):
         if event.id and self._keeps(event.id, event.has_state, self.used):
             self.used.add(event.id)
             return event if name == event.name else replace(event, name=name)
+        if self.missing_stays and not event.id:
+            return replace(event, id="", name=name)
         id = self._recovered_id() if event.recovered else mint(self.token, self.new_id(RANDOM_CHARS))
         self.used.add(id)
         return replace(event, id=id, name=name, provider_id=event.id or "")
@@ -109,9 +113,10 @@ class AnswerIds(Stage):
     def _keeps(self, id: str, has_state: bool, used: Container[str]) -> bool:
         return self.kept is not None and not has_state and keeps(id, self.kept, used)
 
-
-def _shown(event: StreamEvent) -> tuple[object, ...]:
-    """The identity of an event that its source's bytes carry."""
-    if type(event) is ResponseStart:
-        return (event.id, event.model)
-    return (event,)
+    def _shown(self, event: StreamEvent) -> tuple[object, ...]:
+        """The identity of an event that its source's bytes carry."""
+        if type(event) is ResponseStart:
+            return () if self.missing_stays else (event.id, event.model)
+        if type(event) is ToolCallStart and self.missing_stays:
+            return (replace(event, id=event.id or None),)
+        return (event,)

@@ -97,7 +97,9 @@ def stages_for(turn: Turn, attempt: Attempt) -> Stages:
     if recover is not None:
         figures.recovered = recover.recovered
     record = None
-    if request.tools:
+    # A client of the provider's own API holds all of its state, and no id that leads to the store.
+    lacks_ids = attempt.same_dialect and client.door.ids_optional
+    if request.tools and not lacks_ids:
         record = TurnRecord(
             attempt.target,
             partition_of(client.tenant.name, token),
@@ -111,6 +113,7 @@ def stages_for(turn: Turn, attempt: Attempt) -> Stages:
             response_prefix=client.door.response_prefix,
             kept=client.door.call_id if attempt.same_dialect and not profile.yields_state else None,
             keeps_response_id=attempt.same_dialect,
+            missing_stays=lacks_ids,
             token=token,
             names={wire: name for name, wire in renamed(request, provider.tool_name).items()},
             used={call.id for message in request.messages for call in message.tool_calls},

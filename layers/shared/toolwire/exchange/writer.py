@@ -79,7 +79,8 @@ class StreamWriter:
 
     def early_head(self) -> Head:
         """See `Writer`."""
-        return self._heads.head(200, STREAM, ("cache-control", "no-cache"))
+        kind = self._door.stream_type(self.context.request) or STREAM
+        return self._heads.head(200, kind, ("cache-control", "no-cache"))
 
     def keep_alive(self) -> bytes:
         """See `Writer`."""
@@ -88,7 +89,7 @@ class StreamWriter:
 
     def _late_warnings(self) -> bytes:
         """What was found out after the head, as a comment in front of the end."""
-        late = self._heads.late_warnings() if self._order.ended else ""
+        late = self._heads.late_warnings() if self._order.ended and self._door.has_comments else ""
         return encode_comment(f"{HEADER}: {late}".encode()) if late else b""
 
 

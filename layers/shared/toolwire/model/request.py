@@ -262,6 +262,8 @@ class ChatRequest:
     tool_choice: ToolChoice | None = None
     parallel_tool_calls: bool | None = None
     stream: bool = False
+    #: Whether a stream is to be one JSON array (Gemini) in place of server-sent events.
+    stream_array: bool = False
     include_usage: bool = False
     max_tokens: int | None = None
     sampling: Sampling = Sampling()

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 import msgspec
 
+from toolwire.doors import Door
 from toolwire.doors.responses.models import model_entry
 from toolwire.exchange.routing import may_use, route
 from toolwire.model.errors import GatewayError, RequestError
@@ -22,17 +23,15 @@ from toolwire.model.settings import Settings, Tenant
 from toolwire.providers.hosts import DEMO, DEMO_MODELS
 
 
-def models_body(settings: Settings, wires: Collection[str], tenant: Tenant | None = None) -> bytes:
+def models_body(
+    settings: Settings, wires: Collection[str], tenant: Tenant | None = None, door: Door | None = None
+) -> bytes:
     """The models that a request of the tenant can name, as JSON. `wires` are the built ones: what speaks another is not
-    offered."""
-    names = [f"{DEMO}/{name}" for name in DEMO_MODELS] if settings.enable_demo else []
-    names += [alias for alias in settings.aliases if "*" not in alias]
-    targets = [(name, route(name, settings)) for name in names]
-    models = [
-        _model(name, target.provider.name)
-        for name, target in targets
-        if target.provider.wire in wires and may_use(tenant or settings.tenant, name, target)
-    ]
+    offered. `door`: whose form it is, where that has one of its own."""
+    models = _models(settings, wires, tenant or settings.tenant)
+    own = None if door is None else door.models_document([str(model["id"]) for model in models])
+    if own is not None:
+        return own
     return msgspec.json.encode(
         {
             "object": "list",
@@ -45,14 +44,28 @@ def models_body(settings: Settings, wires: Collection[str], tenant: Tenant | Non
     )
 
 
-def model_body(name: str, settings: Settings, wires: Collection[str], tenant: Tenant) -> bytes:
+def _models(settings: Settings, wires: Collection[str], tenant: Tenant) -> list[dict[str, object]]:
+    names = [f"{DEMO}/{name}" for name in DEMO_MODELS] if settings.enable_demo else []
+    names += [alias for alias in settings.aliases if "*" not in alias]
+    targets = [(name, route(name, settings)) for name in names]
+    return [
+        _model(name, target.provider.name)
+        for name, target in targets
+        if target.provider.wire in wires and may_use(tenant, name, target)
+    ]
+
+
+def model_body(
+    name: str, settings: Settings, wires: Collection[str], tenant: Tenant, door: Door | None = None
+) -> bytes:
     """One model that a request of the tenant can name, as JSON: of a provider's own models only the provider knows
     which there are. `name` may be percent-encoded. Raises RequestError (404, `model_not_found`)."""
     name = unquote(name)
     target = route(name, settings)
     if target.provider.wire not in wires or not may_use(tenant, name, target):
         raise RequestError(f"There is no model {name[:100]!r} here.", status=404, code="model_not_found", param="model")
-    return msgspec.json.encode(_model(name, target.provider.name))
+    own = None if door is None else door.model_document(name)
+    return own if own is not None else msgspec.json.encode(_model(name, target.provider.name))
 
 
 def _model(name: str, owner: str) -> dict[str, object]:

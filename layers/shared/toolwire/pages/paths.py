@@ -20,8 +20,14 @@ STAGE = "v1"
 #: What is served beside the doors' paths, by the function `catalog`.
 _CATALOG = ("/models", "/models/{id+}", "/health")
 
+#: Lists of models in the form of one API.
+_OWN_LISTS = tuple(path for row in DOORS.values() for path in row.models)
+
 #: Also served without the stage, for whoever watches over the process.
 _WITHOUT_STAGE = ("/health",)
+
+#: Paths of an API that has a version of its own.
+_OWN_VERSION = "/v1beta/"
 
 #: Claude Code asks with HEAD for the root of its base URL, which has no stage, before it sends anything.
 _ROOT = "/"
@@ -35,7 +41,7 @@ def served() -> dict[str, dict[str, str]]:
     table = {path: {"POST": row.module.split(".")[-2]} for row in DOORS.values() for path in (*row.paths, *row.beside)}
     for row in DOORS.values():
         table |= {path: dict.fromkeys(("GET", "DELETE"), row.module.split(".")[-2]) for path in row.kept}
-    return table | {path: {"GET": "catalog"} for path in _CATALOG}
+    return table | {path: {**table.get(path, {}), "GET": "catalog"} for path in (*_CATALOG, *_OWN_LISTS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +69,7 @@ def resolve(method: str, path: str) -> Route | NoRoute:
     if path in _WITHOUT_STAGE:
         path = f"/{STAGE}{path}"
     table = served()
-    below = path.removeprefix(f"/{STAGE}") if path.startswith(f"/{STAGE}/") else ""
+    below = _below_stage(path)
     resource, parameters = _resource(below, table)
     methods = table.get(resource, {})
     function = methods.get("GET" if method == "HEAD" else method)
@@ -117,6 +123,14 @@ def _plain(path: str) -> str:
     while parts[:2] == [STAGE, STAGE]:
         del parts[0]
     return "/" + "/".join(parts)
+
+
+def _below_stage(path: str) -> str:
+    """The path below the stage, "" for one that is not there. Locally the root serves Gemini's clients, whose base URL
+    ends with the host."""
+    if path.startswith(f"/{STAGE}/"):
+        return path.removeprefix(f"/{STAGE}")
+    return path if path.startswith(_OWN_VERSION) else ""
 
 
 def _resource(path: str, table: Mapping[str, object]) -> tuple[str, tuple[tuple[str, str], ...]]:

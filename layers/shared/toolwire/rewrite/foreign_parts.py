@@ -29,6 +29,7 @@ _IGNORED = frozenset(
 _KNOBS = frozenset({"context_management", "logit_bias", "logprobs", "mcp_servers", "top_logprobs", "verbosity"}) | {
     "image",
     "max_tool_calls",
+    "toolConfig.functionCallingConfig.mode",
     "truncation",
 }
 

@@ -9,7 +9,24 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw, Struct
 
+from toolwire.model.events import FinishReason
+
 DIALECT = "gemini"
+
+_FILTERED = (
+    "SAFETY", "3", "RECITATION", "4", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR",
+    "ESCALATION", "PUP_LIMITED_DISABLED", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "IMAGE_OTHER",
+)  # fmt: skip
+
+#: Google's word -> why the turn ended. An unknown word is a stop; the word itself is kept in `Finish.raw`. The
+#: numbers are those of the words, for a proxy that asked for them.
+FINISH_REASONS: dict[str, FinishReason] = {
+    "STOP": "stop",
+    "MAX_TOKENS": "length",
+    "2": "length",
+    "CONTINUATION": "length",  # to be resumed with a token that the gateway does not keep
+    **dict.fromkeys(_FILTERED, "content_filter"),
+}
 
 #: A Raw member that is absent, to be told by `is`; `Raw | None` would accept nothing but null.
 ABSENT = Raw()

@@ -1,14 +1,14 @@
 """The names of a request's members in each dialect: those that its door reads, and those that are documented besides.
 
 A member that is neither is the client's mistake, or newer than this table. Source: the types of openai-python 3.57 and
-anthropic-python 2.14.
+anthropic-python 2.14, and of google-genai 3.6.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from toolwire.wire import anthropic_messages, openai_chat, openai_responses
+from toolwire.wire import anthropic_messages, gemini, openai_chat, openai_responses
 
 #: Values that are the default of their member, and so ask for nothing.
 NOTHING_ASKED = {
@@ -82,6 +82,30 @@ MEMBER_NAMES: dict[str, MemberNames] = {
             " acknowledged_safety_checks max_output_length"
         ),
         nested=_names("allowed_callers async output_schema prompt_cache_breakpoint detail"),
+    ),
+    gemini.DIALECT: MemberNames(
+        read=_names("contents systemInstruction tools toolConfig generationConfig"),
+        documented=_names("cachedContent labels safetySettings serviceTier store"),
+        within={
+            "generationConfig": (
+                _names(
+                    "candidateCount frequencyPenalty maxOutputTokens presencePenalty responseJsonSchema"
+                    " responseMimeType responseSchema seed stopSequences temperature thinkingConfig topK topP"
+                ),
+                _names(
+                    "audioTimestamp enableAffectiveDialog enableEnhancedCivicAnswers imageConfig logprobs"
+                    " mediaResolution modelSelectionConfig responseLogprobs responseModalities routingConfig"
+                    " speechConfig"
+                ),
+            ),
+            "toolConfig": (
+                _names("functionCallingConfig"),
+                _names("includeServerSideToolInvocations retrievalConfig"),
+            ),
+        },
+        nested=_names(
+            "behavior mediaResolution partMetadata response responseJsonSchema scheduling videoMetadata willContinue"
+        ),
     ),
     anthropic_messages.DIALECT: MemberNames(
         read=_names(

@@ -13,6 +13,7 @@ from toolwire.model.events import Batch
 #: dialect without a door has none: no client could be shown these members.
 _READERS = {
     "anthropic_messages": "toolwire.wire.anthropic_messages_extra",
+    "gemini": "toolwire.wire.gemini_extra",
     "openai_chat": "toolwire.wire.openai_chat_extra",
     "openai_responses": "toolwire.wire.openai_responses_extra",
 }

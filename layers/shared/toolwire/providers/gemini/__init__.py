@@ -1,6 +1,7 @@
 """The generateContent wire: Gemini on Google's API and on Vertex AI. `request.PROVIDER` is what the registry loads.
 
 request      the request: address, credential, settings
+lane         the request of a client of the same API
 messages     its contents
 tools        its function declarations and what calls are asked for
 models       what differs between model families

@@ -16,7 +16,6 @@ from toolwire.model.errors import UpstreamError, UpstreamProtocolError, Upstream
 from toolwire.model.events import (
     Batch,
     Finish,
-    FinishReason,
     ResponseEnd,
     ResponseStart,
     StreamEvent,
@@ -31,20 +30,6 @@ from toolwire.wire import gemini as wire
 from toolwire.wire.json import elements
 
 _NOTHING = Batch(())
-
-_FILTERED = (
-    "SAFETY", "3", "RECITATION", "4", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR",
-    "ESCALATION", "PUP_LIMITED_DISABLED", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "IMAGE_OTHER",
-)  # fmt: skip
-
-#: Google's word -> why the turn ended. An unknown word is a stop; the word itself is kept in `Finish.raw`. The numbers
-#: are those of the words, for a proxy that asked for them.
-FINISH: dict[str, FinishReason] = {
-    "MAX_TOKENS": "length",
-    "2": "length",
-    "CONTINUATION": "length",  # to be resumed with a token that the gateway does not keep
-    **dict.fromkeys(_FILTERED, "content_filter"),
-}
 
 #: Words for a call that the model could not finish: no answer, and never shown as one.
 _FAILURES = {
@@ -142,7 +127,7 @@ class GeminiDecoder:
             if not has_content:
                 self._raise_failure()
             return True
-        reason = FINISH.get(word, "stop")
+        reason = wire.FINISH_REASONS.get(word, "stop")
         if self._finish is not None and (self._finish.reason != "stop" or reason == "stop"):
             return False
         self._finish = Finish(reason, word)

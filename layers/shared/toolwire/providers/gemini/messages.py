@@ -26,6 +26,7 @@ from toolwire.model.request import (
     ToolCallPart,
     ToolResultPart,
 )
+from toolwire.model.source import raw_in
 from toolwire.model.warnings import Warnings
 from toolwire.providers.gemini.models import Family
 from toolwire.providers.turns import NO_TEXT, arguments_object, without_leading_instructions
@@ -194,6 +195,9 @@ class HistoryWriter:
     def _said(self, part: Part) -> bytes | None:
         """A part that is no call and no result; None for what says nothing. Reasoning without its signature is worth
         nothing, and a signed part without text goes back as it came: as no thought."""
+        raw = raw_in(part, DIALECT)
+        if raw is not None:
+            return raw
         match part:
             case TextPart() | RefusalPart():
                 signature = part.signature if type(part) is TextPart else None

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from toolwire.model.errors import RequestError, UpstreamError
 from toolwire.model.http import UpstreamRequest, post_json
-from toolwire.model.request import ChatRequest, Sampling
+from toolwire.model.request import ChatRequest, RequestFields, Sampling
 from toolwire.model.settings import Target
 from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
@@ -20,6 +20,7 @@ from toolwire.providers.address import key_headers, url_of
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.gemini.answer import GeminiDecoder
 from toolwire.providers.gemini.errors import error_from_body
+from toolwire.providers.gemini.lane import has_own_history, own_fields, own_members
 from toolwire.providers.gemini.messages import HistoryWriter, content_rules
 from toolwire.providers.gemini.models import Family, family_of, thinking
 from toolwire.providers.gemini.tools import SCHEMAS, calling_config, write_declarations
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
     from toolwire.providers.sent_tools import SentTool
     from toolwire.providers.token_count import Count
 
+#: Google's own rule allows 128 characters today; models that are still served allow 64.
+_TOOL_NAME = r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}"
+
 #: Stop sequences in one request.
 _MOST_STOPS = 5
 #: `seed` is a 32-bit number.
@@ -52,9 +56,10 @@ class Google(Provider):
     """See `providers.Provider`."""
 
     dialect = DIALECT
-    #: Google's own rule allows 128 characters today; models that are still served allow 64.
-    tool_name = r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}"
+    tool_name = _TOOL_NAME
     schemas = SCHEMAS
+    lanes = frozenset({DIALECT})
+    judges_results = True
     any_model = "gemini"
 
     def build_request(
@@ -64,19 +69,13 @@ class Google(Provider):
         profile: Profile,  # noqa: ARG002, its rows are about Chat hosts
         credential: str | None,
     ) -> tuple[UpstreamRequest, Warnings]:
-        warnings = check_fields(request, target)
         family = family_of(target.known_as)
-        request = with_carried_content(request, content_rules(family), target.provider.name, warnings)
-        request = bridged(request, warnings)
-        request, added = with_results(request)
-        if added:
-            warnings.add("tool_result_missing")
-        # Ids stay here; rewritten where one is used twice, they tell which result is whose.
-        request = with_wire_names(with_legal_ids(request, r"(?s).+", 40), self.tool_name)
-        request = with_stops(request, warnings, most=_MOST_STOPS)
-        if request.tools and not family.json_with_tools:
-            request = with_format_in_words(request, warnings)
-        body = write_object(_members(request, target, family, warnings))
+        fields = own_fields(request)
+        if fields is not None:
+            members, warnings = _same_api(request, fields, target, family)
+        else:
+            members, warnings = _translated(request, target, family)
+        body = write_object(members)
         key = key_headers(target.provider, credential, "x-goog-api-key")
         url = _url(target, request.stream)
         return post_json(url, body, stream=request.stream, headers=key), warnings
@@ -113,6 +112,40 @@ def _url(target: Target, stream: bool) -> str:
 
 
 # ---------------------------------------------------------------- the body
+
+
+def _same_api(
+    request: ChatRequest, fields: RequestFields, target: Target, family: Family
+) -> tuple[list[tuple[str, bytes]], Warnings]:
+    """The members for a client of this API, and warnings."""
+    warnings = Warnings()
+    if has_own_history(request, fields):
+        return list(own_members(request, fields, {})), warnings
+    writer = HistoryWriter(_prepared(request, target, family, warnings), family)
+    members = list(own_members(request, fields, dict(writer.members())))
+    warnings.add(*writer.warnings)
+    return members, warnings
+
+
+def _translated(request: ChatRequest, target: Target, family: Family) -> tuple[list[tuple[str, bytes]], Warnings]:
+    """The members for a client of another API, and warnings. Raises RequestError for what cannot be carried."""
+    warnings = check_fields(request, target)
+    request = with_wire_names(_prepared(request, target, family, warnings), _TOOL_NAME)
+    request = with_stops(request, warnings, most=_MOST_STOPS)
+    if request.tools and not family.json_with_tools:
+        request = with_format_in_words(request, warnings)
+    return list(_members(request, target, family, warnings)), warnings
+
+
+def _prepared(request: ChatRequest, target: Target, family: Family, warnings: Warnings) -> ChatRequest:
+    """The request with a history that `HistoryWriter` can write."""
+    request = with_carried_content(request, content_rules(family), target.provider.name, warnings)
+    request = bridged(request, warnings)
+    request, added = with_results(request)
+    if added:
+        warnings.add("tool_result_missing")
+    # Ids stay here; rewritten where one is used twice, they tell which result is whose.
+    return with_legal_ids(request, r"(?s).+", 40)
 
 
 def _members(request: ChatRequest, target: Target, family: Family, warnings: Warnings) -> Iterator[tuple[str, bytes]]:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from toolwire import __version__
+from toolwire.doors import DOORS, KEY_PLACES, Door, load_door
 from toolwire.model.http import Headers, HttpRequest
 from toolwire.pages.catalog import health_body, model_body, models_body
 from toolwire.pages.paths import path_of, refusal, render_error_at, served
@@ -34,8 +35,17 @@ def _document(request: HttpRequest, record: observe.RequestRecord) -> tuple[byte
     if request.path == "/health":
         record.routine = True
         return health_body(__version__, demo=settings.enable_demo, store=current_store().name), ()
-    tenant = authenticate(request, settings)
+    door = _door_of(request)
+    tenant = authenticate(request, settings, KEY_PLACES if door is None else door.key_places)
     record.tenant = tenant.name
-    if request.path == "/models":
-        return models_body(settings, WIRES, tenant), ()
-    return model_body(request.parameters.get("id", ""), settings, WIRES, tenant), ()
+    if request.path.endswith("/models"):
+        return models_body(settings, WIRES, tenant, door), ()
+    return model_body(request.parameters.get("id", ""), settings, WIRES, tenant, door), ()
+
+
+def _door_of(request: HttpRequest) -> Door | None:
+    """The door whose client asks for models, where its API has a form of its own for them."""
+    for name, row in DOORS.items():
+        if request.path in row.models or (row.header and row.header in request.headers):
+            return load_door(name)
+    return None

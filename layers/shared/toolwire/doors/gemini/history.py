@@ -1,0 +1,220 @@
+"""The gemini door's history: `contents` and `systemInstruction`, each node with the client's own bytes.
+
+Contents of the model that follow each other are one turn: a client that streams keeps a content for each chunk. The
+neutral history has one message for each result, the results of a content first.
+
+Calls need no id here. A call without one gets one by its place, and a result without one, or with one that no call has,
+answers the first open call of its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from toolwire.doors.gemini.forms import own_members
+from toolwire.doors.gemini.parts import read_content, read_signature, rest
+from toolwire.doors.typed import decode, member
+from toolwire.model.errors import RequestError
+from toolwire.model.request import (
+    FilePart,
+    ImagePart,
+    Message,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from toolwire.model.source import Members, Source, with_source
+from toolwire.wire.gemini import DIALECT
+from toolwire.wire.json import is_object
+
+#: The role of a content -> the neutral one. The two last are how results were sent once.
+_ROLES: dict[str, Any] = {"user": "user", "model": "assistant", "function": "user", "tool": "user"}
+
+#: How an id begins that stands for none.
+_PLACE = "call_at_"
+
+
+def read_history(top: dict[str, bytes]) -> tuple[Message, ...]:
+    """The system text and the contents of a request, given its raw members. Raises RequestError."""
+    raw = top.get("contents", b"null")
+    contents = [raw] if raw[:1] == b"{" else list(map(bytes, member(top, "contents", list[msgspec.Raw]) or ()))
+    if not contents:
+        raise RequestError(
+            "`contents` is required and must hold at least one content",
+            param="contents",
+            code="missing_required_parameter",
+        )
+    reader = _Reader()
+    for number, content in enumerate(contents):
+        reader.read(content, f"contents[{number}]")
+    return (*_system(top), *reader.messages())
+
+
+def _system(top: dict[str, bytes]) -> list[Message]:
+    """The system text, which is a content, or its text alone."""
+    raw = top.get("systemInstruction", b"null")
+    if raw == b"null":
+        return []
+    if raw[:1] == b'"':
+        parts: list[Part] = [TextPart(decode(raw, str, "systemInstruction"))]
+    else:
+        found = _parts_of(own_members(raw, "systemInstruction"), "systemInstruction")
+        parts = [read_content(part, own_members(part, path), path) for part, path in found]
+    said = [part for part in parts if type(part) is not TextPart or part.text]
+    return [with_source(Message("system", tuple(said)), Source(DIALECT, raw))] if said else []
+
+
+def _parts_of(content: dict[str, bytes], path: str) -> list[tuple[bytes, str]]:
+    """The raw parts of a content, each with its path; one may stand without an array."""
+    raw = content.get("parts", b"null")
+    at = f"{path}.parts"
+    if raw[:1] == b"{":
+        return [(raw, at)]
+    found = decode(raw, list[msgspec.Raw] | None, at) or ()
+    return [(bytes(part), f"{at}[{number}]") for number, part in enumerate(found)]
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._messages: list[Message] = []
+        self._turn: list[Part] = []  # of the model's contents that follow each other
+        self._sources: list[bytes] = []  # these contents
+        self._extra: Members = ()
+        self._open: list[ToolCallPart] = []  # calls without their result yet
+        self._calls = 0
+
+    def messages(self) -> list[Message]:
+        """What was read."""
+        self._end_turn()
+        return self._messages
+
+    def read(self, raw: bytes, path: str) -> None:
+        """The next content. Raises RequestError."""
+        content = own_members(raw, path)
+        word = decode(content.get("role", b"null"), str | None, f"{path}.role") or "user"
+        if word not in _ROLES:
+            raise RequestError(
+                f"`{path}.role` must be user or model, not {word!r}: system text goes into `systemInstruction`",
+                param=f"{path}.role",
+                code="invalid_value",
+            )
+        parts = [self._part(part, at) for part, at in _parts_of(content, path)]
+        extra = tuple((name, value) for name, value in content.items() if name not in ("role", "parts"))
+        results = [part for part in parts if type(part) is ToolResultPart]
+        if _ROLES[word] == "assistant" and not results:
+            for part in parts:
+                self._add(part)
+            self._sources.append(raw)
+            self._extra += extra
+            return
+        self._end_turn()
+        source = Source(DIALECT, raw)
+        made = [Message("tool", (result,), extra=extra) for result in results]
+        others = tuple(part for part in parts if type(part) is not ToolResultPart)
+        if others or not results:
+            made.append(Message("user", others, extra=extra))
+        self._messages += [with_source(message, source) for message in made]
+
+    def _add(self, part: Part) -> None:
+        """A part of the model's. Thoughts that came in pieces are one, up to the signature that proves it."""
+        last = self._turn[-1] if self._turn else None
+        if type(part) is ReasoningPart and type(last) is ReasoningPart and last.signature is None:
+            self._turn[-1] = ReasoningPart(last.text + part.text, part.signature, (*last.extra, *part.extra))
+        else:
+            self._turn.append(part)
+
+    def _end_turn(self) -> None:
+        if not self._sources:
+            return
+        message = Message("assistant", tuple(self._turn), extra=self._extra)
+        if len(self._sources) == 1:
+            message = with_source(message, Source(DIALECT, self._sources[0]))
+        self._messages.append(message)
+        self._turn, self._sources, self._extra = [], [], ()
+
+    # ------------------------------------------------------------ parts
+
+    def _part(self, raw: bytes, path: str) -> Part:
+        found = own_members(raw, path)
+        source = Source(DIALECT, raw)
+        if found.get("functionCall", b"null") != b"null":
+            return with_source(self._call(found, path), source)
+        if found.get("functionResponse", b"null") != b"null":
+            return with_source(self._result(found["functionResponse"], f"{path}.functionResponse"), source)
+        return with_source(read_content(raw, found, path), source)
+
+    def _call(self, found: dict[str, bytes], path: str) -> ToolCallPart:
+        at = f"{path}.functionCall"
+        call = own_members(found["functionCall"], at)
+        name, id = _named(call, at)
+        arguments = call.get("args", b"null")
+        if arguments == b"null":
+            arguments = b"{}"
+        elif not is_object(arguments):
+            raise RequestError(f"`{at}.args` must be an object", param=f"{at}.args", code="invalid_type")
+        self._calls += 1
+        signature = read_signature(found, path)
+        id = id or f"{_PLACE}{self._calls}"
+        part = ToolCallPart(id, name, arguments.decode(), extra=rest(found), signature=signature)
+        self._open.append(part)
+        return part
+
+    def _result(self, raw: bytes, path: str) -> ToolResultPart:
+        result = own_members(raw, path)
+        name, id = _named(result, path)
+        content, is_error = _content(result.get("response", b"null"), path)
+        files = [
+            part
+            for one, at in _parts_of(result, path)
+            if not isinstance(part := read_content(one, own_members(one, at), at), ReasoningPart)
+        ]
+        extra = tuple((key, value) for key, value in result.items() if key not in _RESULT)
+        return ToolResultPart(self._answered(id, name), (*content, *files), is_error, name, extra)
+
+    def _answered(self, id: str | None, name: str) -> str:
+        """The id of the call that a result answers."""
+        call = next((call for call in self._open if call.id == id), None)
+        call = call or next((call for call in self._open if call.name == name), None)
+        if call is None:
+            return id or f"no open call of {name}"
+        self._open.remove(call)
+        return call.id
+
+
+_RESULT = frozenset({"id", "name", "response", "parts"})
+
+
+def _named(found: dict[str, bytes], path: str) -> tuple[str, str | None]:
+    """The name and the id of a call or a result. Raises RequestError."""
+    name = decode(found.get("name", b'""'), str | None, f"{path}.name")
+    if not name:
+        raise RequestError(f"`{path}.name` is required", param=f"{path}.name", code="missing_required_parameter")
+    return name, decode(found.get("id", b"null"), str | None, f"{path}.id") or None
+
+
+def _content(raw: bytes, path: str) -> tuple[Iterable[TextPart | ImagePart | FilePart | OpaquePart], bool]:
+    """A result as text, and whether it is an error. By convention, an object's `output` or `error` is the result; with
+    neither the whole object is."""
+    if raw == b"null":
+        return (), False
+    response = own_members_of(raw)
+    if response is not None and len(response) == 1:
+        ((name, value),) = response.items()
+        if name in ("output", "error"):
+            return (TextPart(_as_text(value, path)),), name == "error"
+    return (TextPart(_as_text(raw, path)),), False
+
+
+def own_members_of(raw: bytes) -> dict[str, bytes] | None:
+    """The members of an object, None for anything else."""
+    return own_members(raw, "") if raw[:1] == b"{" else None
+
+
+def _as_text(raw: bytes, path: str) -> str:
+    return str(decode(raw, str, path)) if raw[:1] == b'"' else raw.decode()

@@ -1,0 +1,101 @@
+"""One part of a content, as the neutral part that it means. What has no neutral form stays as it is (opaque).
+
+A signature is base64. One that another provider made was shown in this form too, with its origin in front (see
+`conversation.origin`): here it is unpacked. Google's own stays to the character.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable
+
+from toolwire.conversation.origin import is_tagged
+from toolwire.doors.gemini.forms import own_members
+from toolwire.doors.typed import decode
+from toolwire.model.errors import RequestError
+from toolwire.model.media_types import media_type_of
+from toolwire.model.request import FilePart, ImagePart, OpaquePart, ReasoningPart, TextPart
+from toolwire.model.source import Members
+from toolwire.wire.gemini import DIALECT, PART_FLAGS
+
+_URLSAFE = str.maketrans("-_", "+/")
+
+#: Members of a part that the model reads.
+_READ = frozenset({"text", "thought", "thoughtSignature", "inlineData", "fileData", "functionCall", "functionResponse"})
+
+Content = TextPart | ReasoningPart | ImagePart | FilePart | OpaquePart
+
+
+def shown_signature(signature: str) -> str:
+    """A signature as clients of this API can hold it."""
+    return base64.b64encode(signature.encode()).decode() if is_tagged(signature) else signature
+
+
+def read_signature(found: dict[str, bytes], path: str) -> str | None:
+    """The signature of a part, as its provider made it or with its origin's tag. Raises RequestError."""
+    given: str | None = decode(found.get("thoughtSignature", b"null"), str | None, f"{path}.thoughtSignature")
+    if not given:
+        return None
+    try:
+        text = base64.b64decode(_padded(given), validate=True).decode()
+    except (binascii.Error, ValueError):
+        return given
+    return text if is_tagged(text) else given
+
+
+def _padded(text: str) -> str:
+    """Base64 of either alphabet, as Python reads it."""
+    text = text.translate(_URLSAFE).rstrip("=")
+    return text + "=" * (-len(text) % 4)
+
+
+def read_content(raw: bytes, found: dict[str, bytes], path: str) -> Content:
+    """A part that is no call and no result, given its members. Raises RequestError."""
+    extra = rest(found)
+    for name, read in _READERS.items():
+        if found.get(name, b"null") != b"null":
+            return read(found[name], extra, f"{path}.{name}")
+    kind = next((name for name in found if name not in PART_FLAGS), None)
+    if kind is not None:
+        return OpaquePart(kind, DIALECT, raw, path=path)
+    if "text" not in found and "thoughtSignature" not in found:
+        raise RequestError(f"`{path}` holds no data: a part has `text`, or another", param=path, code="invalid_value")
+    text = decode(found.get("text", b'""'), str | None, f"{path}.text") or ""
+    signature = read_signature(found, path)
+    if found.get("thought") == b"true" or (not text and signature is not None):
+        return ReasoningPart(text, signature, extra)
+    return TextPart(text, extra, signature)
+
+
+def rest(found: dict[str, bytes]) -> Members:
+    """The members of a part that the model does not name."""
+    return tuple((name, value) for name, value in found.items() if name not in _READ)
+
+
+def _inline(raw: bytes, extra: Members, path: str) -> ImagePart | FilePart:
+    blob = own_members(raw, path)
+    data = _padded(decode(blob.get("data", b'""'), str, f"{path}.data"))
+    name, given = _described(blob, path)
+    media_type = media_type_of(given, name, data)
+    if (media_type or "").startswith("image/"):
+        return ImagePart(data=data, media_type=media_type, extra=extra, kind="inlineData", path=path)
+    return FilePart(media_type, name, data=data, extra=extra, kind="inlineData", path=path)
+
+
+def _file(raw: bytes, extra: Members, path: str) -> ImagePart | FilePart:
+    file = own_members(raw, path)
+    url = decode(file.get("fileUri", b'""'), str, f"{path}.fileUri")
+    name, media_type = _described(file, path)
+    if (media_type or "").startswith("image/"):
+        return ImagePart(url=url, media_type=media_type, extra=extra, kind="fileData", path=path)
+    return FilePart(media_type, name, url=url, extra=extra, kind="fileData", path=path)
+
+
+def _described(found: dict[str, bytes], path: str) -> tuple[str | None, str | None]:
+    """A file's name and media type."""
+    name = decode(found.get("displayName", b"null"), str | None, f"{path}.displayName")
+    return name, decode(found.get("mimeType", b"null"), str | None, f"{path}.mimeType")
+
+
+_READERS: dict[str, Callable[[bytes, Members, str], ImagePart | FilePart]] = {"inlineData": _inline, "fileData": _file}

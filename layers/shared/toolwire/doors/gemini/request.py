@@ -1,0 +1,206 @@
+"""The gemini door: POST /models/{model}:generateContent, :streamGenerateContent and :countTokens.
+
+The model and what is asked of it stand in the path, and the form of a stream in the query. Every rejected request names
+the JSON path of the field, what was there, and the fix. Unknown fields, tools and parts are accepted; they reach a
+provider of the same dialect only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from urllib.parse import unquote
+
+from toolwire.doors import AnswerContext, Door, KeyPlaces, StreamEncoder
+from toolwire.doors.gemini.document import render_response
+from toolwire.doors.gemini.errors import render_error
+from toolwire.doors.gemini.forms import camel, json_schema, own_object
+from toolwire.doors.gemini.history import read_history
+from toolwire.doors.gemini.models import model_entry
+from toolwire.doors.gemini.stream import GeminiEncoder
+from toolwire.doors.gemini.tools import VALIDATED, is_validated, read_tool_choice, read_tools
+from toolwire.doors.typed import decode, in_range, member, one_of, too_deep, top_members
+from toolwire.model.errors import GatewayError, RequestError
+from toolwire.model.events import Batch
+from toolwire.model.http import HttpRequest
+from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, Sampling
+from toolwire.model.response import ChatResponse
+from toolwire.wire.gemini import DIALECT
+from toolwire.wire.json import dump, members, write_object
+
+_ANSWER, _STREAM, _COUNT = "generateContent", "streamGenerateContent", "countTokens"
+
+#: The parameter of the path that holds the model and what is asked of it.
+_PARAMETER = "id"
+
+_LEVELS = ("THINKING_LEVEL_UNSPECIFIED", "MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
+
+#: Tokens of a thinking budget -> the effort that comes nearest.
+_BUDGETS = ((0, "none"), (2_048, "low"), (12_288, "medium"))
+
+
+class GeminiDoor(Door):
+    """See `doors.Door`."""
+
+    name = "gemini"
+    dialect = DIALECT
+    call_id = r"[A-Za-z0-9_-]{1,64}"
+    response_prefix = "gen_"
+    ids_optional = True
+    has_comments = False
+    key_places = KeyPlaces(headers=("x-goog-api-key", "authorization", "x-api-key"), query=("key",))
+
+    def parse_request(self, request: HttpRequest) -> ChatRequest:
+        return parse_request(request)
+
+    def count_renderer(self, request: HttpRequest) -> Callable[[int], bytes] | None:
+        return _count if asked_of(request)[1] == _COUNT else None
+
+    def sample_request(self, tools: Iterable[tuple[str, bytes]]) -> HttpRequest:
+        named = [("toolConfig" if name == "tool_choice" else name, raw) for name, raw in tools]
+        body = write_object([("contents", b'[{"role":"user","parts":[{"text":"?"}]}]'), *named])
+        return HttpRequest("POST", f"/v1beta/models/{{{_PARAMETER}+}}", {}, body, {_PARAMETER: f"any:{_ANSWER}"})
+
+    def models_document(self, names: Iterable[str]) -> bytes | None:
+        return dump({"models": [model_entry(name) for name in names]})
+
+    def model_document(self, name: str) -> bytes | None:
+        return dump(model_entry(name))
+
+    def stream_type(self, request: ChatRequest) -> str | None:
+        return "application/json" if request.stream_array else None
+
+    def stream_encoder(self, request: ChatRequest, context: AnswerContext) -> StreamEncoder:
+        return GeminiEncoder(context, in_array=request.stream_array)
+
+    def render_response(self, response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:
+        return render_response(response, batch, context)
+
+    def render_error(self, error: GatewayError, request_id: str) -> bytes:
+        return render_error(error, request_id)
+
+
+DOOR = GeminiDoor()
+
+
+def asked_of(http: HttpRequest) -> tuple[str, str]:
+    """The model that the path names, and what is asked of it. A model's name may hold slashes and colons."""
+    model, _, method = unquote(http.parameters.get(_PARAMETER, "")).rpartition(":")
+    return model.removeprefix("models/"), method
+
+
+def parse_request(http: HttpRequest) -> ChatRequest:
+    """The neutral request, with the client's own bytes on every node."""
+    model, method = asked_of(http)
+    if method not in (_ANSWER, _STREAM, _COUNT) or not model:
+        raise RequestError(
+            f"The path must end with a model and :{_ANSWER}, :{_STREAM} or :{_COUNT}, not with :{method[:50]}.",
+            status=404,
+            code="not_found",
+        )
+    try:
+        top = _own_names(top_members(http.body))
+        if method == _COUNT and top.get("generateContentRequest", b"")[:1] == b"{":
+            top = _own_names(members(top["generateContentRequest"]))
+        return _request(top, model, is_stream=method == _STREAM, in_array=http.query.get("alt") != "sse")
+    except RecursionError:
+        raise too_deep() from None
+
+
+def _own_names(top: dict[str, bytes]) -> dict[str, bytes]:
+    """The members under their documented names, those of settings as well. The path has named the model."""
+    own = {camel(name): value for name, value in top.items()}
+    own.pop("model", None)
+    return own | {name: own_object(own[name], name) for name in ("generationConfig", "toolConfig") if name in own}
+
+
+def _count(tokens: int) -> bytes:
+    return dump({"totalTokens": tokens})
+
+
+def _request(top: dict[str, bytes], model: str, *, is_stream: bool, in_array: bool) -> ChatRequest:
+    raw = top.get("generationConfig", b"null")
+    config = {f"generationConfig.{name}": value for name, value in (members(raw) if raw[:1] == b"{" else {}).items()}
+    if raw != b"null" and raw[:1] != b"{":
+        decode(raw, dict[str, object], "generationConfig")
+    _check_candidates(config)
+    effort, thoughts = _thinking(config)
+    parsed = ChatRequest(
+        model=model,
+        messages=read_history(top),
+        tools=read_tools(top),
+        tool_choice=read_tool_choice(top),
+        stream=is_stream,
+        stream_array=is_stream and in_array,
+        include_usage=True,
+        max_tokens=_whole(config, "generationConfig.maxOutputTokens"),
+        sampling=_sampling(config),
+        response_format=_response_format(config),
+        reasoning_effort=effort,
+        reasoning_summary="auto" if thoughts else None,
+        dialect_fields=(VALIDATED,) if is_validated(top) else (),
+    )
+    fields = RequestFields(DIALECT, tuple(top.items()), parsed, history="contents", stop="generationConfig")
+    return replace(parsed, fields=fields)
+
+
+# ---------------------------------------------------------------- generationConfig
+
+
+def _whole(config: dict[str, bytes], name: str) -> int | None:
+    """A whole number, which clients with floats write as 40.0."""
+    value = member(config, name, float)
+    if value is None:
+        return None
+    if value != int(value):
+        raise RequestError(f"`{name}` must be a whole number, not {value:g}", param=name, code="invalid_type")
+    return int(value)
+
+
+def _check_candidates(config: dict[str, bytes]) -> None:
+    name = "generationConfig.candidateCount"
+    if (_whole(config, name) or 1) > 1:
+        message = f"`{name}` must be 1: send a request for each answer"
+        raise RequestError(message, param=name, code="unsupported_parameter")
+
+
+def _sampling(config: dict[str, bytes]) -> Sampling:
+    stop = member(config, "generationConfig.stopSequences", list[str])
+    return Sampling(
+        temperature=in_range(config, "generationConfig.temperature", 0, 2),
+        top_p=in_range(config, "generationConfig.topP", 0, 1),
+        top_k=_whole(config, "generationConfig.topK"),
+        seed=_whole(config, "generationConfig.seed"),
+        frequency_penalty=member(config, "generationConfig.frequencyPenalty", float),
+        presence_penalty=member(config, "generationConfig.presencePenalty", float),
+        stop=tuple(stop) if stop else None,
+    )
+
+
+def _response_format(config: dict[str, bytes]) -> ResponseFormat | None:
+    """The form of the answer: JSON, by a schema of either kind."""
+    kind = member(config, "generationConfig.responseMimeType", str)
+    for name in ("generationConfig.responseJsonSchema", "generationConfig.responseSchema"):
+        schema = config.get(name, b"null")
+        if schema[:1] == b"{":
+            shape = json_schema(schema) if name.endswith("responseSchema") else schema
+            return ResponseFormat("json_schema", "answer", shape, strict=True)
+    return ResponseFormat("json_object") if kind == "application/json" else None
+
+
+def _thinking(config: dict[str, bytes]) -> tuple[str | None, bool]:
+    """How hard to think, None where the model is to judge by itself, and whether thoughts are asked for."""
+    raw = config.get("generationConfig.thinkingConfig", b"null")
+    if raw[:1] != b"{":
+        return None, False
+    path = "generationConfig.thinkingConfig"
+    found = {f"{path}.{camel(name)}": value for name, value in members(raw).items()}
+    thoughts = bool(member(found, f"{path}.includeThoughts", bool))
+    word = member(found, f"{path}.thinkingLevel", str)
+    level = one_of(word.upper() if word else None, _LEVELS, f"{path}.thinkingLevel")
+    if level is not None and level != _LEVELS[0]:
+        return level.lower(), thoughts
+    budget = _whole(found, f"{path}.thinkingBudget")
+    if budget is None or budget < 0:
+        return None, thoughts
+    return next((effort for most, effort in _BUDGETS if budget <= most), "high"), thoughts

@@ -1,0 +1,205 @@
+"""The gemini door's stream: chunks that each hold what is new, the finish reason in the last.
+
+There are two forms, SSE and one JSON array; neither has a word for its end but the end of the body. A call is one part,
+so it is shown when it has ended. google-genai reads every line that is no `data:` as JSON: there are no comments, and
+blank lines keep a connection alive. A stream that broke off ends with an object that has `error`, which it raises.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from toolwire.doors import AnswerContext
+from toolwire.doors.gemini.document import (
+    DEFAULT_FINISH,
+    call_part,
+    finish_reason,
+    is_shown,
+    render_chunk,
+    render_usage,
+    text_part,
+)
+from toolwire.doors.gemini.errors import render_error
+from toolwire.framing.sse import encode_data
+from toolwire.model.errors import GatewayError
+from toolwire.model.events import (
+    Batch,
+    Finish,
+    OpaquePart,
+    ReasoningDelta,
+    ReasoningEnd,
+    ResponseEnd,
+    ResponseStart,
+    StreamEvent,
+    TextDelta,
+    TextEnd,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    Usage,
+    UsageUpdate,
+)
+from toolwire.model.source import Members, raw_in
+from toolwire.model.warnings import HEADER
+from toolwire.stream.sequential import Sequential
+from toolwire.wire.gemini import DIALECT
+from toolwire.wire.gemini_extra import without_source
+from toolwire.wire.json import dump, is_object
+
+
+@dataclass(slots=True)
+class _Call:
+    id: str
+    name: str
+    #: Whether the upstream's own bytes have shown it.
+    shown: bool = False
+    fragments: list[str] = field(default_factory=list)
+    signature: str | None = None
+
+
+class GeminiEncoder:
+    """One streamed answer.
+
+    An upstream's own chunk is shown as it is. Everything from the finish reason on waits for the upstream's end, so
+    that late content and a reason that is corrected are in their place.
+    """
+
+    def __init__(self, context: AnswerContext, *, in_array: bool) -> None:
+        self._context, self._in_array = context, in_array
+        self._sequence = Sequential()
+        self._begun = False  # whether there was a chunk
+        self._told: frozenset[str] | None = None  # the warnings that the head has told
+        self._id: str | None = None
+        self._model: str | None = None
+        self._calls: dict[int, _Call] = {}
+        self._unshown: list[_Call] = []  # ended with arguments that are no object: why is known at the end
+        self._finish: Finish | None = None
+        self._usage: Usage | None = None
+        self._tail: list[bytes] = []  # the upstream's own chunks, from the finish reason on
+        self._tail_finish: Finish | None = None  # what they say
+        self._extra: dict[str, Members] = {}
+
+    def encode(self, batch: Batch) -> bytes:
+        if self._told is None:
+            self._told = frozenset(self._context.warnings)
+        ready: list[StreamEvent] = []
+        for event in batch.events:
+            self._note(event)
+            if getattr(event, "index", None) is not None:
+                ready += self._sequence.take(event)
+        indexed = [event for event in batch.events if getattr(event, "index", None) is not None]
+        raw = raw_in(batch, DIALECT)
+        if raw is not None and len(ready) == len(indexed) and all(map(_same, ready, indexed)):
+            return self._own(raw, batch, ready)
+        extra = dict(without_source(batch).extra)
+        parts = [part for event in ready for part in self._parts(event)]
+        shown = self._frame(render_chunk(parts, self._id, self._model, extra=extra)) if parts else b""
+        if not parts:
+            self._extra |= extra
+        return shown + (self._end() if _ends(batch) else b"")
+
+    def fail(self, error: GatewayError, request_id: str) -> bytes:
+        """An object with the error and nothing after it: the official SDKs raise from it."""
+        return self._frame(render_error(error, request_id).replace(b"\n", b" ")) + (b"]" if self._in_array else b"")
+
+    def keep_alive(self) -> bytes:
+        return b"\n"
+
+    def _note(self, event: StreamEvent) -> None:
+        if type(event) is UsageUpdate:
+            self._usage = event.usage
+        elif type(event) is Finish:
+            self._finish = event
+        elif type(event) is ResponseStart:
+            self._id, self._model = event.id, event.model
+
+    # ------------------------------------------------------------ the upstream's own chunks
+
+    def _own(self, raw: bytes, batch: Batch, events: list[StreamEvent]) -> bytes:
+        for event in events:
+            if type(event) is ToolCallStart:
+                self._calls[event.index] = _Call(event.id or "", event.name, shown=True)
+        if any(type(event) is Finish for event in batch.events):
+            self._tail_finish = self._finish
+        elif not self._tail:
+            return self._frame(raw) + (self._end() if _ends(batch) else b"")
+        self._tail.append(raw)
+        return self._end() if _ends(batch) else b""
+
+    # ------------------------------------------------------------ our own
+
+    def _parts(self, event: StreamEvent) -> list[bytes]:
+        match event:
+            case TextDelta(_, text):
+                return [text_part(text)] if text else []
+            case ReasoningDelta(_, text):
+                return [text_part(text, thought=True)] if text else []
+            case TextEnd(_, signature):
+                return [text_part("", signature)] if signature else []
+            case ReasoningEnd(_, signature):
+                return [text_part("", signature, thought=True)] if signature else []
+            case ToolCallStart():
+                self._calls[event.index] = _Call(event.id or "", event.name)
+            case ToolCallDelta(index, fragment):
+                self._calls[index].fragments.append(fragment)
+            case ToolCallEnd(index, signature):
+                return self._end_call(self._calls.pop(index), signature)
+            case OpaquePart(_, _, dialect, raw):
+                return [raw] if dialect == DIALECT else []
+            case _:
+                pass
+        return []
+
+    def _end_call(self, call: _Call, signature: str | None) -> list[bytes]:
+        if call.shown:
+            return []
+        call.signature = signature
+        arguments = "".join(call.fragments)
+        if self._unshown or not _is_whole(arguments, self._finish):
+            self._unshown.append(call)
+            return []
+        return [call_part(call.id, call.name, arguments, signature)]
+
+    def _end(self) -> bytes:
+        """The last chunk: calls of which is known only now whether they were cut, the finish reason and usage."""
+        finish = self._finish or DEFAULT_FINISH
+        calls = [(call, "".join(call.fragments)) for call in self._unshown]
+        parts = [
+            call_part(call.id, call.name, arguments, call.signature)
+            for call, arguments in calls
+            if is_shown(call.name, arguments, finish, self._context)
+        ]
+        late = self._late_warnings()
+        told = [("finishMessage", dump(f"{HEADER}: {late}"))] if late else []
+        if self._tail and self._tail_finish is self._finish:  # the upstream's own end
+            before = [render_chunk(parts, self._id, self._model, stop=told)] if parts or told else []
+            shown = b"".join(map(self._frame, (*before, *self._tail)))
+        else:
+            stop = [("finishReason", dump(finish_reason(finish))), *told]
+            usage = render_usage(self._usage)
+            shown = self._frame(render_chunk(parts, self._id, self._model, stop=stop, usage=usage, extra=self._extra))
+        return shown + (b"]" if self._in_array else b"")
+
+    def _late_warnings(self) -> str:
+        """What was found out after the head, for which this API has one place: the words beside the finish reason."""
+        return self._context.warnings.header(self._told or frozenset())
+
+    def _frame(self, chunk: bytes) -> bytes:
+        if not self._in_array:
+            return encode_data(chunk)
+        lead = b",\r\n" if self._begun else b"["
+        self._begun = True
+        return lead + chunk
+
+
+def _is_whole(arguments: str, finish: Finish | None) -> bool:
+    """Whether an ended call can be shown before it is known why the turn ended."""
+    return is_object(arguments) or (not arguments.strip() and finish is not None and not finish.is_cut)
+
+
+def _ends(batch: Batch) -> bool:
+    return any(type(event) is ResponseEnd for event in batch.events)
+
+
+def _same(one: StreamEvent, other: StreamEvent) -> bool:
+    return one is other

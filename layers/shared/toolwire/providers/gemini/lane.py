@@ -1,0 +1,66 @@
+"""A request of a client of the same API: its own bytes, member by member, but what had to change.
+
+What the API refuses is between it and the client. A history is written anew as a whole where the gateway has changed
+some of it, or where another provider has made calls in it: those have ids and lack signatures that this API wants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from toolwire.conversation.tool_call_ids import token_of
+from toolwire.model.request import ChatRequest, RequestFields, Tool
+from toolwire.model.source import raw_in
+from toolwire.providers.gemini.tools import calling_config
+from toolwire.wire.gemini import DIALECT
+from toolwire.wire.json import dump, write_array, write_object
+
+#: The members that hold the history.
+HISTORY = frozenset({"systemInstruction", "contents"})
+
+
+def own_fields(request: ChatRequest) -> RequestFields | None:
+    """The client's members where it speaks this API."""
+    return request.fields if request.fields is not None and request.fields.dialect == DIALECT else None
+
+
+def has_own_history(request: ChatRequest, fields: RequestFields) -> bool:
+    """Whether the history may go as the client has sent it."""
+    if request.messages is not fields.parsed.messages:
+        return False
+    return all(token_of(call.id) is None for message in request.messages for call in message.tool_calls)
+
+
+def own_members(request: ChatRequest, fields: RequestFields, history: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
+    """The members in the client's order. `history`: those that hold it where it was written anew."""
+    parsed = fields.parsed
+    written = dict(history)
+    if written and "systemInstruction" not in dict(fields.members) and "systemInstruction" in written:
+        yield "systemInstruction", written.pop("systemInstruction")
+    for name, raw in fields.members:
+        value: bytes | None = raw
+        if history and name in HISTORY:
+            value = written.pop(name, None)
+        elif name == "tools" and request.tools is not parsed.tools:
+            value = _tools(request.tools) if request.tools else None
+        elif name == "toolConfig" and not (request.tool_choice is parsed.tool_choice and request.tools is parsed.tools):
+            config = calling_config(request.tool_choice, is_strict=False)
+            value = dump({"functionCallingConfig": config}) if config is not None and request.tools else None
+        if value is not None:
+            yield name, value
+
+
+def _tools(tools: tuple[Tool, ...]) -> bytes:
+    declared = [_declaration(tool) for tool in tools if tool.kind != "opaque"]
+    entries = [write_object([("functionDeclarations", write_array(declared))])] if declared else []
+    return write_array([*entries, *(raw for tool in tools if tool.kind == "opaque" and (raw := raw_in(tool, DIALECT)))])
+
+
+def _declaration(tool: Tool) -> bytes:
+    raw = raw_in(tool, DIALECT)
+    if raw is not None:
+        return raw
+    pairs = [("name", dump(tool.name))]
+    pairs += [("description", dump(tool.description))] if tool.description is not None else []
+    pairs += [("parametersJsonSchema", tool.parameters)] if tool.parameters is not None else []
+    return write_object([*pairs, *tool.extra])
