@@ -79,7 +79,7 @@ def begun(url: str, door: str, **members: object) -> subprocess.Popen[bytes]:
 
 def test_an_exchange_is_seen_live_opened_sent_elsewhere_and_copied(url: str, page: Page) -> None:
     page.goto(f"{url}/_toolwire/")
-    page.wait_for_function("document.getElementById('live').textContent === 'live'")
+    page.wait_for_selector("#live:text-is('live')")
     slow = [{"role": "user", "content": "What is the weather in Paris and Oslo? [demo slow 150]"}]
     client = begun(url, "chat", model="demo/openai", stream=True, messages=slow)
     try:
@@ -133,9 +133,9 @@ def test_ten_thousand_exchanges_scroll(url: str, page: Page) -> None:
     page.goto(f"{url}/_toolwire/")
     assert page.locator("#lines tr").count() == 100
     page.click("#older")
-    page.wait_for_function("document.querySelectorAll('#lines tr').length === 200")
+    page.locator("#lines tr:nth-child(200)").wait_for(state="attached")
     page.click("#older")
-    page.wait_for_function("document.querySelectorAll('#lines tr').length > 200")
+    page.locator("#lines tr:nth-child(201)").wait_for(state="attached")
     page.locator("#lines tr").last.scroll_into_view_if_needed()
 
 
@@ -156,7 +156,7 @@ def test_pages_can_be_read_by_everybody(url: str, chromium: Any, scheme: str, tm
         if name == "tools":
             page.click("form.check button")
         if name == "list":
-            page.wait_for_function("document.getElementById('live').textContent === 'live'")
+            page.wait_for_selector("#live:text-is('live')")
         found = [
             (rule["id"], [node["html"] for node in rule["nodes"]])
             for rule in axe.run(page).response["violations"]
