@@ -7,6 +7,7 @@ import json
 import textwrap
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import zip_longest
 from typing import Any
 
@@ -32,17 +33,32 @@ def with_model(event: dict[str, Any], model: str) -> dict[str, Any]:
     """The client's request for another model, under an id of its own. The rest of the body stays as it is. Raises
     GatewayError for a body that cannot be read."""
     body = http_request(event).body
-    try:
-        members = [(name, dump(model) if name == "model" else bytes(raw)) for name, raw in raw_members(body).items()]
-        body = write_object([*members, ("model", dump(model))])
-    except ValueError:
-        pass  # no JSON: the answer will say so
-    event = event | {"body": body.decode("utf-8", "surrogatepass"), "isBase64Encoded": False}
-    event["requestContext"] = event["requestContext"] | {"requestId": str(uuid.uuid4())}
+    event = event | {"requestContext": event["requestContext"] | {"requestId": str(uuid.uuid4())}}
+    if (in_path := _model_in_path(event, model)) is not None:
+        event |= in_path
+    else:
+        with suppress(ValueError):  # no JSON: the answer will say so
+            own = raw_members(body).items()
+            members = [(name, dump(model) if name == "model" else bytes(raw)) for name, raw in own]
+            body = write_object([*members, ("model", dump(model))])
+    event |= {"body": body.decode("utf-8", "surrogatepass"), "isBase64Encoded": False}
     for member in ("headers", "multiValueHeaders"):
         given = event.get(member) or {}
         event[member] = {name: value for name, value in given.items() if name.lower() != "content-encoding"} or None
     return event
+
+
+def _model_in_path(event: dict[str, Any], model: str) -> dict[str, Any] | None:
+    """What changes in the event of an API whose paths end with the model and, behind a colon, what is asked of it; None
+    for every other."""
+    for name, value in (event.get("pathParameters") or {}).items():
+        before, colon, method = value.rpartition(":")
+        if colon:
+            new, context = f"{model}:{method}", event["requestContext"]
+            paths = {"path": event["path"].replace(f"{before}:{method}", new)}
+            context = context | {"path": context["path"].replace(f"{before}:{method}", new)}
+            return {"pathParameters": event["pathParameters"] | {name: new}, "requestContext": context, **paths}
+    return None
 
 
 def ask_again(event: dict[str, Any], handler: Handler, exchanges: Exchanges) -> SeenExchange:

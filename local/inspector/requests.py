@@ -7,6 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
+from urllib.parse import urlencode
 
 from local.watch.credentials import NOT_KEPT
 from local.watch.exchange import Asked
@@ -54,7 +55,8 @@ def client_command(event: dict[str, Any], url: str) -> str:
     kept = [(name, value) for name, value in given if name.lower() in ("content-type", "anthropic-version", "accept")]
     secret = [(name, value) for name, value in given if value == NOT_KEPT and _is_key(name)]
     method, path = event["httpMethod"], event["requestContext"]["path"]
-    return _command(method, url + path, [*kept, *secret], client_body(event))
+    query = urlencode({name: it for name, it in (event.get("queryStringParameters") or {}).items() if it != NOT_KEPT})
+    return _command(method, url + path + (f"?{query}" if query else ""), [*kept, *secret], client_body(event))
 
 
 def provider_command(asked: Asked) -> str:

@@ -24,7 +24,7 @@ from local.inspector.listing import choices, chosen
 from local.server import FUNCTIONS, LocalServer
 from local.watch.exchange import MOST_EXCHANGE_BYTES, SeenExchange
 from local.watch.exchanges import Exchanges
-from local.watch.recorder import expected_files
+from local.watch.recorder import expected_files, scenario_of
 from tests.local.serving import serving
 from tests.local.test_recorder import CITY, DOORS, FUNCTION, KEY
 from toolwire.model.errors import RequestError
@@ -311,6 +311,28 @@ class TestDoing:
 
         ran = subprocess.run(["sh", "-c", command], capture_output=True, timeout=20, check=True)
         assert json.loads(ran.stdout)["stop_reason"] == "tool_use"
+
+    def test_a_model_that_stands_in_the_path(self, browser: Browser) -> None:
+        """Gemini's API: sent to another provider, copied, and replayed."""
+        body = {
+            "contents": [{"role": "user", "parts": [{"text": "What is the weather in Paris and Oslo?"}]}],
+            "tools": [{"functionDeclarations": [{"name": "get_weather", "parametersJsonSchema": CITY}]}],
+        }
+        first = browser.chat("/v1beta/models/demo/openai:streamGenerateContent?alt=sse", body)
+        page = browser.get(f"/_toolwire/x/{first}")
+        found = re.search(r'<pre class="code" id="curl"[^>]*><code>(.*?)</code>', page, re.DOTALL)
+        assert found is not None
+        ran = subprocess.run(["sh", "-c", unescape(found[1])], capture_output=True, timeout=20, check=True)
+        assert ran.stdout.count(b"functionCall") == 2
+        assert ran.stdout.startswith(b"data: ")
+
+        _, headers, _ = browser.post(f"/_toolwire/x/{first}/again", model="demo/anthropic")
+        second = browser.over(urlsplit(headers["location"]).path.rpartition("/")[2])
+        seen = browser.exchanges.get(second)
+        assert seen is not None
+        assert [(target.provider.name, target.model) for target in seen.targets] == [("demo", "anthropic")]
+        sent = b"".join(note.what for note in seen.notes if note.kind == "sent")
+        assert expected_files(replay(scenario_of(seen)))["expected.sse"] == sent
 
     def test_the_folder_that_is_downloaded_replays(self, browser: Browser, tmp_path: Path) -> None:
         path, body = DOORS["responses"]
