@@ -15,7 +15,7 @@ from typing import Protocol
 from toolwire.exchange.figures import Figures
 from toolwire.exchange.observer import Observer
 from toolwire.framing import Frame, Framing
-from toolwire.model.errors import GatewayError, UpstreamProtocolError, UpstreamTruncated
+from toolwire.model.errors import GatewayError, UpstreamError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import Batch
 from toolwire.model.limits import ANSWER_BYTES
 from toolwire.providers import Provider
@@ -180,7 +180,10 @@ class RefusalReader:
 
     def end(self, error: GatewayError | None) -> Iterable[Batch]:  # noqa: ARG002 - what came of the body is the answer
         """Raises the refusal, as far as its body came."""
-        raise self._provider.parse_error(self._status, self._headers, bytes(self._body))
+        refusal = self._provider.parse_error(self._status, self._headers, bytes(self._body))
+        if refusal.status < 400:  # a redirect: it is not followed, and is none of the client's
+            refusal.status, refusal.retry = UpstreamError.status, None
+        raise refusal
 
 
 def _check_page(start: bytes | bytearray) -> None:
