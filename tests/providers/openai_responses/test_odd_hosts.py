@@ -62,6 +62,10 @@ ANSWERS: dict[str, list[Any]] = {
         added(0, "function_call", "fc_1", call_id="call_1", name=""), ARGUMENTS, done(0, CALL), completed(CALL),
     ],
     "contents that begin at 1": [*HELLO, completed(MESSAGE)],
+    "a delta without an item": [
+        OPEN, event("function_call_arguments.delta", output_index=0, delta=PARIS), WHOLE, done(0, CALL),
+        completed(CALL),
+    ],
     "a total that is not the sum": [
         OPEN, ARGUMENTS, WHOLE, done(0, CALL),
         event("completed", response=response("completed", [CALL], usage=USAGE | {"total_tokens": 9})),
@@ -179,3 +183,22 @@ def test_an_item_keeps_its_identity(name: str) -> None:
 
 def identity(item: dict[str, Any]) -> tuple[Any, ...]:
     return item["type"], item["id"], item.get("call_id"), item.get("name")
+
+
+@pytest.mark.parametrize("delta_names_its_item", [True, False])
+def test_a_call_without_arguments_is_ended_once(delta_names_its_item: bool) -> None:
+    """`{}` may stand for what comes later, so it is held; the client is still told once that the arguments are over."""
+    item = call("fc_1", "call_1", "now", "{}")
+    opened = added(0, "function_call", "fc_1", call_id="call_1", name="now")
+    named = {"item_id": "fc_1"} if delta_names_its_item else {}
+    delta = event("function_call_arguments.delta", output_index=0, delta="{}", **named)
+    whole = event("function_call_arguments.done", output_index=0, item_id="fc_1", arguments="{}", name="now")
+    upstream = stream(created(), opened, delta, whole, done(0, item), completed(item))
+    tool = {"type": "function", "name": "now", "parameters": {"type": "object"}, "strict": False}
+    body = json.dumps({"model": "m", "input": "hi", "tools": [tool], "stream": True}).encode()
+    said = answer(open_exchange(body, door="responses", wire="openai_responses"), [upstream])
+    kinds = [json.loads(line[6:])["type"] for line in said.body.split(b"\n") if line.startswith(b"data: {")]
+    assert [kind.removeprefix("response.") for kind in kinds] == [
+        "created", "output_item.added", "function_call_arguments.delta", "function_call_arguments.done",
+        "output_item.done", "completed",
+    ]  # fmt: skip

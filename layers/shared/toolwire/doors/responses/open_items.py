@@ -53,6 +53,8 @@ class OutputItem:
     extra: Members = ()
     signature: str | None = None
     closed: bool = False
+    #: Whether some of its text was written anew within the upstream's own item, and the end of that text is to be told.
+    mended: bool = False
 
     @property
     def text(self) -> str:

@@ -113,6 +113,18 @@ class Output:
             self._message = OutputItem("message", id, index)
             self.open.append(self._message)
 
+    def told_end(self, index: int) -> None:
+        """The upstream's own event has ended the arguments of this item."""
+        for item in self.open:
+            if item.index == index:
+                item.mended = False
+
+    def end_mended(self, index: int) -> bytes:
+        """The event that ends the arguments of the upstream's own item, where the last of them were written anew: the
+        upstream's event was replaced by them."""
+        mended = [item for item in self.open if item.index == index and item.mended]
+        return b"".join([_text_ended(self._emitter, item) for item in mended])
+
     def close_raw(self, index: int, raw: bytes) -> bytes:
         """The upstream has ended an item of its own. Returns the reference document's event for that."""
         self._finished[index] = raw
@@ -140,14 +152,19 @@ def close_item(emitter: Emitter, item: OutputItem) -> bytes:
             out = b"".join([close_content(emitter, item, content) for content in item.contents])
         case "reasoning":
             out = _close_summary(emitter, item, text) if item.pieces else b""
-        case "custom_tool_call":
-            out = emitter.event(b"response.custom_tool_call_input.done", place(item), b',"input":', dump(text))
-        case "function_call":
-            said = b',"arguments":%b,"name":%b' % (dump(text), dump(item.name[1]))
-            out = emitter.event(b"response.function_call_arguments.done", place(item), said)
         case _:
-            out = b""  # it has no events of its own: it is told by its item
+            out = _text_ended(emitter, item)
     return out + _call_ended(emitter, item)
+
+
+def _text_ended(emitter: Emitter, item: OutputItem) -> bytes:
+    """The event that ends the arguments or the input of a call; none for what is told by its item alone."""
+    if item.kind == "custom_tool_call":
+        return emitter.event(b"response.custom_tool_call_input.done", place(item), b',"input":', dump(item.text))
+    if item.kind == "function_call":
+        said = b',"arguments":%b,"name":%b' % (dump(item.text), dump(item.name[1]))
+        return emitter.event(b"response.function_call_arguments.done", place(item), said)
+    return b""
 
 
 def close_content(emitter: Emitter, item: OutputItem, content: Content) -> bytes:

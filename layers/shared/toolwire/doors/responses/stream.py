@@ -47,6 +47,7 @@ _STATUSES = {
 }  # fmt: skip
 
 #: Events of a text may tell how likely it was; some hosts say null for nothing.
+_CALL_TEXT_DONE = ("response.function_call_arguments.done", "response.custom_tool_call_input.done")
 _WITH_LOGPROBS = ("response.output_text.delta", "response.output_text.done")
 
 #: Error codes that clients of this API act on; any other failure is the server's.
@@ -134,14 +135,24 @@ class ResponsesEncoder:
             self._mended = True
             return writer.write(events)
         changed: dict[str, bytes] = {}
+        before = b""
         if status is not None:
+            before = self._mended_end(frame)
             changed = self._made_whole(frame, status, events)
             self._note_item(frame)
-        shown = self._shown(frame, raw, changed)
+        if frame.type in _CALL_TEXT_DONE and index is not None:
+            self._writer.output.told_end(index)
+        shown = before + self._shown(frame, raw, changed)
         writer.emitter.frame = frame
         more = writer.write(events)  # no event but the reference document's own
         writer.emitter.frame = None
         return shown + more + (self._ended(frame) if status is not None else b"")
+
+    def _mended_end(self, frame: Frame) -> bytes:
+        """What must be told before the upstream's own item ends."""
+        if frame.type != "response.output_item.done" or frame.output_index is None:
+            return b""
+        return self._writer.output.end_mended(frame.output_index)
 
     def _note_item(self, frame: Frame) -> None:
         """The upstream may begin an item of its own here."""

@@ -211,6 +211,7 @@ class EventWriter:
     def _fragment(self, event: ToolCallDelta) -> bytes:
         item, said = self._items[event.index], dump(event.fragment)
         item.pieces.append(event.fragment)
+        item.mended = item.mended or (self.emitter.frame is None and item.index in self.output.raw_open)
         out = self.emitter.event(*delta_of(item), b',"delta":', said) if item.kind not in WHOLE else b""
         return out + self.emitter.extended(b"response.output_tool_call.delta", place(item), b',"delta":', said)
 
