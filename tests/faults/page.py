@@ -16,8 +16,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
 
 _HEAD = """# What a client gets when a provider fails
 
-Written by `python -m tests.faults.page` from {count:,} rows: every fault below over every API of a client and every
-wire of a provider, streamed and not, alone and with a [second target](resilience.md) that answers. A fault comes once,
+Written by `python -m tests.faults.page` from {count:,} rows: every fault below over every API whose request is
+all in its body and every wire of a provider, streamed and not, alone
+and with a [second target](resilience.md) that answers. A fault comes once,
 to a true answer of text and a call. `make integration` runs all rows. In no row does a client take a broken answer for
 a whole one, and behind a second target every client gets the right answer, judged to the byte as in
 [the matrix](conformance.md), unless some of the first one's was shown already, or the request itself was refused.
