@@ -69,11 +69,11 @@ class Said:
 
 class _Call(msgspec.Struct):
     name: str
-    args: msgspec.Raw
+    args: msgspec.Raw = msgspec.Raw(b"{}")
     id: str = ""
 
 
-class _Part(msgspec.Struct, forbid_unknown_fields=True):
+class _Part(msgspec.Struct):
     text: str | None = None
     thought: bool = False
     thoughtSignature: str | None = None  # noqa: N815 - the API's name

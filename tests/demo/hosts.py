@@ -20,9 +20,11 @@ _NOW = 1_700_000_000
 def demo_host(event: dict[str, Any]) -> Callable[[bytes, Callable[[], str]], Answer]:
     """What the demo answers to the body that the gateway sends it for a client's request. The second argument is the
     source of what is new in each answer."""
-    body = json.loads(http_request(event).body)
+    request = http_request(event)
+    body = json.loads(request.body)
+    model = request.parameters.get("id", "").rpartition(":")[0] or body["model"]
     door = load_door(door_at(event["resource"]) or event["resource"])
-    provider = target_of(body["model"], door.dialect, load_settings({})).provider
+    provider = target_of(model, door.dialect, load_settings({})).provider
     match provider.wire:
         case "openai_chat":
             flavour: Flavour = "openai" if provider.profile == "openai" else "compatible"

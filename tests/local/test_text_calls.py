@@ -21,6 +21,7 @@ from tests.cases.test_text_calls import (
     upstream,
 )
 from tests.gateway import gateway
+from tests.gemini_client import placed
 from tests.shell.misbehaving_upstream import MisbehavingUpstream, Send, answer, chunk
 from toolwire.conversation.tool_call_ids import token_of
 
@@ -60,7 +61,13 @@ def framed(parts: list[bytes]) -> list[bytes]:
 
 def ask(base: str, door: str, stream: bool, headers: dict[str, str] | None = None, **more: Any) -> Heard:
     body = {"model": "host/m", "stream": stream, **REQUESTS[door], **more}
-    got = httpx.post(f"{base}/{PATHS[door]}", json=body, headers=headers, timeout=30)
+    content, path = json.dumps(body).encode(), PATHS.get(door)
+    query: dict[str, str] = {}
+    if door == "gemini":
+        content, parameters, query = placed(content)
+        path = f"models/{parameters['id']}"
+    sent = {"content-type": "application/json", **(headers or {})}
+    got = httpx.post(f"{base}/{path}", content=content, params=query, headers=sent, timeout=30)
     assert got.status_code == 200, got.text
     return (STREAMS if stream else DOCUMENTS)[door](got.content)
 
@@ -71,6 +78,11 @@ def answered(door: str, id: str) -> dict[str, Any]:
     call = {"id": id, "type": "function", "function": {"name": "get_weather", "arguments": shown}}
     asked = [{"role": "user", "content": "x"}]
     match door:
+        case "gemini":
+            made = {"functionCall": {"id": id, "name": "get_weather", "args": json.loads(CITY)}}
+            told = {"functionResponse": {"id": id, "name": "get_weather", "response": {"output": "18"}}}
+            said = {"role": "user", "parts": [{"text": "x"}]}
+            return {"contents": [said, {"role": "model", "parts": [made]}, {"role": "user", "parts": [told]}]}
         case "messages":
             use = {"type": "tool_use", "id": id, "name": "get_weather", "input": json.loads(CITY)}
             result = {"type": "tool_result", "tool_use_id": id, "content": "18"}

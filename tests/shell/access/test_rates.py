@@ -10,6 +10,8 @@ import anthropic
 import httpx2
 import openai
 import pytest
+from google import genai
+from google.genai import errors, types
 
 from tests.shell.boto3_clients import use_boto3
 from toolwire.doors import DOORS, load_door
@@ -210,6 +212,14 @@ def test_the_sdks_read_a_refusal(memory: MemoryCounter, door: str) -> None:
             ).messages.create(model="m", max_tokens=1, messages=[])
         caught = by_anthropic.value
         assert caught.type == "rate_limit_error"
+    elif door == "gemini":
+        options = types.HttpOptions(base_url="http://gateway", httpx_client=client)
+        with pytest.raises(errors.ClientError, match="1 requests a minute") as by_google:
+            genai.Client(api_key="k", vertexai=False, http_options=options).models.generate_content(
+                model="m", contents="x"
+            )
+        assert (by_google.value.code, by_google.value.status) == (429, "RESOURCE_EXHAUSTED")
+        return
     else:
         sdk = openai.OpenAI(base_url="http://gateway/v1", api_key="k", max_retries=0, http_client=client)
         with pytest.raises(openai.RateLimitError, match="1 requests a minute") as by_openai:

@@ -16,6 +16,12 @@ from toolwire.demo.script import Asked, DemoTool
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 _MOST_STOPS = 5
 
+_UNDERSCORE = re.compile(r"_([a-z])")
+#: Members whose value is a client's own.
+_FREE = frozenset(
+    {"args", "response", "parameters", "parametersJsonSchema", "responseJsonSchema", "responseSchema", "labels"}
+)
+
 _BODY = frozenset(
     {
         "contents", "systemInstruction", "tools", "toolConfig", "generationConfig", "safetySettings", "cachedContent",
@@ -53,13 +59,14 @@ _CALLING = frozenset({"mode", "allowedFunctionNames", "streamFunctionCallArgumen
 
 def read_request(body: Any) -> Asked:
     """Checks a parsed request body. Raises RefusedError."""
+    body = _documented(body)
     _known(body, _BODY, "")
     contents = body.get("contents")
     if not isinstance(contents, list) or not contents:
         raise RefusedError(400, "* GenerateContentRequest.contents: contents is not specified")
     for position, content in enumerate(contents):
         _check_content(content, f"contents[{position}]")
-    _check_turns(contents)
+    _check_turns(_turns(contents))
     if "systemInstruction" in body:
         _check_content({"role": "user"} | body["systemInstruction"], "system_instruction")
     generation = body.get("generationConfig", {})
@@ -78,6 +85,19 @@ def read_request(body: Any) -> Asked:
         max_tokens=generation.get("maxOutputTokens"),
         answer_schema=_answer_schema(generation),
     )
+
+
+def _documented(value: Any) -> Any:
+    """The document with its members' names as they are documented: Google reads each in snake_case as well. What a
+    client names itself stays: arguments, results and the properties of schemas."""
+    if isinstance(value, list):
+        return [_documented(entry) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        (own := _UNDERSCORE.sub(lambda found: found[1].upper(), name)): inner if own in _FREE else _documented(inner)
+        for name, inner in value.items()
+    }
 
 
 def _known(value: Any, names: frozenset[str], path: str) -> None:
@@ -115,6 +135,23 @@ def _check_named(value: Any, names: frozenset[str], payload: str, path: str) -> 
         raise _invalid(f"* GenerateContentRequest.{path}.name: Name cannot be empty.")
     if not isinstance(value.get(payload, {}), dict) or (payload == "response" and payload not in value):
         raise _invalid(f"Invalid value at '{path}.{payload}' (type.googleapis.com/google.protobuf.Struct)")
+
+
+def _turns(contents: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The contents, those of the model's behind its calls as one with them: clients keep one for each chunk of a
+    stream."""
+    turns: list[dict[str, Any]] = []
+    for content in contents:
+        last = turns[-1] if turns else None
+        if (
+            last is not None
+            and content.get("role") == "model"
+            and any("functionCall" in part for part in last["parts"])
+        ):
+            turns[-1] = last | {"parts": [*last["parts"], *content["parts"]]}
+        else:
+            turns.append(content)
+    return turns
 
 
 def _check_turns(contents: list[dict[str, Any]]) -> None:

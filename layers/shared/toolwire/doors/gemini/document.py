@@ -15,6 +15,9 @@ from toolwire.wire.json import dump, is_object, write_array, write_object
 #: Why a turn ended of which nothing is said.
 DEFAULT_FINISH = Finish("stop")
 
+#: The part of a chunk that says nothing.
+_NOTHING = b'{"text":""}'
+
 #: Neutral reason -> Google's word. It has none for calls.
 _WORDS = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY"}
 
@@ -53,9 +56,9 @@ def render_chunk(
     """An answer, or a piece of one. `stop`: the candidate's members about its end. `extra`: what the upstream had
     besides, of the same dialect."""
     more = extra or {}
-    content = write_object([("parts", write_array(parts)), ("role", b'"model"')])
-    said = [("content", content)] if parts or stop is None else []
-    candidate = write_object([*said, *(stop or ()), ("index", b"0"), *more.get("candidate", ())])
+    # As Google writes it: google-genai's chat forgets a turn of which a chunk has no part.
+    content = write_object([("parts", write_array(parts or [_NOTHING])), ("role", b'"model"')])
+    candidate = write_object([("content", content), *(stop or ()), ("index", b"0"), *more.get("candidate", ())])
     pairs = [("candidates", b"[" + candidate + b"]")]
     pairs += [("usageMetadata", usage)] if usage is not None else []
     pairs += [("modelVersion", dump(model))] if model else []

@@ -124,6 +124,8 @@ class _Reader:
     def _add(self, part: Part) -> None:
         """A part of the model's. Thoughts that came in pieces are one, up to the signature that proves it."""
         last = self._turn[-1] if self._turn else None
+        if type(part) is TextPart and not (part.text or part.signature or part.extra):
+            return  # the end of a stream, which a client keeps as a part
         if type(part) is ReasoningPart and type(last) is ReasoningPart and last.signature is None:
             self._turn[-1] = ReasoningPart(last.text + part.text, part.signature, (*last.extra, *part.extra))
         else:

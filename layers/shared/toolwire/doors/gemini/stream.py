@@ -175,7 +175,7 @@ class GeminiEncoder:
             before = [render_chunk(parts, self._id, self._model, stop=told)] if parts or told else []
             shown = b"".join(map(self._frame, (*before, *self._tail)))
         else:
-            stop = [("finishReason", dump(finish_reason(finish))), *told]
+            stop = [*told, ("finishReason", dump(finish_reason(finish)))]
             usage = render_usage(self._usage)
             shown = self._frame(render_chunk(parts, self._id, self._model, stop=stop, usage=usage, extra=self._extra))
         return shown + (b"]" if self._in_array else b"")
@@ -186,7 +186,8 @@ class GeminiEncoder:
 
     def _frame(self, chunk: bytes) -> bytes:
         if not self._in_array:
-            return encode_data(chunk)
+            # On one line: the SDK for Node reads a frame of no other form. In JSON, line breaks are white space.
+            return encode_data(chunk.replace(b"\r", b" ").replace(b"\n", b" "))
         lead = b",\r\n" if self._begun else b"["
         self._begun = True
         return lead + chunk
