@@ -59,9 +59,11 @@ def check(path: str) -> None:
     if said.error is not None:
         assert want.finish == "content_filter", said.error
         return
-    calls = [call for call in want.calls if call not in broken]
+    # Of a call that the limit has cut this API shows nothing, also where it had no arguments yet.
+    cut_off = [call for call in want.calls if want.finish == "length" and call.text == ""]
+    calls = [call for call in want.calls if call not in broken and call not in cut_off]
     assert (said.text, said.finish is not None) == (want.text, True)
-    if not broken:
+    if not broken and not cut_off:
         assert said.reason == want.finish
     assert [name for name, _ in said.calls] == [call.name for call in calls]
     for (_, text), its in zip(said.calls, calls, strict=True):
