@@ -364,9 +364,9 @@ def _serve(host: str, port: int) -> int:
 def _stop(server: LocalServer) -> int:
     """Lets requests end, until it is interrupted once more. Returns the exit status."""
     started = time.monotonic()
-    if count := server.under_way:
-        print(f"toolwire: {count} under way, for {STOP_SECONDS:g} s at most; Ctrl-C again ends them now", flush=True)
     try:
+        if count := server.under_way:
+            print(f"toolwire: {count} under way, for {STOP_SECONDS:g} s at most; Ctrl-C again ends it now", flush=True)
         server.drain(STOP_SECONDS)
     except KeyboardInterrupt:
         print(f"toolwire: stopped at once, with {server.under_way} under way", flush=True)
