@@ -119,6 +119,7 @@ def answer(
         actions += sent(exchange, exchange.receive_data(piece))
     actions += sent(exchange, exchange.receive_end(error))
     heads = [action for action in actions if isinstance(action, Head)]
+    assert heads, "an answer has a head"
     assert heads == actions[:1], "one head, and first"
     body = b"".join(action.data for action in actions if isinstance(action, Send))
     return Answer(heads[0].status, dict(heads[0].headers), body)

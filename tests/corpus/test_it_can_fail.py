@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from tests.corpus import test_native
+from tests.corpus import test_gemini, test_native
 from tests.corpus.test_recordings import JUDGED, ROWS, answer, judged, recording
 from toolwire.doors import DOORS
 from toolwire.exchange.actions import Action
@@ -126,5 +126,7 @@ def check(door: str, path: str) -> None:
     """What the recordings' own tests do."""
     if door == "native":
         test_native.check(path)
+    elif door == "gemini":
+        test_gemini.check(path)
     else:
         judged(door, path)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests import native_client
+from tests import gemini_client, native_client
 from tests.doors.messages import messages_reader
 from tests.doors.responses import responses_reader
 
@@ -64,4 +64,15 @@ def _native(body: bytes, streamed: bool) -> dict[str, Any]:
     return {"calls": [(call.name, call.arguments) for call in said.calls], "end": said.finish, "error": code}
 
 
-_DOORS = {"/chat/completions": _chat, "/messages": _messages, "/native/chat": _native, "/responses": _responses}
+def _gemini(body: bytes, streamed: bool) -> dict[str, Any]:
+    said = gemini_client.read(body)
+    return {"calls": said.calls, "end": said.finish, "error": said.error}
+
+
+_DOORS = {
+    "/chat/completions": _chat,
+    "/messages": _messages,
+    "/native/chat": _native,
+    "/responses": _responses,
+    "/v1beta/models/{id+}": _gemini,
+}

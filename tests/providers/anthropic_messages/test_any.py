@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.corpus.driver import answer, open_exchange
@@ -130,6 +130,8 @@ def unnamed(event: Any) -> bytes:
 
 
 @given(answers, st.booleans())
+@example(events=[{"type": ["\ud83d"]}], first=False)
+@example(events=[{"type": "news", "x": "\ud83d"}], first=True)
 def test_any_events(events: list[Any], first: bool) -> None:
     upstream = frames([start()] * first + events)
     judge(answer(open_exchange(request(), wire=WIRE, profile=None), [upstream]), usage=True)
