@@ -136,6 +136,14 @@ class ToolCallAccumulator:
             if rest is not None:
                 call, known = self._open_next(call, None, index, None), False
 
+    def goes_on(self, index: int, fragment: str) -> Call | None:
+        """Adds a delta that has an index and a fragment alone, where the fragment only goes on with the arguments, as
+        nearly all do. Returns its call: the fragment may be sent on as it is. None: it is for `take`."""
+        call = self._by_index.get(index)
+        if call is None or call.awaits_name or not call.text_so_far.goes_on(fragment):
+            return None
+        return call
+
     def end(self) -> Iterator[tuple[Call, str]]:
         """Ends the response. Yields the arguments that were held, as `take` does."""
         for call in tuple(self.calls):

@@ -120,13 +120,23 @@ class ArgumentText:
         if self._state is _State.ODD:
             self._odd.append(fragment)
             return "", None
+        if self.goes_on(fragment):
+            return fragment, None
         if self._state is _State.OPEN:
-            if not (self._empty or self._cumulative.doubts or "{" in fragment or "}" in fragment):
-                return self._show(fragment), None  # as nearly all fragments
             before = self.shown + encoded(self._held) if self._held else self.shown
             own, fragment = False, self._cumulative.new_in(fragment, before, self._scan) or ""
             self.restated = self.restated or self._cumulative.found
         return self._append(fragment, own=own)
+
+    def goes_on(self, fragment: str) -> bool:
+        """Adds a fragment that neither ends nor may repeat the object, as nearly all are: it may be sent on as it is.
+        False: it is another one, and nothing was added."""
+        if self._state is not _State.OPEN or self._empty or self._cumulative.doubts:
+            return False
+        if "{" in fragment or "}" in fragment:
+            return False
+        self.shown += encoded(fragment)
+        return True
 
     def end(self) -> tuple[str, str | None]:
         """Ends the text. Returns what was held, as `take` does."""

@@ -61,6 +61,10 @@ class BlockCall:
 
     def say(self, fragment: str, events: list[StreamEvent]) -> bool:
         """Adds a fragment. Returns whether it was sent on as it came."""
+        part = self._call.part
+        if fragment and part is not None and self._accumulator.goes_on(0, fragment) is self._call:
+            events.append(ToolCallDelta(part, fragment))
+            return True
         said = self._show(self._accumulator.take(None, 0, None, fragment), events)
         return said == ([(self._call, fragment)] if fragment else [])
 

@@ -104,6 +104,10 @@ class Blocks:
 
     def add(self, index: int | None, delta: wire.Delta, events: list[StreamEvent]) -> bool:
         """content_block_delta. Returns whether a client of the same API may see it as it is."""
+        if delta.type == "input_json_delta" and delta.partial_json and index is not None:  # as nearly all of a call's
+            its = self.open.get(index)
+            if its is not None and its.call is not None and its.kind == "tool_use":
+                return its.call.say(delta.partial_json, events)
         kind = delta.type or next((kind for kind, name in _TEXTS.items() if getattr(delta, name) is not None), None)
         index, keep = (index, delta.type is not None) if index is not None else (max(self.open, default=0), False)
         opened = self.open.get(index)

@@ -91,6 +91,13 @@ class AnswerParts:
 
     def call(self, entry: wire.ToolCallDelta, index: int | None, events: list[StreamEvent]) -> bool:
         """The events of one entry of `tool_calls`; whether a strict client may see it as it is."""
+        if (text := _only_arguments(entry, index)) and index is not None:
+            going_on = self._accumulator.goes_on(index, text)
+            if going_on is not None and going_on.part is not None:
+                events.append(ToolCallDelta(going_on.part, text))
+                return 0 <= index < len(self.announced) and self.announced[index] is going_on
+            if going_on is not None:
+                return False  # its name is still to come
         if entry.custom is not None:
             name, given = entry.custom.name, entry.custom.input
             fragment = given
@@ -183,3 +190,11 @@ class AnswerParts:
     def _next_part(self) -> int:
         self.count += 1
         return self.count - 1
+
+
+def _only_arguments(entry: wire.ToolCallDelta, index: int | None) -> str | None:
+    """The arguments of an entry that has nothing else but its index, as nearly all have."""
+    function = entry.function
+    if function is None or entry.id or function.name or index != entry.index or entry.type is None:
+        return None
+    return function.arguments if entry.custom is None and entry.extra_content is wire.ABSENT else None
