@@ -13,7 +13,7 @@ from toolwire.framing import Frame, Framing
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import TextDelta, ToolCallDelta, ToolCallEnd, ToolCallStart
 from toolwire.model.request import Message, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from toolwire.policy.arguments import find_fault
+from toolwire.policy.arguments import find_faults
 from toolwire.providers import load_provider
 
 #: Rows of a timeline that are shown, and characters of one text.
@@ -191,12 +191,14 @@ def _verdict(call: Call, parameters: bytes | None, *, known: bool) -> tuple[str,
     if not known:
         return "the request declares no tool of this name", True
     try:
-        flaw = find_fault(call.arguments or "{}", parameters)
+        flaws = find_faults(call.arguments or "{}", parameters)
     except (GatewayError, ValueError, RecursionError):
         return "not judged: its schema is not one", False
-    if flaw is None:
+    if not flaws:
         return "as its schema asks", False
-    return f"{flaw.path or 'the arguments'}: expected {flaw.expected}, got {flaw.got}", True
+    return "; ".join(
+        f"{flaw.path or 'the arguments'}: expected {flaw.expected}, got {flaw.got}" for flaw in flaws
+    ), True
 
 
 def _add_results(made: list[Call], others: Iterable[SeenExchange]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -11,8 +12,9 @@ from jsonschema import Draft202012Validator
 from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool
 from toolwire.policy import arguments
-from toolwire.policy.arguments import Flaw, find_fault
+from toolwire.policy.arguments import Flaw, find_faults
 from toolwire.schema.check import check_parameters
+from toolwire.schema.explain import MOST
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -34,7 +36,7 @@ SCHEMA: dict[str, Any] = {
 def judged(text: str, schema: Any = None) -> Flaw | None:
     raw = json.dumps(SCHEMA if schema is None else schema).encode()
     check_parameters(Tool("f", parameters=raw), "p")
-    return find_fault(text, raw)
+    return next(iter(find_faults(text, raw)), None)
 
 
 @pytest.mark.parametrize(
@@ -84,6 +86,58 @@ def test_invalid(text: str, path: str, expected: str, got: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "faults"),
+    [
+        ('{"city":1,"days":"x"}', {("/city", "a string"), ("/days", "an integer")}),
+        ("{}", {("", "the property 'city'")}),
+        ('{"days":0,"unit":"k"}', {("", "the property 'city'"), ("/days", "a number of at least 1")}
+         | {("/unit", "one of the values of `enum`")}),
+        # The schema of `anyOf` that fits best says what is missing.
+        ('{"city":"Rome","where":{}}', {("/where", "a value that one of the schemas of `anyOf` allows")}
+         | {("/where", "the property 'x'")}),
+        ('{"city":"Rome","tags":[1,2,"a"]}', {("/tags", "at most 2 items"), ("/tags/0", "null or a string")}
+         | {("/tags/1", "null or a string")}),
+        ('{"city":"Rome","days":2.0,"x":1,"y":2}', {("", "no property but those of the schema")}),
+        ('{"city":"Rome","zip":"1","step":0.001}', {("/zip", "text that matches the pattern")}
+         | {("/step", "a multiple of 0.01")}),
+    ],
+)  # fmt: skip
+def test_all_faults_are_told_at_once(text: str, faults: set[tuple[str, str]]) -> None:
+    found = find_faults(text, json.dumps(SCHEMA).encode())
+    assert {(flaw.path, flaw.expected) for flaw in found} == faults
+    assert len(found) == len(faults)
+
+
+def test_the_faults_of_one_call_are_bounded() -> None:
+    schema = {"type": "object", "additionalProperties": {"type": "integer"}}
+    text = json.dumps({str(number): "x" for number in range(100)})
+    assert len(find_faults(text, json.dumps(schema).encode())) == MOST
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {"properties": {"a": {"pattern": "^(a|aa)+$"}}},
+        {"patternProperties": {"^(a|aa)+$": {"type": "string"}}, "additionalProperties": False},
+        {"patternProperties": {"^(a|aa)+$": {"type": "string"}}, "unevaluatedProperties": False},
+        {"propertyNames": {"pattern": "^(a|aa)+$"}},
+        {"dependentSchemas": {"a": {"patternProperties": {"^(a|aa)+$": {"type": "integer"}}}}},
+    ],
+)
+def test_no_pattern_of_a_client_is_run_to_explain(keywords: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python's engine has no bound."""
+
+    def ran(*_: Any) -> None:
+        raise AssertionError("a pattern was run")
+
+    schema = json.dumps({"type": "object", "required": ["b"]} | keywords).encode()
+    for name in ("search", "match", "fullmatch"):
+        monkeypatch.setattr(re, name, ran)
+    flaws = find_faults('{"a":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"}', schema)
+    assert ("", "the property 'b'") in {(flaw.path, flaw.expected) for flaw in flaws}
+
+
+@pytest.mark.parametrize(
     ("text", "got"),
     [
         ("", "nothing"),
@@ -110,7 +164,7 @@ def test_malformed(text: str, got: str) -> None:
 
 @pytest.mark.parametrize("text", ["{}", '{"anything":[1,2]}'])
 def test_a_tool_without_parameters_takes_every_object(text: str) -> None:
-    assert find_fault(text, None) is None
+    assert find_faults(text, None) == []
 
 
 def test_large_and_exact_numbers_are_compared_as_they_are_written() -> None:
@@ -125,6 +179,7 @@ def test_no_value_is_ever_quoted() -> None:
         flaw = judged(text, {"type": "object", "properties": {name: SCHEMA["properties"][name]}})
         assert "hunter2" not in str(flaw)
         assert "secret" not in str(flaw)
+    assert "hunter2" not in str(find_faults(text, json.dumps(SCHEMA).encode()))
 
 
 # ---------------------------------------------------------------- drafts and foreign patterns

@@ -132,6 +132,20 @@ def test_refused(schema: Any, where: str, what: str) -> None:
     assert (f" at {where!r}:" if where else "'f':") in error.message
 
 
+def test_all_faults_of_a_schema_are_told_at_once() -> None:
+    error = refused({"properties": {"a": {"type": "strin"}, "b": {"required": True}, "c": {"enum": 1}}, "minItems": -1})
+
+    for where in ("/properties/a/type", "/properties/b/required", "/properties/c/enum", "/minItems"):
+        assert error.message.count(f"at {where!r}:") == 1
+    assert "strin`" not in error.message
+
+
+def test_of_a_large_schema_the_first_fault_alone_is_told() -> None:
+    error = refused({"properties": {str(number): {"type": 1} for number in range(500)}})
+
+    assert error.message.count(" at '") == 1
+
+
 @pytest.mark.parametrize("schema", [chain(101), chain(3000), doubling(30), doubling(60)])
 def test_references_that_stand_for_too_much_are_found_by_counting(schema: Any) -> None:
     assert refused(schema).code == "tool_schema_too_complex"

@@ -24,8 +24,13 @@ class CallFault:
     got: str
 
     @property
+    def what(self) -> str:
+        """The fault without its call, as a part of a sentence."""
+        where = f"at {self.path[:200]!r}: " if self.path else ""
+        return f"{where}expected {self.expected}, got {self.got}"
+
+    @property
     def message(self) -> str:
         """The fault as a sentence for people."""
-        where = f" at {self.path[:200]!r}" if self.path else ""
         call = f"the call {self.tool_call_id[:64]} of the tool {self.name[:128]!r}"
-        return f"{call}{where}: expected {self.expected}, got {self.got}"
+        return f"{call}{' ' if self.path else ': '}{self.what}"

@@ -44,7 +44,7 @@ from toolwire.model.limits import Limits
 from toolwire.model.request import ChatRequest, Tool
 from toolwire.model.stage import Stage
 from toolwire.model.warnings import Warnings
-from toolwire.policy.arguments import MALFORMED, UNKNOWN, find_fault
+from toolwire.policy.arguments import MALFORMED, UNKNOWN, find_faults
 from toolwire.policy.definitions import named_warning
 from toolwire.policy.rules import ToolRules
 from toolwire.wire.plain import plain
@@ -174,7 +174,7 @@ class AnswerPolicy(Stage):
     def _judge_name(self, call: ToolCallStart) -> None:
         if call.name not in self._tools and not self._has_opaque:
             fault = CallFault(call.index, call.id or "", call.name, UNKNOWN, "", "a tool of `tools`", "another name")
-            self._report(fault)
+            self._report([fault])
         else:
             self._texts[call.index] = []
         if self._rules.validate_tool_arguments == "reject":
@@ -190,29 +190,31 @@ class AnswerPolicy(Stage):
         call = self._calls.get(end.index)
         tool = self._tools.get(call.name) if call is not None else None
         if texts is not None and call is not None and call.kind != "custom":
-            flaw = find_fault("".join(texts), tool.parameters if tool is not None else None)
-            fault = None if flaw is None else CallFault(call.index, call.id or "", call.name, *flaw)
-            if fault is not None and fault.code == MALFORMED and end.index in self._open:
-                self._malformed[end.index] = fault
+            flaws = find_faults("".join(texts), tool.parameters if tool is not None else None)
+            faults = [CallFault(call.index, call.id or "", call.name, *flaw) for flaw in flaws]
+            if faults and faults[0].code == MALFORMED and end.index in self._open:
+                self._malformed[end.index] = faults[0]
                 return
-            if fault is not None:
-                self._report(fault)
+            self._report(faults)
         self._open.discard(end.index)
 
     def _judge_malformed(self) -> None:
         """Judges the calls whose arguments are no JSON object, now that the finish reason is known."""
         for index, fault in self._malformed.items():
             if self._finish is None or not self._finish.is_cut:
-                self._report(fault)
+                self._report([fault])
             self._warn(named_warning("tool_call_cut", fault.name))
             self._withheld.append(index)
             self._open.discard(index)
 
-    def _report(self, fault: CallFault) -> None:
-        if self._rules.validate_tool_arguments == "reject":
-            raise UpstreamProtocolError(f"a tool call was refused: {fault.message}", code=fault.code)
-        self.faults.append(fault)
-        self._warn(named_warning(fault.code, fault.name))
+    def _report(self, faults: list[CallFault]) -> None:
+        """Ends the answer with the faults of one call, or notes them."""
+        if faults and self._rules.validate_tool_arguments == "reject":
+            told = "; ".join([faults[0].message, *(fault.what for fault in faults[1:])])
+            raise UpstreamProtocolError(f"a tool call was refused: {told}", code=faults[0].code)
+        self.faults += faults
+        for fault in faults:
+            self._warn(named_warning(fault.code, fault.name))
 
     # ------------------------------------------------------------ tool_choice
 

@@ -1,7 +1,8 @@
-"""Checks the arguments of one call against its tool's schema, and explains the first fault in words of our own.
+"""Checks the arguments of one call against its tool's schema, and explains the faults in words of our own.
 
-`is_valid` of jsonschema_rs decides. It remembers which parts of a recursive schema it has checked. `validate` explains.
-It does not remember them, so it is called only if its work has a small bound. Schemas come from clients, arguments from
+`is_valid` of jsonschema_rs decides. It remembers which parts of a recursive schema it has checked. Its `validate`
+explains the first fault, and jsonschema the others (`schema.explain`), so that a model can mend all in one turn.
+Neither remembers, so each is called only if its work has a small bound. Schemas come from clients, arguments from
 models that clients prompt: sizes, nesting and steps of patterns are bounded, and arguments that cannot be checked
 within the bounds are refused. Nothing is fetched.
 
@@ -18,8 +19,9 @@ from typing import Any, NamedTuple
 
 from toolwire.policy.definitions import measure
 from toolwire.schema.check import Validator, compiled_validator, usable
+from toolwire.schema.explain import MOST, Explained, faults_of_value
 from toolwire.schema.survey import Survey
-from toolwire.schema.tree import escaped, parse
+from toolwire.schema.tree import draft_of, escaped, parse
 
 UNKNOWN = "unknown_tool_call"
 MALFORMED = "malformed_tool_arguments"
@@ -28,9 +30,11 @@ INVALID = "invalid_tool_arguments"
 #: The most levels of objects and arrays that arguments may have.
 LEVELS = 128
 
-#: The most work, as schemas times values, of a check (about a second) and of an explanation.
+#: The most work, as schemas times values, of a check (about a second), of the first fault's explanation and of the
+#: others' (which Python does: a tenth of a second).
 _VERDICT_STEPS = 20_000_000
 _EXPLANATION_STEPS = 1_000_000
+_EVERY_FAULT_STEPS = 20_000
 
 #: The most validators in the cache, and the largest schema of one: a conversation sends the same tools with every turn.
 _KEPT, _KEPT_BYTES = 256, 64 << 10
@@ -55,33 +59,43 @@ class Judge(NamedTuple):
     ways: int
 
 
-def find_fault(text: str, parameters: bytes | None) -> Flaw | None:
-    """The first fault of a call's arguments; None without one. `parameters` is a schema that `schema.check` accepts;
-    None accepts every object."""
+def find_faults(text: str, parameters: bytes | None) -> list[Flaw]:
+    """The faults of a call's arguments, the validator's own first; none of valid arguments. `parameters` is a schema
+    that `schema.check` accepts; None accepts every object."""
     try:
         value = json.loads(text, parse_float=Decimal, parse_constant=_no_number)
         text.encode()
     except (ValueError, RecursionError):
-        return Flaw(MALFORMED, "", "a JSON object", "text that is no JSON" if text else "nothing")
+        return [Flaw(MALFORMED, "", "a JSON object", "text that is no JSON" if text else "nothing")]
     if not isinstance(value, dict):
-        return Flaw(MALFORMED, "", "a JSON object", _kind(value))
+        return [Flaw(MALFORMED, "", "a JSON object", _kind(value))]
     if parameters is None:
-        return None
+        return []
     levels, nodes = measure(text.encode())
     if levels > LEVELS:
-        return Flaw(INVALID, "", f"at most {LEVELS} levels of objects and arrays", f"{levels} levels")
-    judge = _judge(usable(parameters).raw)
+        return [Flaw(INVALID, "", f"at most {LEVELS} levels of objects and arrays", f"{levels} levels")]
+    schema = usable(parameters).raw
+    judge = _judge(schema)
     steps = judge.size * (nodes + text.count(",") + 1)
     if steps > _VERDICT_STEPS:
-        return Flaw(INVALID, "", "arguments that can be checked against so large a schema", "too many values")
+        return [Flaw(INVALID, "", "arguments that can be checked against so large a schema", "too many values")]
     try:
         if judge.validator.is_valid(value):
-            return None
-        if steps * judge.ways**levels > _EXPLANATION_STEPS:
-            return Flaw(INVALID, "", "what the tool's schema allows", "something else")
-        return _explained(judge.validator, value)
+            return []
+        steps *= judge.ways**levels
+        if steps > _EXPLANATION_STEPS:
+            return [Flaw(INVALID, "", "what the tool's schema allows", "something else")]
+        first = _first_fault(judge.validator, value)
     except UnicodeEncodeError:
-        return Flaw(MALFORMED, "", "text", "half a surrogate pair")
+        return [Flaw(MALFORMED, "", "text", "half a surrogate pair")]
+    if steps > _EVERY_FAULT_STEPS:
+        return [_flaw(first)]
+    # jsonschema tells the first one, too, and of names all that are missing or too many.
+    found = faults_of_value(schema, text, draft_of(json.loads(schema)))
+    found.sort(key=lambda fault: (fault.path, fault.keyword) != (first.path, first.keyword))
+    if not found or (found[0].path, found[0].keyword) != (first.path, first.keyword):
+        found.insert(0, first)
+    return list(dict.fromkeys(map(_flaw, found)))[:MOST]
 
 
 def _no_number(word: str) -> Any:
@@ -103,17 +117,30 @@ def _judge(parameters: bytes) -> Judge:
     return judge
 
 
-def _explained(validator: Validator, value: Any) -> Flaw:
+def _first_fault(validator: Validator, value: Any) -> Explained:
     """The first fault of a value that the validator refuses."""
     import jsonschema_rs
 
     try:
         validator.validate(value)
     except jsonschema_rs.ValidationError as error:
-        path = "".join("/" + escaped(step) for step in error.instance_path)
-        expected, got = _words(error.kind, error.instance)
-        return Flaw(INVALID, path, expected, got)
+        return Explained(tuple(error.instance_path), error.kind.name, _wanted(error.kind), error.instance)
     raise AssertionError("`is_valid` found a fault that `validate` does not")
+
+
+def _wanted(kind: Any) -> Any:
+    """The validator's word for `Explained.wanted`."""
+    if kind.name == "required":
+        return [kind.property]
+    for member in ("types", "unexpected", "value"):
+        if hasattr(kind, member):
+            return getattr(kind, member)
+    return None
+
+
+def _flaw(fault: Explained) -> Flaw:
+    """The fault in words, without a value of the arguments or of the schema."""
+    return Flaw(INVALID, "".join("/" + escaped(step) for step in fault.path), *_words(fault))
 
 
 #: Keyword -> what it expects, for keywords whose value is a number, which may be shown.
@@ -144,19 +171,19 @@ _EXPECTED_OTHERWISE = {
 }
 
 
-def _words(kind: Any, value: Any) -> tuple[str, str]:
+def _words(fault: Explained) -> tuple[str, str]:
     """What a keyword expects and what the value is, in words."""
-    keyword = kind.name
-    got = _measured(keyword, value)
+    keyword, wanted = fault.keyword, fault.wanted
+    got = _measured(keyword, fault.value)
     if keyword == "type":
-        return " or ".join(_article(name) for name in sorted(kind.types)), got
-    if keyword == "required":
-        return f"the property {str(kind.property)[:64]!r}", "none of that name"
-    if keyword in ("additionalProperties", "unevaluatedProperties"):
-        names = ", ".join(repr(name[:64]) for name in kind.unexpected[:5])
-        return "no property but those of the schema", f"also {names}"
+        types = [wanted] if isinstance(wanted, str) else sorted(wanted)
+        return " or ".join(map(_article, types)), got
+    if keyword == "required" and isinstance(wanted, list):
+        return "the property " + " and ".join(repr(str(name)[:64]) for name in wanted[:5]), "none of that name"
+    if keyword in ("additionalProperties", "unevaluatedProperties") and isinstance(wanted, list):
+        return "no property but those of the schema", "also " + ", ".join(repr(name[:64]) for name in wanted[:5])
     if keyword in _EXPECTED:
-        return _EXPECTED[keyword].format(str(kind.value)[:40]), got
+        return _EXPECTED[keyword].format(str(wanted)[:40]), got
     return _EXPECTED_OTHERWISE.get(keyword, f"what `{keyword}` of the schema allows"), got
 
 

@@ -21,6 +21,7 @@ import msgspec
 
 from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool
+from toolwire.schema.explain import faults_of_schema
 from toolwire.schema.repair import repaired
 from toolwire.schema.strict import strict_fault
 from toolwire.schema.survey import Survey, SurveyError
@@ -78,6 +79,9 @@ _LONG_NUMBER = re.compile(rb"[0-9]{4301}")
 
 #: The most keywords that are removed from one schema because the validator refuses them. With more, it is refused.
 _MOST_REPAIRS = 4
+
+#: The most objects of a refused schema all of whose faults are told (a tenth of a second's work).
+_EXPLAINED_NODES = 200
 
 #: A repeated group whose content is one repetition: `(a+)+`. It matches what `a+` matches, and takes a backtracking
 #: engine exponential time. Our engine has a bound, but providers and clients get these schemas, too.
@@ -155,8 +159,22 @@ def _kept(find: Callable[[bytes], Found]) -> Callable[[bytes], Found]:
 
 def _raise(fault: Fault | None, tool: Tool, path: str) -> None:
     if fault is not None:
-        where = f" at {fault.pointer[:200]!r}" if fault.pointer else ""
-        raise RequestError(f"`{path}` of the tool {tool.name!r}{where}: {fault.text}", param=path, code=fault.code)
+        text = "; ".join(_located(each) for each in (fault, *_other_faults(fault, tool.parameters or b"")))
+        joint = " " if fault.pointer else ": "
+        raise RequestError(f"`{path}` of the tool {tool.name!r}{joint}{text}", param=path, code=fault.code)
+
+
+def _located(fault: Fault) -> str:
+    return f"at {fault.pointer[:200]!r}: {fault.text}" if fault.pointer else fault.text
+
+
+def _other_faults(first: Fault, raw: bytes) -> list[Fault]:
+    """The schema's other faults under its meta-schema, so that its author can mend all at once; none of a schema that
+    the validator has not refused, or that is too large to explain."""
+    if not first.path or raw.count(b"{") > _EXPLAINED_NODES:
+        return []
+    found = faults_of_schema(raw, draft_of(parse(raw)))
+    return [fault for each in found if (fault := _explained(list(each.path))).path != first.path]
 
 
 @_kept
