@@ -148,7 +148,7 @@ class AnswerPolicy(Stage):
             held, self._held = [*self._held, batch], []
         else:
             held = [batch]
-        return list(self._shown(held)) if self._withheld else held
+        return list(_without(self._withheld, held, no_calls=self._forbids_calls)) if self._withheld else held
 
     # ------------------------------------------------------------ calls
 
@@ -265,26 +265,26 @@ class AnswerPolicy(Stage):
             raise UpstreamProtocolError(text, code=NOT_HONORED)
         self._warn(NOT_HONORED)
 
-    # ------------------------------------------------------------ what is written
-
     def _warn(self, code: str) -> None:
         self._warnings.add(code)
 
-    def _shown(self, batches: list[Batch]) -> Iterator[Batch]:
-        """The batches without the withheld parts and without sources: a later frame's bytes may repeat the call."""
-        for batch in batches:
-            bare = plain(batch)
-            events: list[StreamEvent] = []
-            for event in bare.events:
-                index: int | None = getattr(event, "index", None)
-                if self._forbids_calls and type(event) is Finish and event.reason == "tool_calls":
-                    events.append(Finish("stop", event.raw))
-                elif index is None:
-                    events.append(event)
-                elif index not in self._withheld:
-                    events.append(_moved(event, index - sum(earlier < index for earlier in self._withheld)))
-            if events:
-                yield Batch(tuple(events), bare.extra)
+
+def _without(withheld: list[int], batches: list[Batch], *, no_calls: bool) -> Iterator[Batch]:
+    """The batches without the withheld parts and without sources: a later frame's bytes may repeat the call.
+    `no_calls`: no call is shown, so none is the finish's reason."""
+    for batch in batches:
+        bare = plain(batch)
+        events: list[StreamEvent] = []
+        for event in bare.events:
+            index: int | None = getattr(event, "index", None)
+            if no_calls and type(event) is Finish and event.reason == "tool_calls":
+                events.append(Finish("stop", event.raw))
+            elif index is None:
+                events.append(event)
+            elif index not in withheld:
+                events.append(_moved(event, index - sum(earlier < index for earlier in withheld)))
+        if events:
+            yield Batch(tuple(events), bare.extra)
 
 
 def _moved(event: Any, index: int) -> StreamEvent:
