@@ -189,7 +189,7 @@ STRICT = Tool("a", strict=True)
 
 @pytest.mark.parametrize(
     ("tool", "parallel", "warns"),
-    [(STRICT, True, True), (STRICT, False, False), (STRICT, None, False), (A, True, False)],
+    [(STRICT, True, True), (STRICT, False, False), (STRICT, None, True), (A, True, False)],
 )
 def test_strict_beside_parallel_calls(tool: Tool, parallel: bool | None, warns: bool) -> None:
     asked = replace(request(tool), parallel_tool_calls=parallel)

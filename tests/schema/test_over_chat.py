@@ -136,5 +136,5 @@ def test_a_warning_reaches_the_header() -> None:
     head, _ = ask(closed, strict=True, parallel_tool_calls=True)
     assert dict(head.headers)["x-toolwire-warnings"] == "strict_with_parallel"
 
-    head, _ = ask(closed, strict=True)
+    head, _ = ask(closed, strict=True, parallel_tool_calls=False)
     assert "x-toolwire-warnings" not in dict(head.headers)

@@ -284,7 +284,9 @@ def test_strict() -> None:
 def test_what_is_beyond_the_apis_budget_is_sent_without_strict() -> None:
     parameters = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
     functions = [{"name": f"f{number}", "strict": True, "parameters": parameters} for number in range(21)]
-    found = sent(tools=[{"type": "function", "function": function} for function in functions])
+    found = sent(
+        tools=[{"type": "function", "function": function} for function in functions], parallel_tool_calls=False
+    )
     assert ["strict" in tool for tool in found.body["tools"]].count(True) == 20
     assert found.warnings == [STRICT_OFF]
 

@@ -311,10 +311,14 @@ def test_schemas_mean_the_same(schema: dict[str, Any], fit: list[Any], unfit: li
 
 def test_strict_tools_are_validated_where_the_choice_is_free() -> None:
     closed = {**SCHEMA, "additionalProperties": False}
-    tools = [function("weather", strict=True, parameters=closed), PING]
-    assert sent(tools=tools)["toolConfig"] == {"functionCallingConfig": {"mode": "VALIDATED"}}
-    assert sent(tools=tools, tool_choice="required")["toolConfig"] == {"functionCallingConfig": {"mode": "ANY"}}
-    assert sent(tools=tools, tool_choice="none")["toolConfig"] == {"functionCallingConfig": {"mode": "NONE"}}
+    tools, parallel = [function("weather", strict=True, parameters=closed), PING], ["strict_with_parallel"]
+    assert sent(tools=tools, warned=parallel)["toolConfig"] == {"functionCallingConfig": {"mode": "VALIDATED"}}
+    assert sent(tools=tools, tool_choice="required", warned=parallel)["toolConfig"] == {
+        "functionCallingConfig": {"mode": "ANY"}
+    }
+    assert sent(tools=tools, tool_choice="none", warned=parallel)["toolConfig"] == {
+        "functionCallingConfig": {"mode": "NONE"}
+    }
 
 
 def test_parallel_calls_cannot_be_switched_off() -> None:

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from tests.corpus.driver import open_exchange
 from tests.providers.openai_chat.test_request import TIME, USER, WEATHER, build, call, result, sent, turn
 from toolwire.model.errors import RequestError
+from toolwire.model.settings import Tenant
 from toolwire.providers.profiles import PROFILES, profile_for_model
 from toolwire.rewrite.history import NO_RESULT
 
@@ -258,6 +260,45 @@ def test_probes_that_reach_the_host_as_they_are(profile: str, fields: dict[str, 
     fields = {"messages": [USER], "max_tokens": 500, **fields}
     messages = fields.pop("messages")
     assert sent(*messages, profile=profile, **fields) == {"model": "m", "messages": messages, **fields}
+
+
+OPEN = {"type": "object", "properties": {"a": {"type": "string"}}}
+LOOSE = {"type": "function", "function": {"name": "loose", "strict": True, "parameters": OPEN}}
+
+
+@pytest.mark.parametrize(
+    ("profile", "contract_2api", "mode", "outcome"),
+    [
+        # OpenAI judges its own client's tools itself.
+        ("openai", False, None, []),
+        ("openai", False, "reject", "invalid_strict_schema"),
+        ("openai", True, "reject", "invalid_strict_schema"),
+        ("compatible", False, None, ["invalid_strict_schema:loose"]),
+        ("compatible", False, "reject", ["invalid_strict_schema:loose"]),
+        ("compatible", True, "reject", "invalid_strict_schema"),
+        ("groq", False, None, ["invalid_strict_schema:loose"]),
+    ],
+)
+@pytest.mark.parametrize("wire", ["openai_chat", "openai_responses"])
+def test_a_strict_tool_that_breaks_openais_rules(
+    wire: str, profile: str, contract_2api: bool, mode: Any, outcome: list[str] | str
+) -> None:
+    tenant = Tenant(contract_2api=contract_2api, schema_mode=mode)
+    body = json.dumps(
+        {"model": "p/m", "messages": [USER], "tools": [STRICT, LOOSE], "parallel_tool_calls": False}
+    ).encode()
+    if isinstance(outcome, str):
+        with pytest.raises(RequestError) as caught:
+            open_exchange(body, wire=wire, profile=profile, tenant=tenant)
+        assert (caught.value.code, caught.value.param) == (outcome, "tools[1].function.parameters")
+        return
+    exchange = open_exchange(body, wire=wire, profile=profile, tenant=tenant)
+    strict = [code for code in exchange.figures.warnings if code.startswith("invalid_strict_schema")]
+    assert strict == outcome
+    tools = json.loads(exchange.upstream_request.body)["tools"]
+    # Another API's client's tool goes to OpenAI without the word.
+    kept = profile != "openai" or wire == "openai_chat"
+    assert [tool.get("function", tool)["strict"] for tool in tools] == [True, kept]
 
 
 def test_an_orphan_result_reaches_no_host() -> None:

@@ -6,6 +6,7 @@ A code is snake_case; what it is about may follow a colon (`not_supported:seed`)
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable, Iterator
 
 #: The header of an answer that tells them; at the end of a stream, a comment.
@@ -29,6 +30,8 @@ MESSAGES = {
     "under `_raw_arguments`.",
     "ignored": "`{}` means nothing to the provider, so it was left out.",
     "id_mapping_missing": "The store does not know an id of ours in the history: it went to the provider as it is.",
+    "invalid_strict_schema": "The tool `{}` says `strict: true`, and its schema breaks the rules of strict schemas: "
+    "the host may refuse it, or ignore the word.",
     "invalid_tool_arguments": "The arguments of a call of the tool `{}` are not what its schema allows.",
     "half_character_replaced": "Half of a character in the history, which was cut in two, was sent as U+FFFD.",
     "item_reference_left_out": "A reference to an item that the gateway has told was left out: it keeps none.",
@@ -71,6 +74,10 @@ MESSAGES = {
     "turn_paused": "The provider paused the turn: send it back as it is, and it goes on.",
     "unknown_tool_call": "The model called `{}`, which is no tool of the request.",
 }
+
+
+#: What a header's value, or its commas, do not allow in a name.
+_UNFIT = re.compile(r"[^A-Za-z0-9_.:/-]")
 
 
 class Warnings:
@@ -125,3 +132,9 @@ def explain(code: str) -> str:
     name, _, about = code.partition(":")
     words = MESSAGES.get(name, name.replace("_", " ") + (": {}" if about else ""))
     return words.format(about) if about else words.replace(" `{}`", "")
+
+
+def named_warning(code: str, name: str) -> str:
+    """The code of a warning about one tool. Characters that a header's value or its commas do not allow are
+    replaced."""
+    return f"{code}:{_UNFIT.sub('_', name[:128])}"

@@ -43,9 +43,8 @@ from toolwire.model.faults import CallFault
 from toolwire.model.limits import Limits
 from toolwire.model.request import ChatRequest, Tool
 from toolwire.model.stage import Stage
-from toolwire.model.warnings import Warnings
+from toolwire.model.warnings import Warnings, named_warning
 from toolwire.policy.arguments import MALFORMED, UNKNOWN, find_faults
-from toolwire.policy.definitions import named_warning
 from toolwire.policy.rules import ToolRules
 from toolwire.wire.plain import plain
 

@@ -10,11 +10,11 @@ import re
 from toolwire.model.errors import RequestError
 from toolwire.model.limits import Limits
 from toolwire.model.request import ChatRequest, Tool
+from toolwire.model.warnings import named_warning
 from toolwire.policy.rules import ToolRules
 from toolwire.schema.check import check_parameters, has_slow_pattern
 
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-_UNFIT = re.compile(r"[^A-Za-z0-9_.:/-]")
 _NO_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
 
 
@@ -60,8 +60,8 @@ def _check_allowlist(tools: tuple[Tool, ...], rules: ToolRules) -> list[str]:
 
 def _check_strict_parallel(request: ChatRequest, rules: ToolRules) -> list[str]:
     """Checks strict tools beside parallel calls, for which OpenAI does not enforce strict schemas (its guide). A
-    request without `parallel_tool_calls` leaves the choice to the provider, and passes."""
-    if request.parallel_tool_calls is not True or not any(tool.strict for tool in request.tools):
+    request without `parallel_tool_calls` allows them, as the API does."""
+    if request.parallel_tool_calls is False or not any(tool.strict for tool in request.tools):
         return []
     if rules.refuses_strict_parallel:
         message = (
@@ -134,12 +134,6 @@ def _check_choice(request: ChatRequest, names: set[str]) -> None:
             raise _refused(
                 f"tool_choice names the tool {name!r}, which is not in `tools`", "tool_choice", "unknown_tool_choice"
             )
-
-
-def named_warning(code: str, name: str) -> str:
-    """The code of a warning about one tool. Characters that a header's value or its commas do not allow are
-    replaced."""
-    return f"{code}:{_UNFIT.sub('_', name[:128])}"
 
 
 def _refused(message: str, param: str, code: str) -> RequestError:

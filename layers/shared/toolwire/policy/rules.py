@@ -30,7 +30,7 @@ class ToolRules:
     refuses_others: bool = True
     validate_tool_arguments: Literal["off", "annotate", "reject"] = "off"
     schema_mode: Literal["convert", "reject", "lossy"] = "convert"
-    #: Whether strict tools beside `parallel_tool_calls: true` are refused; else they are a warning.
+    #: Whether strict tools beside parallel calls are refused; else they are a warning.
     refuses_strict_parallel: bool = False
     #: Whether an answer that does not keep to tool_choice is an error; else it is a warning.
     insists_on_choice: bool = False

@@ -8,7 +8,7 @@ from dataclasses import replace
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Tool, ToolChoice
 from toolwire.model.settings import Target
-from toolwire.model.warnings import Warnings
+from toolwire.model.warnings import Warnings, named_warning
 from toolwire.providers.profiles import Profile
 from toolwire.schema.check import check_strict, is_strict
 from toolwire.schema.dialects import STRICT_OFF, SchemaDialect, adapted
@@ -19,9 +19,10 @@ SCHEMAS = SchemaDialect(whole=True)
 STRICT_SCHEMAS = SchemaDialect(whole=True, refused_at_root=frozenset({"allOf", "anyOf", "enum", "not", "oneOf"}))
 
 
-def check_tools(request: ChatRequest, target: Target, profile: Profile) -> None:
-    """Raises RequestError for more tools than the host takes (`too_many_tools`), and under `schema_mode: reject` for
-    strict tools that break the rules of a host that has some (`invalid_strict_schema`)."""
+def check_tools(request: ChatRequest, target: Target, profile: Profile, warnings: Warnings) -> None:
+    """Raises RequestError for more tools than the host takes (`too_many_tools`), and for strict tools that break
+    OpenAI's rules (`invalid_strict_schema`) under `schema_mode: reject` at a host that has these rules, and under the
+    preset `2api` at any. At a host without them they are a warning."""
     if profile.tools is not None and len(request.tools) > profile.tools:
         raise RequestError(
             f"`tools` has {len(request.tools)} entries; {target.provider.name} accepts at most {profile.tools} in one "
@@ -29,9 +30,15 @@ def check_tools(request: ChatRequest, target: Target, profile: Profile) -> None:
             param="tools",
             code="too_many_tools",
         )
-    if profile.strict_rules and request.options.schema_mode == "reject":
-        for number, tool in enumerate(request.tools):
+    options = request.options
+    refuses = options.contract_2api or (profile.strict_rules and options.schema_mode == "reject")
+    if profile.strict_rules and not refuses:
+        return  # the host says it itself, or `with_known_schemas` has turned `strict` off
+    for number, tool in enumerate(request.tools):
+        if refuses:
             check_strict(tool, f"tools[{number}].function.parameters")
+        elif tool.strict and tool.parameters is not None and not is_strict(tool.parameters):
+            warnings.add(named_warning("invalid_strict_schema", tool.name))
 
 
 def with_known_schemas(request: ChatRequest, target: Target, profile: Profile, warnings: Warnings) -> ChatRequest:

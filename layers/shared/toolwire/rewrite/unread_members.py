@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from toolwire.model.request import ChatRequest, Part, ToolResultPart
-from toolwire.policy.definitions import named_warning
+from toolwire.model.warnings import named_warning
 from toolwire.wire.json import raw_members
 from toolwire.wire.member_names import MEMBER_NAMES, NOTHING_ASKED, MemberNames
 

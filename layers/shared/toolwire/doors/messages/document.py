@@ -7,7 +7,7 @@ from toolwire.model.errors import UpstreamProtocolError
 from toolwire.model.events import Batch, Finish, OpaquePart, Usage
 from toolwire.model.response import ChatResponse, OutputPart, ReasoningOutput, TextOutput, ToolCallOutput
 from toolwire.model.source import Members, raw_in
-from toolwire.policy.definitions import named_warning
+from toolwire.model.warnings import named_warning
 from toolwire.wire.anthropic_messages import DIALECT, STOP_REASONS
 from toolwire.wire.json import dump, is_object, write_array, write_object
 

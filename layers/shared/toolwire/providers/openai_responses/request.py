@@ -138,7 +138,7 @@ def _adapted(
 ) -> tuple[ChatRequest, Warnings]:
     """The request within what this host takes: history pairs, ids, names, tools and tool_choice."""
     warnings = Warnings()
-    check_tools(request, target, profile)
+    check_tools(request, target, profile, warnings)
     if not same_dialect:
         others = tuple(name for name in request.dialect_fields if name not in _carried(request))
         warnings.add(*check_fields(replace(request, dialect_fields=others), target))
