@@ -29,7 +29,7 @@ PACKED  := $(abspath $(wildcard toolwire.toml))
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help run providers doctor test integration agents check format build deploy key secret destroy verify replay \
-	minimize conformance openapi mcp-schemas bench lock clean python3 deployable config
+	minimize conformance openapi mcp-schemas bench profile lock clean python3 deployable config
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -129,6 +129,9 @@ openapi: .venv/run.stamp  ## write docs/openapi.json, the native API's OpenAPI d
 
 bench: .venv/dev.stamp  ## measure against a direct connection
 	$(RUN) -m bench
+
+profile: .venv/dev.stamp  ## where the CPU time of a JSON answer and of a stream goes, by room
+	$(RUN) -m bench.rooms
 
 # Everything is locked together first, so that what is tested is what runs and what is deployed.
 lock: .venv/dev.stamp  ## bring the locks up to date with pyproject.toml

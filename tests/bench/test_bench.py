@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import chat, core
+from bench import chat, core, rooms
 from bench.client import Answer, BenchError, Endpoint
 from bench.report import CORE_ROWS, ROWS, START_ROWS, STORE_ROWS, Row, table
 from bench.script import Script, read_script
@@ -32,6 +32,31 @@ def test_a_quick_run_prints_every_figure() -> None:
     cells = {line.split(" | ")[0].removeprefix("| "): line.split(" | ")[2:] for line in done.stdout.splitlines()}
     for row in (*ROWS, *START_ROWS, *CORE_ROWS, *STORE_ROWS):
         assert any(character.isdigit() for cell in cells[row.title] for character in cell), row.title
+
+
+@pytest.mark.integration
+def test_a_profile_sees_the_time_of_both_kinds() -> None:
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "layers" / "shared")}
+    command = [sys.executable, "-m", "bench.rooms", "--requests", "50"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+
+    assert done.returncode == 0, done.stderr
+    shares = {line.split(" | ")[0].removeprefix("| "): line.split(" | ")[1:] for line in done.stdout.splitlines()}
+    network = shares["shell/network: the provider's connection"]
+    assert all(int(share.split("%")[0]) > 0 for share in network)
+
+
+def test_a_profile_gives_a_librarys_time_to_its_caller() -> None:
+    seen = []
+    exec(compile("look()", "/elsewhere/library.py", "exec"), {"look": lambda: seen.append(sys._getframe())})
+    assert rooms.room_of(seen[0]) == "threads, socketserver"
+
+    core_file = str(ROOT / "layers/shared/toolwire/exchange/exchange.py")
+    exec(
+        compile("exec(library, {'look': look})", core_file, "exec"),
+        {"library": compile("look()", "/elsewhere/library.py", "exec"), "look": lambda: seen.append(sys._getframe())},
+    )
+    assert rooms.room_of(seen[1]) == "exchange"
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.kind)
