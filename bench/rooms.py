@@ -170,7 +170,7 @@ def _log_to_nowhere(stack: ExitStack) -> None:
     """The lines of requests are made and written, but not shown between ours."""
     from toolwire.shell.serve.observe import logger
 
-    nowhere = stack.enter_context(open(os.devnull, "w"))
+    nowhere = stack.enter_context(open(os.devnull, "w"))  # noqa: SIM115 - the stack closes it
     for handler in logger().handlers:
         handler.setStream(nowhere)  # type: ignore[attr-defined]
 
