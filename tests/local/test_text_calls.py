@@ -116,6 +116,20 @@ def test_two_turns(host: MisbehavingUpstream, base: str, door: str, stream: bool
 
 
 @on_every_door
+def test_the_ids_depend_on_the_conversation_and_the_place_alone(
+    host: MisbehavingUpstream, base: str, door: str
+) -> None:
+    def ids(conversation: str, *, stream: bool) -> list[str]:
+        say(host, stream, CALL, CALL)
+        return list(ask(base, door, stream, {"x-conversation-id": conversation}).ids)
+
+    first = ids("trip-1", stream=True)
+    assert len(set(first)) == 2
+    assert ids("trip-1", stream=True) == ids("trip-1", stream=False) == first
+    assert not set(ids("trip-2", stream=True)) & set(first)
+
+
+@on_every_door
 @streamed_or_not
 def test_switched_off(host: MisbehavingUpstream, base: str, door: str, stream: bool) -> None:
     say(host, stream, "Let me see. ", CALL)

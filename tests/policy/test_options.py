@@ -37,7 +37,7 @@ EVENTS = "x-toolwire-events"
         ({RECOVER: "on"}, RequestOptions(recover_text_calls=True)),
         ({RECOVER: "0"}, RequestOptions(recover_text_calls=False)),
         ({EVENTS: "extended"}, RequestOptions(extended_events=True)),
-        ({EVENTS: "standard", MODE: "convert"}, RequestOptions(schema_mode="convert")),
+        ({EVENTS: "standard", MODE: "convert"}, RequestOptions(schema_mode="convert", extended_events=False)),
     ],
 )
 def test_headers(headers: dict[str, str], options: RequestOptions) -> None:
@@ -82,6 +82,7 @@ def test_what_means_nothing_is_refused(name: str, value: str, says: str) -> None
             "chat",
             ToolRules(allowed=frozenset("a"), refuses_others=False),
         ),
+        (Tenant(events="extended"), "responses", ToolRules(extended_events=True)),
         (Tenant(strict_parallel="reject"), "chat", ToolRules(refuses_strict_parallel=True)),
         (
             Tenant(validate_tool_arguments="reject", schema_mode="lossy"),

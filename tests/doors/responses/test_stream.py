@@ -270,16 +270,42 @@ def test_before_and_after_the_response_a_keep_alive_is_a_comment() -> None:
 
 def test_the_reference_documents_events_are_added_where_they_are_asked_for() -> None:
     turn = [*call(0, '{"a":', "1}"), Finish("tool_calls"), END]
-    plain, extended = heard(*turn), read(shown(*turn, into=encoder(extended=True)))
-    assert plain.extra == []
-    assert extended.types == plain.types
-    place = {"item_id": "fc_1_0", "output_index": 0}
-    assert [
-        {name: value for name, value in event.items() if name != "sequence_number"} for event in extended.extra
-    ] == [
+    assert heard(*turn).extra == []
+    said = read(shown(*turn, into=encoder(extended=True)))
+    place = {"item_id": "fc_1_1", "output_index": 1}
+    assert [{name: value for name, value in event.items() if name != "sequence_number"} for event in said.extra] == [
         {"type": "response.output_tool_call.begin", **place, "call_id": "call_1", "name": "get_weather"},
         {"type": "response.output_tool_call.delta", **place, "delta": '{"a":'},
         {"type": "response.output_tool_call.delta", **place, "delta": "1}"},
         {"type": "response.output_tool_call.end", **place, "name": "get_weather", "arguments": '{"a":1}'},
-        {"type": "response.done", "response": extended.final},
+        {"type": "response.done", "response": said.final},
     ]
+
+
+@pytest.mark.parametrize(
+    ("turn", "kinds", "words"),
+    [
+        ([*call(0, "{}"), *call(1, "{}", id="call_2")], ["message", "function_call", "function_call"], ""),
+        ([*text(0, "Let me ", "see."), *call(1, "{}")], ["message", "function_call"], "Let me see."),
+        ([*call(0, "{}"), *text(1, "Done.")], ["message", "function_call"], "Done."),
+        ([*text(0, "A"), *call(1, "{}"), *text(2, "B")], ["message", "function_call"], "AB"),
+        ([ReasoningStart(0), ReasoningDelta(0, "hm"), ReasoningEnd(0), *call(1, "{}")],
+         ["message", "reasoning", "function_call"], ""),
+        ([*text(0, "No.", refusal=True)], ["message"], ""),
+        ([], ["message"], ""),
+    ],
+)  # fmt: skip
+def test_in_the_reference_documents_order_the_message_is_item_0(
+    turn: list[StreamEvent], kinds: list[str], words: str
+) -> None:
+    body = shown(*turn, Finish("stop"), END, into=encoder(extended=True))
+    said = read(body)
+    assert said.final is not None
+    assert [item["type"] for item in said.final["output"]] == kinds
+    parts = said.final["output"][0]["content"]
+    assert "".join(part["text"] for part in parts if part["type"] == "output_text") == words
+    whole = [event for event in events(body) if event["type"].startswith("response.output_item.")]
+    assert [event["output_index"] for event in whole if event["type"].endswith("added")] == list(range(len(kinds)))
+    assert all(event["item_id"] == event["item"]["id"] for event in whole)
+    first = ["response.output_item.added", "response.content_part.added"]
+    assert said.types[2:4] == first

@@ -45,6 +45,7 @@ def test_every_key() -> None:
         validate_tool_arguments = "reject"
         schema_mode = "lossy"
         strict_parallel = "reject"
+        events = "extended"
         tool_choice_not_honored = "warn"
         """
     )
@@ -54,7 +55,7 @@ def test_every_key() -> None:
     assert found.allowlist == ("get_weather", "search_db")
     assert found.allowlist_mode == "warn"
     assert (found.validate_tool_arguments, found.schema_mode) == ("reject", "lossy")
-    assert (found.strict_parallel, found.tool_choice_not_honored) == ("reject", "warn")
+    assert (found.strict_parallel, found.tool_choice_not_honored, found.events) == ("reject", "warn", "extended")
 
 
 def test_a_key_keeps_what_it_does_not_say() -> None:

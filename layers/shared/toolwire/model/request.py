@@ -246,8 +246,8 @@ class RequestOptions:
     schema_mode: Literal["convert", "reject", "lossy"] | None = None
     #: Whether tool calls that a model wrote as text become calls.
     recover_text_calls: bool | None = None
-    #: Whether a Responses client also gets the reference document's extra events.
-    extended_events: bool = False
+    #: Whether a Responses client gets the reference document's events and their order.
+    extended_events: bool | None = None
     #: Whether a Chat client's JSON answer has what the reference document 2api adds to it. Set by the tenant's preset.
     contract_2api: bool = False
 

@@ -107,8 +107,10 @@ class Tenant:
     validate_tool_arguments: Literal["off", "annotate", "reject"] = "off"
     #: None: `reject` on the native door, else `convert`.
     schema_mode: Literal["convert", "reject", "lossy"] | None = None
-    #: What is done about strict tools beside `parallel_tool_calls: true`.
+    #: What is done about strict tools beside parallel calls.
     strict_parallel: Literal["warn", "reject"] = "warn"
+    #: Which events a Responses client gets: the API's own, or the reference document's too.
+    events: Literal["standard", "extended"] = "standard"
     #: What is done about an answer that does not keep to `tool_choice`; None: an error on the native door and under
     #: the preset `2api`, else a warning.
     tool_choice_not_honored: Literal["warn", "error"] | None = None

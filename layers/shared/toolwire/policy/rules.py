@@ -34,6 +34,8 @@ class ToolRules:
     refuses_strict_parallel: bool = False
     #: Whether an answer that does not keep to tool_choice is an error; else it is a warning.
     insists_on_choice: bool = False
+    #: Whether a Responses client gets the reference document's events and their order.
+    extended_events: bool = False
     #: Whether the door keeps to the whole contract of the reference document 2api.
     contract_2api: bool = False
 
@@ -51,6 +53,7 @@ def rules_for(tenant: Tenant, door: str, options: RequestOptions = _SILENT) -> T
         schema_mode=options.schema_mode or tenant.schema_mode or ("reject" if native else "convert"),
         refuses_strict_parallel=tenant.strict_parallel == "reject",
         insists_on_choice=unkept == "error",
+        extended_events=tenant.events == "extended" if options.extended_events is None else options.extended_events,
         contract_2api=tenant.contract_2api,
     )
 
@@ -62,6 +65,7 @@ def with_rules(request: ChatRequest, rules: ToolRules) -> ChatRequest:
         request.options,
         validate_tool_arguments=rules.validate_tool_arguments,
         schema_mode=rules.schema_mode,
+        extended_events=rules.extended_events or request.options.extended_events,
         contract_2api=rules.contract_2api,
     )
     return request if options == request.options else replace(request, options=options)

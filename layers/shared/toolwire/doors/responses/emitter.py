@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from toolwire.framing.sse import encode_event
+from toolwire.wire.json import dump
 
 
 class Frame(msgspec.Struct):
@@ -22,13 +23,13 @@ class Frame(msgspec.Struct):
 
 class Emitter:
     """Writes the events of one answer. While `frame` is set the upstream's own event is being shown: the state of the
-    answer follows, and nothing of ours is written. `extended`: whether the client has asked for the reference
-    document's own events."""
+    answer follows, and nothing of ours is written. `extended`: whether the client gets the reference document's
+    events and their order, too."""
 
-    def __init__(self, extended: bool) -> None:
+    def __init__(self, *, extended: bool) -> None:
         self.frame: Frame | None = None
         self.sequence = 0  # the number of the next event
-        self._extended = extended
+        self.is_extended = extended
 
     def next_number(self) -> int:
         """The `sequence_number` of the event that is written next."""
@@ -41,9 +42,14 @@ class Emitter:
             return b""
         return encode_event(kind, b'{"type":"%b",%b,"sequence_number":%d}' % (kind, b"".join(said), self.next_number()))
 
+    def item_event(self, kind: bytes, index: int, item_id: str, raw: bytes) -> bytes:
+        """An event that shows a whole item. The reference document's has the item's id at its top, too."""
+        id = b'"item_id":%b,' % dump(item_id) if self.is_extended else b""
+        return self.event(kind, b'%b"output_index":%d,"item":' % (id, index), raw)
+
     def extended(self, kind: bytes, *said: bytes) -> bytes:
         """One event of the reference document's own, which no client gets unasked."""
-        if not self._extended:
+        if not self.is_extended:
             return b""
         frame, self.frame = self.frame, None
         out = self.event(kind, *said)

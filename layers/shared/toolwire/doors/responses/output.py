@@ -51,11 +51,9 @@ class Output:
         return item, self.added(item)
 
     def added(self, item: OutputItem) -> bytes:
-        """The event that opens an item. A message before it is over."""
-        out = self._close_message() if item.kind != "message" else b""
-        return out + self._emitter.event(
-            b"response.output_item.added", b'"output_index":%d,"item":' % item.index, item.opening()
-        )
+        """The event that opens an item. A message before it is over, but in the reference document's order."""
+        out = self._close_message() if item.kind != "message" and not self._emitter.is_extended else b""
+        return out + self._emitter.item_event(b"response.output_item.added", item.index, item.id, item.opening())
 
     def end(self, item: OutputItem) -> bytes:
         """The events that end an item which is known to be whole."""
@@ -67,11 +65,11 @@ class Output:
         out = close_item(self._emitter, item)
         item.closed = True
         self.raw_open.pop(item.index, None)
-        return out + self._finish(item.index, item.write(status))
+        return out + self._finish(item.index, item.id, item.write(status))
 
-    def _finish(self, index: int, raw: bytes) -> bytes:
+    def _finish(self, index: int, id: str, raw: bytes) -> bytes:
         self._finished[index] = raw
-        return self._emitter.event(b"response.output_item.done", b'"output_index":%d,"item":' % index, raw)
+        return self._emitter.item_event(b"response.output_item.done", index, id, raw)
 
     def close_all(self, finish: Finish) -> bytes:
         """Ends what is open. What the output limit or a filter has cut was the last."""
@@ -102,8 +100,8 @@ class Output:
             del self.raw_open[index]
         else:
             index = self._next()
-            out += self._emitter.event(b"response.output_item.added", b'"output_index":%d,"item":' % index, raw)
-        return out + self._finish(index, raw)
+            out += self._emitter.item_event(b"response.output_item.added", index, str(id), raw)
+        return out + self._finish(index, str(id), raw)
 
     def open_raw(self, index: int, id: str, *, is_message: bool) -> None:
         """The upstream has begun an item of its own. A message is known by it alone; the others are by their events."""

@@ -52,7 +52,7 @@ class EventWriter:
 
     def __init__(self, request: ChatRequest, context: AnswerContext) -> None:
         self._context = context
-        self.emitter = Emitter(request.options.extended_events)
+        self.emitter = Emitter(extended=bool(request.options.extended_events))
         self.output = Output(self.emitter)
         self.start: ResponseStart | None = None
         self.usage: Usage | None = None
@@ -64,6 +64,7 @@ class EventWriter:
         self._items: dict[int, OutputItem] = {}  # part index of reasoning or a call -> its item
         self._prefixes: dict[int, bytes] = {}  # part index -> how its deltas begin
         self._finish = Finish("stop")
+        self._first_text: tuple[OutputItem, Content] | None = None  # an open part without text
 
     def write(self, events: Iterable[StreamEvent]) -> bytes:
         out = []
@@ -107,7 +108,12 @@ class EventWriter:
     def _started(self, event: ResponseStart) -> bytes:
         self.start = event
         self.output.response_id = event.id or ""
-        return self.lifecycle(b"response.created") + self.lifecycle(b"response.in_progress")
+        out = self.lifecycle(b"response.created") + self.lifecycle(b"response.in_progress")
+        if self.emitter.is_extended and self.emitter.frame is None:
+            # In the reference document's order the message comes first, said or not, and calls begin at index 1.
+            self._first_text, begun = self._open_content(refusal=False)
+            out += begun
+        return out
 
     def _end(self, event: ResponseEnd) -> bytes:
         self.usage = event.usage or self.usage or Usage()
@@ -143,7 +149,7 @@ class EventWriter:
     def _text(self, event: TextDelta) -> bytes:
         found, out = self._texts.get(event.index), b""
         if found is None or found[0].closed:
-            found, out = self._open_content(self._refusals[event.index])
+            found, out = self._content_for(self._refusals[event.index])
             self._texts[event.index] = found
             kind, where = text_delta_of(*found)
             self._prefixes[event.index] = b'event: %b\ndata: {"type":"%b",%b,"delta":' % (kind, kind, where)
@@ -155,6 +161,13 @@ class EventWriter:
         logprobs = b"" if content.refusal else b',"logprobs":[]'
         said = self._prefixes[event.index] + dump(event.text)
         return b'%b%b%b,"sequence_number":%d}\n\n' % (out, said, logprobs, number)
+
+    def _content_for(self, refusal: bool) -> tuple[tuple[OutputItem, Content], bytes]:
+        """Where a text goes: the part that waits for it in the reference document's order, or another."""
+        waiting, self._first_text = self._first_text, None
+        if waiting is not None and not refusal and not waiting[0].closed:
+            return waiting, b""
+        return self._open_content(refusal)
 
     def _open_content(self, refusal: bool) -> tuple[tuple[OutputItem, Content], bytes]:
         """Another part of the message that takes text, or of a new one."""

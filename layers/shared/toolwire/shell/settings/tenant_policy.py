@@ -8,6 +8,7 @@ validate_tool_arguments = "off"      or "annotate", "reject"
 schema_mode = "convert"              or "reject", "lossy"
 strict_parallel = "warn"             or "reject"
 tool_choice_not_honored = "warn"     or "error", which is what the preset 2api brings
+events = "standard"                  or "extended": of the Responses door
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class PolicySection(Struct, forbid_unknown_fields=True):
     schema_mode: Literal["convert", "reject", "lossy"] | UnsetType = UNSET
     strict_parallel: Literal["warn", "reject"] | UnsetType = UNSET
     tool_choice_not_honored: Literal["warn", "error"] | UnsetType = UNSET
+    events: Literal["standard", "extended"] | UnsetType = UNSET
     tool_allowlist: list[Text] | UnsetType = UNSET
     tool_allowlist_mode: Literal["enforce", "warn", "off"] | UnsetType = UNSET
 
