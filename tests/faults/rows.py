@@ -6,104 +6,50 @@ writes a true answer, which the fault spoils on its way; the answer of the secon
 
 from __future__ import annotations
 
-import gzip
+import itertools
 import json
 import socket
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import patch
 
 from tests.corpus.driver import Answer
+from tests.faults.faults import CUTS, FAULTS, SCENARIO, Fault, as_it_is
+from tests.gemini_client import event_members
 from tests.matrix.cells import REQUESTS
 from tests.matrix.hosts import HOSTS, Host
 from tests.matrix.judges import JUDGES
-from tests.matrix.reply import Reply
-from tests.matrix.scenarios import SCENARIOS
-from tests.shell.misbehaving_upstream import Close, MisbehavingUpstream, Reset, Send, Stall, Step, chunk
-from tests.shell.misbehaving_upstream import answer as http_answer
+from tests.matrix.scenarios import Text, Usage
+from tests.shell.misbehaving_upstream import MisbehavingUpstream
 from tests.shell.upstream_client import client
 from toolwire.doors import DOORS
 from toolwire.model.http import Head
 from toolwire.model.settings import ProviderConfig, Settings, TimeLimits
 from toolwire.shell.network import breaker, unpacking
-from toolwire.shell.network.sockets import Timeouts
 from toolwire.shell.serve import admission
 from toolwire.shell.serve import door as serve_module
 from toolwire.shell.serve.door import serve
 
-#: The doors whose requests are all in their body.
-_DOORS = [name for name, door in DOORS.items() if name in REQUESTS and "{" not in door.paths[0]]
-
 #: One host a wire.
-_HOSTS = tuple({host.wire: host for host in reversed(HOSTS) if not host.spaces_lost}.values())
+_HOSTS = tuple({host.wire: host for host in reversed(HOSTS)}.values())
 
-#: What a true answer says: text, then a call.
-SCENARIO = next(scenario for scenario in SCENARIOS if scenario.name == "text_and_call")
-
-#: Seconds that a host which stalls is waited for.
+#: Seconds that a host is waited for which does not answer.
 _PATIENCE = 0.3
 
-_SPOIL = Callable[[Reply], list[Step]]
+#: What is shown of the answer first.
+_TEXT = next(part for part in SCENARIO.parts if isinstance(part, Text))
 
-
-def _status(status: int, **headers: str) -> _SPOIL:
-    body = json.dumps({"error": {"type": "t", "message": "No.", "code": None}}).encode()
-    named = [("content-type", "application/json")]
-    named += [(name.replace("_", "-"), value) for name, value in headers.items()]
-    return lambda _: [Send(http_answer(body, status=f"{status} No", framing="length", headers=named))]
-
-
-def _begun(reply: Reply, body: bytes, then: Step) -> list[Step]:
-    head = f"HTTP/1.1 200 OK\r\ncontent-type: {reply.content_type}\r\ntransfer-encoding: chunked\r\n\r\n".encode()
-    return [Send(head + (chunk(body) if body else b"")), then]
-
-
-def _at(part: float, then: Step) -> _SPOIL:
-    return lambda reply: _begun(reply, reply.body[: int(len(reply.body) * part)], then)
-
-
-def _raw(data: bytes) -> _SPOIL:
-    return lambda _: [Send(data), Close()]
-
-
-def _bomb(reply: Reply) -> list[Step]:
-    headers = [("content-type", reply.content_type), ("content-encoding", "gzip")]
-    return [Send(http_answer(gzip.compress(b" " * (2 << 20)), headers=headers)), Close()]
-
-
-#: The fault that may come behind an answer's last word: it is whole then, though its usage may be missing.
-AT_THE_END = "closed before the last bytes"
-
-#: A fault, and how it spoils an answer. None: nobody listens there.
-FAULTS: dict[str, _SPOIL | None] = {
-    "the name has no address": None,
-    "nobody listens": None,
-    **{f"status {code}": _status(code) for code in (400, 401, 402, 403, 404, 408, 413, 422, 500, 502, 503, 504, 529)},
-    "status 429 with Retry-After": _status(429, retry_after="7"),
-    "a redirect": _status(307, location="http://127.0.0.1:9/"),
-    "closed before the head": lambda _: [Close()],
-    "reset before the head": lambda _: [Reset()],
-    "silence before the head": lambda _: [Stall()],
-    "a head that breaks off": _raw(b"HTTP/1.1 200 OK\r\ncontent-ty"),
-    "something that is not HTTP": _raw(b"220 ready\r\n"),
-    "silence behind the head": _at(0, Stall()),
-    "closed behind the head": _at(0, Close()),
-    "closed within the first bytes": _at(0.03, Close()),
-    "closed half way": _at(0.5, Close()),
-    "reset half way": _at(0.5, Reset()),
-    "silence half way": _at(0.5, Stall()),
-    AT_THE_END: _at(0.9, Close()),
-    "a web page": lambda _: [Send(http_answer(b"<!doctype html>", headers=[("content-type", "text/html")]))],
-    "an empty answer": lambda reply: [Send(http_answer(b"", headers=[("content-type", reply.content_type)]))],
-    "garbage": lambda reply: [Send(http_answer(b"\xff\x00{" * 50, headers=[("content-type", reply.content_type)]))],
-    "a compressed bomb": _bomb,
-}
+#: Tokens that no provider told.
+_UNKNOWN = Usage(0, 0)
 
 
 @dataclass(frozen=True)
 class Row:
-    fault: str
+    """`place`: the how-manieth place of the answer at which the fault may come."""
+
+    fault: Fault
+    place: int
     door: str
     host: Host
     stream: bool
@@ -112,51 +58,53 @@ class Row:
     @property
     def id(self) -> str:
         mode = "stream" if self.stream else "json"
-        return f"{self.fault}/{self.door}/{self.host.name}.{mode}{'.second' if self.second else ''}"
+        return f"{self.fault.name}.{self.place}/{self.door}/{self.host.name}.{mode}{'.second' if self.second else ''}"
 
     def play(self) -> str:
         """What the client gets, in words; it fails where that is wrong."""
         answer = _played(self)
         outcome = outcome_of(self.door, answer, stream=self.stream)
-        if outcome == "the answer" and self.fault != AT_THE_END:
-            JUDGES[self.door](SCENARIO, answer, self.stream)
+        if outcome == "the answer":
+            self._judge(answer)
+        elif outcome.startswith("an error event"):
+            self._judge_failure(answer)
         return outcome
+
+    def _judge(self, answer: Answer) -> None:
+        """All that was said. Where the connection ended behind the last word, the usage may be missing."""
+        said = SCENARIO.without_spaces() if self.host.spaces_lost else SCENARIO
+        try:
+            JUDGES[self.door](said, answer, self.stream)
+        except AssertionError:
+            if self.fault not in CUTS or not self.stream:
+                raise
+            JUDGES[self.door](replace(said, usage=_UNKNOWN), answer, True)
+
+    def _judge_failure(self, answer: Answer) -> None:
+        """The SDK raises it, and what was shown in front of it is how the answer begins. Where nothing was, the second
+        target would have been asked."""
+        for pieces in range(1 if self.second else 0, len(_TEXT.pieces) + 1):
+            shown = replace(SCENARIO, parts=(Text(_TEXT.pieces[:pieces]),), failure="cut")
+            try:
+                return JUDGES[self.door](shown, answer, True)
+            except AssertionError as wrong:
+                fault = wrong
+        raise fault
 
 
 def rows() -> Iterator[Row]:
     """All rows."""
-    for fault in FAULTS:
-        for door in _DOORS:
-            for host in _HOSTS:
-                for stream in (True, False):
-                    if host.can_say(SCENARIO, stream):
-                        yield from (Row(fault, door, host, stream, second) for second in (False, True))
+    for fault, door, host, stream in itertools.product(FAULTS, DOORS, _HOSTS, (True, False)):
+        for place in range(len(fault.spoil(host.write(fault.scenario, stream)))):
+            yield from (Row(fault, place, door, host, stream, second) for second in (False, True))
 
 
 def _played(row: Row) -> Answer:
-    with (
-        MisbehavingUpstream() as first,
-        MisbehavingUpstream() as second,
-        client(Timeouts(first_byte=_PATIENCE, idle=_PATIENCE)) as upstream,
-    ):
-        if (spoil := FAULTS[row.fault]) is not None:
-            first.script(spoil(row.host.write(SCENARIO, row.stream)))
-        healthy = row.host.write(SCENARIO, row.stream)
-        second.script([Send(http_answer(healthy.body, headers=[("content-type", healthy.content_type)]))])
-        address = {"the name has no address": "http://name.invalid", "nobody listens": _closed()}.get(
-            row.fault, first.url
-        )
-        limits = TimeLimits(total_seconds=_PATIENCE)
-        host = row.host
-        providers = {
-            "first": ProviderConfig("first", host.wire, address, "none", host.profile, True, time_limits=limits),
-            "second": ProviderConfig("second", host.wire, second.url, "none", host.profile, True),
-        }
-        settings = Settings(
-            providers,
-            {"m": f"first/{host.model}"},
-            fallbacks={"m": (f"second/{host.model}",)} if row.second else {},
-        )
+    with MisbehavingUpstream() as first, MisbehavingUpstream() as second, client() as upstream:
+        first.script(row.fault.spoil(row.host.write(row.fault.scenario, row.stream))[row.place])
+        second.script(*as_it_is(row.host.write(SCENARIO, row.stream)))
+        address = row.fault.address.format(port=first.port, closed=_closed_port())
+        settings = _settings(row, address, second.url)
         breaker._breaker.cache_clear()
         with (
             patch.object(admission, "current_settings", lambda: settings),
@@ -166,6 +114,17 @@ def _played(row: Row) -> Answer:
             return _asked(row)
 
 
+def _settings(row: Row, first: str, second: str) -> Settings:
+    host, seconds = row.host, _PATIENCE if row.fault.waits else None
+    limits = TimeLimits(seconds, seconds, seconds)
+    providers = {
+        "first": ProviderConfig("first", host.wire, first, "none", host.profile, True, time_limits=limits),
+        "second": ProviderConfig("second", host.wire, second, "none", host.profile, True),
+    }
+    model = f"first/{host.model}"
+    return Settings(providers, {"m": model}, fallbacks={"m": (f"second/{host.model}",)} if row.second else {})
+
+
 def _asked(row: Row) -> Answer:
     event: dict[str, Any] = {
         "httpMethod": "POST",
@@ -173,17 +132,17 @@ def _asked(row: Row) -> Answer:
         "headers": {},
         "multiValueHeaders": {},
         "requestContext": {"requestId": "req-1"},
-        "body": REQUESTS[row.door](row.stream).decode(),
         "isBase64Encoded": False,
+        **event_members(row.door, REQUESTS[row.door](row.stream)),
     }
     head, *rest = list(serve(row.door, event, None))
     assert isinstance(head, Head)
     return Answer(head.status, dict(head.headers), b"".join(piece for piece in rest if isinstance(piece, bytes)))
 
 
-def _closed() -> str:
+def _closed_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        return f"http://127.0.0.1:{listener.getsockname()[1]}"
+        return int(listener.getsockname()[1])
 
 
 def outcome_of(door: str, answer: Answer, *, stream: bool) -> str:
@@ -201,4 +160,7 @@ def outcome_of(door: str, answer: Answer, *, stream: bool) -> str:
 
 def _code(document: dict[str, Any]) -> str:
     error = document.get("error") or document
+    if "status" in error:  # Google's; our code is among the details
+        reasons = [detail["reason"].lower() for detail in error.get("details", ()) if "reason" in detail]
+        return reasons[0] if reasons else str(error["status"])
     return str(error.get("details", {}).get("error_code") or error.get("code") or error.get("type"))
