@@ -65,6 +65,11 @@ CASES: dict[str, tuple[bytes, list[Frame]]] = {
     "bare error over lines": (b'{\n  "error": {\n    "id": 1\n  }\n}\n', data(b'{\n  "error": {\n    "id": 1\n  }\n}')),
     "bare error with a name": (b'event: error\n{"error":1}\n\n', [Frame("error", b'{"error":1}')]),
     "bare error behind an unfinished frame": (b'data: 1\n{"error":1}\n\n', data(b"1", b'{"error":1}')),
+    "a document a line": (b'{"a":1}\n{"a":"}\\n{"}\r\n{"a":3}', data(b'{"a":1}', b'{"a":"}\\n{"}', b'{"a":3}')),
+    "a document a line, of which one has half a character": (
+        b'{"a":"\\ud83d"}\n{"a":"\\ude00"}\n', data(b'{"a":"\\ud83d"}', b'{"a":"\\ude00"}'),
+    ),
+    "documents over several lines": (b'{\n"a":1\n}\n{\n"a":2\n}\n', data(b'{\n"a":1\n}', b'{\n"a":2\n}')),
     "bare error before data": (b'{"error":1}\ndata: [DONE]\n\n', data(b'{"error":1}', b"[DONE]")),
 }
 by_case = pytest.mark.parametrize(("stream", "frames"), CASES.values(), ids=CASES)

@@ -158,9 +158,14 @@ class DocumentReader:
         if self._stream is not None:
             yield from self._stream.end(error)
             return
+        body = bytes(self._body)
+        if (stream := self._stream_reader(body)) is not None:  # only now is it seen that there is more than one document
+            yield from stream.feed(body)
+            yield from stream.end(error)
+            return
         if error is not None:
             raise error
-        batch = self._provider.decoder(self._asked).decode_json(bytes(self._body))
+        batch = self._provider.decoder(self._asked).decode_json(body)
         self._figures.note_read(batch)
         yield plain(batch) if self._for_stream else batch
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+import msgspec
+
 from toolwire.framing import Frame
 from toolwire.model.errors import UpstreamProtocolError
 from toolwire.model.limits import FRAME_BYTES
@@ -19,11 +21,34 @@ _BOM = b"\xef\xbb\xbf"
 _EVENTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?::|data:|event:|id:|retry:)")
 
 
+#: Media types of a document a line, which some hosts stream in place of events.
+_LINES = ("ndjson", "jsonl", "json-lines", "stream+json")
+
+
 def sse_framing(content_type: str, start: bytes, *, asked: bool) -> SseDecoder | None:
-    """The decoder of a body that is Server-Sent Events; None for any other. `content_type` is in lower case, `start`
-    how the body begins. A stream that was `asked` for is one unless the host says that it is JSON."""
+    """The decoder of a body that is Server-Sent Events, or a document a line; None for any other. `content_type` is in
+    lower case, `start` how the body begins. A stream that was `asked` for is one unless the host says that it is
+    JSON."""
     is_stream = "event-stream" in content_type or (asked and "json" not in content_type)
-    return SseDecoder() if is_stream or _EVENTS.match(start) else None
+    is_stream = is_stream or any(kind in content_type for kind in _LINES)
+    return SseDecoder() if is_stream or _EVENTS.match(start) or _is_lines(start) else None
+
+
+def _is_lines(start: bytes) -> bool:
+    """Whether an object is followed by another in a line of its own, as in no JSON document."""
+    first, _, rest = start.lstrip().partition(b"\n")
+    return bool(rest) and first[:1] == b"{" and first.rstrip()[-1:] == b"}" and rest.lstrip()[:1] == b"{"
+
+
+def meant(data: bytes) -> bytes:
+    """What a frame's data says that does not begin as an object does: nothing for a keep-alive that a proxy wraps in a
+    data field, b"[DONE]" for the end in any of its spellings, else the data without what stands around it."""
+    data = data.strip()
+    while data.startswith(b"data:"):  # a proxy writes events of events
+        data = data[5:].lstrip()
+    if data[:1] == b":" or data == b"null":
+        return b""
+    return b"[DONE]" if data.strip(b'"[]').upper() == b"DONE" else data
 
 
 class SseDecoder:
@@ -95,11 +120,14 @@ class SseDecoder:
         elif self._bare or line.lstrip()[:1] in (b"{", b"["):
             # Some hosts break off with their error body written plainly into the stream. By the standard these are
             # unknown fields and would vanish; the provider's decoder must see them, apart from the data around them.
-            if self._data and not self._bare:
+            opens = line.lstrip()[:1] == b"{" and self._data and self._data[-1].rstrip().endswith(b"}")
+            if self._data and (opens or not self._bare):
                 frames.append(self._dispatch())
             self._bare = True
             self._data.append(line)
             self._size += len(line) + 1
+            if len(self._data) == 1 and _is_document(line):  # a document a line, or an error that is all of it
+                frames.append(self._dispatch())
         elif line == b"data":
             self._data.append(b"")
             self._size += 1
@@ -116,6 +144,15 @@ class SseDecoder:
     def _check_size(self) -> None:
         if len(self._line) + self._size > FRAME_BYTES:
             raise UpstreamProtocolError(f"the upstream sent a frame of more than {FRAME_BYTES} bytes")
+
+
+def _is_document(line: bytes) -> bool:
+    """Whether a line without a field's name is a whole JSON document."""
+    try:
+        msgspec.json.decode(line, type=msgspec.Raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return True
 
 
 def encode_data(payload: bytes) -> bytes:

@@ -8,6 +8,7 @@ message_start) loses it.
 from __future__ import annotations
 
 from toolwire.framing import Frame
+from toolwire.framing.sse import meant
 from toolwire.model.errors import UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import (
     Batch,
@@ -62,8 +63,10 @@ class MessagesDecoder:
         data = frame.data
         if self._ended:
             return _NOTHING
-        if data[:1] != b"{" and (not data.strip() or data.strip() == b"[DONE]" or data.lstrip()[:1] == b":"):
-            return _NOTHING
+        if data[:1] != b"{":
+            data = meant(data)
+            if data in (b"", b"[DONE]"):
+                return _NOTHING
         event, exact = read_event(data)
         kind = event.type or frame.event
         if kind == "error" or bytes(event.error) not in NULL:

@@ -12,6 +12,7 @@ from dataclasses import replace
 import msgspec
 
 from toolwire.framing import Frame
+from toolwire.framing.sse import meant
 from toolwire.model.errors import UpstreamError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import (
     Batch,
@@ -60,8 +61,8 @@ class GeminiDecoder:
         self._usage: Usage | None = None
 
     def decode(self, frame: Frame) -> Batch:
-        data = frame.data.strip()
-        if self._ended or not data or data[:1] == b":" or data == b"[DONE]":  # habits of proxies
+        data = frame.data if frame.data[:1] == b"{" else meant(frame.data)
+        if self._ended or data in (b"", b"[DONE]"):
             return _NOTHING
         if data[:1] == b"[":  # an error body in the form that it has where the stream is an array
             raise error_from_body(data, 200)

@@ -12,6 +12,7 @@ from codecs import BOM_UTF8
 import msgspec
 
 from toolwire.framing import Frame
+from toolwire.framing.sse import meant
 from toolwire.model.errors import UpstreamError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import (
     Batch,
@@ -82,13 +83,13 @@ class ChatDecoder:
         if self._ended:
             return _NOTHING
         if data[:1] != b"{":
-            data = data.strip()
+            data = meant(data)
             if data == b"[DONE]":
                 self._done = True
                 return Batch(tuple(self._close()))
-            if not data or data[:1] == b":":  # a proxy's keep-alive, wrapped in a data field
+            if not data:
                 return _NOTHING
-            if frame.event == "error":
+            if frame.event == "error" or data[:1] == b"[":  # an error in an array, as Google's endpoint has it
                 raise error_from_body(data, 200)
         chunk, exact, readable = _read(data)
         if is_set(chunk.error) or frame.event == "error" or chunk.object == "error":  # vLLM's has no `error`

@@ -12,6 +12,7 @@ import re
 import msgspec
 
 from toolwire.framing import Frame
+from toolwire.framing.sse import meant
 from toolwire.model.errors import UpstreamError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import (
     Batch,
@@ -74,10 +75,10 @@ class ResponsesDecoder:
         if self._ended:
             return _NOTHING
         if data[:1] != b"{":
-            data = data.strip()
+            data = meant(data)
             if data == b"[DONE]":
                 return self._done()
-            if not data or data[:1] == b":":  # a proxy's keep-alive, wrapped in a data field
+            if not data:
                 return _NOTHING
         event, exact = read_event(data)
         kind = event.type or frame.event or ""
