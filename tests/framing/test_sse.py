@@ -67,7 +67,8 @@ CASES: dict[str, tuple[bytes, list[Frame]]] = {
     "bare error behind an unfinished frame": (b'data: 1\n{"error":1}\n\n', data(b"1", b'{"error":1}')),
     "a document a line": (b'{"a":1}\n{"a":"}\\n{"}\r\n{"a":3}', data(b'{"a":1}', b'{"a":"}\\n{"}', b'{"a":3}')),
     "a document a line, of which one has half a character": (
-        b'{"a":"\\ud83d"}\n{"a":"\\ude00"}\n', data(b'{"a":"\\ud83d"}', b'{"a":"\\ude00"}'),
+        b'{"a":"\\ud83d"}\n{"a":"\\ude00"}\n',
+        data(b'{"a":"\\ud83d"}', b'{"a":"\\ude00"}'),
     ),
     "documents over several lines": (b'{\n"a":1\n}\n{\n"a":2\n}\n', data(b'{\n"a":1\n}', b'{\n"a":2\n}')),
     "bare error before data": (b'{"error":1}\ndata: [DONE]\n\n', data(b'{"error":1}', b"[DONE]")),

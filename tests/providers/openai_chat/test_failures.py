@@ -144,6 +144,8 @@ ERRORS = [
     (b'{"detail":"boom"}', "boom"),
     (b'{"success":false,"errors":[{"message":"boom"}]}', "boom"),
     (b'{"code":"500","message":"boom"}', "boom"),
+    (b'[{"error":{"code":500,"message":"boom"}}]', "boom"),
+    (b'{"id":"1","choices":null,"base_resp":{"status_code":1004,"status_msg":"boom"}}', "boom"),
 ]
 
 

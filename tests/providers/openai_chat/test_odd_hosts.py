@@ -40,6 +40,8 @@ REASONING: dict[str, Callable[[str], dict[str, Any]]] = {
     "both": lambda text: {"reasoning": text, "reasoning_content": text},
     "details beside it": lambda text: {"reasoning": text, "reasoning_details": details(text)},
     "details alone": lambda text: {"reasoning_details": details(text)},
+    "in parts": lambda text: {"reasoning_content": [{"type": "text", "text": text}]},
+    "in an object": lambda text: {"reasoning": {"content": text}},
     "a summary in details": lambda text: {"reasoning": None, "reasoning_details": details(text, "summary")},
 }
 
@@ -133,7 +135,11 @@ def test_a_call_without_its_function_around_it(entries: list[dict[str, Any]]) ->
 
 NAMED = {"name": "weather"}
 #: Calls with arguments that do not stand where the API has them, or with something beside them.
-ODD_CALLS: dict[str, list[Any]] = {
+ODD_CALLS: dict[str, Any] = {
+    "one call without a list": {**BARE, "function": {**NAMED, "arguments": PARIS}},
+    "the text of a list": json.dumps([{**BARE, "function": {**NAMED, "arguments": PARIS}}]),
+    "the text of a call": json.dumps({**BARE, "function": {**NAMED, "arguments": json.loads(PARIS)}}),
+    "the text of a function": [{**BARE, "function": json.dumps({**NAMED, "arguments": PARIS})}],
     "parameters": [{**BARE, "function": {**NAMED, "parameters": json.loads(PARIS)}}],
     "parameters as text": [{**BARE, "function": {**NAMED, "parameters": PARIS}}],
     "input": [{**BARE, "input": json.loads(PARIS)}],
@@ -145,7 +151,7 @@ ODD_CALLS: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize("entries", ODD_CALLS.values(), ids=ODD_CALLS)
-def test_arguments_in_odd_places(entries: list[Any]) -> None:
+def test_arguments_in_odd_places(entries: Any) -> None:
     said = seen(stream(ROLE, chunk({"tool_calls": entries}), CALLS, TOTAL))
     assert [(name, json.loads(arguments)) for _, name, arguments in said.calls] == [("weather", json.loads(PARIS))]
     message = json.loads(ask(whole({"content": None, "tool_calls": entries}), streamed=False).body)["choices"][0]
@@ -172,6 +178,64 @@ def test_content_that_is_no_string(content: Any, shown: str, reasoning: str) -> 
     assert (said.content, said.reasoning) == (shown, reasoning)
     message = json.loads(ask(whole({"content": content}), streamed=False).body)["choices"][0]["message"]
     assert (message["content"] or "", message.get("reasoning_content") or "") == (shown, reasoning)
+
+
+BLOCK = {"type": "tool_use", "id": "toolu_1", "name": "weather", "input": json.loads(PARIS)}
+SAME = {"id": "toolu_1", "type": "function", "function": {"name": "weather", "arguments": PARIS}}
+#: Messages with blocks as the Messages API has them -> the text, and how many calls.
+BLOCKS: dict[str, tuple[dict[str, Any], str, int]] = {
+    "a block": ({"content": [BLOCK]}, "", 1),
+    "a block alone": ({"content": BLOCK}, "", 1),
+    "behind a text": ({"content": [{"type": "text", "text": "x"}, BLOCK]}, "x", 1),
+    "two": ({"content": [BLOCK, {**BLOCK, "id": "toolu_2"}]}, "", 2),
+    "another word": ({"content": [{**BLOCK, "type": "function_call"}]}, "", 1),
+    "beside the same call": ({"content": [BLOCK], "tool_calls": [{"index": 0, **SAME}]}, "", 1),
+    "beside another call": ({"content": [BLOCK], "tool_calls": [{"index": 0, **SAME, "id": "call_b"}]}, "", 2),
+}
+
+
+@pytest.mark.parametrize(("message", "shown", "count"), BLOCKS.values(), ids=BLOCKS)
+def test_blocks_of_the_messages_api_in_the_content(message: dict[str, Any], shown: str, count: int) -> None:
+    said = seen(stream(ROLE, chunk(message), CALLS, TOTAL))
+    assert (said.content, [(name, json.loads(arguments)) for _, name, arguments in said.calls]) == (
+        shown,
+        [("weather", json.loads(PARIS))] * count,
+    )
+    choice = json.loads(ask(whole({"content": None, **message}), streamed=False).body)["choices"][0]
+    calls = [call["function"] for call in choice["message"]["tool_calls"]]
+    assert [(call["name"], json.loads(call["arguments"])) for call in calls] == [("weather", json.loads(PARIS))] * count
+    assert (choice["message"]["content"] or "", choice["finish_reason"]) == (shown, "tool_calls")
+
+
+def choices(given: Any) -> dict[str, Any]:
+    return chunk(choices=given)
+
+
+#: Chunks whose choices are of another form: they say "x" and stop.
+CHOICES: dict[str, list[Any]] = {
+    "an object": [ROLE, choices(text("x")["choices"][0]), STOP],
+    "completions of old": [choices([{"index": 0, "text": "x"}]), choices([{"text": "", "finish_reason": "stop"}])],
+    "reasons that are none yet": [chunk({"role": "assistant", "content": "x"}, "null"), chunk({}, "none"), STOP],
+}
+
+
+@pytest.mark.parametrize("chunks", CHOICES.values(), ids=CHOICES)
+def test_choices_of_another_form(chunks: list[Any]) -> None:
+    said = seen(stream(*chunks, TOTAL))
+    assert (said.content, said.finish) == ("x", "stop")
+
+
+@pytest.mark.parametrize("choice", [{"text": "x"}, [{"text": "x"}], [{"message": {"content": "x"}}]])
+def test_a_document_whose_choices_are_of_another_form(choice: Any) -> None:
+    answer = json.loads(ask(whole({}, choices=choice), streamed=False).body)["choices"][0]
+    assert (answer["message"]["content"], answer["finish_reason"]) == ("x", "stop")
+
+
+@pytest.mark.parametrize("word", ["null", "none", ""])
+def test_a_stream_without_a_reason_broke_off(word: str) -> None:
+    """A word for "no reason yet" in every chunk is none."""
+    upstream = stream(chunk({"role": "assistant", "content": "x"}, word), done=False)
+    assert b"upstream_truncated" in ask(upstream).body
 
 
 #: Chunks of a call -> its arguments, and whether something of them came twice.

@@ -159,7 +159,9 @@ class DocumentReader:
             yield from self._stream.end(error)
             return
         body = bytes(self._body)
-        if (stream := self._stream_reader(body)) is not None:  # only now is it seen that there is more than one document
+        if (
+            stream := self._stream_reader(body)
+        ) is not None:  # only now is it seen that there is more than one document
             yield from stream.feed(body)
             yield from stream.end(error)
             return

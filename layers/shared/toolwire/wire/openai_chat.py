@@ -211,6 +211,7 @@ class Choice(Struct):
     message: Delta | None = None
     finish_reason: str | None = None
     native_finish_reason: str | None = None  # of a proxy: the word of the host behind it
+    text: str | None = None  # of a host that answers as the completions API of old did
     error: Raw = ABSENT  # OpenRouter
 
 
@@ -228,7 +229,7 @@ class Chunk(Struct):
 
 #: Members that `Chunk` and its parts name: all others travel as `extra`.
 KNOWN_CHUNK = frozenset({"id", "object", "created", "model", "choices", "usage", "error"})
-KNOWN_CHOICE = frozenset({"index", "delta", "message", "finish_reason"})
+KNOWN_CHOICE = frozenset({"index", "delta", "message", "text", "finish_reason"})
 #: `reasoning` is the same text under another name: clients are shown `reasoning_content`, once.
 KNOWN_DELTA = frozenset({"role", "content", "refusal", "reasoning_content", "reasoning", "tool_calls"})
 KNOWN_CALL = frozenset({"index", "id", "type", "function", "custom", "name", "arguments", "parameters", "input"})

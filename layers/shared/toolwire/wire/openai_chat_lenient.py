@@ -1,8 +1,9 @@
 """The slow path for Chat answers: chunks whose values have other types than OpenAI's.
 
-Seen at hosts: `content` as a list of parts (Mistral, Databricks), `arguments` as an object (Mistral, Ollama), null
-among the calls, ids and indices as numbers or strings, numbers as floats, a surrogate pair cut in two by a chunk
-boundary, NaN. All that can be read is read. Arguments that are an object keep their text.
+Seen at hosts: `content` as a list of parts (Mistral, Databricks), of blocks as the Messages API has them, `arguments`
+as an object (Mistral, Ollama), calls or their `function` as the text of their JSON, null among the calls, ids and
+indices as numbers or strings, numbers as floats, a surrogate pair cut in two by a chunk boundary, NaN. All that can be
+read is read. Arguments that are an object keep their text.
 """
 
 from __future__ import annotations
@@ -20,6 +21,11 @@ from toolwire.wire.openai_chat import Choice, Chunk, CustomDelta, Delta, Functio
 _ESCAPE = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u([dD][89a-fA-F][0-9a-fA-F]{2})|\\.", re.DOTALL
 )
+
+#: Types of parts of a content that are calls.
+_CALL_PARTS = frozenset({"tool_use", "tool_call", "function_call"})
+#: Members of an object that is reasoning.
+_REASONING = ("text", "content", "thinking", "summary")
 
 
 def readable(raw: bytes) -> bytes:
@@ -41,13 +47,13 @@ def read(raw: bytes) -> Chunk:
     ValueErrors) or no UTF-8."""
     raw.decode("utf-8", "surrogatepass")
     top = members(raw)
-    choices = top.get("choices", b"null")
+    choices = _listed(top.get("choices", b"null"))
     return Chunk(
         id=text_of(top.get("id")),
         object=text_of(top.get("object")),
         created=number_of(top.get("created")),
         model=text_of(top.get("model")),
-        choices=[_choice(choice) for choice in elements(choices)] if choices[:1] == b"[" else None,
+        choices=[_choice(choice) for choice in choices] if choices is not None else None,
         usage=msgspec.Raw(top.get("usage", b"")),
         error=msgspec.Raw(top.get("error", b"")),
     )
@@ -61,8 +67,14 @@ def _choice(raw: bytes) -> Choice:
         message=_delta(choice.get("message")),
         finish_reason=text_of(choice.get("finish_reason")),
         native_finish_reason=text_of(choice.get("native_finish_reason")),
+        text=text_of(choice.get("text")),
         error=msgspec.Raw(choice.get("error", b"")),
     )
+
+
+def _listed(raw: bytes) -> list[bytes] | None:
+    """The elements of a list, or the one object that a host sent without a list."""
+    return elements(raw) if raw[:1] == b"[" else [raw] if raw[:1] == b"{" and members(raw) else None
 
 
 def _delta(raw: bytes | None) -> Delta | None:
@@ -70,23 +82,37 @@ def _delta(raw: bytes | None) -> Delta | None:
         return None
     delta = members(raw)
     content, thinking = _content(delta.get("content"))
+    calls = _calls(delta.get("tool_calls", b""))
+    known = {call.id for call in calls or () if call.id}  # a host may tell a call in both places
+    blocks = [call for call in _called_in(delta.get("content", b"")) if call.id not in known]
     return Delta(
         role=text_of(delta.get("role")),
         content=content,
         refusal=text_of(delta.get("refusal")),
-        reasoning_content=text_of(delta.get("reasoning_content")) or thinking,
-        reasoning=text_of(delta.get("reasoning")),
-        tool_calls=_calls(delta.get("tool_calls", b"")),
+        reasoning_content=_reasoning(delta.get("reasoning_content")) or thinking,
+        reasoning=_reasoning(delta.get("reasoning")),
+        tool_calls=[*(calls or ()), *blocks] if blocks else calls,
         function_call=_function(delta.get("function_call", b"")),
         reasoning_details=msgspec.Raw(delta.get("reasoning_details", b"")),
     )
 
 
 def _calls(raw: bytes) -> list[ToolCallDelta] | None:
-    """The calls in a list, or the one call that a host sent without a list."""
-    if raw[:1] == b"[":
-        return [_call(entry) for entry in elements(raw) if entry != b"null"]
-    return [_call(raw)] if raw[:1] == b"{" and members(raw) else None
+    """The calls in a list, or the one call that a host sent without a list; either may be a text."""
+    calls = _listed(_unquoted(raw))
+    return [_call(entry) for entry in calls if entry != b"null"] if calls is not None else None
+
+
+def _unquoted(raw: bytes) -> bytes:
+    """The JSON that a string holds; anything else as it is."""
+    inner = (text_of(raw) or "").strip() if raw[:1] == b'"' else ""
+    return inner.encode("utf-8", "surrogatepass") if inner[:1] in ("{", "[") else raw
+
+
+def _called_in(content: bytes) -> list[ToolCallDelta]:
+    """The calls among the parts of a content: blocks as the Messages API has them."""
+    parts = (_listed(content) or ()) if content[:1] in (b"[", b"{") else ()
+    return [_call(part) for part in parts if part[:1] == b"{" and text_of(members(part).get("type")) in _CALL_PARTS]
 
 
 def _call(raw: bytes) -> ToolCallDelta:
@@ -98,7 +124,7 @@ def _call(raw: bytes) -> ToolCallDelta:
         type=text_of(call["type"]) if "type" in call else "",
     )
     delta.extra_content = msgspec.Raw(call.get("extra_content", b""))
-    delta.function = _function(call.get("function", b""))
+    delta.function = _function(_unquoted(call.get("function", b"")))
     delta.name, delta.arguments = text_of(call.get("name")), _arguments(call.get("arguments"))
     delta.parameters, delta.input = msgspec.Raw(call.get("parameters", b"")), msgspec.Raw(call.get("input", b""))
     if custom[:1] == b"{":
@@ -134,10 +160,22 @@ def _content(raw: bytes | None) -> tuple[str | None, str | None]:
         part = members(element)
         inner = part.get("thinking", part.get("summary"))
         if inner is not None:
-            thinking.append((_content(inner)[0] if inner[:1] == b"[" else text_of(inner)) or "")
+            thinking.append(_reasoning(inner) or "")
         else:
             text.append(text_of(part.get("text")) or "")
     return "".join(text), "".join(thinking) or None
+
+
+def _reasoning(raw: bytes | None) -> str | None:
+    """The text of reasoning, which may be in parts, or in an object."""
+    if raw is None or raw[:1] not in (b"[", b"{"):
+        return text_of(raw)
+    found = members(raw) if raw[:1] == b"{" else {"content": raw}
+    inner = next((found[name] for name in _REASONING if name in found), None)
+    if inner is None:
+        return text_of(raw) if found else None
+    text, thinking = _content(inner)
+    return (thinking or "") + (text or "")
 
 
 def text_of(raw: bytes | None) -> str | None:

@@ -48,6 +48,9 @@ FINISH: dict[str, FinishReason] = {
     "blocklist": "content_filter", "spii": "content_filter", "guardrail_intervened": "content_filter",
 }  # fmt: skip
 
+#: Words that say that there is no reason yet: DashScope's own.
+_NOT_YET = ("null", "none")
+
 #: Words for an answer that failed, which must not look like a stop: vLLM and SGLang (abort), DeepSeek, Z.ai, Gemini.
 FAILURES = frozenset({
     "error", "failed", "abort", "aborted", "cancelled", "canceled", "network_error", "insufficient_system_resource",
@@ -89,7 +92,7 @@ class ChatDecoder:
                 return Batch(tuple(self._close()))
             if not data:
                 return _NOTHING
-            if frame.event == "error" or data[:1] == b"[":  # an error in an array, as Google's endpoint has it
+            if frame.event == "error" or _is_error_array(data):
                 raise error_from_body(data, 200)
         chunk, exact, readable = _read(data)
         if is_set(chunk.error) or frame.event == "error" or chunk.object == "error":  # vLLM's has no `error`
@@ -166,13 +169,15 @@ class ChatDecoder:
     def decode_json(self, body: bytes) -> Batch:
         """A whole answer as one batch of events."""
         body = body.removeprefix(BOM_UTF8)
+        if _is_error_array(body):
+            raise error_from_body(body, 200)
         chunk, exact, readable = _read(body)
         if is_set(chunk.error) or chunk.object == "error" or (chunk.choices is None and is_failure(readable)):
             raise error_from_body(body, 200)
         choice = next((choice for choice in chunk.choices or () if not choice.index), None)
         if choice is not None:
             _raise_error(choice)
-        message = (choice.message or choice.delta) if choice else None
+        message = (choice.message or choice.delta or _message(choice)) if choice is not None else None
         if choice is not None and message is None and choice.finish_reason == "content_filter":
             message = wire.Delta()  # Azure leaves the message out when its filter took all of it
         if choice is None or message is None:
@@ -205,6 +210,8 @@ class ChatDecoder:
 
     def _finished(self, word: str, events: list[StreamEvent]) -> bool:
         meaning = word.lower().rpartition(": ")[2]  # Gemini's endpoint: "function_call_filter: MALFORMED_..."
+        if meaning in _NOT_YET:
+            return False
         if meaning in FAILURES:
             raise UpstreamError(f"the upstream ended its answer with the finish reason {word!r}")
         first = self._finish is None
@@ -257,11 +264,19 @@ def _without_function_call(batch: Batch) -> Batch:
 
 
 def _message(choice: wire.Choice) -> wire.Delta | None:
-    """The message that a host sends in place of a delta. Its calls have no index: their place tells them apart."""
+    """The message, or the mere text, that a host sends in place of a delta. The calls of a message have no index: their
+    place tells them apart."""
+    if choice.message is None and choice.text is not None:
+        return wire.Delta(content=choice.text)
     for position, call in enumerate((choice.message and choice.message.tool_calls) or ()):
         if call.index is None:
             call.index = position
     return choice.message
+
+
+def _is_error_array(data: bytes) -> bool:
+    """Whether it is an error in an array, as Google's endpoint has it."""
+    return data.lstrip()[:1] == b"[" and b'"error"' in data
 
 
 def _raise_error(choice: wire.Choice) -> None:

@@ -1,7 +1,8 @@
 """Errors of Chat Completions hosts: `{"error": {message, type, param, code}}` and its many deviations.
 
 Seen: the object in an array (Gemini's endpoint), `error` as a string, `message` or `detail` at the top (Mistral,
-FastAPI hosts), numeric codes (OpenRouter, llama.cpp), an error inside a 200 answer, no JSON at all.
+FastAPI hosts), `base_resp` (MiniMax), numeric codes (OpenRouter, llama.cpp), an error inside a 200 answer, no JSON at
+all.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from toolwire.wire.json import raw_members
 from toolwire.wire.openai_chat import DIALECT
 
 #: Where hosts put the text of an error, the likeliest first.
-_TEXTS = ("message", "detail", "error", "errors", "msg", "error_msg", "error_message", "error_description")
+_TEXTS = ("message", "detail", "error", "errors", "msg", "error_msg", "error_message", "error_description",
+          "base_resp", "status_msg")  # fmt: skip
 #: The longest body that is taken for a message though it is no JSON.
 _TEXT_CHARS = 500
 _EVENT = re.compile(rb"^data:[ ]?(\{.*)$", re.MULTILINE)
@@ -53,7 +55,10 @@ def error_from_body(body: bytes, status: int, retry_after: str | None = None) ->
 def is_failure(body: bytes) -> bool:
     """Whether a document that holds no choices says in their place what went wrong."""
     found = raw_members(body)
-    return any(name != "error" and bytes(found.get(name, b""))[:1] in (b'"', b"[") for name in _TEXTS)
+    if any(name != "error" and bytes(found.get(name, b""))[:1] in (b'"', b"[") for name in _TEXTS):
+        return True
+    status = bytes(found.get("base_resp", b""))
+    return status[:1] == b"{" and bytes(raw_members(status).get("status_code", b"0")) != b"0"
 
 
 def _error_object(body: bytes) -> tuple[dict[str, Any], bool]:
