@@ -17,7 +17,12 @@ MODELS = {
     "bedrock_converse": "anthropic.claude-opus-5",
 }
 #: Door -> the wire that speaks its API.
-LANES = {"chat": "openai_chat", "responses": "openai_responses", "messages": "anthropic_messages"}
+LANES = {
+    "chat": "openai_chat",
+    "gemini": "gemini",
+    "messages": "anthropic_messages",
+    "responses": "openai_responses",
+}
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from toolwire.rewrite.unread_members import meant
 from toolwire.wire.member_names import MEMBER_NAMES
 
 USER = {"role": "user", "content": "x"}
+GOOGLES = {"role": "user", "parts": [{"text": "x"}]}
 #: What a turn of a thread holds beside the server's own copy of what went before.
 RESULTS = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "ok"}]}
 #: Door -> a request that says nothing odd.
@@ -26,6 +27,7 @@ PLAIN: dict[str, dict[str, Any]] = {
     "responses": {"input": [USER]},
     "messages": {"max_tokens": 99, "messages": [USER]},
     "native": {"messages": [USER]},
+    "gemini": {"contents": [GOOGLES]},
 }
 OTHERS = [(door, wire) for door in LANES for wire in sorted(MODELS) if LANES[door] != wire]
 
@@ -84,7 +86,9 @@ def test_every_documented_member_is_named_carried_or_refused(door: str, wire: st
         assert carried or [code for code in found.warnings if code.endswith(f":{name}")], name
 
 
-LANES_DIALECT = {"chat": "openai_chat", "responses": "openai_responses", "messages": "anthropic_messages"}
+LANES_DIALECT = {
+    "chat": "openai_chat", "responses": "openai_responses", "messages": "anthropic_messages", "gemini": "gemini",
+}  # fmt: skip
 
 NOTHING: dict[str, dict[str, Any]] = {
     "chat": {"store": False, "user": None, "n": 1, "service_tier": "auto"},
@@ -93,6 +97,7 @@ NOTHING: dict[str, dict[str, Any]] = {
         "background": False, "metadata": None,
     },
     "messages": {"metadata": None, "stream": False},
+    "gemini": {"safetySettings": None, "generationConfig": {"candidateCount": 1, "thinkingConfig": {}}, "store": False},
 }  # fmt: skip
 
 
@@ -105,6 +110,17 @@ def test_what_asks_for_nothing_is_no_news(door: str, wire: str) -> None:
 
 CACHED = {"cache_control": {"type": "ephemeral"}}
 TEXT = {"type": "text", "text": "x"}
+PICTURE = {"mimeType": "image/png", "data": "AAAA"}
+
+
+def called(call: dict[str, Any], result: dict[str, Any]) -> list[dict[str, Any]]:
+    """A call and its result in Gemini's API, with these members more."""
+    return [
+        {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}} | call}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {}} | result}]},
+    ]
+
+
 #: (door, members, what is told)
 WITHIN: list[tuple[str, dict[str, Any], list[str]]] = [
     ("messages", {"system": [TEXT | CACHED]}, ["ignored:cache_control"]),
@@ -124,6 +140,25 @@ WITHIN: list[tuple[str, dict[str, Any], list[str]]] = [
     ("responses", {"reasoning": {"efort": "low"}}, ["unknown_field:reasoning.efort"]),
     ("responses", {"tools": [{"type": "function", "name": "f", "parameters": {}, "descripton": "x"}]},
      ["unknown_field:descripton"]),
+    ("gemini", {"systemInstruction": {"parts": [{"text": "x"}], "prats": 1}}, ["unknown_field:prats"]),
+    ("gemini", {"contents": [GOOGLES | {"rol": "x"}]}, ["unknown_field:rol"]),
+    ("gemini", {"contents": [{"parts": [{"text": "x", "video_metadata": {}, "txet": 1}]}]},
+     ["ignored:videoMetadata", "unknown_field:txet"]),
+    ("gemini", {"contents": [{"parts": [{"inlineData": PICTURE | {"lang": "en"}}]}]}, ["unknown_field:lang"]),
+    ("gemini", {"contents": [GOOGLES, *called({"willContinue": True, "arsg": {}}, {})]},
+     ["ignored:willContinue", "unknown_field:arsg"]),
+    ("gemini", {"contents": [GOOGLES, *called({}, {"scheduling": "SILENT", "rseponse": {}})]},
+     ["ignored:scheduling", "unknown_field:rseponse"]),
+    ("gemini", {"tools": [{"functionDeclarations": [{"name": "f", "behavior": "BLOCKING", "descripton": "x"}]}]},
+     ["ignored:behavior", "unknown_field:descripton"]),
+    ("gemini", {"toolConfig": {"function_calling_config": {"mode": "AUTO", "stream_function_call_arguments": True}}},
+     ["ignored:toolConfig.functionCallingConfig.streamFunctionCallArguments"]),
+    ("gemini", {"toolConfig": {"functionCallingConfig": {"mdoe": "ANY"}}},
+     ["unknown_field:toolConfig.functionCallingConfig.mdoe"]),
+    ("gemini", {"generationConfig": {"thinkingConfig": {"thinkingBugdet": 1}}},
+     ["unknown_field:generationConfig.thinkingConfig.thinkingBugdet"]),
+    ("gemini", {"generation_config": {"top_q": 1, "media_resolution": "MEDIA_RESOLUTION_LOW"}},
+     ["unknown_field:generationConfig.top_q", "ignored:generationConfig.mediaResolution"]),
 ]  # fmt: skip
 
 

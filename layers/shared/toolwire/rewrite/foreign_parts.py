@@ -27,6 +27,7 @@ _IGNORED = frozenset(
 
 #: Fields that tune the answer, and services of the host that the client was written for.
 _KNOBS = frozenset({"context_management", "logit_bias", "logprobs", "mcp_servers", "top_logprobs", "verbosity"}) | {
+    "generationConfig.responseMimeType",
     "image",
     "max_tool_calls",
     "toolConfig.functionCallingConfig.mode",

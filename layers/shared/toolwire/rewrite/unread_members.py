@@ -44,11 +44,21 @@ def _top(members: dict[str, bytes], names: MemberNames, told: frozenset[str]) ->
             continue
         if name not in names.read:
             yield _code(name, names.documented)
-        elif name in names.within and raw[:1] == b"{":
-            read, documented = names.within[name]
-            for inner, value in raw_members(raw).items():
-                if inner not in read and bytes(value) != b"null" and f"{name}.{inner}" not in told:
-                    yield named_warning(IGNORED if inner in documented else UNKNOWN, f"{name}.{inner}")
+        else:
+            yield from _within(name, raw, names, told)
+
+
+def _within(path: str, raw: bytes, names: MemberNames, told: frozenset[str]) -> Iterator[str]:
+    """The same for the members of an object that the dialect's names are known of, and of the objects in it."""
+    if path not in names.within or raw[:1] != b"{":
+        return
+    read, documented = names.within[path]
+    for inner, value in raw_members(raw).items():
+        at = f"{path}.{inner}"
+        if inner in read:
+            yield from _within(at, bytes(value), names, told)
+        elif bytes(value) != b"null" and at not in told:
+            yield named_warning(IGNORED if inner in documented else UNKNOWN, at)
 
 
 def _nested(name: str, names: MemberNames) -> str:

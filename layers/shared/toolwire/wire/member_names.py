@@ -27,7 +27,7 @@ class MemberNames:
     #: Members of the request itself.
     read: _Names
     documented: _Names
-    #: Member of the request that is an object -> the names in it, read and documented.
+    #: Member of the request that is an object, or the path of an object in it -> its names, read and documented.
     within: dict[str, tuple[_Names, _Names]] = field(default_factory=dict)
     #: Members of messages, parts and tools: those without a warning (ids, members that the gateway itself added), and
     #: the other documented ones.
@@ -102,9 +102,15 @@ MEMBER_NAMES: dict[str, MemberNames] = {
                 _names("functionCallingConfig"),
                 _names("includeServerSideToolInvocations retrievalConfig"),
             ),
+            "generationConfig.thinkingConfig": (_names("includeThoughts thinkingBudget thinkingLevel"), frozenset()),
+            "toolConfig.functionCallingConfig": (
+                _names("allowedFunctionNames mode"),
+                _names("streamFunctionCallArguments"),
+            ),
         },
         nested=_names(
-            "behavior mediaResolution partMetadata response responseJsonSchema scheduling videoMetadata willContinue"
+            "behavior mediaResolution partMetadata partialArgs response responseJsonSchema scheduling videoMetadata"
+            " willContinue"
         ),
     ),
     anthropic_messages.DIALECT: MemberNames(

@@ -8,7 +8,13 @@ from typing import Any
 import msgspec
 
 from toolwire.doors.typed import decode
+from toolwire.model.errors import RequestError
+from toolwire.wire.gemini import DIALECT
 from toolwire.wire.json import dump, members, write_object
+from toolwire.wire.member_names import MEMBER_NAMES
+
+#: Path of an object of settings -> the names in it.
+_WITHIN = MEMBER_NAMES[DIALECT].within
 
 _UNDERSCORE = re.compile(r"_([a-z0-9])")
 
@@ -31,13 +37,31 @@ def own_members(raw: bytes, path: str) -> dict[str, bytes]:
     return {camel(name): value for name, value in members(raw).items()}
 
 
+def documented(given: dict[str, bytes], known: frozenset[str], path: str = "") -> dict[str, bytes]:
+    """The members with those that are known under their documented names; any other keeps its name. Raises
+    RequestError for one that is given in both spellings."""
+    own: dict[str, bytes] = {}
+    for spelled, value in given.items():
+        name = camel(spelled)
+        name = name if name in known else spelled
+        if name in own:
+            at = f"{path}.{name}" if path else name
+            raise RequestError(f"`{at}` is given twice, in two spellings", param=at, code="invalid_value")
+        own[name] = value
+    return own
+
+
 def own_object(raw: bytes, path: str) -> bytes:
-    """The object with its members under their documented names; the same bytes where they have these. Raises
-    RequestError."""
+    """An object of settings with its documented members under their names, and those of the objects in it; the same
+    bytes where they have these. Raises RequestError."""
     if raw[:1] != b"{":
         return raw
-    found = own_members(raw, path)
-    return write_object(found.items()) if found.keys() != members(raw).keys() else raw
+    given = members(raw)
+    own = documented(given, frozenset().union(*_WITHIN[path]), path)
+    for name, value in own.items():
+        if (at := f"{path}.{name}") in _WITHIN:
+            own[name] = own_object(value, at)
+    return write_object(own.items()) if own != given else raw
 
 
 def json_schema(raw: bytes) -> bytes:

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from toolwire.doors.gemini.forms import own_members
-from toolwire.doors.gemini.parts import read_content, read_signature, rest
+from toolwire.doors.gemini.parts import PART_DATA, check_data, read_content, read_signature, rest
 from toolwire.doors.typed import decode, member
 from toolwire.model.errors import RequestError
 from toolwire.model.request import (
@@ -57,17 +57,29 @@ def read_history(top: dict[str, bytes]) -> tuple[Message, ...]:
 
 
 def _system(top: dict[str, bytes]) -> list[Message]:
-    """The system text, which is a content, or its text alone."""
-    raw = top.get("systemInstruction", b"null")
+    """The system text, which is a content, a part or its text alone."""
+    path = "systemInstruction"
+    raw = top.get(path, b"null")
     if raw == b"null":
         return []
+    extra: Members = ()
     if raw[:1] == b'"':
-        parts: list[Part] = [TextPart(decode(raw, str, "systemInstruction"))]
+        parts: list[Part] = [TextPart(decode(raw, str, path))]
     else:
-        found = _parts_of(own_members(raw, "systemInstruction"), "systemInstruction")
-        parts = [read_content(part, own_members(part, path), path) for part, path in found]
+        content = own_members(raw, path)
+        if content.keys() & PART_DATA:  # a part alone
+            content = {"parts": raw}
+        parts = [read_content(part, own_members(part, at), at) for part, at in _parts_of(content, path)]
+        extra = _rest(content)
     said = [part for part in parts if type(part) is not TextPart or part.text]
-    return [with_source(Message("system", tuple(said)), Source(DIALECT, raw))] if said else []
+    if extra and not said:
+        raise RequestError(f"`{path}` holds no `parts`", param=path, code="missing_required_parameter")
+    return [with_source(Message("system", tuple(said), extra=extra), Source(DIALECT, raw))] if said else []
+
+
+def _rest(content: dict[str, bytes]) -> Members:
+    """The members of a content that the model does not name."""
+    return tuple((name, value) for name, value in content.items() if name not in ("role", "parts"))
 
 
 def _parts_of(content: dict[str, bytes], path: str) -> list[tuple[bytes, str]]:
@@ -105,9 +117,16 @@ class _Reader:
                 code="invalid_value",
             )
         parts = [self._part(part, at) for part, at in _parts_of(content, path)]
-        extra = tuple((name, value) for name, value in content.items() if name not in ("role", "parts"))
+        extra = _rest(content)
         results = [part for part in parts if type(part) is ToolResultPart]
-        if _ROLES[word] == "assistant" and not results:
+        has_calls = any(type(part) is ToolCallPart for part in parts)
+        if results and has_calls:
+            raise RequestError(
+                f"`{path}.parts` holds calls and results: send the results in a content of their own",
+                param=f"{path}.parts",
+                code="invalid_value",
+            )
+        if has_calls or (_ROLES[word] == "assistant" and not results):  # none but the model calls
             for part in parts:
                 self._add(part)
             self._sources.append(raw)
@@ -144,6 +163,7 @@ class _Reader:
 
     def _part(self, raw: bytes, path: str) -> Part:
         found = own_members(raw, path)
+        check_data(found, path)
         source = Source(DIALECT, raw)
         if found.get("functionCall", b"null") != b"null":
             return with_source(self._call(found, path), source)
@@ -163,7 +183,8 @@ class _Reader:
         self._calls += 1
         signature = read_signature(found, path)
         id = id or f"{_PLACE}{self._calls}"
-        part = ToolCallPart(id, name, arguments.decode(), extra=rest(found), signature=signature)
+        extra = (*rest(found), *_others(call, _CALL))
+        part = ToolCallPart(id, name, arguments.decode(), extra=extra, signature=signature)
         self._open.append(part)
         return part
 
@@ -176,8 +197,7 @@ class _Reader:
             for one, at in _parts_of(result, path)
             if not isinstance(part := read_content(one, own_members(one, at), at), ReasoningPart)
         ]
-        extra = tuple((key, value) for key, value in result.items() if key not in _RESULT)
-        return ToolResultPart(self._answered(id, name), (*content, *files), is_error, name, extra)
+        return ToolResultPart(self._answered(id, name), (*content, *files), is_error, name, _others(result, _RESULT))
 
     def _answered(self, id: str | None, name: str) -> str:
         """The id of the call that a result answers."""
@@ -189,7 +209,12 @@ class _Reader:
         return call.id
 
 
+_CALL = frozenset({"id", "name", "args"})
 _RESULT = frozenset({"id", "name", "response", "parts"})
+
+
+def _others(found: dict[str, bytes], read: frozenset[str]) -> Members:
+    return tuple((name, value) for name, value in found.items() if name not in read)
 
 
 def _named(found: dict[str, bytes], path: str) -> tuple[str, str | None]:

@@ -24,6 +24,17 @@ _URLSAFE = str.maketrans("-_", "+/")
 #: Members of a part that the model reads.
 _READ = frozenset({"text", "thought", "thoughtSignature", "inlineData", "fileData", "functionCall", "functionResponse"})
 
+#: Members of inlineData and fileData that the model reads.
+_BLOB = frozenset({"data", "fileUri", "displayName", "mimeType"})
+
+#: Members of which a part has one.
+PART_DATA = frozenset(
+    {"text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode", "codeExecutionResult"}
+)
+
+#: Google's documented stand-ins for the signature of a call that none of its models made.
+_STAND_INS = frozenset({"skip_thought_signature_validator", "context_engineering_is_the_way_to_go"})
+
 Content = TextPart | ReasoningPart | ImagePart | FilePart | OpaquePart
 
 
@@ -33,9 +44,10 @@ def shown_signature(signature: str) -> str:
 
 
 def read_signature(found: dict[str, bytes], path: str) -> str | None:
-    """The signature of a part, as its provider made it or with its origin's tag. Raises RequestError."""
+    """The signature of a part, as its provider made it or with its origin's tag; None for a stand-in, which is no
+    provider's state. Raises RequestError."""
     given: str | None = decode(found.get("thoughtSignature", b"null"), str | None, f"{path}.thoughtSignature")
-    if not given:
+    if not given or given in _STAND_INS:
         return None
     try:
         text = base64.b64decode(_padded(given), validate=True).decode()
@@ -50,6 +62,14 @@ def _padded(text: str) -> str:
     return text + "=" * (-len(text) % 4)
 
 
+def check_data(found: dict[str, bytes], path: str) -> None:
+    """Raises RequestError for a part with more than one kind of data: some of it would not be read."""
+    held = [name for name in found if name in PART_DATA and found[name] not in (b"null", b'""')]
+    if len(held) > 1:
+        message = f"`{path}` holds {' and '.join(held)}: send a part for each"
+        raise RequestError(message, param=path, code="invalid_value")
+
+
 def read_content(raw: bytes, found: dict[str, bytes], path: str) -> Content:
     """A part that is no call and no result, given its members. Raises RequestError."""
     extra = rest(found)
@@ -57,7 +77,7 @@ def read_content(raw: bytes, found: dict[str, bytes], path: str) -> Content:
         if found.get(name, b"null") != b"null":
             return read(found[name], extra, f"{path}.{name}")
     kind = next((name for name in found if name not in PART_FLAGS), None)
-    if kind is not None:
+    if kind is not None and found.get("text", b"null") == b"null":
         return OpaquePart(kind, DIALECT, raw, path=path)
     if "text" not in found and "thoughtSignature" not in found:
         raise RequestError(f"`{path}` holds no data: a part has `text`, or another", param=path, code="invalid_value")
@@ -75,8 +95,9 @@ def rest(found: dict[str, bytes]) -> Members:
 
 def _inline(raw: bytes, extra: Members, path: str) -> ImagePart | FilePart:
     blob = own_members(raw, path)
-    data = _padded(decode(blob.get("data", b'""'), str, f"{path}.data"))
-    name, given = _described(blob, path)
+    data = _padded(_required(blob, "data", path))
+    name, given, more = _described(blob, path)
+    extra = (*extra, *more)
     media_type = media_type_of(given, name, data)
     if (media_type or "").startswith("image/"):
         return ImagePart(data=data, media_type=media_type, extra=extra, kind="inlineData", path=path)
@@ -85,17 +106,27 @@ def _inline(raw: bytes, extra: Members, path: str) -> ImagePart | FilePart:
 
 def _file(raw: bytes, extra: Members, path: str) -> ImagePart | FilePart:
     file = own_members(raw, path)
-    url = decode(file.get("fileUri", b'""'), str, f"{path}.fileUri")
-    name, media_type = _described(file, path)
+    url = _required(file, "fileUri", path)
+    name, media_type, more = _described(file, path)
+    extra = (*extra, *more)
     if (media_type or "").startswith("image/"):
         return ImagePart(url=url, media_type=media_type, extra=extra, kind="fileData", path=path)
     return FilePart(media_type, name, url=url, extra=extra, kind="fileData", path=path)
 
 
-def _described(found: dict[str, bytes], path: str) -> tuple[str | None, str | None]:
-    """A file's name and media type."""
+def _required(found: dict[str, bytes], name: str, path: str) -> str:
+    """A member that says where the data is, or what. Raises RequestError."""
+    value: str | None = decode(found.get(name, b"null"), str | None, f"{path}.{name}")
+    if not value:
+        raise RequestError(f"`{path}.{name}` is required", param=f"{path}.{name}", code="missing_required_parameter")
+    return value
+
+
+def _described(found: dict[str, bytes], path: str) -> tuple[str | None, str | None, Members]:
+    """A file's name, its media type, and the members that the model does not name."""
     name = decode(found.get("displayName", b"null"), str | None, f"{path}.displayName")
-    return name, decode(found.get("mimeType", b"null"), str | None, f"{path}.mimeType")
+    media_type = decode(found.get("mimeType", b"null"), str | None, f"{path}.mimeType")
+    return name, media_type, tuple((key, value) for key, value in found.items() if key not in _BLOB)
 
 
 _READERS: dict[str, Callable[[bytes, Members, str], ImagePart | FilePart]] = {"inlineData": _inline, "fileData": _file}

@@ -7,6 +7,7 @@ provider of the same dialect only.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from urllib.parse import unquote
@@ -14,7 +15,7 @@ from urllib.parse import unquote
 from toolwire.doors import AnswerContext, Door, KeyPlaces, StreamEncoder
 from toolwire.doors.gemini.document import render_response
 from toolwire.doors.gemini.errors import render_error
-from toolwire.doors.gemini.forms import camel, json_schema, own_object
+from toolwire.doors.gemini.forms import documented, json_schema, own_object
 from toolwire.doors.gemini.history import read_history
 from toolwire.doors.gemini.models import model_entry
 from toolwire.doors.gemini.stream import GeminiEncoder
@@ -27,6 +28,9 @@ from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, S
 from toolwire.model.response import ChatResponse
 from toolwire.wire.gemini import DIALECT
 from toolwire.wire.json import dump, members, write_object
+from toolwire.wire.member_names import MEMBER_NAMES
+
+_NAMES = MEMBER_NAMES[DIALECT]
 
 _ANSWER, _STREAM, _COUNT = "generateContent", "streamGenerateContent", "countTokens"
 
@@ -34,6 +38,10 @@ _ANSWER, _STREAM, _COUNT = "generateContent", "streamGenerateContent", "countTok
 _PARAMETER = "id"
 
 _LEVELS = ("THINKING_LEVEL_UNSPECIFIED", "MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
+
+_JSON = "application/json"
+
+_NUMBER = re.compile(rb'"-?\d+(\.\d+)?"')
 
 #: Tokens of a thinking budget -> the effort that comes nearest.
 _BUDGETS = ((0, "none"), (2_048, "low"), (12_288, "medium"))
@@ -89,6 +97,11 @@ def asked_of(http: HttpRequest) -> tuple[str, str]:
     return model.removeprefix("models/"), method
 
 
+def _alt(http: HttpRequest) -> str | None:
+    """The form of a stream that is asked for, by either name of the parameter."""
+    return http.query.get("alt", http.query.get("$alt"))
+
+
 def parse_request(http: HttpRequest) -> ChatRequest:
     """The neutral request, with the client's own bytes on every node."""
     model, method = asked_of(http)
@@ -102,16 +115,16 @@ def parse_request(http: HttpRequest) -> ChatRequest:
         top = _own_names(top_members(http.body))
         if method == _COUNT and top.get("generateContentRequest", b"")[:1] == b"{":
             top = _own_names(members(top["generateContentRequest"]))
-        return _request(top, model, is_stream=method == _STREAM, in_array=http.query.get("alt") != "sse")
+        return _request(top, model, is_stream=method == _STREAM, in_array=_alt(http) != "sse")
     except RecursionError:
         raise too_deep() from None
 
 
 def _own_names(top: dict[str, bytes]) -> dict[str, bytes]:
     """The members under their documented names, those of settings as well. The path has named the model."""
-    own = {camel(name): value for name, value in top.items()}
+    own = documented(top, _NAMES.read | _NAMES.documented)
     own.pop("model", None)
-    return own | {name: own_object(own[name], name) for name in ("generationConfig", "toolConfig") if name in own}
+    return own | {name: own_object(own[name], name) for name in _NAMES.within if name in own}
 
 
 def _count(tokens: int) -> bytes:
@@ -119,10 +132,7 @@ def _count(tokens: int) -> bytes:
 
 
 def _request(top: dict[str, bytes], model: str, *, is_stream: bool, in_array: bool) -> ChatRequest:
-    raw = top.get("generationConfig", b"null")
-    config = {f"generationConfig.{name}": value for name, value in (members(raw) if raw[:1] == b"{" else {}).items()}
-    if raw != b"null" and raw[:1] != b"{":
-        decode(raw, dict[str, object], "generationConfig")
+    config = _config(top, "generationConfig")
     _check_candidates(config)
     effort, thoughts = _thinking(config)
     parsed = ChatRequest(
@@ -133,18 +143,30 @@ def _request(top: dict[str, bytes], model: str, *, is_stream: bool, in_array: bo
         stream=is_stream,
         stream_array=is_stream and in_array,
         include_usage=True,
-        max_tokens=_whole(config, "generationConfig.maxOutputTokens"),
+        max_tokens=_most_tokens(config),
         sampling=_sampling(config),
         response_format=_response_format(config),
         reasoning_effort=effort,
         reasoning_summary="auto" if thoughts else None,
-        dialect_fields=(VALIDATED,) if is_validated(top) else (),
+        dialect_fields=(*((VALIDATED,) if is_validated(top) else ()), *_own_form(config)),
     )
     fields = RequestFields(DIALECT, tuple(top.items()), parsed, history="contents", stop="generationConfig")
     return replace(parsed, fields=fields)
 
 
 # ---------------------------------------------------------------- generationConfig
+
+
+def _config(found: dict[str, bytes], path: str) -> dict[str, bytes]:
+    """The members of an object of settings by their paths; none where it is absent. Protobuf's JSON has numbers as
+    strings, too: they are read as numbers. Raises RequestError."""
+    raw = found.get(path, b"null")
+    if raw == b"null":
+        return {}
+    if raw[:1] != b"{":
+        decode(raw, dict[str, object], path)
+    own = {f"{path}.{name}": value for name, value in members(raw).items()}
+    return {name: value[1:-1] if _NUMBER.fullmatch(value) else value for name, value in own.items()}
 
 
 def _whole(config: dict[str, bytes], name: str) -> int | None:
@@ -155,6 +177,14 @@ def _whole(config: dict[str, bytes], name: str) -> int | None:
     if value != int(value):
         raise RequestError(f"`{name}` must be a whole number, not {value:g}", param=name, code="invalid_type")
     return int(value)
+
+
+def _most_tokens(config: dict[str, bytes]) -> int | None:
+    name = "generationConfig.maxOutputTokens"
+    most = _whole(config, name)
+    if most is not None and most < 1:
+        raise RequestError(f"`{name}` must be at least 1, not {most}", param=name, code="invalid_value")
+    return most
 
 
 def _check_candidates(config: dict[str, bytes]) -> None:
@@ -182,19 +212,25 @@ def _response_format(config: dict[str, bytes]) -> ResponseFormat | None:
     kind = member(config, "generationConfig.responseMimeType", str)
     for name in ("generationConfig.responseJsonSchema", "generationConfig.responseSchema"):
         schema = config.get(name, b"null")
-        if schema[:1] == b"{":
-            shape = json_schema(schema) if name.endswith("responseSchema") else schema
-            return ResponseFormat("json_schema", "answer", shape, strict=True)
-    return ResponseFormat("json_object") if kind == "application/json" else None
+        if schema == b"null":
+            continue
+        if schema[:1] != b"{":
+            decode(schema, dict[str, object], name)
+        shape = json_schema(schema) if name.endswith("responseSchema") else schema
+        return ResponseFormat("json_schema", "answer", shape, strict=True)
+    return ResponseFormat("json_object") if kind == _JSON else None
+
+
+def _own_form(config: dict[str, bytes]) -> tuple[str, ...]:
+    """The member that asks for a form that other APIs do not have: the value of an enum without quotes."""
+    name = "generationConfig.responseMimeType"
+    return (name,) if member(config, name, str) not in (None, "", "text/plain", _JSON) else ()
 
 
 def _thinking(config: dict[str, bytes]) -> tuple[str | None, bool]:
     """How hard to think, None where the model is to judge by itself, and whether thoughts are asked for."""
-    raw = config.get("generationConfig.thinkingConfig", b"null")
-    if raw[:1] != b"{":
-        return None, False
     path = "generationConfig.thinkingConfig"
-    found = {f"{path}.{camel(name)}": value for name, value in members(raw).items()}
+    found = _config(config, path)
     thoughts = bool(member(found, f"{path}.includeThoughts", bool))
     word = member(found, f"{path}.thinkingLevel", str)
     level = one_of(word.upper() if word else None, _LEVELS, f"{path}.thinkingLevel")
