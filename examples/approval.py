@@ -25,7 +25,7 @@ def approved(name, arguments):
     return input(f"{name}({arguments})? [y/N] ").strip().lower() == "y"
 
 
-messages = [{"role": "user", "content": 'Delete the file "old.log".'}]
+messages = [{"role": "user", "content": 'Delete the file "old.log". [demo call delete_file {"path": "old.log"}]'}]
 request = {"model": MODEL, "messages": messages, "tools": [DELETE]}
 message = ask("/chat/completions", request)["choices"][0]["message"]
 messages.append(message)

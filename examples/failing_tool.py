@@ -11,7 +11,7 @@ QUERY = {
     },
 }
 
-messages = [{"role": "user", "content": 'Run the query "select 1" on the database.'}]
+messages = [{"role": "user", "content": 'Is it there? [demo call query_database {"sql": "select 1"}]'}]
 request = {"model": MODEL, "messages": messages, "tools": [QUERY]}
 message = ask("/chat/completions", request)["choices"][0]["message"]
 messages.append(message)

@@ -5,11 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 from gateway import MODEL, ask
 
-GET_TIME = {
+GET_WEATHER = {
     "type": "function",
     "function": {
-        "name": "get_time",
-        "description": "Get the local time of a city",
+        "name": "get_weather",
+        "description": "Get the current weather of a city",
         "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
     },
 }
@@ -17,11 +17,11 @@ GET_TIME = {
 
 def execute(call):
     city = json.loads(call["function"]["arguments"])["city"]
-    return {"role": "tool", "tool_call_id": call["id"], "content": json.dumps({"city": city, "time": "12:00"})}
+    return {"role": "tool", "tool_call_id": call["id"], "content": json.dumps({"city": city, "celsius": 18})}
 
 
-messages = [{"role": "user", "content": "What time is it in Lima, Oslo and Cairo?"}]
-request = {"model": MODEL, "messages": messages, "tools": [GET_TIME]}
+messages = [{"role": "user", "content": "What is the weather in Lima, Oslo and Cairo?"}]
+request = {"model": MODEL, "messages": messages, "tools": [GET_WEATHER]}
 message = ask("/chat/completions", request)["choices"][0]["message"]
 print(f"{len(message['tool_calls'])} calls at once")
 with ThreadPoolExecutor() as pool:

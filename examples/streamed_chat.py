@@ -20,7 +20,7 @@ request = {
     "model": MODEL,
     "messages": [
         {"role": "system", "content": "You are a careful engineer."},
-        {"role": "user", "content": 'Read the file "src/main.py", please.'},
+        {"role": "user", "content": 'What is in it? [demo call read_file {"path": "src/main.py"}]'},
     ],
     "tools": [READ_FILE],
     "stream_options": {"include_usage": True},

@@ -24,7 +24,7 @@ checked = ask("/native/tools/check", {"models": [MODEL, "demo/anthropic", "demo/
 print(json.dumps(checked, indent=1))
 
 # A call whose arguments break the schema becomes an error here, not a call.
-messages = [{"role": "user", "content": 'Send an email to "ada@example.com".'}]
+messages = [{"role": "user", "content": 'Write to Ada. [demo call send_email {"to": "ada@example.com"}]'}]
 body = {"model": MODEL, "messages": messages, "tools": TOOLS}
 answer = ask("/chat/completions", body, {"x-toolwire-validate-tool-arguments": "reject"})
 for call in answer["choices"][0]["message"]["tool_calls"]:

@@ -72,7 +72,9 @@ def test_a_tool_loop(client: anthropic.Anthropic, stream: bool) -> None:
 
 @EITHER
 def test_thinking_and_a_call_without_arguments(client: anthropic.Anthropic, stream: bool) -> None:
-    message = ask(client, "Search the docs.", stream, tools=TOOLS, thinking={"type": "enabled", "budget_tokens": 1024})
+    message = ask(
+        client, "[demo call search_docs]", stream, tools=TOOLS, thinking={"type": "enabled", "budget_tokens": 1024}
+    )
     thought, call = message.content
     assert thought.thinking == "The user needs search_docs."
     assert thought.signature
@@ -169,6 +171,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"tools": [{"name": "a", "input_schema": {}}]}, "input_schema"),
     ({"tools": [{"name": "a", "input_schema": SCHEMA | {"anyOf": [{}]}}]}, "top level"),
     ({"tools": [{"name": "a", "input_schema": SCHEMA}] * 2}, "unique"),
+    ({"tools": [{"type": "web_search", "name": "web_search"}]}, "tools.0.type"),
+    ({"messages": [USER, USE, turn(RESULT | {"content": [{"type": "tool_reference"}]})]}, "tool_name"),
     ({"tool_choice": {"type": "auto"}}, "tool_choice"),
     ({"tools": TOOLS, "tool_choice": {"type": "tool", "name": "x"}}, "'x'"),
     ({"tools": TOOLS, "tool_choice": "auto"}, "tool_choice"),
@@ -187,6 +191,22 @@ def test_what_the_api_refuses(members: dict[str, Any], message: str) -> None:
     shown = json.loads(refused.pieces[0])
     assert refused.status == (404 if "model" in members else 400)
     assert (shown["type"], message in shown["error"]["message"]) == ("error", True), shown
+
+
+FOUND = {"type": "tool_reference", "tool_name": "get_weather"}
+ACCEPTED: list[dict[str, Any]] = [
+    {"thread": {"type": "create"}},
+    {"messages": [USER, USE, turn(RESULT | {"content": [FOUND]})], "tools": TOOLS},
+    {"tools": [{"type": "web_search_20250305", "name": "web_search", "max_uses": 1}]},
+    {"tools": [{"type": "bash_20250124", "name": "bash"}, *TOOLS]},
+    {"messages": [USER, turn(text("S"), role="system")]},
+]
+
+
+@pytest.mark.parametrize("members", ACCEPTED, ids=[json.dumps(members)[:80] for members in ACCEPTED])
+def test_what_the_api_takes(members: dict[str, Any]) -> None:
+    body = {"model": "anthropic", "max_tokens": 2000, "messages": [USER], **members}
+    assert answer(json.dumps(body).encode(), VERSION, new_hex=_hex()).status == 200
 
 
 def test_the_version_is_asked_for_and_decides_on_sampling() -> None:

@@ -243,8 +243,10 @@ def test_the_sdk_folds_the_stream_to_the_json_answer(flavour: Flavour, text: str
 
 
 def test_a_custom_tool_is_called_with_text() -> None:
-    whole = json.loads(ask("openai", "apply the patch", tools=[PATCH]).pieces[0])["choices"][0]["message"]["tool_calls"]
-    deltas = deltas_of(ask("openai", "apply the patch", tools=[PATCH], stream=True))
+    whole = json.loads(ask("openai", '[demo call apply_patch "apply the patch"]', tools=[PATCH]).pieces[0])["choices"][
+        0
+    ]["message"]["tool_calls"]
+    deltas = deltas_of(ask("openai", '[demo call apply_patch "apply the patch"]', tools=[PATCH], stream=True))
 
     assert whole[0]["custom"] == {"name": "apply_patch", "input": "apply the patch"}
     pieces = [delta["tool_calls"][0]["custom"]["input"] for delta in deltas if "tool_calls" in delta]

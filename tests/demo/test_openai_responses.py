@@ -76,9 +76,9 @@ def test_a_tool_loop(client: openai.OpenAI, stream: bool, manner: str) -> None:
 
 @EITHER
 def test_a_custom_tool_and_a_call_without_arguments(client: openai.OpenAI, stream: bool) -> None:
-    (patch,) = ask(client, "Patch the file.", stream, tools=TOOLS).output
+    (patch,) = ask(client, '[demo call patch_file "Patch the file."]', stream, tools=TOOLS).output
     assert (patch.type, patch.input) == ("custom_tool_call", "Patch the file.")
-    (search,) = ask(client, "Search the docs.", stream, tools=TOOLS).output
+    (search,) = ask(client, "[demo call search_docs]", stream, tools=TOOLS).output
     assert (search.type, search.arguments) == ("function_call", "{}")
 
 
@@ -159,6 +159,7 @@ REFUSED: list[tuple[dict[str, Any], str | None]] = [
     ({"input": [{"type": "reasoning", "encrypted_content": "gAAAAdemo"}, USER]}, "input[0].summary"),
     ({"input": [{"type": "reasoning", "summary": [], "encrypted_content": "x"}, USER]}, "input[0].encrypted_content"),
     ({"input": [{"type": "news"}]}, "input[0].type"),
+    ({"input": [{"type": "item_reference"}]}, "input[0].id"),
     ({"tools": {}}, "tools"),
     ({"tools": [FUNCTION] * 129}, "tools"),
     ({"tools": [{"type": "function", "function": {"name": "f"}}]}, "tools[0].name"),
@@ -187,6 +188,23 @@ def said(members: dict[str, Any]) -> Any:
     numbers = itertools.count(1)
     body = json.dumps({"model": "responses", **members}).encode()
     return answer(body, now=1_700_000_000, new_hex=lambda: f"{next(numbers):032x}")
+
+
+REFERENCE = {"type": "item_reference", "id": "fc_1"}
+ACCEPTED: list[dict[str, Any]] = [
+    {"input": [USER, REFERENCE, OUTPUT]},
+    {"input": [USER, {"id": "fc_1"}, OUTPUT]},
+    {"input": [USER, {"type": None, "id": "fc_1"}, OUTPUT]},
+    {"input": [OUTPUT], "previous_response_id": "resp_1"},
+    {"input": [OUTPUT], "conversation": "conv_1"},
+    {"input": [USER, OUTPUT | {"call_id": None}]},
+    {"input": [USER], "tools": [{"type": "web_search"}]},
+]
+
+
+@pytest.mark.parametrize("members", ACCEPTED, ids=[json.dumps(members)[:80] for members in ACCEPTED])
+def test_what_the_api_takes(members: dict[str, Any]) -> None:
+    assert said(members).status == 200
 
 
 def test_what_is_no_request() -> None:

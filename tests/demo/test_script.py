@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from toolwire.demo.script import Asked, DemoTool, Directives, Turn, directives, fragments, play
+from toolwire.demo.directives import Directives, directives
+from toolwire.demo.last_words import LastWords
+from toolwire.demo.script import Asked, DemoTool, Turn, fragments, play
 from toolwire.demo.subjects import subjects
 
 CITY = {"type": "object", "properties": {"location": {"type": "string"}}, "required": ["location"]}
@@ -19,9 +21,8 @@ ROUTE = {
 }
 WEATHER = DemoTool("get_weather", "The current weather of a city", CITY)
 TIME = DemoTool("getTime", "What a clock shows", {"type": "object", "properties": {}})
-FLIGHTS = DemoTool("find_flights", "Flights between two cities", ROUTE)
-TEXT = {"type": "string"}
-EDIT = DemoTool("edit", "", {"properties": {"path": TEXT, "text": TEXT}, "required": ["path", "text"]})
+FORECAST = DemoTool("currentWeatherForecast", "", ROUTE)
+SHELL = DemoTool("weather_shell", "Runs a command about the weather", {"properties": {"command": {"type": "string"}}})
 PATCH = DemoTool("apply_patch", "", None, custom=True)
 
 ONLY_TIME = frozenset({"getTime"})
@@ -32,59 +33,67 @@ def said(turn: Turn) -> list[tuple[str, Any]]:
     return [(call.name, "".join(call.arguments)) for call in turn.calls]
 
 
+def asked(text: str, *tools: DemoTool, turn: int = 0, results: tuple[str, ...] = (), **more: Any) -> Asked:
+    return Asked(LastWords(text, turn, results), tools=tools, **more)
+
+
+A, B = '[demo call getTime {"a": 1.0}]', "[demo call get_weather]"
 CASES: list[tuple[str, Asked, list[tuple[str, str]]]] = [
-    ("one", Asked("Weather in Oslo?", tools=(WEATHER, TIME)), [("get_weather", '{"location":"Oslo"}')]),
+    ("one", asked("Weather in Oslo?", WEATHER, TIME), [("get_weather", '{"location":"Oslo"}')]),
     (
         "two subjects, two calls",
-        Asked(TWO_CITIES, tools=(WEATHER, TIME)),
+        asked(TWO_CITIES, WEATHER, TIME),
         [("get_weather", '{"location":"Paris"}'), ("get_weather", '{"location":"New York"}')],
     ),
-    ("not parallel", Asked(TWO_CITIES, tools=(WEATHER,), parallel=False), [("get_weather", '{"location":"Paris"}')]),
-    (
-        "two tools",
-        Asked("the weather in Oslo, and the time", tools=(WEATHER, TIME)),
-        [("get_weather", '{"location":"Oslo"}'), ("getTime", "{}")],
-    ),
-    ("no arguments", Asked("What time is it?", tools=(WEATHER, TIME)), [("getTime", "{}")]),
-    ("by description", Asked("show me a clock", tools=(WEATHER, TIME)), [("getTime", "{}")]),
+    ("not parallel", asked(TWO_CITIES, WEATHER, parallel=False), [("get_weather", '{"location":"Paris"}')]),
     (
         "two names in one call",
-        Asked("Any flights from Rome to Oslo?", tools=(FLIGHTS,)),
-        [("find_flights", '{"origin":"Rome","target":"Oslo"}')],
+        asked("The weather from Rome to Oslo?", FORECAST),
+        [("currentWeatherForecast", '{"origin":"Rome","target":"Oslo"}')],
     ),
-    ("quoted", Asked('weather in "são paulo"', tools=(WEATHER,)), [("get_weather", '{"location":"são paulo"}')]),
-    ("custom tool", Asked("apply the patch x", tools=(PATCH,)), [("apply_patch", "apply the patch x")]),
-    ("fenced block", Asked("Apply:\n```\n+a\n+B\n```", tools=(PATCH,)), [("apply_patch", "+a\n+B\n")]),
+    ("quoted", asked('weather in "são paulo"', WEATHER), [("get_weather", '{"location":"são paulo"}')]),
+    ("no other tool by its name", asked("What time is it? Run the weather shell", TIME, SHELL), []),
+    ("no custom tool by its name", asked("apply the patch", PATCH), []),
+    ("about no tool", asked("Good morning", WEATHER), []),
+    ("no tools", asked("Weather in Oslo?"), []),
+    ("none", asked(TWO_CITIES, WEATHER, choice="none"), []),
+    ("required", asked("hello", WEATHER, TIME, choice="required"), [("get_weather", '{"location":"hello"}')]),
     (
-        "quoted, then a fenced block",
-        Asked('Edit "a.txt":\n```\nsay "no"\n' + "x\n" * 9_000 + "```", tools=(EDIT,)),
-        [("edit", json.dumps({"path": "a.txt", "text": 'say "no"\n' + "x\n" * 9_000}, separators=(",", ":")))],
+        "required, and no word is taken",
+        asked("rm it", SHELL, choice="required"),
+        [(SHELL.name, '{"command":"example"}')],
     ),
-    ("about no tool", Asked("Good morning", tools=(WEATHER,)), []),
-    ("no tools", Asked("Weather in Oslo?"), []),
-    ("none", Asked(TWO_CITIES, tools=(WEATHER,), choice="none"), []),
-    ("required", Asked("hello", tools=(WEATHER, TIME), choice="required"), [("get_weather", '{"location":"hello"}')]),
+    ("required, free text", asked("rm it", PATCH, choice="required"), [("apply_patch", "example")]),
+    ("named", asked("hello", WEATHER, TIME, choice="required", allowed=ONLY_TIME), [("getTime", "{}")]),
+    ("allowed set", asked(f"{A} {B}", WEATHER, TIME, allowed=ONLY_TIME), [("getTime", '{"a": 1.0}')]),
+    ("required after results", asked("x", TIME, turn=1, results=("12",), choice="required"), [("getTime", "{}")]),
+    ("after results", asked("weather", WEATHER, turn=1, results=("12",)), []),
+    ("a directive", asked(f"do {A}", WEATHER, TIME), [("getTime", '{"a": 1.0}')]),
+    ("two directives", asked(f"{A} and {B}", WEATHER, TIME), [("getTime", '{"a": 1.0}'), ("get_weather", "{}")]),
+    ("two directives, not parallel", asked(A + B, WEATHER, TIME, parallel=False), [("getTime", '{"a": 1.0}')]),
+    ("a directive whose tool is not there", asked(f"Weather in Oslo? {A}", WEATHER), []),
+    ("a directive, and the choice is none", asked(A, TIME, choice="none"), []),
+    ("free text", asked('[demo call apply_patch "+a\\n]"]', PATCH), [("apply_patch", "+a\n]")]),
     (
-        "named",
-        Asked("hello", tools=(WEATHER, TIME), choice="required", allowed=ONLY_TIME),
-        [("getTime", "{}")],
+        "free text for a function",
+        asked('[demo call get_weather "a]"]', WEATHER),
+        [("get_weather", '{"location":"a]"}')],
     ),
-    (
-        "allowed set",
-        Asked("time or weather", tools=(WEATHER, TIME), allowed=ONLY_TIME),
-        [("getTime", "{}")],
-    ),
-    ("required after results", Asked("time", ("12",), False, (TIME,), "required"), [("getTime", "{}")]),
-    ("after results", Asked("time", ("12",), False, (TIME,)), []),
-    ("calls on demand", Asked("time [demo calls 2]", tools=(TIME,)), [("getTime", "{}")] * 2),
-    ("calls without a subject", Asked("hello [demo calls 1]", tools=(TIME,)), [("getTime", "{}")]),
-    ("text on demand", Asked("time [demo text]", tools=(TIME,), choice="required"), []),
+    ("the first turn of two", asked(f"{A} >> {B}", WEATHER, TIME), [("getTime", '{"a": 1.0}')]),
+    ("the second turn of two", asked(f"{A} >> {B}", WEATHER, TIME, turn=1, results=("1",)), [("get_weather", "{}")]),
+    ("after two turns", asked(f"{A} >> {B}", WEATHER, TIME, turn=2, results=("1",)), []),
+    ("after a directive", asked(A, TIME, turn=1, results=("1",)), []),
+    ("calls on demand", asked("time [demo calls 2]", TIME), [("getTime", "{}")] * 2),
+    ("a directive, many times", asked(f"[demo calls 3] {B}", WEATHER), [("get_weather", "{}")] * 3),
+    ("calls without a subject", asked("hello [demo calls 1]", TIME), [("getTime", "{}")]),
+    ("calls without a word of it", asked('run "ls" [demo calls 1]', SHELL), [(SHELL.name, '{"command":"example"}')]),
+    ("text on demand", asked(f"{A} [demo text]", TIME, choice="required"), []),
 ]
 
 
-@pytest.mark.parametrize(("asked", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
-def test_calls(asked: Asked, expected: list[tuple[str, str]]) -> None:
-    turn = play(asked)
+@pytest.mark.parametrize(("request_", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_calls(request_: Asked, expected: list[tuple[str, str]]) -> None:
+    turn = play(request_)
 
     assert said(turn) == expected
     assert turn.finish == ("tool_calls" if expected else "stop")
@@ -92,23 +101,27 @@ def test_calls(asked: Asked, expected: list[tuple[str, str]]) -> None:
 
 
 def test_an_answer_quotes_the_tool_results() -> None:
-    asked = Asked("weather", results=("18 degrees", "x" * 300), user_spoke_last=False, tools=(WEATHER,))
+    request = asked("weather", WEATHER, turn=1, results=("18 degrees", "x" * 300))
 
-    assert "".join(play(asked).text) == "The tools answered: 18 degrees; " + "x" * 200
+    assert "".join(play(request).text) == "The tools answered: 18 degrees; " + "x" * 200
+
+
+def test_an_answer_names_the_tool_that_is_not_there() -> None:
+    assert "none is named getTime" in "".join(play(asked(A, WEATHER)).text)
 
 
 def test_an_answer_follows_the_answer_schema() -> None:
-    asked = Asked("Weather in Oslo", answer_schema=CITY)
+    request = asked("Weather in Oslo", answer_schema=CITY)
 
-    assert json.loads("".join(play(asked).text)) == {"location": "Oslo"}
+    assert json.loads("".join(play(request).text)) == {"location": "Oslo"}
 
 
 @pytest.mark.parametrize("limit", range(1, 14))
 def test_the_output_limit_cuts_and_never_completes(limit: int) -> None:
-    asked = Asked("Weather in Oslo", tools=(WEATHER,))
-    whole = play(asked)
+    request = asked("Weather in Oslo", WEATHER)
+    whole = play(request)
 
-    turn = play(replace(asked, max_tokens=limit))
+    turn = play(replace(request, max_tokens=limit))
 
     assert turn.tokens <= limit
     if limit < whole.tokens:
@@ -119,7 +132,7 @@ def test_the_output_limit_cuts_and_never_completes(limit: int) -> None:
 
 
 def test_length_on_demand_cuts_inside_the_first_call() -> None:
-    turn = play(Asked("Weather in Oslo [demo length]", tools=(WEATHER,)))
+    turn = play(asked("Weather in Oslo [demo length]", WEATHER))
 
     assert turn.finish == "length"
     assert '{"location":"Oslo"}'.startswith(said(turn)[0][1])
@@ -135,10 +148,27 @@ def test_length_on_demand_cuts_inside_the_first_call() -> None:
         ("[demo slow 0][demo text][demo interleave]", Directives(pace=0.0, text=True, interleave=True)),
         ("[demo calls 0] [demo calls 999] [demo stall 999]", Directives()),
         ("[demo unknown] [demo cut 3]", Directives()),
+        ('[demo call] [demo call a {"b": }] [demo call a {}} ] [demo call a 3] [demo call a b]', Directives()),
+        ("[demo cal a {}] [ demo call a {}] [demo  call a {}] [Demo call a {}] demo call a {}", Directives()),
+        ("[demo call a " + '{"b":' * 100_000, Directives()),
+        ("[demo error 500] >>", Directives(error=500)),
     ],
 )
 def test_directives(text: str, expected: Directives) -> None:
     assert directives(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "errors"),
+    [
+        ("[demo error 500]", [500, 500, 500]),
+        ("[demo error 500] >>", [500, None, None]),
+        ("[demo cut] >>\n[demo error 429] >> [demo error 503]", [None, 429, 503]),
+        ("[demo error 500] and >> [demo cut]", [500, 500, 500]),
+    ],
+)
+def test_what_holds_for_which_turn(text: str, errors: list[int | None]) -> None:
+    assert [directives(text, turn).error for turn in range(3)] == errors
 
 
 @pytest.mark.parametrize("text", ["", " ", "a  b\n\nc!", '{"a":"b c","d":[1,2]}', "日本 – 12.5°", "{}"])
@@ -165,6 +195,6 @@ def test_subjects(text: str, names: tuple[str, ...], numbers: tuple[float, ...])
 
 
 def test_a_long_message_is_read_in_little_time() -> None:
-    turn = play(Asked("1" * 100_000 + "a [demo calls 1]" + "1." * 100_000, tools=(WEATHER,)))
+    turn = play(asked("1" * 100_000 + "a [demo calls 1]" + "1." * 100_000, WEATHER))
 
     assert len(turn.calls) == 1

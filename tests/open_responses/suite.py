@@ -32,6 +32,10 @@ TOOL = {
 }
 
 
+#: What has the demo call it.
+TRAIN = 'Which train goes to Bergen? [demo call find_train {"city": "Bergen"}]'
+
+
 def user(content: Any) -> dict[str, Any]:
     return {"type": "message", "role": "user", "content": content}
 
@@ -65,19 +69,19 @@ SUITE = [
     *_both("a system prompt", {
         "input": [{"type": "message", "role": "system", "content": "You speak like a sailor."}, user("Name a river.")],
     }),
-    *_both("a tool call", {"input": [user("Which train goes to Bergen?")], "tools": [TOOL]}, items=("function_call",)),
-    *_both("several tool calls", {"input": [user("[demo calls 2] Which train goes to Bergen?")], "tools": [TOOL]},
+    *_both("a tool call", {"input": [user(TRAIN)], "tools": [TOOL]}, items=("function_call",)),
+    *_both("several tool calls", {"input": [user("[demo calls 2] " + TRAIN)], "tools": [TOOL]},
            items=("function_call", "function_call")),
     *_both("a named tool", {
         "input": [user("Go on.")], "tools": [TOOL], "tool_choice": {"type": "function", "name": "find_train"},
     }, items=("function_call",)),
     *_both("one of the allowed tools", {
-        "input": [user("Which train goes to Bergen?")], "tools": [TOOL],
+        "input": [user(TRAIN)], "tools": [TOOL],
         "tool_choice": {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "find_train"}]},
     }, items=("function_call",)),
     *_both("a tool's result", {
         "input": [
-            user("Which train goes to Bergen?"),
+            user(TRAIN),
             {"type": "function_call", "call_id": "call_1", "name": "find_train", "arguments": '{"city":"Bergen"}'},
             {"type": "function_call_output", "call_id": "call_1", "output": "the 9:25"},
         ],
@@ -98,7 +102,7 @@ SUITE = [
             "additionalProperties": False}}},
     }, but=("responses",)),  # OpenAI repeats the schema, and what a host of this API says stays; the standard has null
     *_both("reasoning", {
-        "input": [user("Which train goes to Bergen?")], "tools": [TOOL],
+        "input": [user(TRAIN)], "tools": [TOOL],
         "reasoning": {"effort": "low", "summary": "auto"},
     }, items=("function_call",)),
     *_both("an answer cut by the output limit", {"input": [user("[demo length] Name a river.")]}, status="incomplete"),

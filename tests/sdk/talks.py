@@ -68,7 +68,7 @@ _ONE, _TWO, _EMPTY = "[[sim tools m=4 t=1]]", "[[sim tools m=4 t=2 il=1]]", "[[s
 TALKS = (
     Talk("one call", ("Weather in Paris?",), (_ONE,), ((_PARIS,),)),
     Talk("parallel calls", ("Weather in Paris and London?",), (_TWO,), ((_PARIS, _LONDON),)),
-    Talk("no arguments", ("Search the docs.",), (_EMPTY,), ((("search_docs", {}),),)),
+    Talk("no arguments", ("[demo call search_docs]",), (_EMPTY,), ((("search_docs", {}),),)),
     Talk("tool error", ("Weather in Paris?",), (_ONE,), ((_PARIS,),), "Error: the weather station is silent"),
     Talk("two turns", ("Weather in Paris?", "And the weather in London?"), (_ONE, _TWO), ((_PARIS,), (_LONDON,))),
 )

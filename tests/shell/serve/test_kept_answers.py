@@ -12,7 +12,7 @@ import pytest
 from tests.doors.responses.responses_reader import events
 from tests.gateway import gateway
 from tests.open_responses.judge import document_faults, error_faults, stream_faults
-from tests.open_responses.suite import TOOL, user
+from tests.open_responses.suite import TOOL, TRAIN, user
 
 pytestmark = pytest.mark.enable_socket
 
@@ -39,7 +39,7 @@ def ask(base: str, model: str = "demo/compatible", **fields: Any) -> httpx.Respo
 
 def called(base: str, model: str) -> tuple[str, dict[str, Any]]:
     """The id of an answer with a call, and the result for it."""
-    got = ask(base, model, input="Which train goes to Bergen?", tools=[TOOL]).json()
+    got = ask(base, model, input=TRAIN, tools=[TOOL]).json()
     assert got["store"] is True
     (call,) = (item for item in got["output"] if item["type"] == "function_call")
     return got["id"], {"type": "function_call_output", "call_id": call["call_id"], "output": "the 9:25"}
@@ -68,7 +68,7 @@ def test_an_item_that_is_only_named_is_sent(keeping: str) -> None:
     id, result = called(keeping, MODELS[0])
     got = httpx.get(f"{keeping}/responses/{id}").json()
     reference = {"type": "item_reference", "id": got["output"][-1]["id"]}
-    said = ask(keeping, input=[user("Which train goes to Bergen?"), reference, result], tools=[TOOL])
+    said = ask(keeping, input=[user(TRAIN), reference, result], tools=[TOOL])
     assert "9:25" in said.json()["output"][-1]["content"][0]["text"]
     assert "item_reference" not in said.headers.get("x-toolwire-warnings", "")
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from toolwire.demo.answer import Answer, RefusedError
 from toolwire.demo.anthropic_messages_request import read_request, shows_thinking
-from toolwire.demo.script import Turn, directives, play
+from toolwire.demo.script import Turn, play, wanted_of
 
 _MODEL = "anthropic"
 
@@ -43,7 +43,7 @@ def answer(body: bytes, headers: Mapping[str, str], *, new_hex: Callable[[], str
         except (ValueError, RecursionError):
             raise RefusedError(400, "The body is not valid JSON, or nested too deeply.") from None
         asked = read_request(request, headers, model=_MODEL)
-        wanted = directives(asked.user_text)
+        wanted = wanted_of(asked)
         if wanted.error is not None:
             raise RefusedError(wanted.error, "An error on request of the demo directive.")
     except RefusedError as refused:

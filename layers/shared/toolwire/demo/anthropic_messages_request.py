@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from toolwire.demo.answer import RefusedError
+from toolwire.demo.last_words import Spoken, last_words
 from toolwire.demo.script import Asked, DemoTool
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
@@ -22,7 +23,10 @@ _BLOCKS = {
     "assistant": ("text", "tool_use", "thinking", "redacted_thinking"),
     "system": ("text",),
 }
-_RESULT_BLOCKS = ("text", "image", "document", "search_result")
+_RESULT_BLOCKS = ("text", "image", "document", "search_result", "tool_reference")
+#: The types of Anthropic's own tools, and those that a client runs all the same.
+_OWN_TOOL = re.compile(r"([a-z_]+)_20\d{6}")
+_RUN_BY_CLIENTS = ("bash", "text_editor", "memory", "computer")
 _IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 _UNROOTED = ("oneOf", "allOf", "anyOf")
 
@@ -48,16 +52,15 @@ def read_request(body: Any, headers: Mapping[str, str], *, model: str) -> Asked:
         _check_message(message, f"messages.{position}")
     _check_order(messages)
     _check_system(body.get("system"))
-    tools = tuple(_tool(tool, f"tools.{position}") for position, tool in enumerate(body.get("tools") or []))
+    read = [_tool(tool, f"tools.{position}") for position, tool in enumerate(body.get("tools") or [])]
+    tools = tuple(tool for tool in read if tool is not None)
     names = [tool.name for tool in tools]
     if len(set(names)) < len(names):
         raise _refused("tools: Tool names must be unique.")
     choice, allowed, parallel = _tool_choice(body.get("tool_choice"), names)
     _check_thinking(body.get("thinking"), limit, forced=choice == "required")
     return Asked(
-        user_text=next((text for message in reversed(messages) if (text := _user_text(message))), ""),
-        results=_last_results(messages[-1]),
-        user_spoke_last=bool(_user_text(messages[-1])),
+        last_words([_spoken(message) for message in messages]),
         tools=tools,
         choice=choice,
         allowed=allowed,
@@ -111,6 +114,8 @@ def _check_block(block: Any, legal: tuple[str, ...], path: str) -> None:
             _check_call(block, path)
         case {"type": "tool_result"}:
             _check_result(block, path)
+        case {"type": "tool_reference"} if not isinstance(block.get("tool_name"), str):
+            raise _refused(f"{path}.tool_name: Field required")
         case {"type": "thinking"} if not block.get("signature"):
             raise _refused(f"{path}.signature: Field required")
         case _:
@@ -179,18 +184,12 @@ def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
-def _user_text(message: dict[str, Any]) -> str:
-    """What the user says in a message, results apart."""
-    if message["role"] != "user":
-        return ""
-    return "\n".join(block["text"] for block in _blocks(message) if block["type"] == "text")
-
-
-def _last_results(message: dict[str, Any]) -> tuple[str, ...]:
-    """The texts of the results that end the history; none when the user has said something behind them."""
-    if _user_text(message):
-        return ()
-    return tuple(_result_text(block) for block in _blocks(message) if block["type"] == "tool_result")
+def _spoken(message: dict[str, Any]) -> Spoken:
+    blocks = _blocks(message)
+    texts = tuple(block["text"] for block in blocks if block["type"] == "text")
+    return Spoken(
+        message["role"], texts, tuple(_result_text(block) for block in blocks if block["type"] == "tool_result")
+    )
 
 
 def _result_text(block: dict[str, Any]) -> str:
@@ -203,12 +202,18 @@ def _result_text(block: dict[str, Any]) -> str:
 # ---------------------------------------------------------------- tools and settings
 
 
-def _tool(tool: Any, path: str) -> DemoTool:
+def _tool(tool: Any, path: str) -> DemoTool | None:
+    """A tool that the client runs; None for one that runs at the provider, which the demo knows and never uses."""
     name = tool.get("name") if isinstance(tool, dict) else None
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise _refused(f"{path}.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'")
     if tool.get("type") not in (None, "custom"):
-        raise _refused(f"{path}.type: the demo has no server tools")
+        own = _OWN_TOOL.fullmatch(str(tool["type"]))
+        if own is None:
+            raise _refused(
+                f"{path}.type: Input tag '{str(tool['type'])[:100]}' does not match any of the expected tags"
+            )
+        return DemoTool(name, "", {"type": "object"}) if own[1] in _RUN_BY_CLIENTS else None
     schema = tool.get("input_schema")
     if not isinstance(schema, dict) or schema.get("type") != "object":
         raise _refused(f"{path}.custom.input_schema.type: Field required, 'object'")

@@ -60,6 +60,12 @@ def free_strings(schema: Any) -> int:
     return sum(1 for child in wanted if _kind(child) == "string" and not _own_value(child) and not _format_of(child))
 
 
+def first_parameter(schema: Any) -> str | None:
+    """The name of the first property that one instance has; None where there is none."""
+    filler = _Filler(schema, Subjects("", (), ()))
+    return next(iter(_wanted(filler.resolved(schema, 0))), None)
+
+
 class _Filler:
     """Fills one instance; names and numbers are used up in order, the last of them again when they run out."""
 

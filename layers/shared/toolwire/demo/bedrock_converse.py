@@ -14,7 +14,7 @@ from zlib import crc32
 
 from toolwire.demo.answer import Answer, RefusedError
 from toolwire.demo.bedrock_converse_request import read_request, shows_reasoning
-from toolwire.demo.script import Turn, directives, play
+from toolwire.demo.script import Turn, play, wanted_of
 
 _STOP_REASONS = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens"}
 
@@ -40,7 +40,7 @@ def answer(body: bytes, *, stream: bool, new_hex: Callable[[], str]) -> Answer:
         except (ValueError, RecursionError):
             raise RefusedError(400, "The body is not valid JSON, or nested too deeply.") from None
         asked = read_request(request)
-        wanted = directives(asked.user_text)
+        wanted = wanted_of(asked)
         if wanted.error is not None:
             raise RefusedError(wanted.error, "An error on request of the demo directive.")
     except RefusedError as refused:

@@ -12,6 +12,7 @@ import re
 from typing import Any, Literal
 
 from toolwire.demo.answer import RefusedError
+from toolwire.demo.last_words import Spoken, last_words
 from toolwire.demo.script import Asked, DemoTool
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -41,9 +42,7 @@ def read_request(body: Any) -> Asked:
         _check_block(block, ("text", "cachePoint", "guardContent"), f"system.{position}")
     limit = _inference(body.get("inferenceConfig"))
     return Asked(
-        user_text=next((text for message in reversed(messages) if (text := _user_text(message))), ""),
-        results=_last_results(messages[-1]),
-        user_spoke_last=bool(_user_text(messages[-1])),
+        last_words([_spoken(message) for message in messages]),
         tools=tools,
         choice=choice,
         allowed=allowed,
@@ -156,19 +155,14 @@ def _check_order(messages: list[dict[str, Any]], *, has_tools: bool) -> None:
         raise _refused("This model does not support assistant message prefill.")
 
 
-def _user_text(message: dict[str, Any]) -> str:
-    """What the user says in a message, results apart."""
-    if message["role"] != "user":
-        return ""
-    return "\n".join(block["text"] for block in message["content"] if "text" in block)
-
-
-def _last_results(message: dict[str, Any]) -> tuple[str, ...]:
-    """The texts of the results that end the history; none when the user has said something behind them."""
-    if _user_text(message):
-        return ()
-    results = [block["toolResult"]["content"] for block in message["content"] if "toolResult" in block]
-    return tuple("\n".join(inner["text"] for inner in content if "text" in inner) for content in results)
+def _spoken(message: dict[str, Any]) -> Spoken:
+    blocks = message["content"]
+    results = [block["toolResult"]["content"] for block in blocks if "toolResult" in block]
+    return Spoken(
+        message["role"],
+        tuple(block["text"] for block in blocks if "text" in block),
+        tuple("\n".join(inner["text"] for inner in content if "text" in inner) for content in results),
+    )
 
 
 # ---------------------------------------------------------------- tools and settings

@@ -16,7 +16,7 @@ from typing import Any
 
 from toolwire.demo.answer import Answer, RefusedError
 from toolwire.demo.gemini_request import read_request
-from toolwire.demo.script import Turn, directives, play
+from toolwire.demo.script import Turn, play, wanted_of
 
 MODEL = "gemini"
 
@@ -43,7 +43,7 @@ def answer(body: bytes, *, stream: bool, now: int, new_hex: Callable[[], str]) -
         except (ValueError, RecursionError):
             raise RefusedError(400, "Invalid JSON payload received.") from None
         asked = read_request(request)
-        wanted = directives(asked.user_text)
+        wanted = wanted_of(asked)
         if wanted.error is not None:
             raise RefusedError(wanted.error, "An error on request of the demo directive.")
     except RefusedError as refused:

@@ -11,6 +11,7 @@ import re
 from typing import Any, Literal
 
 from toolwire.demo.answer import RefusedError
+from toolwire.demo.last_words import Spoken, last_words
 from toolwire.demo.script import Asked, DemoTool
 
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
@@ -73,12 +74,8 @@ def read_request(body: Any) -> Asked:
     _check_generation(generation)
     tools = _tools(body)
     choice, allowed = _choice(body, tools)
-    spoken = [content for content in contents if content.get("role", "user") == "user" and not _responses(content)]
-    last = contents[-1]
     return Asked(
-        user_text=_text(spoken[-1]) if spoken else "",
-        results=tuple(_result(response) for response in _responses(last)),
-        user_spoke_last=bool(spoken) and last is spoken[-1],
+        last_words([_spoken(content) for content in contents]),
         tools=tools,
         choice=choice,
         allowed=allowed,
@@ -262,8 +259,10 @@ def _result(response: dict[str, Any]) -> str:
     return str(said.get("output", said.get("error", said)))
 
 
-def _text(content: dict[str, Any]) -> str:
-    return "\n".join(part["text"] for part in content["parts"] if "text" in part)
+def _spoken(content: dict[str, Any]) -> Spoken:
+    role = "user" if content.get("role", "user") == "user" else "assistant"
+    texts = tuple(part["text"] for part in content["parts"] if "text" in part and not part.get("thought"))
+    return Spoken(role, texts, tuple(_result(response) for response in _responses(content)))
 
 
 def _invalid(message: str) -> RefusedError:

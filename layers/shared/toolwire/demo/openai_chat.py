@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from toolwire.demo.answer import Answer, RefusedError
 from toolwire.demo.openai_chat_request import forces_one_tool, read_request
-from toolwire.demo.script import Call, Turn, directives, play
+from toolwire.demo.script import Call, Turn, play, wanted_of
 
 Flavour = Literal["openai", "compatible"]
 
@@ -40,7 +40,7 @@ def answer(body: bytes, flavour: Flavour, *, now: int, new_hex: Callable[[], str
         except (ValueError, RecursionError):
             raise RefusedError(400, "The body is not valid JSON, or nested too deeply.") from None
         asked = read_request(request, model=flavour, strict=flavour == "openai")
-        wanted = directives(asked.user_text)
+        wanted = wanted_of(asked)
         if wanted.error is not None:
             code, message = _SERVER_ERRORS.get(wanted.error, (None, "An error on request of the demo directive."))
             raise RefusedError(wanted.error, message, code=code)

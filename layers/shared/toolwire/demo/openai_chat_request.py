@@ -10,6 +10,7 @@ import re
 from typing import Any, Literal
 
 from toolwire.demo.answer import RefusedError
+from toolwire.demo.last_words import Spoken, last_words
 from toolwire.demo.script import Asked, DemoTool
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -43,11 +44,9 @@ def read_request(body: Any, *, model: str, strict: bool) -> Asked:
         raise RefusedError(400, "The demo writes one choice.", param="n")
     tools = _tools(body, strict)
     choice, allowed = _tool_choice(body, tools)
-    messages = messages[:-1] if _are_files_behind_results(messages) else messages
+    before: list[Any] = [None, *messages]
     return Asked(
-        user_text=next((_text(one.get("content")) for one in reversed(messages) if one["role"] == "user"), ""),
-        results=_last_results(messages),
-        user_spoke_last=messages[-1]["role"] == "user",
+        last_words([_spoken(*pair) for pair in zip(messages, before, strict=False)]),
         tools=tools,
         choice=choice,
         allowed=allowed,
@@ -55,16 +54,6 @@ def read_request(body: Any, *, model: str, strict: bool) -> Asked:
         max_tokens=_output_limit(body),
         answer_schema=_answer_schema(body),
     )
-
-
-def _are_files_behind_results(messages: list[dict[str, Any]]) -> bool:
-    """Whether the last message belongs to the results before it, whose own messages hold only text: a user's with files
-    right behind them."""
-    last = messages[-1]
-    if len(messages) < 2 or messages[-2]["role"] != "tool" or last["role"] != "user":
-        return False
-    content = last.get("content")
-    return isinstance(content, list) and any(part["type"] != "text" for part in content)
 
 
 def forces_one_tool(body: dict[str, Any]) -> bool:
@@ -240,20 +229,27 @@ def _answer_schema(body: dict[str, Any]) -> Any:
     return None
 
 
-def _last_results(messages: list[dict[str, Any]]) -> tuple[str, ...]:
-    results: list[str] = []
-    for message in reversed(messages):
-        if message["role"] != "tool":
-            break
-        results.insert(0, _text(message.get("content")))
-    return tuple(results)
+def _spoken(message: dict[str, Any], before: dict[str, Any] | None) -> Spoken:
+    texts = _texts(message.get("content"))
+    if message["role"] in ("tool", "function"):
+        return Spoken("tool", results=("\n".join(texts),))
+    if _are_files(message) and before is not None and before["role"] == "tool":
+        return Spoken("files")  # they belong to the results before them, whose own messages hold only text
+    return Spoken(message["role"], texts)
 
 
-def _text(content: Any) -> str:
-    """The text of a content that is text or an array of parts."""
+def _are_files(message: dict[str, Any]) -> bool:
+    content = message.get("content")
+    if message["role"] != "user" or not isinstance(content, list):
+        return False
+    return any(part["type"] != "text" for part in content)
+
+
+def _texts(content: Any) -> tuple[str, ...]:
+    """The texts of a content that is text or an array of parts."""
     if isinstance(content, list):
-        return "\n".join(part["text"] for part in content if part.get("type") == "text")
-    return content if isinstance(content, str) else ""
+        return tuple(part["text"] for part in content if part.get("type") == "text")
+    return (content,) if isinstance(content, str) else ()
 
 
 def _missing(path: str) -> RefusedError:

@@ -15,7 +15,7 @@ from typing import Any
 
 from toolwire.demo.answer import Answer, RefusedError
 from toolwire.demo.openai_responses_request import ENCRYPTED, read_request
-from toolwire.demo.script import Call, Turn, directives, play
+from toolwire.demo.script import Call, Turn, play, wanted_of
 
 MODEL = "responses"
 #: The model that both of the host's APIs serve, as most of OpenAI's do.
@@ -40,7 +40,7 @@ def answer(body: bytes, *, now: int, new_hex: Callable[[], str]) -> Answer:
         except (ValueError, RecursionError):
             raise RefusedError(400, "The body is not valid JSON, or nested too deeply.") from None
         asked = read_request(request, models=(MODEL, CHAT_MODEL))
-        wanted = directives(asked.user_text)
+        wanted = wanted_of(asked)
         if wanted.error is not None:
             code, message = _SERVER_ERRORS.get(wanted.error, (None, "An error on request of the demo directive."))
             raise RefusedError(wanted.error, message, code=code)

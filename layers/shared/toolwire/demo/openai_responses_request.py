@@ -10,6 +10,7 @@ import re
 from typing import Any, Literal
 
 from toolwire.demo.answer import RefusedError
+from toolwire.demo.last_words import Spoken, last_words
 from toolwire.demo.script import Asked, DemoTool
 
 #: How the demo's encrypted reasoning begins: what it takes back must be its own.
@@ -35,6 +36,8 @@ _CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
 #: Calls of tools that OpenAI's clients run and the demo never calls: another model's may stand in a history.
 _OWN_CALLS = ("local_shell_call", "shell_call", "apply_patch_call", "computer_call")
 _OUTPUTS = {f"{kind}_output": kind for kind in (*_CALLS, *_OWN_CALLS)}
+#: An item that the host keeps, by its id. The demo keeps none and takes it for the model's own.
+_REFERENCE = "item_reference"
 _EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 _MOST_TOOLS = 128
 _MOST_ID_CHARS = 64
@@ -54,15 +57,12 @@ def read_request(body: Any, *, models: tuple[str, ...]) -> Asked:
         message = f"The model '{asked_model[:100]}' does not exist here; this host serves '{models[0]}'."
         raise RefusedError(404, message, code="model_not_found")
     items = _items(body)
-    _check_pairs(items)
+    _check_pairs(items, partial=_goes_on(body, items))
     _check_reasoning(body)
     tools = _tools(body)
     choice, allowed = _tool_choice(body, tools)
-    users = [item for item in items if item.get("role") == "user"]
     return Asked(
-        user_text=_text(users[-1]["content"]) if users else "",
-        results=_last_results(items),
-        user_spoke_last=items[-1].get("role") == "user",
+        last_words([_spoken(item) for item in items]),
         tools=tools,
         choice=choice,
         allowed=allowed,
@@ -88,12 +88,25 @@ def _items(body: dict[str, Any]) -> list[dict[str, Any]]:
     return given
 
 
+def _kind(item: dict[str, Any]) -> str:
+    """An item's type, which two kinds may leave out."""
+    return item.get("type") or ("message" if "role" in item else _REFERENCE)
+
+
+def _goes_on(body: dict[str, Any], items: list[dict[str, Any]]) -> bool:
+    """Whether a part of the conversation is kept at the host: calls that are answered here may stand there."""
+    kept = any(body.get(name) is not None for name in ("previous_response_id", "conversation"))
+    return kept or any(_kind(item) == _REFERENCE for item in items)
+
+
 def _check_item(item: Any, path: str) -> None:
     if not isinstance(item, dict):
         raise RefusedError(400, f"{path} must be an object.", param=path, code="invalid_type")
-    kind = item.get("type", "message")
+    kind = _kind(item)
     if kind == "message":
         _check_message(item, path)
+    elif kind == _REFERENCE:
+        _check_text(item, "id", path)
     elif kind in _CALLS:
         _check_call_id(item, path)
         for name in ("name", _CALLS[kind]):
@@ -160,36 +173,37 @@ def _check_text(found: dict[str, Any], name: str, path: str) -> None:
         raise _missing(f"{path}.{name}")
 
 
-def _check_pairs(items: list[dict[str, Any]]) -> None:
-    """Every call is answered once, behind it, by an output of its kind, and nothing else is answered."""
+def _check_pairs(items: list[dict[str, Any]], *, partial: bool) -> None:
+    """Every call is answered once, behind it, by an output of its kind, and nothing else is answered, but for calls
+    in the rest of a `partial` conversation."""
     waiting: dict[str, str] = {}
     for item in items:
-        kind = item.get("type", "message")
+        kind = _kind(item)
         if kind in _CALLS or kind in _OWN_CALLS:
             waiting[item["call_id"]] = kind
         elif kind in _OUTPUTS and not _answers(item):
             continue
-        elif kind in _OUTPUTS and waiting.pop(item["call_id"], None) != _OUTPUTS[kind]:
+        elif kind in _OUTPUTS and waiting.pop(item["call_id"], None) != _OUTPUTS[kind] and not partial:
             message = f"No tool call found for {kind.replace('_', ' ')} with call_id {item['call_id']}."
             raise RefusedError(400, message, param="input")
     for call_id, kind in waiting.items():
         raise RefusedError(400, f"No tool output found for {kind.replace('_', ' ')} {call_id}.", param="input")
 
 
-def _last_results(items: list[dict[str, Any]]) -> tuple[str, ...]:
-    results: list[str] = []
-    for item in reversed(items):
-        if item.get("type") not in _OUTPUTS:
-            break
-        results.insert(0, _text(item.get("output", "")))
-    return tuple(results)
+def _spoken(item: dict[str, Any]) -> Spoken:
+    kind = _kind(item)
+    if kind.removesuffix("_output") != kind:
+        return Spoken("tool", results=("\n".join(_texts(item.get("output", ""))),))
+    if kind != "message":
+        return Spoken("assistant")
+    return Spoken(item["role"], _texts(item["content"]))
 
 
-def _text(content: Any) -> str:
-    """The text of a content that is text or an array of parts."""
+def _texts(content: Any) -> tuple[str, ...]:
+    """The texts of a content that is text or an array of parts."""
     if isinstance(content, list):
-        return "\n".join(part["text"] for part in content if "text" in part)
-    return str(content)
+        return tuple(part["text"] for part in content if "text" in part)
+    return (str(content),)
 
 
 # ---------------------------------------------------------------- tools

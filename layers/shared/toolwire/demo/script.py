@@ -1,10 +1,11 @@
 """What the demo model says, decided by the request alone. Pure; knows no wire format.
 
 The rules, in order (`docs/demo.md` has them with examples):
-1. Directives in the last user message, such as `[demo error 429]`, hold until the next user message.
+1. Only the user's own last words count (`last_words.py`), and what they ask for in directives (`directives.py`).
 2. `tool_choice` "required", a named tool or an allowed set is obeyed.
-3. With "auto", a user message that names what a tool is about calls that tool, once for each thing it is about
-   ("weather in Paris and London": two calls); `parallel_tool_calls: false` makes it one.
+3. With "auto", a tool that tells the weather is called where the user speaks of the weather, once for each place
+   ("weather in Paris and London": two calls); `parallel_tool_calls: false` makes it one. No other tool is called, and
+   no word of the conversation becomes an argument of any other.
 4. After tool results, and for everything else: a short text.
 """
 
@@ -15,18 +16,23 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from toolwire.demo.arguments import free_strings, instance
+from toolwire.demo.arguments import first_parameter, free_strings, instance
+from toolwire.demo.directives import AskedCall, Directives, directives, without_directives
+from toolwire.demo.last_words import LastWords
 from toolwire.demo.subjects import Subjects, subjects, words
 
-#: Calls made without `[demo calls N]`, and with it.
+#: Calls made without a directive.
 _MOST_CALLS_BY_RULE = 8
-_MOST_CALLS = 50
+#: What every word of a name says of a tool that tells the weather: it reads, and does no harm whatever it is asked.
+_WEATHER = "weather"
+_ABOUT_WEATHER = frozenset({_WEATHER, "current", "forecast", "today", "city"})
+#: What the arguments of every other tool are made of: nothing that somebody said.
+_NOTHING_SAID = Subjects("", (), ())
 #: Characters of the user's message that the script reads; directives count wherever they stand.
 _READ_CHARS = 24_000
 #: Characters of each tool result, and of the user's text, that an answer quotes.
 _QUOTED_CHARS = 200
 
-_DIRECTIVE = re.compile(r"\[demo (\w+)(?: (\d{1,6}))?\]")
 #: A model writes tokens. One fragment of ours is one token: a word with the space before it, or punctuation.
 _FRAGMENT = re.compile(r"\s*\w+|\s*[^\w\s]+|\s+")
 
@@ -45,11 +51,7 @@ class DemoTool:
 class Asked:
     """What the script needs of a request, whatever wire it came by."""
 
-    user_text: str
-    #: The texts of the tool results that end the history; empty when the user spoke last.
-    results: tuple[str, ...] = ()
-    #: Whether the last message is the user's.
-    user_spoke_last: bool = True
+    words: LastWords
     tools: tuple[DemoTool, ...] = ()
     choice: Literal["auto", "none", "required"] = "auto"
     #: Names the choice is limited to; None for all tools.
@@ -59,20 +61,6 @@ class Asked:
     max_tokens: int | None = None
     #: Schema that a JSON answer has to follow, or None for prose.
     answer_schema: Any = None
-
-
-@dataclass(frozen=True, slots=True)
-class Directives:
-    """Faults and manners on demand; times in seconds."""
-
-    error: int | None = None
-    cut: bool = False
-    stall: float = 0.0
-    pace: float | None = None
-    length: bool = False
-    text: bool = False
-    calls: int | None = None
-    interleave: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,36 +87,22 @@ class Turn:
         return len(self.text) + sum(4 + len(call.arguments) for call in self.calls)
 
 
-def directives(user_text: str) -> Directives:
-    """Reads the directives of a user message; unknown ones and numbers out of range are ordinary text."""
-    found = Directives()
-    for name, number in _DIRECTIVE.findall(user_text):
-        value = int(number) if number else None
-        match name, value:
-            case "error", int(status) if 400 <= status <= 599:
-                found = replace(found, error=status)
-            case "cut" | "length" | "text" | "interleave", None:
-                found = replace(found, **{name: True})
-            case "stall", int(seconds) if seconds <= 300:
-                found = replace(found, stall=float(seconds))
-            case "slow", int(milliseconds) if milliseconds <= 10_000:
-                found = replace(found, pace=milliseconds / 1000)
-            case "calls", int(count) if 1 <= count <= _MOST_CALLS:
-                found = replace(found, calls=count)
-    return found
+def wanted_of(asked: Asked) -> Directives:
+    """The directives for the turn that answers the request."""
+    return directives(asked.words.text, asked.words.turns)
 
 
 def play(asked: Asked) -> Turn:
     """The turn that answers the request."""
-    wanted = directives(asked.user_text)
-    text = _DIRECTIVE.sub("", asked.user_text).strip()[:_READ_CHARS]
+    wanted = wanted_of(asked)
+    text = without_directives(asked.words.text)[:_READ_CHARS]
     said = subjects(text, frozenset().union(*(words(tool.name) for tool in asked.tools)))
     calls = _calls(asked, wanted, said)
     if calls:
         names = ", ".join(dict.fromkeys(call.name for call in calls))
         turn = Turn(fragments(f"The user needs {names}."), (), calls, "tool_calls")
     else:
-        turn = Turn(fragments("No tool is needed here."), fragments(_text(asked, said)), (), "stop")
+        turn = Turn(fragments("No tool is needed here."), fragments(_text(asked, wanted, said)), (), "stop")
     limit = asked.max_tokens
     if wanted.length:
         inside = 4 + len(calls[0].arguments) // 2 if calls else len(turn.text) // 2
@@ -145,28 +119,47 @@ def _calls(asked: Asked, wanted: Directives, said: Subjects) -> tuple[Call, ...]
     usable = [tool for tool in asked.tools if asked.allowed is None or tool.name in asked.allowed]
     if not usable or asked.choice == "none" or wanted.text:
         return ()
-    if asked.choice == "auto" and not asked.user_spoke_last:
-        return ()
-    matching = _matching(usable, said.text)
-    if not matching and asked.choice == "auto" and wanted.calls is None:
-        return ()
-    calls = [call for tool in matching or usable[:1] for call in _calls_of(tool, said)][:_MOST_CALLS_BY_RULE]
-    if wanted.calls is not None:
-        calls = [calls[position % len(calls)] for position in range(wanted.calls)]
+    calls = _asked_calls(usable, wanted) or _guessed_calls(asked, usable, wanted, said)
+    if wanted.count is not None:
+        calls = [calls[position % len(calls)] for position in range(wanted.count)]
     return tuple(calls if asked.parallel else calls[:1])
 
 
-def _matching(tools: list[DemoTool], text: str) -> list[DemoTool]:
-    """The tools whose name shares a word with the text, else the first whose description does."""
-    spoken = words(text)
-    by_name = [tool for tool in tools if spoken & words(tool.name)]
-    return by_name or [tool for tool in tools if spoken & words(tool.description)][:1]
+def _asked_calls(usable: list[DemoTool], wanted: Directives) -> list[Call]:
+    """The calls of the directives whose tools are there."""
+    tools = {tool.name: tool for tool in usable}
+    there = [(tools[call.name], call) for call in wanted.calls if call.name in tools]
+    return [Call(tool.name, fragments(_payload(tool, call)), tool.custom) for tool, call in there]
+
+
+def _payload(tool: DemoTool, call: AskedCall) -> str:
+    if not call.is_text or tool.custom:
+        return call.payload
+    first = first_parameter(tool.schema)
+    return json.dumps({first: call.payload} if first else {}, ensure_ascii=False, separators=(",", ":"))
+
+
+def _guessed_calls(asked: Asked, usable: list[DemoTool], wanted: Directives, said: Subjects) -> list[Call]:
+    """Calls of tools about the weather where the user speaks of it; else the first tool, where a call must be made."""
+    must_call = asked.choice == "required" or wanted.count is not None
+    if not must_call and (asked.words.turns or wanted.calls):
+        return []
+    tools = [tool for tool in usable if _tells_weather(tool)] if _WEATHER in words(said.text) else []
+    if not tools and not must_call:
+        return []
+    return [call for tool in tools or usable[:1] for call in _calls_of(tool, said)][:_MOST_CALLS_BY_RULE]
+
+
+def _tells_weather(tool: DemoTool) -> bool:
+    """By its name alone: `get_weather`, `getCurrentWeather`."""
+    return not tool.custom and _WEATHER in (about := words(tool.name)) and about <= _ABOUT_WEATHER
 
 
 def _calls_of(tool: DemoTool, said: Subjects) -> list[Call]:
     """One call for each subject that the tool has room for; one call when it takes none."""
     if tool.custom:
-        return [Call(tool.name, fragments(said.block or said.text or "example"), custom=True)]
+        return [Call(tool.name, fragments("example"), custom=True)]
+    said = said if _tells_weather(tool) else _NOTHING_SAID
     room = free_strings(tool.schema)
     count = max(1, len(said.names) // room) if room else 1
     made = []
@@ -177,16 +170,19 @@ def _calls_of(tool: DemoTool, said: Subjects) -> list[Call]:
     return made
 
 
-def _text(asked: Asked, said: Subjects) -> str:
+def _text(asked: Asked, wanted: Directives, said: Subjects) -> str:
     if asked.answer_schema is not None:
         return json.dumps(instance(asked.answer_schema, said), ensure_ascii=False)
-    if asked.results:
-        quoted = "; ".join(result[:_QUOTED_CHARS] for result in asked.results)
-        return f"The tools answered: {quoted}" if len(asked.results) > 1 else f"The tool answered: {quoted}"
+    if wanted.calls and not wanted.text:
+        missing = ", ".join(dict.fromkeys(call.name for call in wanted.calls))
+        return f"No call was made: of the tools that may be called here none is named {missing}."
+    if results := asked.words.results:
+        quoted = "; ".join(result[:_QUOTED_CHARS] for result in results)
+        return f"The tools answered: {quoted}" if len(results) > 1 else f"The tool answered: {quoted}"
     greeting = f'This is the demo model, a script without a language model. You said: "{said.text[:_QUOTED_CHARS]}".'
     if not asked.tools:
-        return f"{greeting} Declare tools, and ask for what one of them is about."
-    return f"{greeting} Ask for what a tool is about to have it called."
+        return f"{greeting} Declare tools to have one called."
+    return f"{greeting} Write [demo call NAME {{}}] to have a tool called."
 
 
 def _cut_by_limit(turn: Turn, limit: int) -> Turn:

@@ -20,8 +20,6 @@ _EMPTY_WORDS = frozenset(
 )
 
 _QUOTED = re.compile(r'"([^"\n]{1,200})"|`([^`\n]{1,200})`')
-#: A fenced block: what stands in it is one name, line breaks and all.
-_BLOCK = re.compile(r"```[^\n`]*\n(.{1,20000}?)```", re.DOTALL)
 _NUMBER = re.compile(r"(?<![\w.-])-?\d{1,15}(?:\.\d{1,15})?(?![\w.]*\w)")
 _WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -32,19 +30,15 @@ _CLOSING = ")]}>'.,;:!?\u201d\u2019"
 @dataclass(frozen=True, slots=True)
 class Subjects:
     """`names` are strings to fill string parameters with, `numbers` the same for numbers, both in the text's order;
-    `text` is the whole sentence, for a string parameter when there is no name, and without a fenced `block`."""
+    `text` is the whole sentence, for a string parameter when there is no name."""
 
     text: str
     names: tuple[str, ...]
     numbers: tuple[float, ...]
-    block: str | None = None
 
 
 def subjects(text: str, ignore: frozenset[str] = frozenset()) -> Subjects:
     """Reads a user's text. `ignore` holds words (see `words`) that are no subject: those of the tools' own names."""
-    if block := _BLOCK.search(text):
-        around = text[: block.start()] + text[block.end() :]
-        return Subjects(" ".join(around.split()), (*_quoted(around), block[1]), (), block[1])
     quoted = _quoted(text)
     names = quoted or _names(text, sentence_starts=False) or _names(text, sentence_starts=True)
     kept = tuple(name for name in dict.fromkeys(names) if not words(name) <= ignore or name in quoted)

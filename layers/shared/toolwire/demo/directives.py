@@ -1,0 +1,136 @@
+"""What a user's message asks of the demo in so many words: `[demo call NAME {json}]`, `[demo error 429]`. Pure.
+
+`>>` behind a directive begins what the next turn does: `[demo call a {}] >> [demo call b {}]`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+#: The most calls that one turn makes.
+MOST_CALLS = 50
+
+_OPENS = "[demo "
+_SIMPLE = re.compile(r"\[demo ([a-z]+)(?: (\d{1,6}))?\]")
+_CALL = re.compile(r"\[demo call ([\w.:/-]{1,200})\s*")
+_CLOSES = re.compile(r"\s*\]")
+_NEXT = re.compile(r"\s*>>")
+#: The most places that are tried as a directive: a text of brackets must not take long.
+_MOST_TRIED = 1_000
+_JSON = json.JSONDecoder()
+
+
+@dataclass(frozen=True, slots=True)
+class AskedCall:
+    """One call that is asked for. `payload` is an object as it was written, or a text (`is_text`): what a tool with
+    free text gets, or the first parameter of another."""
+
+    name: str
+    payload: str
+    is_text: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Directives:
+    """Calls, faults and manners on demand; times in seconds."""
+
+    error: int | None = None
+    cut: bool = False
+    stall: float = 0.0
+    pace: float | None = None
+    length: bool = False
+    text: bool = False
+    count: int | None = None
+    interleave: bool = False
+    calls: tuple[AskedCall, ...] = ()
+
+
+def directives(text: str, turn: int = 0) -> Directives:
+    """What the text asks of this turn; 0 answers it. Unknown directives and numbers out of range are ordinary text.
+    Calls are made once; all the rest holds for every turn, unless the text tells turns apart."""
+    steps = _steps(text)
+    if len(steps) == 1:
+        return steps[0] if turn == 0 else replace(steps[0], calls=(), count=None)
+    return steps[turn] if turn < len(steps) else Directives()
+
+
+def without_directives(text: str) -> str:
+    """The rest of the text."""
+    kept: list[str] = []
+    position = 0
+    for start, end, _ in _placed(text):
+        kept.append(text[position:start])
+        step = _NEXT.match(text, end)
+        position = step.end() if step else end
+    return "".join([*kept, text[position:]]).strip()
+
+
+def end_of_directive(text: str, start: int) -> int | None:
+    """Where the directive that begins there ends; None where none does."""
+    found = _read(text, start)
+    return None if found is None else found[0]
+
+
+def _steps(text: str) -> list[Directives]:
+    """What each turn is asked for."""
+    steps = [Directives()]
+    for _, end, asked in _placed(text):
+        if isinstance(asked, AskedCall):
+            steps[-1] = replace(steps[-1], calls=(*steps[-1].calls, asked)[:MOST_CALLS])
+        else:
+            steps[-1] = replace(steps[-1], **asked)
+        if _NEXT.match(text, end):
+            steps.append(Directives())
+    return steps
+
+
+_Asked = AskedCall | dict[str, Any]
+
+
+def _placed(text: str) -> Iterator[tuple[int, int, _Asked]]:
+    """Each directive: where it begins and ends, and what it asks for."""
+    start, tried = text.find(_OPENS), 0
+    while start >= 0 and tried < _MOST_TRIED:
+        found = _read(text, start)
+        if found is not None:
+            yield start, *found
+        tried += 1
+        start = text.find(_OPENS, found[0] if found else start + 1)
+
+
+def _read(text: str, start: int) -> tuple[int, _Asked] | None:
+    if found := _SIMPLE.match(text, start):
+        asked = _simple(found[1], int(found[2]) if found[2] else None)
+        return None if asked is None else (found.end(), asked)
+    if not (found := _CALL.match(text, start)):
+        return None
+    end = found.end()
+    call = AskedCall(found[1], "{}")
+    if text[end : end + 1] in ("{", '"'):
+        try:
+            value, end = _JSON.raw_decode(text, end)
+        except (ValueError, RecursionError):
+            return None
+        is_text = isinstance(value, str)
+        call = AskedCall(found[1], value if is_text else text[found.end() : end], is_text)
+    closing = _CLOSES.match(text, end)
+    return (closing.end(), call) if closing else None
+
+
+def _simple(name: str, value: int | None) -> dict[str, Any] | None:
+    match name, value:
+        case "error", int(status) if 400 <= status <= 599:
+            return {"error": status}
+        case "cut" | "length" | "text" | "interleave", None:
+            return {name: True}
+        case "stall", int(seconds) if seconds <= 300:
+            return {"stall": float(seconds)}
+        case "slow", int(milliseconds) if milliseconds <= 10_000:
+            return {"pace": milliseconds / 1000}
+        case "calls", int(count) if 1 <= count <= MOST_CALLS:
+            return {"count": count}
+    return None
