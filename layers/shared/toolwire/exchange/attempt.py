@@ -21,6 +21,7 @@ from toolwire.providers.profiles import Profile
 from toolwire.rewrite.deferred_tools import with_found_tools
 from toolwire.rewrite.foreign_parts import check_server_tools, without_server_tool_items
 from toolwire.rewrite.history import check_results, without_silent_turns
+from toolwire.rewrite.prompt_cache import with_cache_marks
 from toolwire.rewrite.property_names import Names, with_replaced_names
 from toolwire.rewrite.tool_names import wire_name
 from toolwire.rewrite.unread_members import unread_members
@@ -158,8 +159,9 @@ def prepare_attempt(
     names: Names = {}
     if not same_dialect:
         check_server_tools(request, target)
-        warnings.add(*unread_members(request, provider.carried_members))
-        given = with_found_tools(without_server_tool_items(request, warnings))
+        warnings.add(*unread_members(request))
+        given = with_cache_marks(request, provider.cache_form(target, profile), warnings)
+        given = with_found_tools(without_server_tool_items(given, warnings))
         names = _parameter_names(request, provider.schemas)
         given = with_replaced_names(given, {tool: {own: it for it, own in of.items()} for tool, of in names.items()})
     shares_state = provider.shares_state(client.door.dialect, target.known_as)

@@ -20,6 +20,7 @@ MESSAGES = {
     "beta_left_out": "The host has no beta `{}` and would refuse the request: it was left out.",
     "betas_refused": "The host has not all of the betas that were named: the request was sent once more without any.",
     "answer_not_kept": "The answer and its input are too large to be kept: no request can continue from it.",
+    "cache_marks_cut": "The provider takes four marks for the prompt cache: the earlier ones were left out.",
     "contains_tool_calls": "The response contains tool calls. Execute the tools and send their results to continue.",
     "custom_tool_arguments_dropped": "The model gave a custom tool more than its one text; the rest was left out.",
     "custom_tool_as_function": "The provider has no custom tools: one was sent as a function with one string.",

@@ -11,7 +11,8 @@ How to add a wire:
 Nothing else in the gateway changes: the configuration takes the wire's name, and every door can use it at once. What a
 wire needs beside that is behind `Provider`, as members with a default: `framing`, if answers are no Server-Sent Events;
 `sign`, if the credential depends on the whole request; `schemas`, if it does not take every tool's parameters; `lanes`,
-if a door speaks it, too; `count_request`, if its hosts count tokens; `compaction_request`, if they shorten histories.
+if a door speaks it, too; `cache_form`, if it can be told what to keep in a prompt cache; `count_request`, if its hosts
+count tokens; `compaction_request`, if they shorten histories.
 
 A host that speaks a wire we have is no code at all: a row in `hosts.py`, and one in `profiles.py` if it deviates.
 """
@@ -36,6 +37,7 @@ from toolwire.providers.profiles import PROFILES, Profile, profile_for_model
 if TYPE_CHECKING:
     from toolwire.providers.sent_tools import SentTool
     from toolwire.providers.token_count import Count
+    from toolwire.rewrite.prompt_cache import CacheForm
     from toolwire.schema.dialects import SchemaDialect
 
 
@@ -65,8 +67,6 @@ class Provider(Protocol):
     judges_results: bool = False
     #: Whether hosts of this wire serve models that write calls as text: see `Profile.recovers_text_calls`.
     may_write_calls_as_text: bool = False
-    #: Members of messages, parts and tools that the writer knows though the neutral model does not.
-    carried_members: frozenset[str] = frozenset()
     #: How the headers of its answers begin that a client of the same API is shown.
     shown_headers: tuple[str, ...] = ()
     #: A model that stands for any of the wire's, where only a model's name tells what it takes.
@@ -99,6 +99,10 @@ class Provider(Protocol):
         """Whether clients that speak `dialect` hold the signatures of this model as it made them, and bring them back
         so. Where not, a signature is shown with a mark of its origin. The default: in a lane."""
         return dialect in self.lanes
+
+    def cache_form(self, target: Target, profile: Profile) -> CacheForm | None:  # noqa: ARG002
+        """How the model's prompt cache is told where a prefix ends; None where it is not."""
+        return None
 
     def refuses_betas(self, target: Target) -> bool:  # noqa: ARG002
         """Whether the host refuses a whole request for a beta that it has not: it is sent once more without any."""

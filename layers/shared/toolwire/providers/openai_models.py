@@ -31,6 +31,8 @@ class Family:
     can_rest: bool = False
     #: Whether OpenAI serves it, or serves it with tools, by the Responses wire only.
     needs_responses: bool = False
+    #: Whether its prompt cache can be told where a prefix ends.
+    cache_breakpoints: bool = False
 
 
 _LOW_TO_HIGH = ("low", "medium", "high")
@@ -55,7 +57,7 @@ FAMILIES = (
     Family(rf"gpt-5\.[23]{_CODEX}", _TO_XHIGH, reasons=True, by_default=False, can_rest=True, needs_responses=True),
     Family(r"gpt-5\.[23](\D.*)?", _TO_XHIGH, reasons=True, by_default=False, can_rest=True),
     Family(r"gpt-5\.[45](\D.*)?", _TO_XHIGH, reasons=True, by_default=False, can_rest=True, needs_responses=True),
-    Family(r"gpt-(5\.\d|[6-9]).*", reasons=True, can_rest=True, needs_responses=True),
+    Family(r"gpt-(5\.\d|[6-9]).*", reasons=True, can_rest=True, needs_responses=True, cache_breakpoints=True),
     Family(r"gpt-5.*", _MINIMAL_TO_HIGH, reasons=True),
     Family(r"(codex-|computer-use-preview).*", reasons=True, needs_responses=True),
     Family(r"gpt-oss.*", _LOW_TO_HIGH, can_rest=True),

@@ -67,6 +67,9 @@ class Profile:
     #: Whether the host has the Responses API beside Chat Completions: clients of the former are always served by it,
     #: others where the model needs it (`openai_models.py`).
     has_responses: bool = False
+    #: How marks for the prompt cache are taken: OpenAI's, by models that have them, or Anthropic's in parts.
+    cache_breakpoints: bool = False
+    cache_control: bool = False
     #: Whether the host's Responses API takes an output that answers no call, as Codex sends them.
     unasked_outputs: bool = False
     #: Whether tool calls that models wrote as text become calls (`stream/text_calls`), unless a request says no.
@@ -94,11 +97,13 @@ PROFILES: dict[str, Profile] = {
             reasoning_back=None,
             has_responses=True,
             unasked_outputs=True,
+            cache_breakpoints=True,
             recovers_text_calls=False,
         ),
         Profile(
             "azure",
             unasked_outputs=True,
+            cache_breakpoints=True,
             placeholders=False,
             recovers_text_calls=False,
             call_id=r"[A-Za-z0-9_-]{1,40}",
@@ -148,7 +153,7 @@ PROFILES: dict[str, Profile] = {
             reasoning_back="reasoning",
         ),
         Profile("xai", tools=128),
-        Profile("openrouter", efforts=EFFORTS, reasoning_back="reasoning", yields_state=True),
+        Profile("openrouter", efforts=EFFORTS, reasoning_back="reasoning", yields_state=True, cache_control=True),
         Profile(
             "gemini-compat", efforts=EFFORTS[:5], reasoning_back=None, yields_state=True, recovers_text_calls=False
         ),

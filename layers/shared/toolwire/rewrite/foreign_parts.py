@@ -14,6 +14,7 @@ from toolwire.model.request import ChatRequest, Message, OpaquePart, Part, Reaso
 from toolwire.model.settings import Target
 from toolwire.model.source import raw_in
 from toolwire.model.warnings import Warnings
+from toolwire.rewrite.prompt_cache import marks_of
 from toolwire.wire.member_names import NOTHING_ASKED
 from toolwire.wire.server_tools import is_server_tool_part, is_toolset
 
@@ -128,7 +129,8 @@ def _no_tool_left(target: Target) -> RequestError:
 
 def without_dialect(request: ChatRequest, dialect: str) -> ChatRequest:
     """The request as a writer of `dialect` may take it: where the client speaks another one, without its bytes and the
-    members that only it has words for. A custom tool keeps its definition, which is all there is of it."""
+    members that only it has words for; marks for the prompt cache are the wire's by now. A custom tool keeps its
+    definition, which is all there is of it."""
     if request.fields is None or request.fields.dialect == dialect:
         return request
     messages = (replace(message, parts=tuple(map(_plain, message.parts)), extra=()) for message in request.messages)
@@ -138,8 +140,8 @@ def without_dialect(request: ChatRequest, dialect: str) -> ChatRequest:
 
 def _plain(part: Any) -> Any:
     if type(part) is ToolResultPart:
-        return replace(part, content=tuple(map(_plain, part.content)), extra=())
-    return replace(part, extra=())
+        return replace(part, content=tuple(map(_plain, part.content)), extra=marks_of(part.extra))
+    return replace(part, extra=marks_of(part.extra))
 
 
 def without_server_tools(request: ChatRequest, dialect: str, target: Target, warnings: Warnings) -> ChatRequest:

@@ -11,6 +11,7 @@ from itertools import chain
 
 from toolwire.model.request import ChatRequest, Part, ToolResultPart
 from toolwire.model.warnings import named_warning
+from toolwire.rewrite.prompt_cache import MARKS
 from toolwire.wire.json import raw_members
 from toolwire.wire.member_names import MEMBER_NAMES, NOTHING_ASKED, MemberNames
 
@@ -24,16 +25,16 @@ _ABOUT_KEEPING = frozenset({"store", "previous_response_id"})
 _MOST_NAMES = 16
 
 
-def unread_members(request: ChatRequest, carried: frozenset[str]) -> list[str]:
-    """The warning codes, one for each name, at most 16. `carried`: names of nested members that the provider's writer
-    sends. Skips what `request.dialect_fields` names: `check_fields` handles those."""
+def unread_members(request: ChatRequest) -> list[str]:
+    """The warning codes, one for each name, at most 16. Skips what `request.dialect_fields` names: `check_fields`
+    handles those; and marks for the prompt cache: `with_cache_marks` does."""
     fields = request.fields
     names = MEMBER_NAMES.get(fields.dialect) if fields is not None else None
     if fields is None or names is None:
         return []
     told = frozenset(request.dialect_fields) | (_ABOUT_KEEPING if request.kept is not None else frozenset())
     top = _top(dict(fields.members), names, told)
-    nested = (_nested(name, names) for name in _extra_names(request) if name not in carried)
+    nested = (_nested(name, names) for name in _extra_names(request) if name not in MARKS)
     codes = dict.fromkeys(code for code in chain(top, nested) if code)
     return list(codes)[:_MOST_NAMES]
 

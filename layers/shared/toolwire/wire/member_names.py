@@ -47,7 +47,7 @@ MEMBER_NAMES: dict[str, MemberNames] = {
             " reasoning_effort functions function_call"
         ),
         documented=_names(
-            "audio logit_bias logprobs metadata modalities moderation prediction"
+            "audio cache_control logit_bias logprobs metadata modalities moderation prediction"
             " prompt_cache_key prompt_cache_options prompt_cache_retention safety_identifier service_tier store"
             " top_logprobs user verbosity web_search_options"
         ),

@@ -37,7 +37,7 @@ from toolwire.wire import openai_chat as wire
 
 #: Fields that mean something only to Chat Completions hosts: carried in the lane, reported or refused elsewhere.
 _DIALECT_FIELDS = (
-    "audio", "logit_bias", "logprobs", "modalities", "moderation", "prediction",
+    "audio", "cache_control", "logit_bias", "logprobs", "modalities", "moderation", "prediction",
     "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "safety_identifier", "service_tier", "store",
     "metadata", "top_logprobs", "user", "verbosity", "web_search_options",
 )  # fmt: skip

@@ -6,6 +6,7 @@ the API.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import is_
 
@@ -38,6 +39,7 @@ from toolwire.providers.turns import (
     without_leading_instructions,
 )
 from toolwire.rewrite.content import ContentRules, Refusal, not_of_type, of_this_role, only_bytes, written_out
+from toolwire.rewrite.prompt_cache import marks_of
 from toolwire.wire.anthropic_messages import DIALECT
 from toolwire.wire.json import dump, write_array, write_object
 
@@ -165,7 +167,7 @@ class _Writer:
         return self._turns.end(_text(NO_TEXT), self.warnings)
 
     def _extra(self, node: Message | ToolCallPart | ToolResultPart) -> Members:
-        return node.extra if self._keeps_extra else ()
+        return node.extra if self._keeps_extra else marks_of(node.extra)
 
     def _add_system(self, message: Message) -> None:
         """Where it stands: as a system message in families that have them, which they take behind a user's turn only;
@@ -176,7 +178,8 @@ class _Writer:
         if self._family.system_messages and self._turns.last_role not in (None, "assistant"):
             self._turns.open("system").blocks += blocks
             return
-        self._turns.open("user").blocks.append(_text(marked_instructions(message)))
+        marks = [mark for part in message.parts for mark in marks_of(part.extra)]
+        self._turns.open("user").blocks.append(_text(marked_instructions(message), marks[-1:]))
         self.warnings.add("system_message_in_user_turn")
 
     def _add_assistant(self, message: Message) -> None:
@@ -217,9 +220,9 @@ def _block(part: Part) -> bytes | None:
         return raw
     match part:
         case TextPart() | RefusalPart():
-            return _text(part.text) if part.text.strip() else None
+            return _text(part.text, marks_of(part.extra)) if part.text.strip() else None
         case ImagePart():
-            return write_object([("type", b'"image"'), ("source", _image(part))])
+            return write_object([("type", b'"image"'), ("source", _image(part)), *marks_of(part.extra)])
         case FilePart():
             return _document(part)
         case ReasoningPart(text, signature):
@@ -232,8 +235,8 @@ def _block(part: Part) -> bytes | None:
             return None
 
 
-def _text(text: str) -> bytes:
-    return write_object([("type", b'"text"'), ("text", dump(text))])
+def _text(text: str, marks: Sequence[tuple[str, bytes]] = ()) -> bytes:
+    return write_object([("type", b'"text"'), ("text", dump(text)), *marks])
 
 
 def _image(part: ImagePart) -> bytes:
@@ -255,7 +258,7 @@ def _document(part: FilePart) -> bytes:
     members = [("type", b'"document"'), ("source", source)]
     members += [("title", dump(part.name))] if part.name else []
     members += [("context", dump(part.context))] if part.context else []
-    return write_object(members)
+    return write_object([*members, *marks_of(part.extra)])
 
 
 def _written(content: tuple[TextPart | ImagePart, ...]) -> bytes:

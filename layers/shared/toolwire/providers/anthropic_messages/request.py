@@ -36,6 +36,7 @@ from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields
 from toolwire.rewrite.history import with_legal_ids, with_results, with_user_last
+from toolwire.rewrite.prompt_cache import ON_BLOCKS, CacheForm
 from toolwire.rewrite.stops import with_stops
 from toolwire.rewrite.tool_names import with_wire_names
 from toolwire.wire.anthropic_messages import DIALECT
@@ -100,6 +101,9 @@ class AnthropicMessages(Provider):
             return prediction(target, members, own, key, warnings, stream=stream)
         url = url_of(target, "/v1/messages")
         return post_json(url, write_object(members), stream=stream, headers=(*own, *key))
+
+    def cache_form(self, target: Target, profile: Profile) -> CacheForm:  # noqa: ARG002
+        return ON_BLOCKS
 
     def refuses_betas(self, target: Target) -> bool:
         """Hosts other than Anthropic's own; which betas there are is between that one and its clients."""

@@ -11,6 +11,7 @@ from toolwire.model.settings import Target
 from toolwire.model.source import raw_in
 from toolwire.model.warnings import Warnings
 from toolwire.providers.anthropic_messages.models import Family
+from toolwire.rewrite.prompt_cache import marks_of
 from toolwire.schema.dialects import Adapted, SchemaDialect, adapted, within_strict_budget
 from toolwire.schema.strict import StrictBudget
 from toolwire.wire.anthropic_messages import DIALECT
@@ -75,7 +76,7 @@ def _tool(tool: Tool, schema: Adapted, family: Family, warnings: Warnings) -> by
         members.append(("strict", b"true"))
     elif schema.strict:
         warnings.add("not_supported:strict")
-    return write_object(members)
+    return write_object([*members, *marks_of(tool.extra)])
 
 
 def write_tool_choice(request: ChatRequest) -> bytes | None:

@@ -40,16 +40,14 @@ from toolwire.providers.turns import (
     without_leading_instructions,
 )
 from toolwire.rewrite.content import ContentRules, Refusal, not_of_type, of_this_role, only_bytes, written_out
+from toolwire.rewrite.prompt_cache import marks_of
 from toolwire.wire.bedrock_converse import DIALECT
-from toolwire.wire.json import dump, is_object, members, write_array, write_object
+from toolwire.wire.json import dump, members, write_array, write_object
 
 #: Media type -> the API's word for an image's format.
 _IMAGES = {
     "image/gif": "gif", "image/jpeg": "jpeg", "image/png": "png", "image/webp": "webp",
 }  # fmt: skip
-
-#: The member by which clients mark the end of a prefix that is worth keeping in the prompt cache.
-_CACHE_CONTROL = "cache_control"
 
 
 @dataclass(slots=True)
@@ -159,7 +157,7 @@ class _Writer:
 
     def blocks(self, message: Message) -> list[bytes]:
         """The blocks of everything but results, each with its cache point behind it."""
-        return [block for part in message.parts for block in (*self._block(part), *self._cache_point(part.extra))]
+        return [block for part in message.parts for block in (*self._block(part), *cache_point(part.extra))]
 
     def _needed_text(self, message: Message) -> list[bytes]:
         """The text that the API wants beside a document, where the client has written none."""
@@ -170,7 +168,8 @@ class _Writer:
     def _add_system(self, message: Message) -> None:
         """There is no such role inside a conversation: told in the user's turn, and marked."""
         if any(type(part) is TextPart and part.text.strip() for part in message.parts):
-            self.turns.open("user").blocks.append(_text(marked_instructions(message)))
+            points = [point for part in message.parts for point in cache_point(part.extra)]
+            self.turns.open("user").blocks += (_text(marked_instructions(message)), *points[-1:])
             self.warnings.add("system_message_in_user_turn")
 
     def _add_assistant(self, message: Message) -> None:
@@ -182,7 +181,7 @@ class _Writer:
 
     def _add_result(self, part: ToolResultPart) -> None:
         turn = self.turns.answer_to(part.tool_call_id)
-        turn.results += (self._result(part), *self._cache_point(part.extra))
+        turn.results += (self._result(part), *cache_point(part.extra))
         self.has_tool_blocks = True
 
     # ------------------------------------------------------------ blocks
@@ -229,21 +228,15 @@ class _Writer:
         ]
         return write_object([("toolResult", write_object(use))])
 
-    def _cache_point(self, extra: Members) -> list[bytes]:
-        """The block behind what a client has marked for the prompt cache."""
-        return cache_point(extra, self._family.cache_points, self.warnings)
 
-
-def cache_point(extra: Members, is_known: bool, warnings: Warnings) -> list[bytes]:
-    """The cache point that a node's own members ask for: none, or one. A warning where the model has none."""
-    marked = dict(extra).get(_CACHE_CONTROL, b"null")
-    if marked == b"null":
+def cache_point(extra: Members) -> list[bytes]:
+    """The block behind what is marked for the prompt cache: none, or one."""
+    marks = marks_of(extra)
+    if not marks:
         return []
-    if not is_known:
-        warnings.add(f"not_supported:{_CACHE_CONTROL}")
-        return []
+    ttl = members(marks[0][1]).get("ttl")
     point: list[tuple[str, bytes]] = [("type", b'"default"')]
-    if is_object(marked) and (ttl := members(marked).get("ttl")) in (b'"5m"', b'"1h"'):
+    if ttl in (b'"5m"', b'"1h"'):
         point.append(("ttl", ttl))
     return [write_object([("cachePoint", write_object(point))])]
 

@@ -34,6 +34,7 @@ from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields
 from toolwire.rewrite.history import with_legal_ids, with_results, with_user_last
+from toolwire.rewrite.prompt_cache import ON_BLOCKS, CacheForm
 from toolwire.rewrite.stops import with_stops
 from toolwire.rewrite.tool_names import WIRE_NAME, with_wire_names
 from toolwire.wire import anthropic_messages
@@ -58,7 +59,6 @@ class BedrockConverse(Provider):
     dialect = DIALECT
     tool_name = WIRE_NAME
     schemas = SCHEMAS
-    carried_members = frozenset({"cache_control"})
     any_model = "anthropic.claude"
 
     def build_request(
@@ -75,6 +75,10 @@ class BedrockConverse(Provider):
         """Claude's signatures hold wherever Claude is served, Anthropic says: clients of its own API have them as they
         are. https://platform.claude.com/docs/en/build-with-claude/extended-thinking"""
         return dialect == anthropic_messages.DIALECT and re.search("claude", model.lower()) is not None
+
+    def cache_form(self, target: Target, profile: Profile) -> CacheForm | None:  # noqa: ARG002
+        family = family_of(target.known_as)
+        return replace(ON_BLOCKS, tools=family.cache_points_in_tools) if family.cache_points else None
 
     def framing(self, content_type: str, start: bytes, *, asked: bool) -> Framing | None:
         return framing_of(content_type) or super().framing(content_type, start, asked=asked)

@@ -93,7 +93,7 @@ def _entries(
     warnings.add(*schema.warnings)
     return [
         _spec(tool, schema, family, warnings),
-        *cache_point(tool.extra, family.cache_points_in_tools, warnings),
+        *cache_point(tool.extra),
     ]
 
 

@@ -196,11 +196,13 @@ def _file(part: FilePart) -> bytes:
     """A file by its bytes or its id at OpenAI; a recording by its bytes and its format."""
     if part.data is not None and is_audio(part):
         _, _, audio_format = (part.media_type or "").partition("/")
-        return dump({"type": "input_audio", "input_audio": {"data": part.data, "format": audio_format}})
+        shown: dict[str, object] = {"data": part.data, "format": audio_format}
+        return write_object([("type", b'"input_audio"'), ("input_audio", dump(shown)), *part.extra])
     if part.data is None:
-        return dump({"type": "file", "file": {"file_id": part.file_id}})
-    named = {"filename": file_name(part.name, part.media_type), "file_data": data_url(part.media_type, part.data)}
-    return dump({"type": "file", "file": named})
+        shown = {"file_id": part.file_id}
+    else:
+        shown = {"filename": file_name(part.name, part.media_type), "file_data": data_url(part.media_type, part.data)}
+    return write_object([("type", b'"file"'), ("file", dump(shown)), *part.extra])
 
 
 def _tool_call(call: ToolCallPart) -> bytes:

@@ -19,6 +19,7 @@ from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.address import key_headers, url_of
 from toolwire.providers.asked import NOTHING_ASKED, Asked
+from toolwire.providers.openai_cache import openai_cache_form
 from toolwire.providers.openai_chat.answer import ChatDecoder
 from toolwire.providers.openai_chat.errors import error_from_body
 from toolwire.providers.openai_chat.messages import (
@@ -38,6 +39,7 @@ from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields, without_dialect, without_server_tools
 from toolwire.rewrite.history import with_legal_ids, with_results, with_user_last, without_silent_turns
+from toolwire.rewrite.prompt_cache import CacheForm
 from toolwire.rewrite.stops import with_stops
 from toolwire.rewrite.tool_names import WIRE_NAME, with_wire_names
 from toolwire.wire.json import dump, members, write_array, write_object
@@ -83,6 +85,9 @@ class OpenAIChat(Provider):
         body = write_object(_members(request, target, profile, warnings))
         key = key_headers(target.provider, credential, "authorization")
         return post_json(url_of(target, "/chat/completions"), body, stream=request.stream, headers=key), warnings
+
+    def cache_form(self, target: Target, profile: Profile) -> CacheForm | None:
+        return openai_cache_form(target, profile)
 
     def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
         return ChatDecoder(asked)

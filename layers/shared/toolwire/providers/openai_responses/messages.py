@@ -27,15 +27,13 @@ from toolwire.model.request import (
 from toolwire.model.source import Members, raw_in
 from toolwire.model.warnings import Warnings
 from toolwire.rewrite.content import ContentRules, Refusal, is_audio, not_of_type, of_this_role, only_bytes
+from toolwire.rewrite.prompt_cache import marks_of
 from toolwire.wire import openai_chat
 from toolwire.wire.json import dump, write_array, write_object
 from toolwire.wire.openai_client_tools import CALLS, ITEM, call_members, output_members
 from toolwire.wire.openai_responses import DIALECT, flat_name
 
 _SYSTEM = ("system", "developer")
-
-#: Members of a part that mean the same in both of OpenAI's APIs; what else a part holds is its own dialect's.
-SHARED_MEMBERS = frozenset({"prompt_cache_breakpoint"})
 
 
 @dataclass(slots=True)
@@ -224,13 +222,9 @@ def _said_part(part: TextPart | RefusalPart) -> bytes:
 
 def _content(parts: Sequence[Part], path: str) -> bytes:
     """A plain string where there is only text."""
-    if all(type(part) is TextPart and part.source is None and not _shared(part) for part in parts):
+    if all(type(part) is TextPart and part.source is None and not marks_of(part.extra) for part in parts):
         return dump(_text(parts))
     return write_array(_part(part, f"{path}[{number}]") for number, part in enumerate(parts))
-
-
-def _shared(part: TextPart | ImagePart | FilePart) -> Members:
-    return tuple(pair for pair in part.extra if pair[0] in SHARED_MEMBERS)
 
 
 def _part(part: Part, path: str) -> bytes:
@@ -239,11 +233,11 @@ def _part(part: Part, path: str) -> bytes:
         return raw
     match part:
         case TextPart():
-            return write_object([("type", b'"input_text"'), ("text", dump(part.text)), *_shared(part)])
+            return write_object([("type", b'"input_text"'), ("text", dump(part.text)), *marks_of(part.extra)])
         case ImagePart():
             url = part.url or data_url(part.media_type or "image/png", part.data or "")
             shown = [("type", b'"input_image"'), ("image_url", dump(url)), ("detail", dump(part.detail or "auto"))]
-            return write_object([*shown, *_shared(part)])
+            return write_object([*shown, *marks_of(part.extra)])
         case OpaquePart(dialect=dialect) if dialect == DIALECT:
             return part.raw
         case FilePart():
@@ -262,7 +256,7 @@ def _file(part: FilePart) -> bytes:
         url = data_url(part.media_type, part.data or "")
         named = {"filename": file_name(part.name, part.media_type), "file_data": url}
     members = [(name, dump(value)) for name, value in named.items()]
-    return write_object([("type", b'"input_file"'), *members, *_shared(part)])
+    return write_object([("type", b'"input_file"'), *members, *marks_of(part.extra)])
 
 
 def _refusal(part: ImagePart | FilePart, role: Role) -> Refusal | None:

@@ -20,10 +20,11 @@ from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.address import below, key_headers, url_of
 from toolwire.providers.asked import NOTHING_ASKED, Asked
+from toolwire.providers.openai_cache import openai_cache_form
 from toolwire.providers.openai_models import EFFORTS, Family, family_of
 from toolwire.providers.openai_responses.answer import ResponsesDecoder
 from toolwire.providers.openai_responses.errors import error_from_body
-from toolwire.providers.openai_responses.messages import CONTENT, SHARED_MEMBERS, write_input
+from toolwire.providers.openai_responses.messages import CONTENT, write_input
 from toolwire.providers.openai_responses.tools import write_tool_choice, write_tools
 from toolwire.providers.openai_tools import SCHEMAS, check_tools, only_allowed, with_known_schemas, without_idle_choice
 from toolwire.providers.profiles import Profile
@@ -33,6 +34,7 @@ from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields, without_server_tools, without_unsigned_reasoning
 from toolwire.rewrite.history import with_legal_ids, with_results
+from toolwire.rewrite.prompt_cache import AS_GIVEN, CacheForm
 from toolwire.rewrite.tool_names import with_wire_names
 from toolwire.wire import openai_chat
 from toolwire.wire.json import dump, members, write_object
@@ -88,7 +90,6 @@ class OpenAIResponses(Provider):
     lanes = frozenset({DIALECT})
     judges_results = True
     may_write_calls_as_text = True
-    carried_members = SHARED_MEMBERS
 
     def build_request(
         self, request: ChatRequest, target: Target, profile: Profile, credential: str | None
@@ -103,6 +104,9 @@ class OpenAIResponses(Provider):
         key = key_headers(target.provider, credential, "authorization")
         headers = (*(request.headers if fields is not None else ()), *key)
         return post_json(url_of(target, "/responses"), body, stream=request.stream, headers=headers), warnings
+
+    def cache_form(self, target: Target, profile: Profile) -> CacheForm:
+        return openai_cache_form(target, profile) or AS_GIVEN
 
     def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
         return ResponsesDecoder(asked)
