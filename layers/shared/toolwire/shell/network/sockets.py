@@ -1,11 +1,10 @@
-"""Sockets towards the providers: a network backend for httpcore that flushes before it blocks and keeps deadlines.
+"""Sockets towards the providers, which flush before they block and keep deadlines.
 
-httpcore asks its stream to read only when it needs bytes. So the moment before a read would block is the moment when
-everything that has arrived is translated: the client's `Output` is told then, flushes, and waits for us, because it
-also knows when the client wants a keep-alive and whether it is still there. Sockets never block by themselves.
+A connection reads only when bytes are needed. So the moment before a read would block is the moment when everything
+that has arrived is translated: the client's `Output` is told then, flushes, and waits for us, because it also knows
+when the client wants a keep-alive and whether it is still there. Sockets never block by themselves.
 
 Everything that belongs to one attempt to send a request (its deadlines, whether an answer has begun) is an `Attempt`.
-It travels as the request's timeouts, which httpcore hands to its backend as they are.
 """
 
 from __future__ import annotations
@@ -15,15 +14,12 @@ import os
 import select
 import socket
 import ssl
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import httpcore
-
 from toolwire.model.settings import TimeLimits
-from toolwire.shell.network.chunk_joiner import ChunkJoiner
 from toolwire.shell.serve.output import current_output
 
 Phase = Literal["connect", "send", "first_byte", "idle"]
@@ -66,7 +62,15 @@ class Timeouts:
         )
 
 
-class StaleConnection(httpcore.ReadError):
+class ConnectError(Exception):
+    """There is no connection. The text says why, in words that hold no secret."""
+
+
+class LostError(Exception):
+    """The connection ended before the answer did."""
+
+
+class StaleConnection(LostError):
     """A connection from the pool ended before any byte of an answer: its host had closed it while it was idle."""
 
 
@@ -74,28 +78,21 @@ class Attempt:
     """One attempt to send a request and read its answer."""
 
     __slots__ = (
-        "_by", "_now", "_timeouts", "answered", "ended", "expires", "fresh", "head_read", "phase", "streams",
-        "while_waiting",
+        "_by", "_now", "_timeouts", "answered", "expires", "head_read", "phase", "streams", "while_waiting",
     )  # fmt: skip
 
-    def __init__(
-        self, timeouts: Timeouts, expires: float, now: Callable[[], float], *, streams: bool, fresh: bool = False
-    ) -> None:
+    def __init__(self, timeouts: Timeouts, expires: float, now: Callable[[], float], *, streams: bool) -> None:
         self._timeouts = timeouts
         self._now = now
         self._by = 0.0
         self.expires = expires
         #: The answer is a stream: its head is due before its tokens are.
         self.streams = streams
-        #: Only a new connection will do.
-        self.fresh = fresh
         #: What the upstream is or was waited for, for the message of a timeout.
         self.phase: Phase | None = None
         #: A byte of the answer has arrived.
         self.answered = False
         self.head_read = False
-        #: The upstream has closed its side.
-        self.ended = False
         #: Called once, when the request is sent and nothing of the answer is there yet.
         self.while_waiting: Callable[[], None] | None = None
 
@@ -153,29 +150,33 @@ class Attempt:
         }[self.phase]
 
 
-class Stream(httpcore.NetworkStream):
-    """One connection. Its methods take an `Attempt` where httpcore says `timeout`, and raise httpcore's errors,
-    TimeoutError at a deadline, and what `Output.before_block` raises (ClientGone)."""
+#: Bytes that one read takes.
+_READ_BYTES = 64 << 10
+#: Bytes of a body that are put behind its head, so that they leave in one write. More is not worth the copy.
+_TOGETHER_BYTES = 128 << 10
+
+
+class Stream:
+    """One connection. Its methods raise TimeoutError at a deadline, and what `Output.before_block` raises
+    (ClientGone)."""
 
     def __init__(self, sock: socket.socket) -> None:
         sock.setblocking(False)
         self._sock = sock
+        self._is_tls = isinstance(sock, ssl.SSLSocket)
         self._received = False
-        self._joiner = ChunkJoiner()
+        self._asked = False
 
-    def read(self, max_bytes: int, timeout: object = None) -> bytes:
-        attempt = _attempt(timeout)
-        while data := self._receive(max_bytes, attempt):
-            if joined := self._joiner.feed(data):
-                return joined
-        return b""
-
-    def _receive(self, max_bytes: int, attempt: Attempt) -> bytes:
+    def read(self, attempt: Attempt) -> bytes:
+        """What has come, at least a byte; nothing at the connection's end. Raises LostError."""
         attempt.check_total()
+        if self._asked:  # no host has answered by now
+            self._asked = False
+            attempt.wait(self._sock, select.POLLIN, attempt.until("first_byte"))
         while True:
             events = select.POLLIN
             try:
-                data = self._sock.recv(max_bytes)
+                data = self._sock.recv(_READ_BYTES)
             except (BlockingIOError, ssl.SSLWantReadError):
                 pass
             except ssl.SSLWantWriteError:  # a TLS key update has to be answered first
@@ -187,8 +188,7 @@ class Stream(httpcore.NetworkStream):
             attempt.wait(self._sock, events, attempt.until("idle" if attempt.head_read else "first_byte"))
         if data:
             attempt.answered = self._received = True
-            return data + self._more(max_bytes - len(data)) if isinstance(self._sock, ssl.SSLSocket) else data
-        attempt.ended = True
+            return data + self._more(_READ_BYTES - len(data)) if self._is_tls else data
         if self._stale(attempt):
             raise self._lost(attempt)
         return b""
@@ -203,15 +203,19 @@ class Stream(httpcore.NetworkStream):
                 room -= len(piece)
         return b"".join(pieces)
 
-    def write(self, buffer: bytes, timeout: object = None) -> None:
-        if not buffer:
-            return
-        attempt = _attempt(timeout)
-        if attempt.fresh and self._received:
-            raise StaleConnection("a new connection was asked for")
-        self._joiner.expect_head()
+    def write(self, head: bytes, body: bytes, attempt: Attempt) -> None:
+        """Sends a request, in one write where it is not large. A connection that is lost tells the next read: a server
+        may refuse a request, in words, before it has read it all."""
+        self._asked = True
         deadline = attempt.until("send")
-        rest = memoryview(buffer)
+        together = head + body[:_TOGETHER_BYTES]
+        with suppress(LostError):
+            self._send(together, attempt, deadline)
+            if len(body) > _TOGETHER_BYTES:
+                self._send(memoryview(body)[_TOGETHER_BYTES:], attempt, deadline)
+
+    def _send(self, data: bytes | memoryview, attempt: Attempt, deadline: float) -> None:
+        rest = memoryview(data)
         while rest:
             events = select.POLLOUT
             try:
@@ -222,25 +226,21 @@ class Stream(httpcore.NetworkStream):
             except (BlockingIOError, ssl.SSLWantWriteError):
                 pass
             except OSError as error:
-                # httpcore goes on to read: a server may refuse a request, in words, before it has read it all.
-                raise httpcore.WriteError("the connection was lost") from error
+                raise LostError from error
             attempt.wait(self._sock, events, deadline)
 
     def close(self) -> None:
+        """Ends the connection."""
         self._sock.close()
 
-    def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: object = None
-    ) -> httpcore.NetworkStream:
-        attempt = _attempt(timeout)
+    def start_tls(self, context: ssl.SSLContext, host: str, attempt: Attempt) -> Stream:
+        """The same connection under TLS. Raises ConnectError, and closes it then."""
         deadline = attempt.until("connect")
         try:
-            wrapped = ssl_context.wrap_socket(
-                self._sock, server_hostname=server_hostname, do_handshake_on_connect=False
-            )
+            wrapped = context.wrap_socket(self._sock, server_hostname=host, do_handshake_on_connect=False)
         except (OSError, ValueError) as error:
             self.close()
-            raise httpcore.ConnectError(f"TLS failed: {_reason(error)}") from error
+            raise ConnectError(f"TLS failed: {_reason(error)}") from error
         try:
             _shake_hands(wrapped, attempt, deadline)
         except BaseException:
@@ -248,61 +248,44 @@ class Stream(httpcore.NetworkStream):
             raise
         return Stream(wrapped)
 
-    def get_extra_info(self, info: str) -> Any:
-        if info == "socket":
-            return self._sock
-        if info == "is_readable":  # asked of an idle connection: readable means that it is of no use
-            if self._sock.fileno() < 0 or self._joiner.overrun:
-                return True
-            poll = select.poll()
-            poll.register(self._sock, select.POLLIN)
-            return bool(poll.poll(0))
-        return None
+    @property
+    def is_usable(self) -> bool:
+        """Whether an idle connection can take a request: nothing has come, not even its end."""
+        try:
+            # Past TLS, which would take the bytes for a record.
+            socket.socket.recv(self._sock, 1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return True
+        except OSError:
+            pass
+        return False
 
     def _stale(self, attempt: Attempt) -> bool:
         """It served before, and this time it ended before it said a word."""
         return self._received and not attempt.answered
 
-    def _lost(self, attempt: Attempt) -> httpcore.ReadError:
-        kind = StaleConnection if self._stale(attempt) else httpcore.ReadError
-        return kind("the connection was lost")
+    def _lost(self, attempt: Attempt) -> LostError:
+        return StaleConnection() if self._stale(attempt) else LostError()
 
 
-class Backend(httpcore.NetworkBackend):
-    """Opens `Stream`s."""
-
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: object = None,
-        local_address: str | None = None,  # noqa: ARG002 (httpcore's signature; `Upstream` sets neither)
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,  # noqa: ARG002
-    ) -> httpcore.NetworkStream:
-        """Try the host's addresses in order, each for its share of the time that is left."""
-        attempt = _attempt(timeout)
-        deadline = attempt.until("connect")
+def connect(host: str, port: int, attempt: Attempt) -> Stream:
+    """Tries the host's addresses in order, each for its share of the time that is left. Raises ConnectError and
+    TimeoutError."""
+    deadline = attempt.until("connect")
+    try:
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise ConnectError("its name could not be resolved") from error
+    failure: OSError = OSError("no address")
+    for tried, (family, kind, protocol, _, address) in enumerate(addresses):
         try:
-            addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        except (OSError, UnicodeError) as error:
-            raise httpcore.ConnectError("its name could not be resolved") from error
-        failure: OSError = OSError("no address")
-        for tried, (family, kind, protocol, _, address) in enumerate(addresses):
-            try:
-                share = attempt.share(deadline, len(addresses) - tried)
-                return Stream(_connected(socket.socket(family, kind, protocol), address, attempt, share))
-            except OSError as error:
-                failure = error
-        if isinstance(failure, TimeoutError):
-            raise failure
-        raise httpcore.ConnectError(_reason(failure)) from failure
-
-
-def _attempt(timeout: object) -> Attempt:
-    """The attempt that httpcore calls for. Anything else is a request that did not come through `Upstream`."""
-    if not isinstance(timeout, Attempt):
-        raise TypeError("the network backend takes its deadlines from an Attempt")
-    return timeout
+            share = attempt.share(deadline, len(addresses) - tried)
+            return Stream(_connected(socket.socket(family, kind, protocol), address, attempt, share))
+        except OSError as error:
+            failure = error
+    if isinstance(failure, TimeoutError):
+        raise failure
+    raise ConnectError(_reason(failure)) from failure
 
 
 def _connected(sock: socket.socket, address: Any, attempt: Attempt, deadline: float) -> socket.socket:
@@ -332,7 +315,7 @@ def _shake_hands(sock: ssl.SSLSocket, attempt: Attempt, deadline: float) -> None
         except ssl.SSLWantWriteError:
             events = select.POLLOUT
         except OSError as error:
-            raise httpcore.ConnectError(f"TLS failed: {_reason(error)}") from error
+            raise ConnectError(f"TLS failed: {_reason(error)}") from error
         attempt.wait(sock, events, deadline)
 
 

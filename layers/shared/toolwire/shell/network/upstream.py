@@ -1,8 +1,8 @@
 """HTTP to the providers: one request, one answer read as it comes.
 
-On top of httpcore (connections, pool, HTTP/1.1) this adds what a gateway needs: deadlines, one retry of a pooled
-connection that had died, an answer that is closed at once when its reader stops, and one border at which every
-transport's error becomes one of `model.errors`:
+Beneath it are connections that are kept (`pool`), their sockets and deadlines (`sockets`) and the parser of what comes
+(`answer_reader`). This adds one retry of a pooled connection that had died, an answer that is closed at once when its
+reader stops, and one border at which every transport's error becomes one of `model.errors`:
 
     UpstreamTimeout          a deadline passed; the message says which
     UpstreamError            code `upstream_unreachable`: no address, no connection, no TLS
@@ -16,16 +16,15 @@ No redirect is followed: a credential goes to its own host only. HTTPS_PROXY and
 
 from __future__ import annotations
 
-import logging
+import functools
 import os
+import re
 import ssl
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import cast
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
-
-import httpcore
 
 from toolwire.model.errors import (
     GatewayError,
@@ -37,19 +36,22 @@ from toolwire.model.errors import (
 )
 from toolwire.model.http import UpstreamRequest
 from toolwire.model.settings import TimeLimits
-from toolwire.shell.network.sockets import Attempt, Backend, StaleConnection, Timeouts
+from toolwire.shell.network.answer_reader import AnswerReader, NotHttpError
+from toolwire.shell.network.pool import Connection, Origin, Pool, Proxy
+from toolwire.shell.network.sockets import Attempt, ConnectError, LostError, StaleConnection, Timeouts
 from toolwire.shell.settings.configuration import SettingsError
-
-#: Seconds that an idle connection is kept. Providers and their load balancers close after 60 s and more, which is
-#: noticed; a NAT gateway forgets after 350 s, which is not.
-_KEEP_IDLE = 240.0
 
 #: Where hashed certificates may be beside OpenSSL's own directory: Fedora's family, Amazon Linux included.
 _HASHED_DIRECTORIES = ("/etc/pki/ca-trust/extracted/pem/directory-hash",)
 
 _USUAL = TimeLimits()
 
-_TRANSPORT_ERRORS = (TimeoutError, httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError)
+_TRANSPORT_ERRORS = (TimeoutError, ConnectError, LostError, NotHttpError)
+
+#: What a head may hold (RFC 9110, 5.1 and 5.5; RFC 9112, 3.2): a name, a value, what is asked for.
+_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_VALUE = re.compile(r"(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?")
+_TARGET = re.compile(r"[\x21-\x7e]+")
 
 
 class Upstream:
@@ -62,14 +64,12 @@ class Upstream:
         tls: ssl.SSLContext | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        # At DEBUG httpcore would log headers.
-        logging.getLogger("httpcore").setLevel(logging.WARNING)
         self._timeouts = timeouts or Timeouts()
         self._now = now
         tls = tls or tls_context()
-        self._direct = _pool(tls, None)
+        self._direct = Pool(tls)
         proxy = _https_proxy()
-        self._tunnels = _pool(tls, proxy) if proxy else None
+        self._tunnels = Pool(tls, proxy) if proxy else None
         self._unproxied = _unproxied()
 
     def send(
@@ -86,27 +86,29 @@ class Upstream:
         `while_waiting` is called once the request is sent, if the answer is not there at once. Raises the errors of
         this module.
         """
+        place, head = _place(request.url), _head(request)
         fresh, timeouts = False, self._timeouts
         if limits != _USUAL:
             timeouts = timeouts.within(limits)
             expires = min(expires, self._now() + (limits.total_seconds or expires))
+        pool = self._pool_for(place.origin)
         while True:
-            attempt = Attempt(timeouts, expires, self._now, streams=request.stream, fresh=fresh)
+            attempt = Attempt(timeouts, expires, self._now, streams=request.stream)
             attempt.while_waiting = while_waiting
-            message = _message(request, attempt)
-            host = _address(message.url)
             try:
-                response = self._pool_for(message.url).handle_request(message)
+                connection = pool.take(place.origin, attempt, fresh=fresh)
+                try:
+                    answer = connection.ask(head, request.body, attempt)
+                except BaseException:
+                    pool.discard(connection)
+                    raise
             except StaleConnection:
-                # What else is in the pool is as old. The second attempt refuses it.
-                fresh = True
+                fresh = True  # what else is in the pool is as old
                 continue
-            except httpcore.LocalProtocolError:
-                raise _unsendable() from None
             except _TRANSPORT_ERRORS as error:
-                raise _renamed(error, attempt, host) from None
+                raise _renamed(error, attempt, place.shown) from None
             attempt.head_read = True
-            return UpstreamResponse(response, attempt, host)
+            return UpstreamResponse(pool, connection, answer, attempt, place.shown)
 
     def close(self) -> None:
         """Close every connection."""
@@ -116,16 +118,16 @@ class Upstream:
     @property
     def open_connections(self) -> int:
         """How many connections there are, busy and idle."""
-        return sum(len(pool.connections) for pool in self._pools)
+        return sum(map(len, self._pools))
 
     @property
-    def _pools(self) -> list[httpcore.ConnectionPool]:
+    def _pools(self) -> list[Pool]:
         return [self._direct] if self._tunnels is None else [self._direct, self._tunnels]
 
-    def _pool_for(self, url: httpcore.URL) -> httpcore.ConnectionPool:
-        if self._tunnels is None or url.scheme != b"https":
+    def _pool_for(self, origin: Origin) -> Pool:
+        if self._tunnels is None or not origin.is_tls:
             return self._direct
-        host = "." + url.host.decode("ascii").lower()
+        host = "." + origin.host
         exempt = any(name == ".*" or host.endswith(name) for name in self._unproxied)
         return self._direct if exempt else self._tunnels
 
@@ -135,25 +137,31 @@ class UpstreamResponse:
     the end of the body closes the connection. A body that was read to its end, past the last event, leaves it for
     the next request."""
 
-    def __init__(self, response: httpcore.Response, attempt: Attempt, host: str) -> None:
-        self._response = response
+    def __init__(self, pool: Pool, connection: Connection, answer: AnswerReader, attempt: Attempt, host: str) -> None:
+        assert answer.status is not None
+        self._pool = pool
+        self._connection: Connection | None = connection
         self._attempt = attempt
         self._host = host
-        self.status = response.status
+        self.status = answer.status
         #: Names in lower case; repeated fields are joined with ", ".
-        self.headers = _joined(response.headers)
+        self.headers = answer.headers
 
     def chunks(self) -> Iterator[bytes]:
         """The body's bytes as they arrive. Raises the errors of this module."""
+        if (connection := self._connection) is None:
+            return
         coding = self.headers.get("content-encoding", "identity").strip().lower()
-        stream = cast("Iterable[bytes]", self._response.stream)
+        body = connection.body(self._attempt)
         try:
             if coding in ("", "identity"):
-                yield from stream
+                yield from body
             else:
                 from toolwire.shell.network.unpacking import unpacked  # for few hosts: no cold start's business
 
-                yield from unpacked(stream, coding)
+                yield from unpacked(body, coding)
+            self._connection = None
+            self._pool.release(connection)
         except _TRANSPORT_ERRORS as error:
             raise _renamed(error, self._attempt, self._host) from None
         finally:
@@ -177,8 +185,10 @@ class UpstreamResponse:
         self._attempt.hurry(seconds)
 
     def close(self) -> None:
-        """Give the connection back, or close it if the body was not read to its end. May be repeated."""
-        self._response.close()
+        """Close the connection if the body was not read to its end. May be repeated."""
+        if self._connection is not None:
+            connection, self._connection = self._connection, None
+            self._pool.discard(connection)
 
     def __enter__(self) -> UpstreamResponse:
         return self
@@ -202,7 +212,9 @@ def tls_context() -> ssl.SSLContext:
     for directory in (paths.capath, paths.openssl_capath, *_HASHED_DIRECTORIES):
         if directory and _is_hashed(directory):
             return ssl.create_default_context(capath=directory)
-    return httpcore.default_ssl_context()
+    import certifi  # the last resort: on no platform of ours
+
+    return ssl.create_default_context(cafile=certifi.where())
 
 
 def _is_hashed(directory: str) -> bool:
@@ -214,18 +226,7 @@ def _is_hashed(directory: str) -> bool:
         return False
 
 
-def _pool(tls: ssl.SSLContext, proxy: httpcore.Proxy | None) -> httpcore.ConnectionPool:
-    return httpcore.ConnectionPool(
-        ssl_context=tls,
-        proxy=proxy,
-        max_connections=None,
-        max_keepalive_connections=20,
-        keepalive_expiry=_KEEP_IDLE,
-        network_backend=Backend(),
-    )
-
-
-def _https_proxy() -> httpcore.Proxy | None:
+def _https_proxy() -> Proxy | None:
     """The proxy that HTTPS_PROXY names. A plain http upstream is a model server nearby and is never proxied.
 
     Raises SettingsError."""
@@ -234,13 +235,14 @@ def _https_proxy() -> httpcore.Proxy | None:
         return None
     try:
         parts = urlsplit(address)
-        host, port = (parts.hostname or "").encode("ascii"), parts.port
+        host, port = parts.hostname or "", parts.port
     except ValueError:
-        host, port = b"", None
-    if not host or parts.scheme != "http":
+        host, port = "", None
+    if not host or not host.isascii() or parts.scheme != "http":
         raise SettingsError("HTTPS_PROXY must be an http:// URL.")  # which may hold a password, so it is not quoted
-    auth = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
-    return httpcore.Proxy(httpcore.URL(scheme=b"http", host=host, port=port or 80, target=b"/"), auth=auth)
+    if not parts.username:
+        return Proxy(host, port or 80)
+    return Proxy.with_password(host, port or 80, unquote(parts.username), unquote(parts.password or ""))
 
 
 def _unproxied() -> tuple[str, ...]:
@@ -249,38 +251,47 @@ def _unproxied() -> tuple[str, ...]:
     return tuple("." + name.strip().lstrip(".").lower() for name in names if name.strip())
 
 
-def _message(request: UpstreamRequest, attempt: Attempt) -> httpcore.Request:
-    try:
-        url = httpcore.URL(request.url)
-        headers = [(name.encode("ascii"), value.encode("latin-1")) for name, value in request.headers]
-    except (ValueError, TypeError):
+class _Place(NamedTuple):
+    """What a URL says: where to, what to ask for there, and how errors name the host."""
+
+    origin: Origin
+    target: str
+    #: With its port, where that is not the scheme's own.
+    shown: str
+
+
+@functools.lru_cache(256)
+def _place(url: str) -> _Place:
+    """Raises GatewayError."""
+    if url and not _TARGET.fullmatch(url):  # `urlsplit` would take a line break out
         raise _unsendable() from None
-    if url.scheme not in (b"http", b"https") or not url.host:
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        raise _unsendable() from None
+    if parts.scheme not in ("http", "https") or not host:
         raise UpstreamError("The upstream's base_url is no http or https URL.", code="upstream_unreachable")
-    host = b"[%b]" % url.host if b":" in url.host else url.host
-    headers.append((b"host", host if url.port is None else b"%b:%d" % (host, url.port)))
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    is_tls = parts.scheme == "https"
+    shown = host if port is None else f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    return _Place(Origin(is_tls, host, port or (443 if is_tls else 80)), target, shown)
+
+
+def _head(request: UpstreamRequest) -> bytes:
+    """The request's head. Raises GatewayError."""
+    origin, target, shown = _place(request.url)
+    host = f"[{shown}]" if ":" in origin.host and not shown.startswith("[") else shown
+    lines = [f"{request.method} {target} HTTP/1.1"]
+    for name, value in request.headers:
+        if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
+            raise _unsendable() from None
+        lines.append(f"{name}: {value}")
     # Compressed events would arrive late, and in lumps.
-    headers.append((b"accept-encoding", b"identity"))
+    lines += (f"host: {host}", "accept-encoding: identity")
     if request.body or request.method == "POST":
-        headers.append((b"content-length", b"%d" % len(request.body)))
-    timeouts = {"connect": attempt, "read": attempt, "write": attempt}
-    return httpcore.Request(
-        request.method, url, headers=headers, content=request.body, extensions={"timeout": timeouts}
-    )
-
-
-def _address(url: httpcore.URL) -> str:
-    """The host as errors name it, with its port where that is not the scheme's own."""
-    host = url.host.decode("ascii")
-    return host if url.port is None else f"[{host}]:{url.port}" if ":" in host else f"{host}:{url.port}"
-
-
-def _joined(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
-    joined: dict[str, str] = {}
-    for raw_name, raw_value in headers:
-        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
-        joined[name] = f"{joined[name]}, {value}" if name in joined else value
-    return joined
+        lines.append(f"content-length: {len(request.body)}")
+    return "\r\n".join([*lines, "\r\n"]).encode("latin-1")
 
 
 def _unsendable() -> GatewayError:
@@ -295,8 +306,8 @@ def _renamed(error: Exception, attempt: Attempt, host: str) -> GatewayError:
     """The transport's error as one of ours. Its own text is shown only where it can quote nothing the upstream sent."""
     if isinstance(error, TimeoutError):
         return UpstreamTimeout(f"The upstream {host} {attempt.timed_out}.")
-    if isinstance(error, (httpcore.ConnectError, httpcore.ProxyError)):
+    if isinstance(error, ConnectError):
         return UpstreamError(f"The upstream {host} could not be reached: {error}.", code="upstream_unreachable")
-    if attempt.ended or isinstance(error, httpcore.NetworkError):
+    if isinstance(error, LostError):
         return UpstreamTruncated(f"The upstream {host} closed the connection before its answer was complete.")
     return UpstreamProtocolError(f"The upstream {host} sent what is not HTTP.")

@@ -1,0 +1,135 @@
+"""One answer of HTTP/1.1, read as it arrives: llhttp (httptools) parses, this says what its answers mean for us.
+
+Providers write each event as an HTTP chunk of its own. What one `feed` brings of the body is one piece of bytes,
+however many chunks it came in, so that a burst of deltas is one step for everybody behind it.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+import httptools
+
+#: Bytes of a head, of a line of the chunked coding, or of trailers, that may come without an end.
+MOST_BYTES = 100 << 10
+
+
+class NotHttpError(Exception):
+    """What came is not HTTP. The text quotes nothing of it."""
+
+
+class AnswerReader:
+    """Reads one answer: `feed` what was received, then `take` what it brought of the body."""
+
+    __slots__ = (
+        "_body", "_failure", "_fields", "_interim", "_length", "_parser", "_pending", "_reason", "complete", "headers",
+        "keeps_open", "overrun", "status",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        #: None until the head is complete. Heads of 1xx are passed over.
+        self.status: int | None = None
+        #: Names in lower case; repeated fields are joined with ", ".
+        self.headers: dict[str, str] = {}
+        #: The whole answer is there.
+        self.complete = False
+        #: The host lets the connection be used again, as far as the head says.
+        self.keeps_open = False
+        #: More came than the answer: nobody asked for it, and it must not be taken for the answer to what is next.
+        self.overrun = False
+        self._reason = b""
+        self._fields: list[tuple[bytes, bytes]] = []
+        self._body: list[bytes] = []
+        self._failure: NotHttpError | None = None
+        self._pending = 0  # bytes since something of the answer was complete
+        self._interim = False
+        self._length = False  # the body's end is known before the connection's
+        self._parser = httptools.HttpResponseParser(self)
+        # What senders do and no reader stumbles over: a length beside chunks, which then counts for nothing (RFC 9112,
+        # 6.3), lines that end without CR, and a space behind a chunk's size.
+        self._parser.set_dangerous_leniencies(
+            lenient_chunked_length=True, lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
+        )
+
+    def feed(self, data: bytes) -> None:
+        """Reads what was received. Raises NotHttpError, but not before what came ahead of the fault was taken."""
+        self._pending += len(data)
+        try:
+            self._parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+            if self.complete:
+                self.overrun = True  # behind the answer, whatever it is
+            else:
+                self._failure = NotHttpError()
+        if self._pending > MOST_BYTES and not self.complete:
+            self._failure = NotHttpError()
+        if self._failure is not None and not self._body:
+            raise self._failure
+
+    def take(self) -> bytes:
+        """What has come of the body since this was called last; raises NotHttpError where that is a fault."""
+        if not self._body:
+            if self._failure is not None:
+                raise self._failure
+            return b""
+        data = self._body[0] if len(self._body) == 1 else b"".join(self._body)
+        self._body.clear()
+        return data
+
+    def end(self) -> bool:
+        """The connection has ended. Returns whether the answer is complete."""
+        if self.status is not None and not self._length and self._failure is None:
+            self.complete = True
+        return self.complete
+
+    @property
+    def reason(self) -> str:
+        """The status, and why, as the host put it."""
+        return f"{self.status} {self._reason.decode('latin-1')}".rstrip()
+
+    # What httptools calls.
+
+    def on_message_begin(self) -> None:
+        self.overrun = self.complete
+
+    def on_status(self, reason: bytes) -> None:
+        self._reason += reason
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self.status is None:
+            self._fields.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        if self.complete:
+            return
+        self._pending = 0
+        status = self._parser.get_status_code()
+        self._interim = status < 200 and status != HTTPStatus.SWITCHING_PROTOCOLS
+        if not self._interim:
+            self.headers = _joined(self._fields)
+            self._length = bool(self.headers.keys() & {"content-length", "transfer-encoding"})
+            if self.headers.get("transfer-encoding", "chunked").strip().lower() != "chunked":
+                self._failure = NotHttpError()  # nobody was told that we could read it
+            self.keeps_open = self._parser.should_keep_alive()
+            self.status = status
+        self._fields = []
+
+    def on_body(self, data: bytes) -> None:
+        if not self.complete:
+            self._pending = 0
+            self._body.append(data)
+
+    def on_message_complete(self) -> None:
+        if self._interim:
+            self._interim = False
+            self._reason = b""
+        else:
+            self.complete = True
+
+
+def _joined(fields: list[tuple[bytes, bytes]]) -> dict[str, str]:
+    joined: dict[str, str] = {}
+    for raw_name, raw_value in fields:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        joined[name] = f"{joined[name]}, {value}" if name in joined else value
+    return joined

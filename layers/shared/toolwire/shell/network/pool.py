@@ -1,0 +1,193 @@
+"""Kept-alive connections to the providers, and what is asked over one: a request, then its answer."""
+
+from __future__ import annotations
+
+import base64
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from toolwire.shell.network.answer_reader import AnswerReader
+from toolwire.shell.network.sockets import Attempt, ConnectError, LostError, Stream, connect
+
+#: Seconds that an idle connection is kept. Providers and their load balancers close after 60 s and more, which is
+#: noticed; a NAT gateway forgets after 350 s, which is not.
+_KEEP_IDLE = 240.0
+
+#: Idle connections that are kept at most.
+_MOST_IDLE = 20
+
+
+class Origin(NamedTuple):
+    """Where a connection leads."""
+
+    is_tls: bool
+    host: str
+    port: int
+
+
+class Proxy(NamedTuple):
+    """An HTTP proxy, asked for tunnels."""
+
+    host: str
+    port: int
+    #: A whole line of the head, or nothing.
+    authorization: bytes = b""
+
+    @classmethod
+    def with_password(cls, host: str, port: int, user: str, password: str) -> Proxy:
+        """A proxy that asks who one is."""
+        token = base64.b64encode(f"{user}:{password}".encode())
+        return cls(host, port, b"Proxy-Authorization: Basic " + token + b"\r\n")
+
+
+class Connection:
+    """One connection of a pool, for one request after the other."""
+
+    __slots__ = ("_stream", "idle_since", "origin", "reader")
+
+    def __init__(self, origin: Origin, stream: Stream) -> None:
+        self.origin = origin
+        self.idle_since = 0.0
+        self.reader = AnswerReader()
+        self._stream = stream
+
+    def ask(self, head: bytes, body: bytes, attempt: Attempt) -> AnswerReader:
+        """Sends a request and reads its answer's head. Raises LostError, NotHttpError, TimeoutError and ClientGone."""
+        self.reader = reader = AnswerReader()
+        self._stream.write(head, body, attempt)
+        while reader.status is None:
+            if not (data := self._stream.read(attempt)):
+                raise LostError
+            reader.feed(data)
+        return reader
+
+    def body(self, attempt: Attempt) -> Iterator[bytes]:
+        """The rest of the answer as it comes. Raises what `ask` raises."""
+        reader = self.reader
+        while True:
+            if data := reader.take():
+                yield data
+            elif reader.complete:
+                return
+            elif data := self._stream.read(attempt):
+                reader.feed(data)
+            elif not reader.end():
+                raise LostError
+
+    def start_tls(self, context: ssl.SSLContext, attempt: Attempt) -> None:
+        """Goes on under TLS. Raises ConnectError, TimeoutError and ClientGone."""
+        self._stream = self._stream.start_tls(context, self.origin.host, attempt)
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it can take another request, as far as anybody has said."""
+        return self.reader.keeps_open and not self.reader.overrun and self._stream.is_usable
+
+    def close(self) -> None:
+        """Ends it."""
+        self._stream.close()
+
+
+class Pool:
+    """Connections by origin, direct or through the tunnels of one proxy. Safe to use from several threads."""
+
+    def __init__(self, tls: ssl.SSLContext, proxy: Proxy | None = None) -> None:
+        self._tls = tls
+        self._proxy = proxy
+        self._lock = threading.Lock()
+        #: In the order in which they became idle.
+        self._idle: list[Connection] = []
+        self._busy: set[Connection] = set()
+
+    def take(self, origin: Origin, attempt: Attempt, *, fresh: bool) -> Connection:
+        """A connection for one request, the one that was used last, or with `fresh` a new one. To be given to `release`
+        or to `discard`. Raises ConnectError, LostError, NotHttpError, TimeoutError and ClientGone."""
+        connection = None if fresh else self._kept(origin)
+        if connection is None:
+            connection = self._opened(origin, attempt)
+            with self._lock:
+                self._busy.add(connection)
+        return connection
+
+    def release(self, connection: Connection) -> None:
+        """Keeps a connection, whose answer was read to its end, for the next request."""
+        if not connection.reader.keeps_open or connection.reader.overrun:
+            self.discard(connection)
+            return
+        connection.idle_since = now = time.monotonic()
+        with self._lock:
+            self._busy.discard(connection)
+            self._idle.append(connection)
+            surplus = self._take_out(lambda kept, left: left > _MOST_IDLE or kept.idle_since < now - _KEEP_IDLE)
+        _close(surplus)
+
+    def discard(self, connection: Connection) -> None:
+        """Closes a connection."""
+        connection.close()
+        with self._lock:
+            self._busy.discard(connection)
+
+    def close(self) -> None:
+        """Closes every connection."""
+        with self._lock:
+            connections = [*self._idle, *self._busy]
+            self._idle.clear()
+            self._busy.clear()
+        _close(connections)
+
+    def __len__(self) -> int:
+        with self._lock:
+            return len(self._idle) + len(self._busy)
+
+    def _kept(self, origin: Origin) -> Connection | None:
+        """An idle connection that still holds; those that do not are closed."""
+        while True:
+            with self._lock:
+                found = next((kept for kept in reversed(self._idle) if kept.origin == origin), None)
+                if found is None:
+                    return None
+                self._idle.remove(found)
+                self._busy.add(found)
+            if found.idle_since >= time.monotonic() - _KEEP_IDLE and found.is_usable:
+                return found
+            self.discard(found)
+
+    def _take_out(self, is_out: Callable[[Connection, int], bool]) -> list[Connection]:
+        """The oldest idle connections, as long as they are out; asked with how many are left."""
+        out: list[Connection] = []
+        while self._idle and is_out(self._idle[0], len(self._idle)):
+            out.append(self._idle.pop(0))
+        return out
+
+    def _opened(self, origin: Origin, attempt: Attempt) -> Connection:
+        if self._proxy is None:
+            connection = Connection(origin, connect(origin.host, origin.port, attempt))
+        else:
+            connection = Connection(origin, connect(self._proxy.host, self._proxy.port, attempt))
+            try:
+                _open_tunnel(connection, self._proxy, attempt)
+            except BaseException:
+                connection.close()
+                raise
+        if origin.is_tls:
+            connection.start_tls(self._tls, attempt)
+        return connection
+
+
+def _open_tunnel(connection: Connection, proxy: Proxy, attempt: Attempt) -> None:
+    """Has the proxy connect to the origin. Raises what `Connection.ask` raises, and ConnectError where it refuses."""
+    _, host, port = connection.origin
+    place = f"{f'[{host}]' if ':' in host else host}:{port}".encode("ascii")
+    head = b"CONNECT %b HTTP/1.1\r\nHost: %b\r\nAccept: */*\r\n%b\r\n" % (place, place, proxy.authorization)
+    answer = connection.ask(head, b"", attempt)
+    assert answer.status is not None
+    if not 200 <= answer.status < 300:
+        raise ConnectError(answer.reason)
+
+
+def _close(connections: list[Connection]) -> None:
+    for connection in connections:
+        connection.close()
