@@ -6,6 +6,7 @@ wire by its row in `host_answers.HOSTS`.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 from tests.corpus.driver import Answer, answer, open_exchange, sent
 from tests.policy.door_clients import CLIENTS, Seen, frames
 from tests.policy.host_answers import HAS_OBJECTS, HOSTS, content_type, says
-from toolwire.doors import DOORS
+from toolwire.doors import DOORS, load_door
 from toolwire.exchange.actions import Send
 from toolwire.model.errors import RequestError
 from toolwire.model.limits import PRESET_2API, PRESET_AGENTS
@@ -247,11 +248,28 @@ def test_signs_of_life_while_calls_are_held(door: str, wire: str, calls: tuple[t
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("case", [case for case in CASES if case.refused], ids=lambda case: case.name)
 def test_requests(case: Case, door: str) -> None:
-    body = json.dumps(CLIENTS[door].body(list(case.tools), case.choice, case.parallel, True)).encode()
+    body = CLIENTS[door].body(list(case.tools), case.choice, case.parallel, True)
     with pytest.raises(RequestError) as caught:
-        open_exchange(body, door=door, tenant=case.tenant)
+        open_exchange(json.dumps(body).encode(), door=door, tenant=case.tenant)
     assert (caught.value.status, caught.value.code) == (400, case.refused)
-    assert caught.value.param
+    assert is_place(told_place(json.loads(load_door(door).render_error(caught.value, "req"))["error"]), body)
+
+
+def told_place(error: dict[str, Any]) -> str:
+    """The place in the request that an error tells of, in any door's form."""
+    details = error.get("details") or {}
+    place = details[0]["metadata"]["param"] if isinstance(details, list) else error.get("param") or details["param"]
+    return str(place)
+
+
+def is_place(path: str, body: Any) -> bool:
+    """Whether the request has something there, in the client's own words."""
+    for name, number in re.findall(r"(\w+)|\[(\d+)\]", path):
+        try:
+            body = body[name or int(number)]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return True
 
 
 @pytest.mark.parametrize("door", DOORS)

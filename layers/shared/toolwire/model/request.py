@@ -131,6 +131,8 @@ class ToolResultPart:
     is_error: bool = False
     name: str | None = None
     extra: Members = ()
+    #: Where the client's request has it, if the door has noted it.
+    path: str = field(default="", compare=False)
     source: Source | None = field(default=None, init=False, compare=False)
 
 
@@ -177,7 +179,18 @@ class Tool:
     strict: bool | None = None
     kind: Literal["function", "custom", "opaque"] = "function"
     extra: Members = ()
+    #: Where the client's request has it, if that is no entry of `tools`, and how it calls the schema there.
+    path: str = field(default="", compare=False)
+    schema_name: str = field(default="parameters", compare=False)
     source: Source | None = field(default=None, init=False, compare=False)
+
+    def place(self, number: int) -> str:
+        """The path that an error names, given the tool's number: the client's own, else that of the Chat API."""
+        return self.path or (f"tools[{number}]" if self.kind == "opaque" else f"tools[{number}].{self.kind}")
+
+    def schema_place(self, number: int) -> str:
+        """The path that an error about the parameters names."""
+        return f"{self.place(number)}.{self.schema_name}"
 
 
 @dataclass(frozen=True, slots=True)

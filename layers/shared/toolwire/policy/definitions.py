@@ -32,11 +32,10 @@ def check_request(request: ChatRequest, rules: ToolRules) -> list[str]:
     for number, tool in enumerate(tools):
         if tool.kind == "opaque":
             continue
-        path = f"tools[{number}].{tool.kind}"
-        _check_tool(tool, path, limits, repairs=rules.schema_mode != "reject")
+        _check_tool(tool, number, limits, repairs=rules.schema_mode != "reject")
         if tool.name in names:
             message = f"the tool name {tool.name!r} is used twice; names must be unique"
-            raise _refused(message, f"{path}.name", "duplicate_tool_name")
+            raise _refused(message, f"{tool.place(number)}.name", "duplicate_tool_name")
         names.add(tool.name)
     _check_choice(request, names | {tool.name for tool in tools if tool.kind == "opaque"})
     warnings = _check_allowlist(tools, rules) + _check_strict_parallel(request, rules)
@@ -51,9 +50,13 @@ def _check_allowlist(tools: tuple[Tool, ...], rules: ToolRules) -> list[str]:
         if rules.allowed is None or tool.name in rules.allowed:
             continue
         if rules.refuses_others:
-            member = "type" if tool.kind == "opaque" else f"{tool.kind}.name"
             message = f"the tool {tool.name[:128]!r} is not on this tenant's list of allowed tools: leave it out"
-            raise _refused(message, f"tools[{number}].{member}", "tool_not_allowed")
+            place = tool.place(number)
+            if tool.kind != "opaque":
+                place += ".name"
+            elif not tool.path:
+                place += ".type"
+            raise _refused(message, place, "tool_not_allowed")
         warnings.append(named_warning("tool_not_allowed", tool.name))
     return warnings
 
@@ -72,7 +75,8 @@ def _check_strict_parallel(request: ChatRequest, rules: ToolRules) -> list[str]:
     return ["strict_with_parallel"]
 
 
-def _check_tool(tool: Tool, path: str, limits: Limits, *, repairs: bool) -> None:
+def _check_tool(tool: Tool, number: int, limits: Limits, *, repairs: bool) -> None:
+    path, schema_path = tool.place(number), tool.schema_place(number)
     if not 1 <= len(tool.name) <= limits.tool_name_chars:
         raise _refused(
             f"a tool name has 1 to {limits.tool_name_chars} characters, this one has {len(tool.name)}",
@@ -96,10 +100,10 @@ def _check_tool(tool: Tool, path: str, limits: Limits, *, repairs: bool) -> None
         raise _refused(
             f"the parameters are nested {depth} levels deep with {nodes} nodes; at most {limits.schema_depth} levels "
             f"and {limits.schema_nodes} nodes are allowed",
-            f"{path}.parameters",
+            schema_path,
             "tool_schema_too_complex",
         )
-    check_parameters(tool, f"{path}.parameters", repairs=repairs)
+    check_parameters(tool, schema_path, repairs=repairs)
 
 
 def _size(tool: Tool) -> int:

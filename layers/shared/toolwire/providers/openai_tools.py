@@ -36,7 +36,7 @@ def check_tools(request: ChatRequest, target: Target, profile: Profile, warnings
         return  # the host says it itself, or `with_known_schemas` has turned `strict` off
     for number, tool in enumerate(request.tools):
         if refuses:
-            check_strict(tool, f"tools[{number}].function.parameters")
+            check_strict(tool, tool.schema_place(number))
         elif tool.strict and tool.parameters is not None and not is_strict(tool.parameters):
             warnings.add(named_warning("invalid_strict_schema", tool.name))
 
@@ -50,7 +50,7 @@ def with_known_schemas(request: ChatRequest, target: Target, profile: Profile, w
             if tool.kind != "function":
                 yield tool
                 continue
-            path = f"tools[{number}].function.parameters"
+            path = tool.schema_place(number)
             rules = STRICT_SCHEMAS if profile.strict_rules else SCHEMAS
             schema = adapted(tool, rules, path, target.provider.name, request.options.schema_mode)
             new = replace(tool, parameters=schema.parameters, description=schema.described(tool.description))

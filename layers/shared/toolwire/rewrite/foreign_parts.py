@@ -102,10 +102,11 @@ def check_server_tools(request: ChatRequest, target: Target) -> None:
 
 
 def _not_there(tool: Tool, number: int, target: Target, fix: str) -> RequestError:
+    place = tool.place(number)
     return RequestError(
-        f"`tools[{number}]`: {target.provider.name} does not have the tool {tool.name[:128]!r}: {fix}",
+        f"`{place}`: {target.provider.name} does not have the tool {tool.name[:128]!r}: {fix}",
         code="unsupported_tool",
-        param=f"tools[{number}]",
+        param=place,
     )
 
 

@@ -62,10 +62,10 @@ def check_results(request: ChatRequest) -> None:
                 known = calls[part.tool_call_id] > 0
                 wrong = "a call that already has its result" if known else "no call in the messages before it"
                 raise RequestError(
-                    f"the tool result for {part.tool_call_id!r} answers {wrong}; send one result after the assistant "
-                    "message whose tool_calls has this id",
+                    f"the tool result for {part.tool_call_id!r} answers {wrong}; send one result after the "
+                    "assistant's message with the call",
                     code="duplicate_tool_result" if known else "unknown_tool_call_id",
-                    param=f"messages[{number}].tool_call_id" if history == "messages" else history,
+                    param=part.path or (f"messages[{number}].tool_call_id" if history == "messages" else history),
                 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from toolwire.model.errors import GatewayError
+from toolwire.model.errors import GatewayError, UpstreamError
 from toolwire.wire.gemini import DIALECT
 from toolwire.wire.json import dump
 
@@ -25,8 +25,8 @@ _CODES = {
 _TYPE = "type.googleapis.com/google.rpc."
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 
-#: Where a rule that every door shares names a place within a tool, it does so in the Chat API's words.
-_TOOL_PLACE = re.compile(r"(tools\[\d+\])\.(?:function|custom)\b")
+#: A rule that every door shares calls this member what it is in the Chat API.
+_CHOICE = re.compile(r"\btool_choice\b")
 
 
 def render_error(error: GatewayError, request_id: str) -> bytes:
@@ -35,23 +35,26 @@ def render_error(error: GatewayError, request_id: str) -> bytes:
     if error.source is not None and error.source.dialect == DIALECT and error.source.raw.lstrip()[:1] == b"{":
         return error.source.raw
     metadata = {"code": error.code}
-    if error.param is not None:
-        metadata["param"] = _own_place(error.param)
+    param, message = error.param, error.message
+    if not isinstance(error, UpstreamError):
+        param, message = param and _own_words(param), _own_words(message)
+    if param is not None:
+        metadata["param"] = param
     if error.features:
         metadata["incompatible_features"] = ",".join(error.features)
     details: list[dict[str, object]] = [
         {"@type": f"{_TYPE}ErrorInfo", "reason": error.code.upper(), "domain": "toolwire", "metadata": metadata},
         {"@type": f"{_TYPE}RequestInfo", "requestId": request_id},
     ]
-    if error.param is not None:
-        fault = {"field": _own_place(error.param), "description": _own_place(error.message)}
+    if param is not None:
+        fault = {"field": param, "description": message}
         details.append({"@type": f"{_TYPE}BadRequest", "fieldViolations": [fault]})
     if error.retry_after is not None and _SECONDS.fullmatch(error.retry_after):
         details.append({"@type": f"{_TYPE}RetryInfo", "retryDelay": f"{error.retry_after}s"})
     status = _CODES.get(error.status, "INVALID_ARGUMENT" if error.status < 500 else "INTERNAL")
-    shown = {"code": error.status, "message": _own_place(error.message), "status": status, "details": details}
+    shown = {"code": error.status, "message": message, "status": status, "details": details}
     return dump({"error": shown})
 
 
-def _own_place(text: str) -> str:
-    return _TOOL_PLACE.sub(r"\1", text)
+def _own_words(text: str) -> str:
+    return _CHOICE.sub("toolConfig.functionCallingConfig", text)

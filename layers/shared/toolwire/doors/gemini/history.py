@@ -197,14 +197,16 @@ class _Reader:
             for one, at in _parts_of(result, path)
             if not isinstance(part := read_content(one, own_members(one, at), at), ReasoningPart)
         ]
-        return ToolResultPart(self._answered(id, name), (*content, *files), is_error, name, _others(result, _RESULT))
+        return ToolResultPart(
+            self._answered(id, name), (*content, *files), is_error, name, _others(result, _RESULT), path
+        )
 
     def _answered(self, id: str | None, name: str) -> str:
         """The id of the call that a result answers."""
         call = next((call for call in self._open if call.id == id), None)
         call = call or next((call for call in self._open if call.name == name), None)
         if call is None:
-            return id or f"no open call of {name}"
+            return id or f"a call of {name}"
         self._open.remove(call)
         return call.id
 

@@ -19,7 +19,10 @@ _MODES = ("MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED")
 #: The member whose word VALIDATED only this API has.
 VALIDATED = "toolConfig.functionCallingConfig.mode"
 
-_DECLARATION = frozenset({"name", "description", "parameters", "parametersJsonSchema"})
+#: The members that hold the parameters' schema; the first counts where both are there.
+_SCHEMAS = ("parametersJsonSchema", "parameters")
+
+_DECLARATION = frozenset({"name", "description", *_SCHEMAS})
 
 
 def read_tools(top: dict[str, bytes]) -> tuple[Tool, ...]:
@@ -34,7 +37,10 @@ def _tools(raw: bytes, path: str) -> Iterator[Tool]:
     for name, value in own_members(raw, path).items():
         if name != "functionDeclarations":
             if value != b"null":
-                yield with_source(Tool(name, kind="opaque"), Source(DIALECT, b'{"%b":%b}' % (name.encode(), value)))
+                yield with_source(
+                    Tool(name, kind="opaque", path=f"{path}.{name}"),
+                    Source(DIALECT, b'{"%b":%b}' % (name.encode(), value)),
+                )
             continue
         at = f"{path}.functionDeclarations"
         declarations = [value] if value[:1] == b"{" else decode(value, list[msgspec.Raw] | None, at) or ()
@@ -48,14 +54,12 @@ def _declared(raw: bytes, path: str) -> Tool:
     if not name:
         raise RequestError(f"`{path}.name` is required", param=f"{path}.name", code="missing_required_parameter")
     description = decode(found.get("description", b"null"), str | None, f"{path}.description")
-    schema = None
-    if found.get("parametersJsonSchema", b"null") != b"null":
-        schema = read_parameters(found["parametersJsonSchema"], f"{path}.parametersJsonSchema")
-    elif found.get("parameters", b"null") != b"null":
-        schema = read_parameters(found["parameters"], f"{path}.parameters")
-        schema = None if schema is None else json_schema(schema)
+    kind = next((name for name in _SCHEMAS if found.get(name, b"null") != b"null"), _SCHEMAS[0])
+    schema = read_parameters(found.get(kind, b"null"), f"{path}.{kind}")
+    if schema is not None and kind == "parameters":
+        schema = json_schema(schema)
     extra = tuple((key, value) for key, value in found.items() if key not in _DECLARATION)
-    return with_source(Tool(name, description, schema, extra=extra), Source(DIALECT, raw))
+    return with_source(Tool(name, description, schema, extra=extra, path=path, schema_name=kind), Source(DIALECT, raw))
 
 
 def read_tool_choice(top: dict[str, bytes]) -> ToolChoice | None:

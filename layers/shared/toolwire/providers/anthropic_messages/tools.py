@@ -34,7 +34,7 @@ def with_tools(
     choice = request.tool_choice
     allowed = choice.names if choice is not None and not choice.named else None
     kept = [
-        (tool, f"tools[{number}]")
+        (tool, tool.schema_place(number))
         for number, tool in enumerate(request.tools)
         if (allowed is None or tool.name in allowed) and _is_sent(tool, warnings)
     ]
@@ -44,10 +44,7 @@ def with_tools(
             code="unsupported_tool",
             param="tool_choice",
         )
-    schemas = [
-        adapted(tool, SCHEMAS, f"{path}.function.parameters", target.provider.name, request.options.schema_mode)
-        for tool, path in kept
-    ]
+    schemas = [adapted(tool, SCHEMAS, path, target.provider.name, request.options.schema_mode) for tool, path in kept]
     if SCHEMAS.strict_budget is not None:
         schemas = within_strict_budget(schemas, SCHEMAS.strict_budget)
     written = [_tool(tool, schema, family, warnings) for (tool, _), schema in zip(kept, schemas, strict=True)]

@@ -88,7 +88,7 @@ def _entries(
     tool: Tool, number: int, request: ChatRequest, target: Target, family: Family, warnings: Warnings
 ) -> list[bytes]:
     """A tool and the cache point behind it, if the client has marked it."""
-    path = f"tools[{number}].function.parameters"
+    path = tool.schema_place(number)
     schema = adapted(tool, SCHEMAS, path, target.provider.name, request.options.schema_mode)
     warnings.add(*schema.warnings)
     return [

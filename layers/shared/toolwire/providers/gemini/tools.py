@@ -18,11 +18,10 @@ def write_declarations(request: ChatRequest, target: Target, warnings: Warnings)
     """The function declarations, and whether a tool asks for calls that keep to its schema."""
     declarations, is_strict = [], False
     for number, tool in enumerate(request.tools):
-        path = f"tools[{number}]"
         if tool.kind == "opaque":  # a service of the host that the client had in mind
             warnings.add("not_supported:server_tools")
             continue
-        schema = adapted(tool, SCHEMAS, path, target.provider.name, request.options.schema_mode)
+        schema = adapted(tool, SCHEMAS, tool.schema_place(number), target.provider.name, request.options.schema_mode)
         for warning in schema.warnings:
             warnings.add(warning)
         is_strict = is_strict or bool(schema.strict)
