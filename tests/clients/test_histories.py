@@ -170,6 +170,30 @@ def test_what_a_hosts_own_tools_have_left_ends_no_session(name: str, wire: str) 
     assert "tool_result_missing" not in found.warnings
 
 
+# ---------------------------------------------------------------- who pays
+
+WHO_PAYS = "x-anthropic-billing-header: cc_version=2.1.177.01c; cc_entrypoint=cli; cch=36ee5;"
+BRIEF = {"type": "text", "text": "Be brief."}
+BILLED: list[Any] = [
+    [{"type": "text", "text": WHO_PAYS}, BRIEF],
+    f"{WHO_PAYS}\nBe brief.",
+    [{"type": "text", "text": WHO_PAYS}],
+]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("system", BILLED)
+def test_a_line_about_who_pays_goes_to_its_own_host_alone(system: Any, wire: str) -> None:
+    """It is another one in every request: at any other host nothing behind it would ever be found in a cache."""
+    found = send("messages", wire, max_tokens=99, system=system, messages=[USER])
+    if wire == LANES["messages"]:
+        assert (found.body["system"], found.warnings) == (system, [])
+        return
+    without = [BRIEF] if "brief" in str(system) else None
+    assert found.body == send("messages", wire, max_tokens=99, system=without, messages=[USER]).body
+    assert found.warnings == ["ignored:x-anthropic-billing-header"]
+
+
 @pytest.mark.parametrize("wire", foreign("messages"))
 def test_a_summary_of_anthropics_is_text_elsewhere(wire: str) -> None:
     said = {"role": "assistant", "content": [{"type": "compaction", "content": "Vanda grew."}, {"type": "fallback"}]}

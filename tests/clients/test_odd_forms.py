@@ -26,6 +26,14 @@ def user(*content: Any) -> dict[str, Any]:
     return {"role": "user", "content": list(content)}
 
 
+def calls(*made: Any) -> dict[str, Any]:
+    return {"role": "assistant", "content": None, "tool_calls": list(made)}
+
+
+def with_arguments(arguments: Any) -> dict[str, Any]:
+    return CALL | {"function": {"name": "f", "arguments": arguments}}
+
+
 def result(content: Any) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": "call_1", "content": content}
 
@@ -48,6 +56,15 @@ MESSAGES: dict[str, tuple[list[Any], list[Any]]] = {
     "a result that is an object": ([USER, ASKED, result({"k": 1})], [USER, ASKED, result('{"k": 1}')]),
     "a result that is a number": ([USER, ASKED, result(5)], [USER, ASKED, result("5")]),
     "a result of strings": ([USER, ASKED, result(["r"])], [USER, ASKED, result([{"type": "text", "text": "r"}])]),
+    "a result of values": ([USER, ASKED, result([1, {"k": 1}])], [USER, ASKED, result('[1, {"k": 1}]')]),
+    "arguments that are null": ([USER, calls(with_arguments(None)), result("r")],
+                                [USER, calls(with_arguments("{}")), result("r")]),
+    "calls as a text": ([USER, {"role": "assistant", "tool_calls": json.dumps([CALL])}, result("r")],
+                        [USER, {"role": "assistant", "tool_calls": [CALL]}, result("r")]),
+    "a call of LangChain's": (
+        [USER, calls({"name": "f", "args": {"a": 1}, "id": "call_1", "type": "tool_call"}), result("r")],
+        [USER, calls(with_arguments('{"a": 1}')), result("r")],
+    ),
     "Anthropic's blocks": (
         [USER, {"role": "assistant", "content": [TEXT, USE]}, user(ANSWER, TEXT)],
         [

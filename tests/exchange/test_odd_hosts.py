@@ -112,6 +112,82 @@ def test_a_host_that_misses_reasoning_is_sent_it_once(refusal: str, wants: bool,
         assert "reasoning_added" in exchange.figures.warnings
 
 
+ASKED = {"role": "user", "content": "hi"}
+SAID = {"role": "assistant", "content": "so"}
+RULES = {"role": "system", "content": "Rules."}
+TURN = HISTORY[1]
+RESULT = HISTORY[2]
+
+
+#: A refusal of the order of turns, as hosts word it; the history; the one that is sent in its place.
+ORDERS: list[tuple[int, str, list[Any], list[Any]]] = [
+    (400, "Unexpected role 'user' after role 'tool'", [ASKED, TURN, RESULT, ASKED],
+     [ASKED, TURN, RESULT, {"role": "assistant", "content": "OK."}, ASKED]),
+    (400, "Conversation roles must alternate user/assistant/user/assistant/...", [RULES, RULES, ASKED, ASKED, SAID],
+     [{"role": "system", "content": "Rules.\nRules."}, {"role": "user", "content": "hi\nhi"}, SAID,
+      {"role": "user", "content": "Continue."}]),
+    (500, "Jinja Exception: System message must be at the beginning.", [ASKED, SAID, SAID, RULES, ASKED],
+     [ASKED, {"role": "assistant", "content": "so\n\nso"},
+      {"role": "user", "content": "<system>\nRules.\n</system>\nhi"}]),
+    (400, "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
+     [ASKED, SAID], [ASKED, SAID, {"role": "user", "content": "Continue."}]),
+    (422, "Unexpected role 'system' after role 'tool'", [ASKED, TURN, RESULT, RULES],
+     [ASKED, TURN, RESULT, {"role": "assistant", "content": "OK."},
+      {"role": "user", "content": "<system>\nRules.\n</system>"}]),
+]  # fmt: skip
+
+
+def refused(exchange: Any, status: int, message: str) -> bool:
+    """Whether a refusal ends the exchange; else another request is to be sent."""
+    exchange.receive_head(status, {"content-type": "application/json"})
+    exchange.receive_data(json.dumps({"error": {"message": message}}).encode())
+    return bool(exchange.receive_end())
+
+
+@pytest.mark.parametrize("profile", ["compatible", "mistral", "ollama"])
+@pytest.mark.parametrize(("status", "refusal", "history", "wanted"), ORDERS)
+def test_a_host_that_refuses_the_order_of_turns_is_sent_them_by_turns(
+    status: int, refusal: str, history: list[Any], wanted: list[Any], profile: str
+) -> None:
+    exchange = open_exchange(request(messages=history), profile=profile)
+    assert not refused(exchange, status, refusal)
+    sent = json.loads(exchange.upstream_request.body)["messages"]
+    for message in sent:  # some hosts have ids of their own
+        message.update({"tool_call_id": "call_a"} if "tool_call_id" in message else {})
+        message.pop("content") if message.get("content", "") is None else None
+        for call in message.get("tool_calls", ()):
+            call["id"] = "call_a"
+    assert sent == wanted
+    assert "turns_rearranged" in exchange.figures.warnings
+    assert refused(exchange, status, refusal)
+
+
+MORE = {"role": "assistant", "content": "so", "reasoning_content": "hm", "annotations": [{"a": 1}]}
+
+
+@pytest.mark.parametrize(
+    ("refusal", "wants"),
+    [
+        ("'messages.1' : for 'role:assistant' the following must be satisfied"
+         "[('messages.1' : property 'reasoning_content' is unsupported)]", True),
+        ("Extra inputs are not permitted", True),
+        ("Unknown parameter: 'messages[1].annotations'.", True),
+        ("messages[1].reasoning: reasoning is not supported with this model", True),
+        ("the model is not supported here", False),
+        ("context length exceeded", False),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("status", [400, 422])
+def test_a_host_that_refuses_members_of_messages_is_sent_none(status: int, refusal: str, wants: bool) -> None:
+    exchange = open_exchange(request(messages=[ASKED, MORE, ASKED]))
+    assert refused(exchange, status, refusal) == (not wants)
+    sent = json.loads(exchange.upstream_request.body)["messages"][1]
+    assert sent == (SAID if wants else MORE)
+    assert ("members_refused" in exchange.figures.warnings) == wants
+    again = open_exchange(request(messages=[ASKED, SAID, ASKED]))
+    assert refused(again, status, refusal)
+
+
 PAGES = [b"<!doctype html><title>Sign in</title>", b"\n  <html><body>404</body></html>"]
 
 

@@ -41,7 +41,8 @@ def test_reasoning_goes_back_under_the_hosts_own_name(profile: str, field: str |
     message = turn(call("abcdefgh1"), reasoning_content="R", reasoning_details=[{"data": 1}])
     got = sent(USER, message, result("abcdefgh1"), profile=profile)["messages"][1]
 
-    expected = turn(call("abcdefgh1"), reasoning_details=[{"data": 1}])
+    details = {} if PROFILES[profile].message_members is not None else {"reasoning_details": [{"data": 1}]}
+    expected = turn(call("abcdefgh1"), **details)
     assert got == (expected if field is None else expected | {field: "R"})
 
 
@@ -55,7 +56,8 @@ def test_reasoning_goes_back_under_the_hosts_own_name(profile: str, field: str |
         ("mistral", {"store": False, "user": "u"}, {}, ["not_supported:store", "not_supported:user"]),
         ("mistral", {"store": None, "user": None}, {}, []),
         ("groq", {"logit_bias": {"1": 1}}, {}, ["not_supported:logit_bias"]),
-        ("groq", {"user": "u"}, {"user": "u"}, []),
+        ("groq", {"store": True, "metadata": {"a": "b"}}, {}, ["not_supported:store", "not_supported:metadata"]),
+        ("groq", {"user": "u", "service_tier": "flex"}, {"user": "u", "service_tier": "flex"}, []),
     ],
 )
 def test_knobs(profile: str, given: dict[str, Any], expected: dict[str, Any], warnings: list[str]) -> None:
@@ -108,6 +110,43 @@ def test_null_members_of_messages_are_dropped() -> None:
     got = sent(USER, replayed, USER, calls, result("a"))["messages"]
     assert got[1] == {"role": "assistant", "content": "A", "annotations": []}
     assert got[3] == turn(call("a"))
+
+
+@pytest.mark.parametrize(
+    ("profile", "taken"),
+    [
+        ("mistral", {"prefix"}),
+        ("groq", {"name"}),
+        ("compatible", {"prefix", "name", "annotations", "provider_specific_fields", "x", "cache_control", "index"}),
+    ],
+)
+def test_a_host_that_refuses_members_it_does_not_know_is_not_sent_them(profile: str, taken: set[str]) -> None:
+    """SDKs and proxies send an answer back with all that it had."""
+    text = {"type": "text", "text": "Q", "cache_control": {"type": "ephemeral"}}
+    answered = {"prefix": True, "name": "bob", "annotations": [], "provider_specific_fields": {"a": 1}}
+    messages = [
+        {"role": "user", "content": [text], "x": 1},
+        {"role": "assistant", "content": "A", "refusal": None, "audio": None, **answered},
+        turn(call("abcdefgh1") | {"index": 0}),
+        result("abcdefgh1") | {"name": "time"},
+    ]
+    exchange = build(messages=messages, profile=profile)
+    got = json.loads(exchange.upstream_request.body)["messages"]
+    assert got[3] == messages[3]
+    members = {*got[0], *got[1], *got[2]["tool_calls"][0]} - {"role", "content", "id", "type", "function"}
+    members |= set(got[0]["content"][0]) - {"type", "text"} if isinstance(got[0]["content"], list) else set()
+    assert members == taken
+    told = {warning.partition(":")[2] for warning in exchange.figures.warnings}
+    left = {"prefix", "name", "provider_specific_fields", "x", "cache_control"} - taken
+    assert told == (set() if profile == "compatible" else left)
+
+
+@pytest.mark.parametrize(("profile", "member"), [("openai", "refusal"), ("compatible", "content"), ("groq", "content")])
+def test_another_apis_refusal_is_a_text_where_the_host_has_no_member_for_it(profile: str, member: str) -> None:
+    refused = {"type": "message", "role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]}
+    asked = {"model": "up/m", "input": [{"role": "user", "content": "Q"}, refused, {"role": "user", "content": "W"}]}
+    exchange = open_exchange(json.dumps(asked).encode(), door="responses", profile=profile)
+    assert json.loads(exchange.upstream_request.body)["messages"][1] == {"role": "assistant", member: "No."}
 
 
 def test_null_members_of_tools_are_dropped() -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from toolwire.conversation import NOTHING_FOUND, Found, origin_of, restored
 from toolwire.doors.typed import too_deep
@@ -18,6 +19,7 @@ from toolwire.model.warnings import Warnings
 from toolwire.providers import Provider, load_provider, profile_of
 from toolwire.providers.asked import Asked
 from toolwire.providers.profiles import Profile
+from toolwire.rewrite.alternating_turns import is_about_order
 from toolwire.rewrite.deferred_tools import with_found_tools
 from toolwire.rewrite.foreign_parts import check_server_tools, without_server_tool_items
 from toolwire.rewrite.history import check_results, without_silent_turns
@@ -39,6 +41,17 @@ _WANTS_REASONING = re.compile(
     re.IGNORECASE,
 )
 
+
+#: What a refusal says that is about a member which the host does not know (Groq, OpenAI, hosts with FastAPI).
+_UNKNOWN_MEMBER = re.compile(
+    r"\b(propert(y|ies)|fields?|inputs?|parameters?|reasoning(_content)?)\b.{0,80}\b"
+    r"(unsupported|not supported|not permitted|not allowed|unexpected|unknown|unrecognized|forbidden)\b"
+    r"|\b(unsupported|unexpected|unknown|unrecognized)\b.{0,20}\b(property|field|parameter|key|argument)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+#: The statuses of refusals that can be mended. Hosts whose templates refuse a history answer with the last.
+_REFUSED = (400, 422, 500)
 
 #: What a refusal says that is about the names of betas in a header.
 _ABOUT_BETAS = re.compile(r"\bbeta`? (flag|header)", re.IGNORECASE)
@@ -76,11 +89,19 @@ class Attempt:
     def mended(self, status: int | None, refusal: GatewayError) -> Mended | None:
         """What to send in place of a request that was refused with this status for what the gateway, or the client's
         headers, have put into it; None for any other refusal. Raises RequestError."""
+        if status not in _REFUSED:
+            return None
+        if is_about_order(refusal.message):
+            return self._otherwise("turns_rearranged", alternates=True)
+        unknown = _UNKNOWN_MEMBER.search(refusal.message) is not None
+        if unknown and (mended := self._with_known_members()) is not None:
+            return mended
         if status != 400:
             return None
-        if self._lacks_reasoning(refusal):
+        if not unknown and self._lacks_reasoning(refusal):
             # Also at an aggregator that calls it otherwise, whose host behind it has refused.
-            return Mended(self._again(wants_reasoning=True), "reasoning_added")
+            again = self._again(reasoning_required=True, lost_reasoning=" ", reasoning_back="reasoning_content")
+            return Mended(again, "reasoning_added")
         if self.has_state and _ABOUT_STATE.search(refusal.message):
             return Mended(self._again(with_state=False), "state_refused")
         if self._refuses_betas(refusal):
@@ -92,6 +113,16 @@ class Attempt:
         profile = self.profile
         was_sent = profile.reasoning_back is None or (profile.reasoning_required and profile.lost_reasoning)
         return _WANTS_REASONING.search(refusal.message) is not None and not was_sent
+
+    def _with_known_members(self) -> Mended | None:
+        """The request with the members alone that every host knows; None where it has no other."""
+        back = self.profile.reasoning_back if self.profile.reasoning_required else None
+        return self._otherwise("members_refused", message_members=frozenset({"name"}), reasoning_back=back)
+
+    def _otherwise(self, warning: str, **profile: Any) -> Mended | None:
+        """The request as a host with these fields of a profile takes it; None where that is the same."""
+        attempt = self._again(**profile)
+        return Mended(attempt, warning) if attempt.upstream_request.body != self.upstream_request.body else None
 
     def _refuses_betas(self, refusal: GatewayError) -> bool:
         """Whether the provider has refused a beta that the client named."""
@@ -105,14 +136,15 @@ class Attempt:
         client = replace(self._client, request=replace(request, headers=headers))
         return prepare_attempt(client, self.target, self._credential, self._found)
 
-    def _again(self, *, with_state: bool = True, wants_reasoning: bool = False) -> Attempt:
+    def _again(self, *, with_state: bool = True, **profile: Any) -> Attempt:
+        """The request once more, with what the refusal has told of the host: fields of its profile."""
         return prepare_attempt(
             self._client,
             self.target,
             self._credential,
             self._found,
             with_state=with_state,
-            wants_reasoning=wants_reasoning,
+            learned=profile,
         )
 
     def asked(self, warn: Callable[[str], None]) -> Asked:
@@ -143,14 +175,13 @@ def prepare_attempt(
     found: Found = NOTHING_FOUND,
     *,
     with_state: bool = True,
-    wants_reasoning: bool = False,
+    learned: Mapping[str, Any] = MappingProxyType({}),
 ) -> Attempt:
-    """The client's request as this target takes it. `found`: what the store had of `conversation.wanted`. Raises
-    RequestError for what the provider cannot take."""
+    """The client's request as this target takes it. `found`: what the store had of `conversation.wanted`. `learned`:
+    fields of the host's profile that are otherwise than it says. Raises RequestError for what the provider cannot
+    take."""
     request = client.request
-    provider, profile = load_provider(target.provider.wire), profile_of(target)
-    if wants_reasoning:
-        profile = replace(profile, reasoning_required=True, lost_reasoning=" ", reasoning_back="reasoning_content")
+    provider, profile = load_provider(target.provider.wire), replace(profile_of(target), **learned)
     same_dialect = client.door.dialect in provider.lanes
     if not (same_dialect and provider.judges_results):
         check_results(request)

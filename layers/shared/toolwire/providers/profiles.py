@@ -45,6 +45,11 @@ class Profile:
     lost_reasoning: str = ""
     #: Whether `stream_options.include_usage` is understood (Mistral sends usage unasked and refuses the member).
     stream_usage: bool = True
+    #: Where the host refuses a message with a member it does not know: the ones that it takes beside `role`, `content`,
+    #: `tool_calls` and `tool_call_id`. Others are left out, with a warning where they say something.
+    message_members: frozenset[str] | None = None
+    #: Whether a refusal has a member of its own in an assistant's message; else another API's client's is its text.
+    refusals: bool = False
     #: Request members the host calls otherwise, and those it refuses: a knob is left out with a warning.
     rename: tuple[tuple[str, str], ...] = ()
     refuses: frozenset[str] = frozenset()
@@ -70,6 +75,8 @@ class Profile:
     #: How marks for the prompt cache are taken: OpenAI's, by models that have them, or Anthropic's in parts.
     cache_breakpoints: bool = False
     cache_control: bool = False
+    #: Whether a host has refused turns that do not alternate (`rewrite/alternating_turns.py`).
+    alternates: bool = False
     #: Whether the host's Responses API takes an output that answers no call, as Codex sends them.
     unasked_outputs: bool = False
     #: Whether tool calls that models wrote as text become calls (`stream/text_calls`), unless a request says no.
@@ -91,6 +98,7 @@ PROFILES: dict[str, Profile] = {
             allowed_tools=True,
             developer_role=True,
             custom_tools=True,
+            refusals=True,
             output_limit="max_completion_tokens",
             stops=4,
             efforts=EFFORTS,
@@ -111,6 +119,7 @@ PROFILES: dict[str, Profile] = {
             strict_rules=True,
             developer_role=True,
             custom_tools=True,
+            refusals=True,
             output_limit="max_completion_tokens",
             stops=4,
             efforts=EFFORTS,
@@ -141,16 +150,19 @@ PROFILES: dict[str, Profile] = {
             efforts=(),
             document_urls=True,
             reasoning_back=None,
+            message_members=frozenset({"prefix"}),
             stream_usage=False,
             prefill=False,
         ),
         Profile(
+            # "property 'x' is unsupported" for every member that its API does not document.
             "groq",
             tools=128,
             output_limit="max_completion_tokens",
-            stops=4,
-            refuses=frozenset({"logprobs", "top_logprobs", "logit_bias"}),
+            stops=4,  # as its SDK says, and that of Cerebras
+            refuses=_OPENAI_ONLY - {"service_tier"} | {"logprobs", "top_logprobs", "logit_bias"},
             reasoning_back="reasoning",
+            message_members=frozenset({"name"}),
         ),
         Profile("xai", tools=128),
         Profile("openrouter", efforts=EFFORTS, reasoning_back="reasoning", yields_state=True, cache_control=True),

@@ -16,7 +16,7 @@ from toolwire.model.source import raw_in
 from toolwire.model.warnings import Warnings
 from toolwire.rewrite.prompt_cache import marks_of
 from toolwire.wire.member_names import NOTHING_ASKED
-from toolwire.wire.server_tools import is_server_tool_part, is_toolset
+from toolwire.wire.server_tools import is_accounting_part, is_server_tool_part, is_toolset
 
 #: Fields without effect on the answer: accounting, storage and caching at the host that the client was written for.
 _IGNORED = frozenset(
@@ -161,19 +161,19 @@ def without_server_tools(request: ChatRequest, dialect: str, target: Target, war
 
 
 def without_server_tool_items(request: ChatRequest, warnings: Warnings) -> ChatRequest:
-    """The request without what the tools of another dialect's hosts have left in its history, and a warning if there
-    was any: as with the tools themselves."""
+    """The request without what the tools of another dialect's hosts have left in its history, and what is for their
+    accounts, with a warning if there was any: as with the tools themselves."""
 
-    def without_left(message: Message) -> Message | None:
-        if not any(map(_is_left, message.parts)):
-            return message
-        own = map_parts(message, lambda part: None if _is_left(part) else part)
-        return own if own.parts else None
+    def without_left(part: Part) -> Part | None:
+        code = _left(part)
+        warnings.add(*((code,) if code else ()))
+        return None if code else part
 
-    own = map_messages(request, without_left)
-    if own is not request:
-        warnings.add(_SERVER_TOOLS)
-    return own
+    def own(message: Message) -> Message | None:
+        kept = map_parts(message, without_left)
+        return kept if kept.parts or kept is message else None
+
+    return map_messages(request, own)
 
 
 def without_unsigned_reasoning(request: ChatRequest) -> ChatRequest:
@@ -189,8 +189,13 @@ def _is_unsigned(part: Part) -> bool:
     return type(part) is ReasoningPart and not part.signature
 
 
-def _is_left(part: Part) -> bool:
-    return type(part) is OpaquePart and is_server_tool_part(part.dialect, part.kind)
+def _left(part: Part) -> str:
+    """The warning for a part that only the hosts of its own dialect can do anything with; none for another."""
+    if type(part) is not OpaquePart:
+        return ""
+    if is_accounting_part(part.dialect, part.kind):
+        return f"ignored:{part.kind}"
+    return _SERVER_TOOLS if is_server_tool_part(part.dialect, part.kind) else ""
 
 
 def _is_foreign(tool: Tool, dialect: str) -> bool:

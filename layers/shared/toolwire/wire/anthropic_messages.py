@@ -132,6 +132,10 @@ SERVER_TOOL_BLOCKS = frozenset({
     "mcp_tool_use", "mcp_tool_result", "fallback",
 })  # fmt: skip
 
+#: What a line of Claude Code's system text begins with that tells Anthropic's host who pays. It is another one in every
+#: request, so that no other host finds what stands behind it in its prompt cache.
+BILLING = "x-anthropic-billing-header"
+
 # ---------------------------------------------------------------- answers
 
 #: The provider's word -> why the turn ended.

@@ -1,4 +1,5 @@
-"""Server tools, which the hosts of an API run themselves: the parts of a history that their runs add."""
+"""Parts of a history that mean something only to the host they were made for: what server tools, which hosts run
+themselves, have added, a host's own form of reasoning, and who pays."""
 
 from __future__ import annotations
 
@@ -14,6 +15,15 @@ _LEFT = {
 
 #: Dialect -> the kinds of parts that are a host's own form of reasoning.
 _REASONING = {openai_chat.DIALECT: openai_chat.REASONING_PARTS}
+
+
+#: Dialect -> the kinds of parts that are for a host's accounts and not for its models.
+_ACCOUNTING = {anthropic_messages.DIALECT: (anthropic_messages.BILLING,)}
+
+
+def is_accounting_part(dialect: str, kind: str) -> bool:
+    """Whether a part of this kind is for the accounts of its own host."""
+    return kind in _ACCOUNTING.get(dialect, ())
 
 
 def is_reasoning_part(dialect: str, kind: str) -> bool:

@@ -5,6 +5,7 @@ tools       its tools and tool_choice
 history     its messages
 foreign_parts  parts of other APIs that stand in messages
 odd_forms   requests in undocumented forms, as the documented ones that they mean
+odd_calls   the calls of such requests
 legacy      the deprecated `functions`, read as tools
 contract_2api  what the preset `2api` promises beyond the API
 stream      the answer in chunks

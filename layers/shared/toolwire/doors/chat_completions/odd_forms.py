@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from toolwire.doors.chat_completions.odd_calls import arguments_text, calls_in
 from toolwire.model.request import Message, OpaquePart
 from toolwire.wire.json import dump, elements, members, write_array, write_object
 
@@ -91,15 +92,14 @@ def _messages(raws: list[bytes]) -> Iterator[bytes]:
 def _take_calls(message: dict[str, bytes]) -> None:
     """Moves the calls among an assistant's content to where this API has them. Some clients send them twice."""
     blocks = _blocks(message, "tool_use")
-    given = message.get("tool_calls", b"null")
-    calls = elements(given) if given[:1] == b"[" else []
+    calls = calls_in(message.get("tool_calls", b"null"))
     known = {members(call).get("id") for call in calls}
     for block in blocks:
         if block.get("id") not in known:
-            arguments = dump(block.get("input", b"{}").decode("utf-8", "surrogatepass"))
+            arguments = arguments_text(block.get("input", b"null"))
             inner = write_object([("name", block.get("name", b"null")), ("arguments", arguments)])
             calls.append(write_object([("id", block.get("id", b"null")), ("type", b'"function"'), ("function", inner)]))
-    if blocks:
+    if calls:
         message["tool_calls"] = write_array(calls)
 
 
@@ -135,10 +135,14 @@ def _content(raw: bytes, *, is_result: bool) -> bytes:
         return raw
     if raw[:1] == b"{" and "type" in members(raw):
         return write_array([raw])
-    if raw[:1] != b"[":
+    if raw[:1] != b"[" or (is_result and not all(map(_is_part, elements(raw)))):
         return dump(raw.decode("utf-8", "surrogatepass")) if is_result else raw
     parts = [part for item in elements(raw) if (part := _part(item)) is not None]
     return write_array(parts) if parts else b'""'
+
+
+def _is_part(raw: bytes) -> bool:
+    return raw[:1] == b'"' or (raw[:1] == b"{" and not members(raw).keys().isdisjoint({"type", "text"}))
 
 
 def _part(raw: bytes) -> bytes | None:

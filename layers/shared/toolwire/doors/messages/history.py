@@ -29,7 +29,7 @@ from toolwire.model.request import (
 )
 from toolwire.model.source import Source, with_source
 from toolwire.wire import anthropic_messages as wire
-from toolwire.wire.json import unnamed
+from toolwire.wire.json import dump, unnamed
 
 _ROLES = ("user", "assistant", "system")
 
@@ -62,7 +62,17 @@ def _system(top: dict[str, bytes]) -> list[Message]:
     content = member(top, "system", cast("type[str | list[msgspec.Raw]]", str | list[msgspec.Raw]))
     if not content:
         return []
-    return [with_source(Message("system", _parts(content, "system", "system")), Source(wire.DIALECT, top["system"]))]
+    parts = tuple(own for part in _parts(content, "system", "system") for own in _accounting_apart(part))
+    return [with_source(Message("system", parts), Source(wire.DIALECT, top["system"]))]
+
+
+def _accounting_apart(part: Part) -> tuple[Part, ...]:
+    """A part of the system text; a line about who pays, with which some begin, as a part of its own."""
+    if type(part) is not TextPart or not part.text.startswith(wire.BILLING):
+        return (part,)
+    line, _, text = part.text.partition("\n")
+    apart = OpaquePart(wire.BILLING, wire.DIALECT, dump({"type": "text", "text": line}))
+    return (apart, replace(part, text=text)) if text else (apart,)
 
 
 def _messages(raw: bytes, path: str) -> list[Message]:

@@ -24,11 +24,12 @@ from toolwire.model.request import (
     ToolResultPart,
 )
 from toolwire.model.source import Members, raw_in
+from toolwire.model.warnings import Warnings
 from toolwire.providers.openai_chat.state import CALL_STATE, MESSAGE_STATE, state_member
 from toolwire.providers.openai_chat.tools import split_members
 from toolwire.rewrite.content import ContentRules, Refusal, is_audio, of_this_role, only_bytes
 from toolwire.wire import openai_responses
-from toolwire.wire.json import dump, elements, write_array, write_object
+from toolwire.wire.json import dump, elements, raw_members, write_array, write_object
 from toolwire.wire.openai_chat import DIALECT
 
 
@@ -131,6 +132,49 @@ def _document_url(part: Part) -> Part:
     url = part.url or data_url(part.media_type, part.data or "")
     named = {"document_name": part.name} if part.name else {}
     return OpaquePart("document_url", DIALECT, dump({"type": "document_url", "document_url": url, **named}))
+
+
+def with_known_members(request: ChatRequest, known: frozenset[str], warnings: Warnings) -> ChatRequest:
+    """The request without members of messages, their parts and calls that a host does not know and refuses, with a
+    warning for each that says something. `known`: what it takes beside what every host has."""
+
+    def left_out(members: Members) -> None:
+        warnings.add(*(f"not_supported:{name.rpartition('.')[2]}" for name, raw in members if raw not in _NOTHING))
+
+    def known_part(part: Part) -> Part:
+        left_out(part.extra)
+        return replace(part, extra=()) if part.extra or _is_numbered(part) else part
+
+    def known_message(message: Message) -> Message:
+        message = map_parts(message, known_part)
+        extra = tuple(member for member in message.extra if member[0] in known)
+        name = message.name if "name" in known else None
+        if extra == message.extra and name == message.name:
+            return message
+        left_out(tuple(member for member in message.extra if member not in extra))
+        left_out((("name", b""),) if name != message.name else ())
+        return replace(message, name=name, extra=extra)
+
+    return map_messages(request, known_message)
+
+
+def _is_numbered(part: Part) -> bool:
+    """Whether a call has the place that it had in a stream."""
+    raw = raw_in(part, DIALECT) if type(part) is ToolCallPart else None
+    return raw is not None and "index" in raw_members(raw)
+
+
+#: What a member says that says nothing, as SDKs send it back.
+_NOTHING = (b"null", b"[]", b"{}", b'""')
+
+
+def without_refusals(request: ChatRequest) -> ChatRequest:
+    """The request with the refusals of earlier turns as texts, for a host that has no member for them."""
+    return map_messages(request, lambda message: map_parts(message, _refusal_as_text))
+
+
+def _refusal_as_text(part: Part) -> Part:
+    return TextPart(part.text) if type(part) is RefusalPart else part
 
 
 def _content(message: Message, reasoning_field: str | None) -> Iterator[tuple[str, bytes]]:

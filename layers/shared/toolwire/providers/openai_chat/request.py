@@ -27,6 +27,8 @@ from toolwire.providers.openai_chat.messages import (
     DOCUMENT_URLS,
     with_document_urls,
     with_files_apart,
+    with_known_members,
+    without_refusals,
     write_message,
 )
 from toolwire.providers.openai_chat.tools import write_tool, write_tool_choice
@@ -34,6 +36,7 @@ from toolwire.providers.openai_tools import SCHEMAS, check_tools, only_allowed, 
 from toolwire.providers.profiles import Profile
 from toolwire.providers.reasoning_efforts import with_known_effort
 from toolwire.providers.upstream_errors import retry_after_of
+from toolwire.rewrite.alternating_turns import with_alternating_turns, with_one_system_message
 from toolwire.rewrite.answer_format import with_format_in_words
 from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
@@ -131,6 +134,8 @@ def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatR
         warnings.add("tool_result_missing")
     if translated and not profile.prefill:
         request = with_user_last(request, warnings)
+    if profile.alternates:
+        request = with_alternating_turns(request, warnings)
     request = with_legal_ids(request, profile.call_id, profile.call_id_length)
     if translated:
         request = with_files_apart(request)
@@ -138,8 +143,13 @@ def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatR
     request = only_allowed(without_idle_choice(request), profile)
     if not profile.developer_role:
         request = map_messages(request, lambda it: replace(it, role="system") if it.role == "developer" else it)
+        request = with_one_system_message(request) if translated else request
     if profile.reasoning_back != "reasoning_content" or profile.reasoning_required:
         request = without_silent_turns(_with_reasoning(request, profile), warnings, own=DIALECT)
+    if not profile.refusals and (translated or profile.message_members is not None):
+        request = without_refusals(request)
+    if profile.message_members is not None:
+        request = with_known_members(request, profile.message_members, warnings)
     return with_wire_names(request), warnings
 
 

@@ -1,0 +1,78 @@
+"""A history in the strictest order that hosts ask for: the templates of many open models take one system message, first
+of all, and behind it turns of the user and of the assistant by turns. No text is lost on the way there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from toolwire.model.request import ChatRequest, Message, Part, TextPart
+from toolwire.model.warnings import Warnings
+from toolwire.rewrite.history import with_user_last
+
+#: What a refusal says that is about the order of the turns: Mistral's own rules, and templates of open models.
+_ABOUT_ORDER = re.compile(
+    r"unexpected role '\w+' after role '\w+'|roles must alternate|expected last role"
+    r"|system (message|role|prompt)s? (must|should|can|may)( only)?( be| appear| come)?( at| in| as)? the (very )?"
+    r"(beginning|start|first)",
+    re.IGNORECASE,
+)
+
+#: What the assistant says between results and what the user says after them.
+_HEARD = "OK."
+
+_INSTRUCTIONS = ("system", "developer")
+
+
+def is_about_order(refusal: str) -> bool:
+    """Whether a host has refused a request for the order of its turns, as its message tells."""
+    return _ABOUT_ORDER.search(refusal) is not None
+
+
+def with_one_system_message(request: ChatRequest) -> ChatRequest:
+    """The request with the instructions that lead its history as one message; itself where they are."""
+    leading, others = _split(request.messages)
+    return request if len(leading) < 2 else replace(request, messages=(_joined(leading), *others))
+
+
+def with_alternating_turns(request: ChatRequest, warnings: Warnings) -> ChatRequest:
+    """The request with one system message, and the user's and the assistant's turns by turns: later instructions in
+    the user's turn, between <system> and </system>; messages of one role in a row as one; a short turn of the
+    assistant's between results and what the user says behind them, and of the user's behind a last one of the
+    assistant's."""
+    leading, others = _split(request.messages)
+    turns: list[Message] = [_joined(leading)] if leading else []
+    for message in others:
+        message = _of_the_user(message) if message.role in _INSTRUCTIONS else message
+        last = turns[-1] if turns else None
+        if message.role == "user" and last is not None and last.role == "tool":
+            turns.append(Message("assistant", (TextPart(_HEARD),)))
+        elif last is not None and last.role == message.role != "tool" and not last.tool_calls:
+            turns[-1] = replace(last, parts=(*last.parts, *_apart(last, message)), extra=())
+            continue
+        turns.append(message)
+    return with_user_last(replace(request, messages=tuple(turns)), warnings)
+
+
+def _split(history: tuple[Message, ...]) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+    leading = next((n for n, message in enumerate(history) if message.role not in _INSTRUCTIONS), len(history))
+    return history[:leading], history[leading:]
+
+
+def _joined(messages: Iterable[Message]) -> Message:
+    """Instructions as one message."""
+    first, *more = messages
+    parts = (part for message in (first, *more) for part in message.parts)
+    return replace(first, role="system", parts=tuple(parts)) if more else first
+
+
+def _of_the_user(message: Message) -> Message:
+    return Message("user", (TextPart("<system>"), *message.parts, TextPart("</system>")))
+
+
+def _apart(last: Message, message: Message) -> tuple[Part, ...]:
+    """The parts of a message that goes on with the last one of its role. Texts of the user's are kept apart wherever
+    they are written as one; the assistant's are not."""
+    between = (TextPart("\n\n"),) if message.role == "assistant" and last.parts and message.parts else ()
+    return (*between, *message.parts)
