@@ -39,6 +39,15 @@ from toolwire.shell.serve.scenario import Recording, Scenario
         ("POST", "/v1/models/demo/x:y", Route("/models/{id+}", "gemini", (("id", "demo/x:y"),))),
         ("POST", "/v1beta/models/m:f", Route("/v1beta/models/{id+}", "gemini", (("id", "m:f"),))),
         ("POST", "/v1/v1beta/models/m:f", Route("/v1beta/models/{id+}", "gemini", (("id", "m:f"),))),
+        ("POST", "/v1alpha/models/m:f", Route("/v1alpha/models/{id+}", "gemini", (("id", "m:f"),))),
+        (
+            "POST",
+            "/v1beta1/publishers/a/models/m:f",
+            Route("/v1beta1/{id+}", "gemini", (("id", "publishers/a/models/m:f"),)),
+        ),
+        ("POST", "/v1/v1beta1/models/m:f", Route("/v1beta1/{id+}", "gemini", (("id", "models/m:f"),))),
+        ("POST", "/v1/projects/p/x:f", Route("/projects/{id+}", "gemini", (("id", "p/x:f"),))),
+        ("POST", "/projects/p/x:f", NoRoute()),
         ("GET", "/v1beta/models", Route("/v1beta/models", "catalog")),
         ("POST", "/v1beta/files", NoRoute()),
         ("POST", "/v1/messages/", Route("/messages", "messages")),
@@ -124,6 +133,7 @@ NOT_SERVED = [
     ("PUT", "/models/{id+}", {"id": "a/chat"}, 405, None),
     ("PUT", "/v1beta/models/{id+}", {"id": "a:generateContent"}, 405, "gemini"),
     ("POST", "/{path+}", {"path": "v1beta/files"}, 404, "gemini"),
+    ("GET", "/projects/{id+}", {"id": "p/locations/l/publishers/google/models/m"}, 405, "gemini"),
     ("POST", "/health", {}, 405, None),
     ("GET", "/{path+}", {"path": "nowhere"}, 404, None),
 ]

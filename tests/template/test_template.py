@@ -31,6 +31,10 @@ METHODS = {
     ("delete", "/responses/{id}"): "ResponsesFunction",
     ("post", "/models/{id+}"): "GeminiFunction",
     ("post", "/v1beta/models/{id+}"): "GeminiFunction",
+    ("post", "/v1alpha/models/{id+}"): "GeminiFunction",
+    ("post", "/v1beta1/{id+}"): "GeminiFunction",
+    ("post", "/projects/{id+}"): "GeminiFunction",
+    ("post", "/publishers/{id+}"): "GeminiFunction",
     ("get", "/v1beta/models"): "CatalogFunction",
     ("get", "/v1beta/models/{id+}"): "CatalogFunction",
 }
@@ -38,7 +42,7 @@ METHODS = {
 METHODS |= {
     (method, f"/v1{path}"): function
     for (method, path), function in METHODS.items()
-    if not path.startswith(("/native", "/health", "/v1beta"))
+    if not path.startswith(("/native", "/health", "/v1alpha", "/v1beta"))
 }
 #: Every other method of these paths, and every other path: `pages/paths.py` says what their clients are told.
 ANY_METHOD = "x-amazon-apigateway-any-method"

@@ -87,6 +87,28 @@ def test_the_path_names_the_model(path: str, query: dict[str, str], name: str, i
     assert (request.model, request.stream, request.stream_array) == (name, is_stream, in_array)
 
 
+PLACES = "projects/p/locations/l"
+
+
+@pytest.mark.parametrize(
+    ("resource", "id", "name"),
+    [
+        ("/v1beta1/{id+}", f"{PLACES}/publishers/google/models/demo/openai:generateContent", "demo/openai"),
+        ("/v1beta1/{id+}", f"{PLACES}/publishers/demo/models/openai:countTokens", "demo/openai"),
+        ("/v1beta1/{id+}", "publishers/google/models/p/a:7b:generateContent", "p/a:7b"),
+        ("/v1beta1/{id+}", "models/demo/openai:generateContent", "demo/openai"),
+        ("/projects/{id+}", "p/locations/l/publishers/google/models/demo%2Fopenai:generateContent", "demo/openai"),
+        ("/publishers/{id+}", "google/models/m:generateContent", "m"),
+        ("/publishers/{id+}", "demo/models/openai:generateContent", "demo/openai"),
+        ("/v1beta/models/{id+}", "publishers/google/models/demo/openai:generateContent", "demo/openai"),
+        ("/projects/{id+}", "p/locations/l/endpoints/1:generateContent", "p/locations/l/endpoints/1"),
+    ],
+)
+def test_the_paths_of_vertex_ai(resource: str, id: str, name: str) -> None:
+    body = json.dumps({"contents": [USER]}).encode()
+    assert DOOR.parse_request(HttpRequest("POST", resource, {}, body, {"id": id})).model == name
+
+
 @pytest.mark.parametrize("path", ["m", "m:embedContent", ":generateContent", "m:", "models/:generateContent"])
 def test_another_path_is_not_found(path: str) -> None:
     with pytest.raises(RequestError) as refused:

@@ -23,10 +23,18 @@ LOCKED = Settings(
 )
 
 
-def ask(path: str, headers: dict[str, str] | None = None, model: str | None = None) -> tuple[Head, Any]:
+def ask(
+    path: str, headers: dict[str, str] | None = None, model: str | None = None, query: dict[str, str] | None = None
+) -> tuple[Head, Any]:
     """Head and decoded body of a GET."""
-    event = {"httpMethod": "GET", "path": path, "headers": headers, "requestContext": {"requestId": "req-1"}}
+    event: dict[str, Any] = {
+        "httpMethod": "GET",
+        "path": path,
+        "headers": headers,
+        "requestContext": {"requestId": "req-1"},
+    }
     event["pathParameters"] = None if model is None else {"id": model}
+    event["queryStringParameters"] = query
     head, body = serve_catalog(event, None)
     assert isinstance(head, Head)
     assert isinstance(body, bytes)
@@ -64,6 +72,35 @@ def test_one_model(resource: str, model: str, name: str, owner: str) -> None:
     assert head.status == 200
     assert (body["id"], body["object"], body["owned_by"]) == (name, "model", owner)
     assert (body["type"], body["display_name"]) == ("model", name)
+
+
+@pytest.mark.parametrize(
+    ("resource", "headers", "query", "is_googles"),
+    [
+        ("/v1beta/models", {"Authorization": "Bearer tw-key"}, None, True),
+        ("/v1beta/models", {"X-Goog-Api-Key": "tw-key"}, None, True),
+        ("/v1beta/models", None, {"key": "tw-key"}, True),
+        ("/models", {"X-Goog-Api-Key": "tw-key"}, None, True),
+        ("/models", None, {"key": "tw-key"}, True),
+        ("/models", {"Authorization": "Bearer tw-key"}, None, False),
+        ("/models", {"X-Api-Key": "tw-key"}, {"limit": "9"}, False),
+    ],
+)
+def test_models_are_listed_in_the_form_of_the_api_whose_client_asks(
+    resource: str, headers: dict[str, str] | None, query: dict[str, str] | None, is_googles: bool
+) -> None:
+    listed = ask(resource, headers, query=query)[1]
+    one = ask(resource + "/{id+}", headers, "demo%2Fopenai", query)[1]
+
+    if is_googles:
+        assert [model["name"] for model in listed["models"]] == [
+            *(f"models/demo/{m}" for m in DEMO_MODELS),
+            "models/fast",
+        ]
+        assert one == listed["models"][list(DEMO_MODELS).index("openai")]
+    else:
+        assert listed["object"] == "list"
+        assert one["id"] == "demo/openai"
 
 
 @pytest.mark.parametrize("model", ["slow", "other/m", "demo/none", "", "acme/"])

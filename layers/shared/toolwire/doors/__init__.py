@@ -181,9 +181,11 @@ class DoorRow(NamedTuple):
     words: tuple[str, ...] = ()
     base_url: str = "the base URL ends in /v1"
     kept: tuple[str, ...] = ()
-    #: Where GET lists models in this API's own form, and the request header by which its clients are known elsewhere.
+    #: Where GET lists models in this API's own form, and the request header or the parameter of the query by which its
+    #: clients are known elsewhere.
     models: tuple[str, ...] = ()
     header: str = ""
+    query: str = ""
 
 
 _OPENAI_BASE_URL = "the base URL of an OpenAI client ends in /v1"
@@ -200,10 +202,11 @@ DOORS = {
     "gemini": DoorRow(
         "toolwire.doors.gemini.request",
         ("/v1beta/models/{id+}",),
-        ("/models/{id+}",),
-        words=("v1beta", "v1beta1"),
+        ("/models/{id+}", "/v1alpha/models/{id+}", "/v1beta1/{id+}", "/projects/{id+}", "/publishers/{id+}"),
+        words=("v1alpha", "v1beta", "v1beta1", "publishers"),
         models=("/v1beta/models", "/v1beta/models/{id+}"),
         header="x-goog-api-key",
+        query="key",
         base_url="the base URL of a Gemini client has no /v1beta: it ends with the host or, deployed, with /v1",
     ),
     "messages": DoorRow(

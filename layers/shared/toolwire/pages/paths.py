@@ -26,8 +26,8 @@ _OWN_LISTS = tuple(path for row in DOORS.values() for path in row.models)
 #: Also served without the stage, for whoever watches over the process.
 _WITHOUT_STAGE = ("/health",)
 
-#: Paths of an API that has a version of its own.
-_OWN_VERSION = "/v1beta/"
+#: Paths of an API that has versions of its own.
+_OWN_VERSIONS = ("/v1alpha/", "/v1beta/", "/v1beta1/")
 
 #: Claude Code asks with HEAD for the root of its base URL, which has no stage, before it sends anything.
 _ROOT = "/"
@@ -95,7 +95,7 @@ def refusal(method: str, path: str, headers: Mapping[str, str]) -> GatewayError:
     if any(_plain(path).endswith(resource) for resource in known):
         message += f": {advice}."
     else:
-        message += f"; {every}. Served are {', '.join(f'/{STAGE}{resource}' for resource in known)}."
+        message += f"; {advice}. Served are {', '.join(f'/{STAGE}{resource}' for resource in known)}."
     return RequestError(message, status=404, code="not_found")
 
 
@@ -130,7 +130,7 @@ def _below_stage(path: str) -> str:
     ends with the host."""
     if path.startswith(f"/{STAGE}/"):
         return path.removeprefix(f"/{STAGE}")
-    return path if path.startswith(_OWN_VERSION) else ""
+    return path if path.startswith(_OWN_VERSIONS) else ""
 
 
 def _resource(path: str, table: Mapping[str, object]) -> tuple[str, tuple[tuple[str, str], ...]]:

@@ -37,6 +37,9 @@ _ANSWER, _STREAM, _COUNT = "generateContent", "streamGenerateContent", "countTok
 #: The parameter of the path that holds the model and what is asked of it.
 _PARAMETER = "id"
 
+#: A model in the paths of Vertex AI: the project and the place before it are the client's own.
+_PUBLISHED = re.compile(r"(?:^|/)publishers/(?P<publisher>[^/]+)/models/(?P<model>.+)")
+
 _LEVELS = ("THINKING_LEVEL_UNSPECIFIED", "MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
 
 _JSON = "application/json"
@@ -92,8 +95,13 @@ DOOR = GeminiDoor()
 
 
 def asked_of(http: HttpRequest) -> tuple[str, str]:
-    """The model that the path names, and what is asked of it. A model's name may hold slashes and colons."""
-    model, _, method = unquote(http.parameters.get(_PARAMETER, "")).rpartition(":")
+    """The model that the path names, and what is asked of it. A model's name may hold slashes and colons. In Vertex
+    AI's paths the publisher stands before it; Google is the one that clients add by themselves."""
+    named = unquote(http.parameters.get(_PARAMETER, ""))
+    model, _, method = named.rpartition(":")
+    found = _PUBLISHED.search(http.path.replace(f"{{{_PARAMETER}+}}", model) if _PARAMETER in http.path else model)
+    if found is not None:
+        model = found["model"] if found["publisher"] == "google" else f"{found['publisher']}/{found['model']}"
     return model.removeprefix("models/"), method
 
 

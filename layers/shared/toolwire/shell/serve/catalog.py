@@ -46,6 +46,6 @@ def _document(request: HttpRequest, record: observe.RequestRecord) -> tuple[byte
 def _door_of(request: HttpRequest) -> Door | None:
     """The door whose client asks for models, where its API has a form of its own for them."""
     for name, row in DOORS.items():
-        if request.path in row.models or (row.header and row.header in request.headers):
+        if request.path in row.models or row.header in request.headers or row.query in request.query:
             return load_door(name)
     return None
