@@ -48,6 +48,9 @@ HELLO = [
     done(0, MESSAGE),
 ]  # fmt: skip
 THINKING = {"type": "reasoning_text", "text": ""}
+#: A call that says its name and its arguments as an entry of Chat's `tool_calls` does.
+WITHIN = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "status": "completed"}
+OPEN_WITHIN = event("output_item.added", output_index=0, item=WITHIN | {"function": {"name": "weather"}})
 ANSWERS: dict[str, list[Any]] = {
     "as it should be": [OPEN, ARGUMENTS, WHOLE, done(0, CALL), completed(CALL)],
     "other ids at the end": [
@@ -65,6 +68,17 @@ ANSWERS: dict[str, list[Any]] = {
     "a delta without an item": [
         OPEN, event("function_call_arguments.delta", output_index=0, delta=PARIS), WHOLE, done(0, CALL),
         completed(CALL),
+    ],
+    "an index that begins at 1": [
+        OPEN | {"output_index": 1}, ARGUMENTS | {"output_index": 1}, WHOLE | {"output_index": 1}, done(1, CALL),
+        completed(CALL),
+    ],
+    "contents at an index that begins at 1": [*(said | {"output_index": 1} for said in HELLO), completed(MESSAGE)],
+    "an item that was not begun": [ARGUMENTS, WHOLE, done(0, CALL), completed(CALL)],
+    "contents of an item that was not begun": [*HELLO[1:], completed(MESSAGE)],
+    "a call within a call": [
+        OPEN_WITHIN, ARGUMENTS, done(0, WITHIN | {"function": {"name": "weather", "arguments": PARIS}}),
+        completed(WITHIN | {"function": {"name": "weather", "arguments": PARIS}}),
     ],
     "a total that is not the sum": [
         OPEN, ARGUMENTS, WHOLE, done(0, CALL),
@@ -99,6 +113,7 @@ def bare(kind: str, *output: Any) -> dict[str, Any]:
     return {**response(kind, output, usage=USAGE), "type": f"response.{kind}"}
 
 
+ENTRY = {"type": "function", "id": "call_1", "function": {"name": "weather", "arguments": PARIS}}
 TWO = [CALL, call("fc_1", "call_2", "weather", PARIS)]
 #: Events -> how many calls of `weather` in Paris they tell.
 CALLS: dict[str, tuple[list[Any], int]] = {
@@ -109,6 +124,11 @@ CALLS: dict[str, tuple[list[Any], int]] = {
     "no response around the response": (
         [bare("in_progress"), OPEN, ARGUMENTS, done(0, CALL), bare("completed", CALL)], 1,
     ),
+    "a type of another API": (
+        [created(), done(0, CALL | {"type": "tool_call"}), completed(CALL | {"type": "tool_call"})], 1,
+    ),
+    "an entry of Chat's": ([created(), done(0, ENTRY), completed(ENTRY)], 1),
+    "an item of another kind": ([created(), done(0, {"type": "tool_call", "id": "tc_1"}), completed()], 0),
     "arguments with other spaces at the end": (
         [created(), OPEN, ARGUMENTS, done(0, CALL | {"arguments": '{"city": "Paris"}'}), completed(CALL)], 1,
     ),
@@ -132,6 +152,11 @@ ITEMS: dict[str, tuple[Any, str]] = {
     "an object": (CALL | {"arguments": json.loads(PARIS)}, PARIS),
     "in a string": (CALL | {"arguments": json.dumps(PARIS)}, PARIS),
     "twice": (CALL | {"arguments": PARIS + PARIS}, PARIS),
+    "within a call": (WITHIN | {"function": {"name": "weather", "arguments": PARIS}}, PARIS),
+    "within a call, an object": (WITHIN | {"function": {"name": "weather", "arguments": json.loads(PARIS)}}, PARIS),
+    "within a call, as a text": (WITHIN | {"function": json.dumps({"name": "weather", "arguments": PARIS})}, PARIS),
+    "as input": (WITHIN | {"name": "weather", "type": "tool_use", "input": json.loads(PARIS)}, PARIS),
+    "an entry of Chat's": (ENTRY, PARIS),
 }
 
 

@@ -100,7 +100,7 @@ def _delta(raw: bytes | None) -> Delta | None:
 def _calls(raw: bytes) -> list[ToolCallDelta] | None:
     """The calls in a list, or the one call that a host sent without a list; either may be a text."""
     calls = _listed(_unquoted(raw))
-    return [_call(entry) for entry in calls if entry != b"null"] if calls is not None else None
+    return [read_call(entry) for entry in calls if entry != b"null"] if calls is not None else None
 
 
 def _unquoted(raw: bytes) -> bytes:
@@ -112,10 +112,11 @@ def _unquoted(raw: bytes) -> bytes:
 def _called_in(content: bytes) -> list[ToolCallDelta]:
     """The calls among the parts of a content: blocks as the Messages API has them."""
     parts = (_listed(content) or ()) if content[:1] in (b"[", b"{") else ()
-    return [_call(part) for part in parts if part[:1] == b"{" and text_of(members(part).get("type")) in _CALL_PARTS]
+    return [read_call(part) for part in parts if part[:1] == b"{" and text_of(members(part).get("type")) in _CALL_PARTS]
 
 
-def _call(raw: bytes) -> ToolCallDelta:
+def read_call(raw: bytes) -> ToolCallDelta:
+    """The call in an entry of `tool_calls`, or in what another API has for one. Raises ValueError."""
     call = members(raw)
     custom = call.get("custom", b"null")
     delta = ToolCallDelta(

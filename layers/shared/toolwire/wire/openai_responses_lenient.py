@@ -1,8 +1,8 @@
 """The slow path for Responses answers: events and items whose members have other types than OpenAI's.
 
 Seen at hosts: items of other kinds with a member of the same name but another type (`arguments` as an object in a tool
-search, `delta` as an object in a shell's output), numbers as strings, arguments as an object, half a surrogate pair.
-All that can be read is read. Arguments that are an object keep their text.
+search, `delta` as an object in a shell's output), numbers as strings, arguments as an object, half a surrogate pair,
+calls as other APIs have them. All that can be read is read. Arguments that are an object keep their text.
 """
 
 from __future__ import annotations
@@ -10,8 +10,24 @@ from __future__ import annotations
 import msgspec
 
 from toolwire.wire.json import elements, raw_members
-from toolwire.wire.openai_chat_lenient import number_of, readable, text_of
+from toolwire.wire.openai_chat import misnamed_arguments
+from toolwire.wire.openai_chat_lenient import number_of, read_call, readable, text_of
 from toolwire.wire.openai_responses import Event, IncompleteDetails, OutputItem, OutputPart, Response
+
+#: Types of items that are calls in other APIs' words.
+OTHER_CALLS = frozenset({"tool_call", "tool_use", "function"})
+
+
+def read_other_call(raw: bytes, item: OutputItem) -> OutputItem:
+    """The item, which says its name and its arguments as an entry of Chat's `tool_calls` does; as it is, if it says no
+    name there either. Raises ValueError if it is no JSON object."""
+    call = read_call(readable(raw))
+    told = call.function or call
+    if told.name:
+        given = told.arguments if told.arguments is not None else misnamed_arguments(told)
+        item.type, item.name, item.arguments = "function_call", told.name, given
+        item.call_id = item.call_id or call.id
+    return item
 
 
 def read_event(raw: bytes) -> Event:

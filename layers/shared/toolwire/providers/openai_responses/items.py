@@ -91,8 +91,12 @@ class Item:
         self.kind = shape.type
         self.ended = False
         self.mended = False  # whether an event of it cannot be shown to a client of the same API as it is
-        self.is_renamed = False  # whether no event of it can, since its id is another item's
+        self.is_renamed = False  # whether no event of it can: see `rename`
         self._parts = parts
+
+    def rename(self) -> None:
+        """The client is told of it under another id, or in another place, than the host's."""
+        self.mended = self.is_renamed = True
 
     @property
     def shown(self) -> bool:

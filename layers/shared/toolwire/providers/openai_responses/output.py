@@ -80,7 +80,7 @@ class Output:
             return False  # begun twice
         index, keep = self._free_index(event)
         item = self._open(index, shape, events)
-        return keep and exact and bool(shape.id) and index == len(self.items) - 1 and item.shown and not item.mended
+        return keep and exact and bool(shape.id) and item.shown and not item.mended
 
     def _free_index(self, event: wire.Event) -> tuple[int, bool]:
         """The index for a new item, and whether it is the event's own: a host may give none, or one that is taken."""
@@ -93,8 +93,8 @@ class Output:
 
     def _open(self, index: int, shape: wire.OutputItem, events: list[StreamEvent]) -> Item:
         item = self.items[index] = new_item(shape, self._parts)
-        if shape.id and self._by_id.setdefault(shape.id, index) != index:
-            item.mended = item.is_renamed = True  # its id is another item's
+        if (shape.id and self._by_id.setdefault(shape.id, index) != index) or index != len(self.items) - 1:
+            item.rename()  # its id is another item's, or the client counts it otherwise
         item.begin(shape, events)
         return item
 

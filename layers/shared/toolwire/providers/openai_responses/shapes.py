@@ -40,6 +40,8 @@ def read_item(raw: bytes) -> tuple[wire.OutputItem, bool]:
     """The item, and whether it is as OpenAI writes it. An item of another kind, whose members have types of their own,
     is."""
     item, exact = _read(raw, wire.item_decoder, lenient.read_item)
+    if item.type in lenient.OTHER_CALLS or (item.type == "function_call" and not item.name):
+        item, exact = lenient.read_other_call(raw, item), False
     return item, exact or item.type not in MODELLED
 
 
