@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from google.genai import types
 
+from tests import gemini_client
+from tests.providers import every_door
 from tests.providers.gemini.gemini_upstream import STOP, USAGE, ask, call, chunk, piece, said, stream, text, thought
 from tests.providers.openai_chat.chat_reader import read
 from toolwire.framing.sse import SseDecoder
@@ -63,6 +65,11 @@ STREAMS: dict[str, tuple[list[Any], str, list[tuple[str, str]], str]] = {
     "cut by the limit after a call": (
         [chunk(call("weather", PARIS)), chunk(finish="MAX_TOKENS", usage=USAGE)], "", [WEATHER], "length",
     ),
+    "all in one, and more behind it": (
+        [chunk(text("a"), call("weather", PARIS), finish="STOP"), chunk(text("b")), chunk(finish="STOP")],
+        "ab", [WEATHER], "tool_calls",
+    ),
+    "arguments as a text": ([chunk(call("weather", json.dumps(PARIS)), finish="STOP")], "", [WEATHER], "tool_calls"),
     "filtered": ([chunk(text("a")), chunk(finish="RECITATION", usage=USAGE)], "a", [], "content_filter"),
     "filtered after a call": (
         [chunk(call("weather", PARIS)), chunk(finish="SAFETY", usage=USAGE)], "", [WEATHER], "content_filter",
@@ -123,6 +130,30 @@ def test_streams(chunks: list[Any], content: str, calls: list[tuple[str, str]], 
     assert (heard.content, heard.asked, heard.finish, heard.error) == (content, calls, finish, None)
 
     assert ask(bytes([byte]) for byte in upstream).body == ask(upstream).body
+
+
+#: What a client of the same API reads by itself, as Google says it.
+OWN_WORDS = {"a word nobody knows", "words as numbers", "another candidate"}
+
+
+@pytest.mark.parametrize("name", sorted(STREAMS.keys() - OWN_WORDS))
+def test_streams_for_a_client_of_the_same_api(name: str) -> None:
+    chunks, content, calls, finish = STREAMS[name]
+    upstream = stream(*chunks)
+    shown = every_door.asked("gemini", upstream, streamed=True, wire="gemini", profile=None, step=len(upstream))
+    heard = gemini_client.read(shown.body)
+    made = [(name, json.loads(arguments) or {}) for name, arguments in heard.calls]
+    assert (heard.text, made) == (content, [(name, json.loads(arguments)) for name, arguments in calls])
+    assert (heard.reason, heard.error) == (finish, None)
+
+
+@pytest.mark.parametrize("last", [{"error": {"code": 503, "message": "boom", "status": "UNAVAILABLE"}}, b"{"])
+def test_what_came_with_a_finish_is_shown_before_an_error(last: Any) -> None:
+    for first in (chunk(text("a"), finish="STOP"), chunk(text("a"))):
+        upstream = stream(first, last)
+        shown = every_door.asked("gemini", upstream, streamed=True, wire="gemini", profile=None, step=len(upstream))
+        heard = gemini_client.read(shown.body)
+        assert (heard.text, heard.finish, heard.error is None) == ("a", None, False)
 
 
 @pytest.mark.parametrize(("chunks", "content", "calls", "finish"), STREAMS.values(), ids=STREAMS)

@@ -46,6 +46,9 @@ from toolwire.wire.gemini import DIALECT
 from toolwire.wire.gemini_extra import without_source
 from toolwire.wire.json import dump, is_object
 
+#: The events that end what the upstream's own chunks have shown.
+_ENDS = (TextEnd, ReasoningEnd, ToolCallEnd)
+
 
 @dataclass(slots=True)
 class _Call:
@@ -75,7 +78,8 @@ class GeminiEncoder:
         self._unshown: list[_Call] = []  # ended with arguments that are no object: why is known at the end
         self._finish: Finish | None = None
         self._usage: Usage | None = None
-        self._tail: list[bytes] = []  # the upstream's own chunks, from the finish reason on
+        #: The upstream's own chunks, from the finish reason on, with what is ready of each.
+        self._tail: list[tuple[Batch, list[StreamEvent]]] = []
         self._tail_finish: Finish | None = None  # what they say
         self._extra: dict[str, Members] = {}
 
@@ -92,7 +96,9 @@ class GeminiEncoder:
         if raw is not None and len(ready) == len(indexed) and all(map(_same, ready, indexed)):
             return self._own(raw, batch, ready)
         extra = dict(without_source(batch).extra)
-        parts = [part for event in ready for part in self._parts(event)]
+        is_more = any(type(event) not in _ENDS for event in ready)  # the finish reason was not the end
+        parts = self._tail_parts() if is_more else []
+        parts += [part for event in ready for part in self._parts(event)]
         shown = self._frame(render_chunk(parts, self._id, self._model, extra=extra)) if parts else b""
         if not parts:
             self._extra |= extra
@@ -100,7 +106,10 @@ class GeminiEncoder:
 
     def fail(self, error: GatewayError, request_id: str) -> bytes:
         """An object with the error and nothing after it: the official SDKs raise from it."""
-        return self._frame(render_error(error, request_id).replace(b"\n", b" ")) + (b"]" if self._in_array else b"")
+        parts = self._tail_parts()
+        before = self._frame(render_chunk(parts, self._id, self._model)) if parts else b""
+        shown = self._frame(render_error(error, request_id).replace(b"\n", b" "))
+        return before + shown + (b"]" if self._in_array else b"")
 
     def keep_alive(self) -> bytes:
         return b"\n"
@@ -123,8 +132,15 @@ class GeminiEncoder:
             self._tail_finish = self._finish
         elif not self._tail:
             return self._frame(raw) + (self._end() if _ends(batch) else b"")
-        self._tail.append(raw)
+        self._tail.append((batch, events))
         return self._end() if _ends(batch) else b""
+
+    def _tail_parts(self) -> list[bytes]:
+        """What the chunks of the tail say beside an end that is none."""
+        held, self._tail = self._tail, []
+        for batch, _ in held:
+            self._extra |= dict(without_source(batch).extra)
+        return [part for _, events in held for event in events for part in self._parts(event)]
 
     # ------------------------------------------------------------ our own
 
@@ -163,17 +179,20 @@ class GeminiEncoder:
     def _end(self) -> bytes:
         """The last chunk: calls of which is known only now whether they were cut, the finish reason and usage."""
         finish = self._finish or DEFAULT_FINISH
+        is_own = bool(self._tail) and self._tail_finish is self._finish
+        parts = [] if is_own else self._tail_parts()
         calls = [(call, "".join(call.fragments)) for call in self._unshown]
-        parts = [
+        parts += [
             call_part(call.id, call.name, arguments, call.signature)
             for call, arguments in calls
             if is_shown(call.name, arguments, finish, self._context)
         ]
         late = self._late_warnings()
         told = [("finishMessage", dump(f"{HEADER}: {late}"))] if late else []
-        if self._tail and self._tail_finish is self._finish:  # the upstream's own end
+        if is_own:  # the upstream's own end
             before = [render_chunk(parts, self._id, self._model, stop=told)] if parts or told else []
-            shown = b"".join(map(self._frame, (*before, *self._tail)))
+            own = [raw for batch, _ in self._tail if (raw := raw_in(batch, DIALECT)) is not None]
+            shown = b"".join(map(self._frame, (*before, *own)))
         else:
             stop = [*told, ("finishReason", dump(finish_reason(finish)))]
             usage = render_usage(self._usage)

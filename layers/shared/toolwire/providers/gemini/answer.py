@@ -115,19 +115,19 @@ class GeminiDecoder:
 
     def _candidate(self, candidate: wire.Candidate, events: list[StreamEvent], before: int) -> bool:
         """The events of the one candidate; whether its frame needed no repair."""
-        finished = self._finish is not None
+        finished, exact = self._finish is not None, True
         for raw in (candidate.content and candidate.content.parts) or ():
-            self._parts.take(raw, events)
+            exact = self._parts.take(raw, events) and exact
         has_content = len(events) > before
         if candidate.finish_reason is None:
-            return not (finished and has_content)
+            return exact and not (finished and has_content)
         word = str(candidate.finish_reason)
         if word in _FAILURES:
             message = f"the model broke its answer off with {word}: it {_FAILURES[word]}"
             self._failure = UpstreamError(message, code="upstream_" + word.lower())
             if not has_content:
                 self._raise_failure()
-            return True
+            return exact
         reason = wire.FINISH_REASONS.get(word, "stop")
         if self._finish is not None and (self._finish.reason != "stop" or reason == "stop"):
             return False
@@ -135,7 +135,7 @@ class GeminiDecoder:
         self._parts.cut = self._finish.is_cut
         self._parts.close_call(events)
         self._say_finish(events)
-        return not finished
+        return exact and not finished
 
     # ------------------------------------------------------------ ends
 

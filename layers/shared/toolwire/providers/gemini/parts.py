@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import msgspec
 
 from toolwire.model.errors import UpstreamProtocolError
@@ -35,8 +37,9 @@ class AnswerParts:
         self._streamed: tuple[int, StreamedArguments] | None = None  # the open call whose arguments come as values
         self._signature: str | None = None  # of that call
 
-    def take(self, raw: msgspec.Raw, events: list[StreamEvent]) -> None:
-        """The events of one part of a chunk. Raises UpstreamProtocolError for one that cannot be read."""
+    def take(self, raw: msgspec.Raw, events: list[StreamEvent]) -> bool:
+        """The events of one part of a chunk; whether a client of the same API may see it as it is. Raises
+        UpstreamProtocolError for one that cannot be read."""
         try:
             part = wire.part_decoder.decode(raw)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -62,6 +65,7 @@ class AnswerParts:
                 events.append(OpaquePart(self._next_part(), kind, wire.DIALECT, bytes(raw)))
             elif part.thought_signature:  # a part of its own, that says no more than a thought that is not shown
                 self._reasoning("", part.thought_signature, events)
+        return part.function_call is None or bytes(part.function_call.args)[:1] != b'"'
 
     def _reasoning(self, text: str, signature: str | None, events: list[StreamEvent]) -> None:
         if not text and not signature:
@@ -128,6 +132,8 @@ class AnswerParts:
 def _arguments(raw: msgspec.Raw) -> str:
     """A call's arguments as text. Google leaves them out where there are none."""
     text = bytes(raw)
+    if text[:1] == b'"':  # a proxy sends the text of the object
+        text = str(json.loads(text, strict=False)).strip().encode("utf-8", "surrogatepass")
     if text in (b"", b"null"):
         return "{}"
     if text[:1] != b"{":
