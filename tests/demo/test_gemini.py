@@ -90,6 +90,10 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("calls first", {"contents": [calls("f"), results("f")]}, "after a user turn"),
     ("calls after text", {"contents": [user("a"), {"role": "model", "parts": [{"text": "b"}]}, calls("f"),
                                        results("f")]}, "after a user turn"),
+    ("calls in two contents", {"contents": [user("a"), calls("f"), calls("f"), results("f", "f")]}, "equal to"),
+    ("a system text alone", {"systemInstruction": "be short"}, "'system_instruction'"),
+    ("a schema that is none", {"generationConfig": {
+        "responseMimeType": "application/json", "responseSchema": "x"}}, "response_schema"),
     ("a keyword of JSON Schema", {"tools": [{"functionDeclarations": [{"name": "f", "parameters": {
         "type": "object", "properties": {"a": {"const": 1}}}}]}]}, "parameters.properties[a]"),
     ("two schemas", {"tools": [{"functionDeclarations": [
@@ -175,9 +179,48 @@ def test_usage_grows_and_adds_up() -> None:
         assert count.total_token_count == sum(part or 0 for part in parts)
 
 
-def test_json_by_schema() -> None:
-    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-    said = ask("7 please", generationConfig={"responseMimeType": "application/json", "responseJsonSchema": schema})
+GOOGLES = {
+    "type": "OBJECT",
+    "properties": {"location": {"type": "STRING"}, "min_items": {"any_of": [{"type": "INTEGER"}], "nullable": True}},
+    "required": ["location", "min_items"],
+}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"tools": [{"functionDeclarations": [{"name": "get_weather", "parameters": GOOGLES}]}]},
+        {"tools": {"function_declarations": {"name": "get_weather", "parameters": GOOGLES}}},
+        {"tools": [{"googleSearch": {}, "functionDeclarations": [{"name": "get_weather", "parameters": GOOGLES}]}, {}]},
+    ],
+)
+def test_a_schema_and_lists_as_google_reads_them(fields: dict[str, Any]) -> None:
+    [(name, arguments)] = asked_for(ask("Weather in Paris?", **fields))
+    assert (name, arguments["location"]) == ("get_weather", "Paris")
+    assert isinstance(arguments["min_items"], int)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"contents": user("hello")},
+        {"contents": {"parts": {"text": "hello"}}},
+        {"systemInstruction": {"role": "system", "parts": {"text": "be short"}}},
+    ],
+)
+def test_one_entry_stands_without_its_array(fields: dict[str, Any]) -> None:
+    assert "hello" in "".join(part.text or "" for part in parts(ask(**fields)))
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"responseJsonSchema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}},
+        {"responseSchema": {"type": "OBJECT", "properties": {"n": {"type": "INTEGER"}}, "required": ["n"]}},
+    ],
+)
+def test_json_by_schema(form: dict[str, Any]) -> None:
+    said = ask("7 please", generationConfig={"responseMimeType": "application/json"} | form)
     assert json.loads("".join(part.text or "" for part in parts(said))) == {"n": 7}
 
 

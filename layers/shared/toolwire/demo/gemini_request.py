@@ -47,6 +47,15 @@ _SCHEMA = frozenset(
         "example", "anyOf", "propertyOrdering", "default",
     }
 )  # fmt: skip
+#: Lists, one entry of which may stand without the array.
+_LISTS = frozenset({"contents", "parts", "tools", "functionDeclarations", "allowedFunctionNames", "stopSequences"})
+#: Services of Google's own, none of which the demo runs.
+_SERVICES = frozenset(
+    {
+        "codeExecution", "computerUse", "enterpriseWebSearch", "fileSearch", "googleMaps", "googleSearch",
+        "googleSearchRetrieval", "mcpServers", "retrieval", "urlContext",
+    }
+)  # fmt: skip
 _GENERATION = frozenset(
     {
         "temperature", "topP", "topK", "candidateCount", "maxOutputTokens", "stopSequences", "responseMimeType",
@@ -67,9 +76,10 @@ def read_request(body: Any) -> Asked:
         raise RefusedError(400, "* GenerateContentRequest.contents: contents is not specified")
     for position, content in enumerate(contents):
         _check_content(content, f"contents[{position}]")
-    _check_turns(_turns(contents))
+    _check_turns(contents)
     if "systemInstruction" in body:
-        _check_content({"role": "user"} | body["systemInstruction"], "system_instruction")
+        _known(body["systemInstruction"], _CONTENT, "system_instruction")
+        _check_content(body["systemInstruction"] | {"role": "user"}, "system_instruction")
     generation = body.get("generationConfig", {})
     _check_generation(generation)
     tools = _tools(body)
@@ -91,10 +101,17 @@ def _documented(value: Any) -> Any:
         return [_documented(entry) for entry in value]
     if not isinstance(value, dict):
         return value
-    return {
-        (own := _UNDERSCORE.sub(lambda found: found[1].upper(), name)): inner if own in _FREE else _documented(inner)
-        for name, inner in value.items()
-    }
+    known: dict[str, Any] = {}
+    for name, inner in value.items():
+        own = _camel(name)
+        known[own] = inner if own in _FREE else _documented(inner)
+        if own in _LISTS and isinstance(known[own], dict):
+            known[own] = [known[own]]
+    return known
+
+
+def _camel(name: str) -> str:
+    return _UNDERSCORE.sub(lambda found: found[1].upper(), name)
 
 
 def _known(value: Any, names: frozenset[str], path: str) -> None:
@@ -134,23 +151,6 @@ def _check_named(value: Any, names: frozenset[str], payload: str, path: str) -> 
         raise _invalid(f"Invalid value at '{path}.{payload}' (type.googleapis.com/google.protobuf.Struct)")
 
 
-def _turns(contents: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The contents, those of the model's behind its calls as one with them: clients keep one for each chunk of a
-    stream."""
-    turns: list[dict[str, Any]] = []
-    for content in contents:
-        last = turns[-1] if turns else None
-        if (
-            last is not None
-            and content.get("role") == "model"
-            and any("functionCall" in part for part in last["parts"])
-        ):
-            turns[-1] = last | {"parts": [*last["parts"], *content["parts"]]}
-        else:
-            turns.append(content)
-    return turns
-
-
 def _check_turns(contents: list[dict[str, Any]]) -> None:
     """A turn with calls follows the user or results, and its results follow it: as many, in one content."""
     for position, content in enumerate(contents):
@@ -188,8 +188,8 @@ def _check_generation(generation: Any) -> None:
 def _tools(body: dict[str, Any]) -> tuple[DemoTool, ...]:
     found = []
     for position, tool in enumerate(body.get("tools", [])):
-        _known(tool, frozenset({"functionDeclarations"}), f"tools[{position}]")
-        for number, declaration in enumerate(tool["functionDeclarations"]):
+        _known(tool, _SERVICES | {"functionDeclarations"}, f"tools[{position}]")
+        for number, declaration in enumerate(tool.get("functionDeclarations", [])):
             found.append(_tool(declaration, f"tools[{position}].function_declarations[{number}]"))
     if len({tool.name for tool in found}) < len(found):
         raise _invalid("Duplicate function declaration found.")
@@ -208,19 +208,28 @@ def _tool(declaration: Any, path: str) -> DemoTool:
     if "parameters" in declaration:
         if "parametersJsonSchema" in declaration:
             raise _invalid(f"{path}: only one of parameters and parameters_json_schema may be set.")
-        _check_schema(declaration["parameters"], f"{path}.parameters")
-    schema = declaration.get("parameters") or declaration.get("parametersJsonSchema") or {"type": "object"}
+        schema = _json_schema(declaration["parameters"], f"{path}.parameters")
+    else:
+        schema = declaration.get("parametersJsonSchema") or {"type": "object"}
     return DemoTool(name, declaration.get("description", ""), schema)
 
 
-def _check_schema(schema: Any, path: str) -> None:
+def _json_schema(given: Any, path: str) -> dict[str, Any]:
+    """Google's message Schema, whose types are in upper case, as JSON Schema."""
+    if not isinstance(given, dict):
+        raise _invalid(f"Invalid value at '{path}': an object is needed.")
+    schema = {_camel(name): value for name, value in given.items()}
     _known(schema, _SCHEMA, path)
-    for name, inner in schema.get("properties", {}).items():
-        _check_schema(inner, f"{path}.properties[{name}]")
-    for position, inner in enumerate(schema.get("anyOf", [])):
-        _check_schema(inner, f"{path}.any_of[{position}]")
+    if isinstance(schema.get("type"), str):
+        schema["type"] = schema["type"].lower()
+    properties = schema.get("properties", {}).items()
+    inner = {name: _json_schema(value, f"{path}.properties[{name}]") for name, value in properties}
+    schema |= {"properties": inner} if inner else {}
+    if "anyOf" in schema:
+        schema["anyOf"] = [_json_schema(one, f"{path}.any_of[{n}]") for n, one in enumerate(schema["anyOf"])]
     if "items" in schema:
-        _check_schema(schema["items"], f"{path}.items")
+        schema["items"] = _json_schema(schema["items"], f"{path}.items")
+    return schema
 
 
 def _choice(
@@ -247,7 +256,9 @@ def _answer_schema(generation: dict[str, Any]) -> Any:
     if generation.get("responseMimeType") != "application/json":
         return None
     free = {"type": "object", "properties": {"answer": {"type": "string"}}}
-    return generation.get("responseJsonSchema") or generation.get("responseSchema") or free
+    if "responseSchema" in generation:
+        return _json_schema(generation["responseSchema"], "generation_config.response_schema")
+    return generation.get("responseJsonSchema") or free
 
 
 def _responses(content: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,7 +1,8 @@
 """A request of a client of the same API: its own bytes, member by member, but what had to change.
 
-What the API refuses is between it and the client. A history is written anew as a whole where the gateway has changed
-some of it, or where another provider has made calls in it: those have ids and lack signatures that this API wants.
+What the API refuses is between it and the client, but for the contents that an SDK keeps of a stream: see `joined`. A
+history is written anew as a whole where the gateway has changed some of it, or where another provider has made calls in
+it: those have ids and lack signatures that this API wants.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from toolwire.model.request import ChatRequest, RequestFields, Tool
 from toolwire.model.source import raw_in
 from toolwire.providers.gemini.tools import calling_config
 from toolwire.wire.gemini import DIALECT
-from toolwire.wire.json import dump, write_array, write_object
+from toolwire.wire.json import dump, elements, members, write_array, write_object
 
 #: The members that hold the history.
 HISTORY = frozenset({"systemInstruction", "contents"})
@@ -29,6 +30,35 @@ def has_own_history(request: ChatRequest, fields: RequestFields) -> bool:
     if request.messages is not fields.parsed.messages:
         return False
     return all(token_of(call.id) is None for message in request.messages for call in message.tool_calls)
+
+
+def joined(request: ChatRequest, fields: RequestFields) -> dict[str, bytes]:
+    """The members that hold the history where a turn of the model with calls stands in several contents, these made
+    one: Google takes a call only right behind the user's content. Every part and every other content is the client's
+    own. Without such a turn, none."""
+    turns = (message for message in request.messages if message.role == "assistant" and message.tool_calls)
+    if all(raw_in(turn, DIALECT) is not None for turn in turns):
+        return {}
+    own = {name: raw for name, raw in fields.members if name in HISTORY}
+    contents: list[tuple[bool, list[bytes]]] = []  # whether it is the model's; the contents that are one turn
+    for raw in elements(own["contents"]):
+        is_models = members(raw).get("role") == b'"model"'
+        if is_models and contents and contents[-1][0]:
+            contents[-1][1].append(raw)
+        else:
+            contents.append((is_models, [raw]))
+    return own | {"contents": write_array(_one(turn) for _, turn in contents)}
+
+
+def _one(contents: list[bytes]) -> bytes:
+    """Contents of one turn as one content."""
+    if len(contents) == 1:
+        return contents[0]
+    found = [members(content) for content in contents]
+    each = (content["parts"] for content in found if content.get("parts", b"null") != b"null")
+    parts = [part for raw in each for part in ([raw] if raw[:1] == b"{" else elements(raw))]
+    own = {name: value for content in found for name, value in content.items()}
+    return write_object((own | {"parts": write_array(parts)}).items())
 
 
 def own_members(request: ChatRequest, fields: RequestFields, history: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
