@@ -131,7 +131,7 @@ def test_a_preflight(gateway: Gateway) -> None:
     assert {name: value for name, value in found.items() if name.startswith("access-control-")} == {
         "access-control-allow-origin": ORIGIN,
         "access-control-expose-headers": "*",
-        "access-control-allow-methods": "GET, POST, OPTIONS",
+        "access-control-allow-methods": "GET, POST, DELETE, OPTIONS",
         "access-control-allow-headers": "authorization, *",
         "access-control-max-age": "3600",
     }

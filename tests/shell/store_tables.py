@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 
 from local.moto_store import MotoTable
-from tests.dynalite.server import dynalite
+from tests.dynalite.server import MISSING, dynalite
 from toolwire.model.stored import Item, Key, Value
 from toolwire.shell.network import aws
 from toolwire.shell.network.aws_boto3 import boto3_client
@@ -70,6 +71,21 @@ def in_dynalite() -> Iterator[MakeStore]:
         client.get_waiter("table_exists").wait(TableName=TABLE, WaiterConfig={"Delay": 1})
         yield lambda clock: DynamoDbStore(TABLE, clock=clock)
         aws.forget_clients()
+
+
+#: What makes each kind of store; a parameter of a test over all of them.
+EVERY_STORE: list[Any] = [
+    in_memory,
+    in_moto,
+    pytest.param(
+        in_dynalite,
+        marks=[
+            pytest.mark.integration,
+            pytest.mark.enable_socket,
+            pytest.mark.skipif(bool(MISSING), reason=MISSING),
+        ],
+    ),
+]
 
 
 def soon(seconds: float = 30.0) -> float:

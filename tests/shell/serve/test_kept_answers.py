@@ -11,7 +11,7 @@ import pytest
 
 from tests.doors.responses.responses_reader import events
 from tests.gateway import gateway
-from tests.open_responses.judge import document_faults, error_faults, stream_faults
+from tests.open_responses.judge import document_faults, error_faults, faults, stream_faults
 from tests.open_responses.suite import TOOL, TRAIN, user
 
 pytestmark = pytest.mark.enable_socket
@@ -21,10 +21,12 @@ KEEPS = "[tenants.default]\nkeep_answers = true\n"
 MODELS = ("demo/compatible", "demo/anthropic", "demo/gemini", "demo/bedrock")
 
 
-@pytest.fixture(scope="module")
-def keeping(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with gateway(tmp_path_factory.mktemp("keeping"), KEEPS) as base:
-        yield base
+@pytest.fixture(scope="module", params=["memory", "moto"])
+def keeping(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STORE", request.param)
+        with gateway(tmp_path_factory.mktemp("keeping"), KEEPS) as base:
+            yield base
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +89,83 @@ def test_an_answer_is_fetched_and_removed(keeping: str) -> None:
     assert ask(keeping, previous_response_id=said["id"]).status_code == 400
 
 
+def test_what_an_answer_answers_is_listed(keeping: str) -> None:
+    id, result = called(keeping, MODELS[1])
+    image = {"type": "input_image", "image_url": "data:image/png;base64,AAAA"}
+    said = {"role": "assistant", "content": "Soon."}
+    second = ask(keeping, input=[result, said, user([image]), user("And?")], previous_response_id=id, tools=[TOOL])
+    place = f"{keeping}/responses/{second.json()['id']}/input_items"
+
+    whole = httpx.get(place, params={"order": "asc"})
+    assert whole.status_code == 200
+    page = whole.json()
+    items = page["data"]
+    assert [item["type"] for item in items] == ["message", "function_call", "function_call_output", *["message"] * 3]
+    assert [fault for item in items for fault in faults("ItemField", item)] == []
+    assert len({item["id"] for item in items}) == len(items)
+    assert (page["object"], page["first_id"], page["last_id"], page["has_more"]) == (
+        "list", items[0]["id"], items[-1]["id"], False,
+    )  # fmt: skip
+    assert items[0]["content"] == [{"type": "input_text", "text": TRAIN}]
+    assert items[1] == httpx.get(f"{keeping}/responses/{id}").json()["output"][-1]
+    assert items[2] == result | {"id": items[2]["id"], "status": "completed"}
+    assert items[3]["content"] == [{"type": "output_text", "text": "Soon.", "annotations": []}]
+    assert items[4]["content"] == [image | {"detail": "auto"}]
+
+    assert httpx.get(place).json()["data"] == items[::-1]
+    first = httpx.get(place, params={"limit": 4}).json()
+    assert (first["data"], first["has_more"]) == (items[:1:-1], True)
+    rest = httpx.get(place, params={"limit": 4, "after": first["last_id"]}).json()
+    assert (rest["data"], rest["has_more"]) == (items[1::-1], False)
+
+
+@pytest.mark.parametrize(
+    ("query", "param"),
+    [
+        ("limit=0", "limit"),
+        ("limit=101", "limit"),
+        ("limit=many", "limit"),
+        ("order=up", "order"),
+        ("after=x", "after"),
+    ],
+)
+def test_a_page_that_cannot_be_shown_is_refused(keeping: str, query: str, param: str) -> None:
+    got = httpx.get(f"{keeping}/responses/{ask(keeping).json()['id']}/input_items?{query}")
+    assert (got.status_code, got.json()["error"]["param"]) == (400, param)
+    assert error_faults(got.content) == []
+
+
+def test_a_kept_answer_is_over(keeping: str) -> None:
+    place = f"{keeping}/responses/{ask(keeping).json()['id']}"
+    for got, word in ((httpx.post(f"{place}/cancel"), "synchronous"), (httpx.get(f"{place}?stream=true"), "stream")):
+        assert got.status_code == 400
+        assert word in got.json()["error"]["message"]
+        assert error_faults(got.content) == []
+    assert httpx.get(f"{place}?stream=false").status_code == 200
+
+
+ABOUT = [("GET", ""), ("DELETE", ""), ("GET", "/input_items"), ("POST", "/cancel")]
+
+
+@pytest.mark.parametrize(("method", "below"), ABOUT)
+@pytest.mark.parametrize(
+    ("id", "why"), [("resp_" + 24 * "x", "was not kept"), ("resp_" + 32 * "0", "only the host that gave this id")]
+)
+def test_what_is_not_there_is_not_found(keeping: str, id: str, why: str, method: str, below: str) -> None:
+    got = httpx.request(method, f"{keeping}/responses/{id}{below}")
+    assert (got.status_code, got.json()["error"]["code"]) == (404, "response_not_found")
+    assert why in got.json()["error"]["message"]
+    assert error_faults(got.content) == []
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_tokens_of_a_request_are_counted(keeping: str, model: str) -> None:
+    asked = {"model": model, "input": [user("hi")], "tools": [TOOL], "stream": True}
+    got = httpx.post(f"{keeping}/responses/input_tokens", json=asked, timeout=20)
+    assert got.status_code == 200
+    assert (got.json()["object"], got.json()["input_tokens"] > 0) == ("response.input_tokens", True)
+
+
 def test_a_host_that_speaks_the_api_keeps_its_own(keeping: str) -> None:
     said = ask(keeping, "demo/responses").json()
     assert httpx.get(f"{keeping}/responses/{said['id']}").status_code == 404
@@ -99,7 +178,8 @@ def test_nothing_is_kept_unasked(forgetful: str) -> None:
     id = said.json()["id"]
     continued = ask(forgetful, previous_response_id=id)
     assert (continued.status_code, continued.json()["error"]["param"]) == (400, "previous_response_id")
-    for answer in (continued, httpx.get(f"{forgetful}/responses/{id}"), httpx.delete(f"{forgetful}/responses/{id}")):
+    about = [httpx.request(method, f"{forgetful}/responses/{id}{below}") for method, below in ABOUT]
+    for answer in (continued, *about):
         assert answer.status_code in (400, 501)
         assert "keep_answers" in answer.json()["error"]["message"]
         assert error_faults(answer.content) == []

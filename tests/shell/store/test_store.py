@@ -9,25 +9,15 @@ from contextlib import AbstractContextManager
 
 import pytest
 
-from tests.dynalite.server import MISSING
-from tests.shell.store_tables import NOW, Clock, MakeStore, in_dynalite, in_memory, in_moto, item, soon
+from tests.shell.store_tables import EVERY_STORE, NOW, Clock, MakeStore, item, soon
 from toolwire.model.stored import Item, Key, Value
 from toolwire.shell.settings.sections import SettingsError
 from toolwire.shell.store import current
 from toolwire.shell.store.current import current_store, open_store
 from toolwire.shell.store.store import MOST_ITEM_BYTES, MemoryStore, Store, StoreError, size_of
 
-_DYNALITE = pytest.param(
-    in_dynalite,
-    marks=[
-        pytest.mark.integration,
-        pytest.mark.enable_socket,
-        pytest.mark.skipif(bool(MISSING), reason=MISSING),
-    ],
-)
 
-
-@pytest.fixture(scope="module", params=[in_memory, in_moto, _DYNALITE])
+@pytest.fixture(scope="module", params=EVERY_STORE)
 def table(request: pytest.FixtureRequest) -> Iterator[MakeStore]:
     opened: Callable[[], AbstractContextManager[MakeStore]] = request.param
     with opened() as make:

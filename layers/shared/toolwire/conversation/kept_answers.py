@@ -83,7 +83,14 @@ def read_answer(items: Iterable[Item]) -> KeptAnswer | None:
 
 def history_of(id: str, answers: Mapping[str, KeptAnswer]) -> tuple[bytes, ...] | None:
     """All items of the conversation up to and with this answer; None where one of its answers is not there."""
-    ids = (*answers[id].earlier, id)
-    if any(one not in answers for one in ids):
+    given = input_of(id, answers)
+    return None if given is None else (*given, *answers[id].output)
+
+
+def input_of(id: str, answers: Mapping[str, KeptAnswer]) -> tuple[bytes, ...] | None:
+    """All items that this answer answers; None where one of the answers before it is not there."""
+    earlier = answers[id].earlier
+    if any(one not in answers for one in earlier):
         return None
-    return tuple(item for one in ids for item in (*answers[one].input, *answers[one].output))
+    before = (item for one in earlier for item in (*answers[one].input, *answers[one].output))
+    return (*before, *answers[id].input)

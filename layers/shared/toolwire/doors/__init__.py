@@ -171,8 +171,8 @@ class DoorRow(NamedTuple):
     `module` has its `DOOR`. All its paths take POST, and are written as the template has them: "/models/{model}" gives
     requests a parameter `model`. At `paths` an answer is asked for, at those `beside` them something else. `words` are
     segments that are in this API's paths alone, served or not: they tell whose client asks for a path that is not
-    served. The answer to it then says what the client's `base_url` must be. At those `kept` a kept answer is read (GET)
-    or removed (DELETE).
+    served. The answer to it then says what the client's `base_url` must be. Those `kept`, each with its method, are
+    about an answer that was kept.
     """
 
     module: str
@@ -180,7 +180,7 @@ class DoorRow(NamedTuple):
     beside: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     base_url: str = "the base URL ends in /v1"
-    kept: tuple[str, ...] = ()
+    kept: tuple[tuple[str, str], ...] = ()
     #: Where GET lists models in this API's own form, and the request header or the parameter of the query by which its
     #: clients are known elsewhere.
     models: tuple[str, ...] = ()
@@ -226,10 +226,15 @@ DOORS = {
     "responses": DoorRow(
         "toolwire.doors.responses.request",
         ("/responses",),
-        ("/responses/compact",),
+        ("/responses/compact", "/responses/input_tokens"),
         words=("responses", "conversations"),
         base_url=_OPENAI_BASE_URL,
-        kept=("/responses/{id}",),
+        kept=(
+            ("GET", "/responses/{id}"),
+            ("DELETE", "/responses/{id}"),
+            ("GET", "/responses/{id}/input_items"),
+            ("POST", "/responses/{id}/cancel"),
+        ),
     ),
 }  # fmt: skip
 

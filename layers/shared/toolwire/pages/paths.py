@@ -40,7 +40,8 @@ def served() -> dict[str, dict[str, str]]:
     is."""
     table = {path: {"POST": row.module.split(".")[-2]} for row in DOORS.values() for path in (*row.paths, *row.beside)}
     for row in DOORS.values():
-        table |= {path: dict.fromkeys(("GET", "DELETE"), row.module.split(".")[-2]) for path in row.kept}
+        for method, path in row.kept:
+            table[path] = {**table.get(path, {}), method: row.module.split(".")[-2]}
     return table | {path: {**table.get(path, {}), "GET": "catalog"} for path in (*_CATALOG, *_OWN_LISTS)}
 
 

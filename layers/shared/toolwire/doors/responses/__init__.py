@@ -16,5 +16,6 @@ document         the answer as one JSON document
 compaction       a shorter history in place of an answer
 models           a model's entry in the list of models, as Codex reads it
 kept             what it wants of kept answers
+input_items      what a kept answer answers, as a list of items
 errors           errors
 """

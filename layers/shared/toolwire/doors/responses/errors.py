@@ -13,8 +13,8 @@ from toolwire.wire.json import dump, raw_members
 #: Where the rules for all doors find a tool's parts. Here a tool has them itself.
 _INNER = re.compile(r"(tools\[[0-9]+\])\.(?:function|custom)\b")
 
-#: Requests about an answer that was kept: their methods, and what stands behind /responses in their paths.
-_KEPT = re.compile(r"POST /[^/]+/cancel|GET /[^/]+/input_items")
+#: The ids that the gateway gives its answers.
+OWN_RESPONSE = re.compile(r"resp_[A-Za-z0-9]{24}")
 
 
 def _flat(error: GatewayError) -> GatewayError:
@@ -64,7 +64,7 @@ def no_compaction(provider: str) -> RequestError:
 
 
 def not_served(method: str, path: str, headers: Mapping[str, str]) -> RequestError | None:
-    """The answer to what else this API has: a WebSocket, and requests about an answer that was kept."""
+    """The answer to what else this API has: a WebSocket."""
     below = path.partition("/responses")[2]
     if not below and method == "GET" and is_websocket(headers):
         return RequestError(
@@ -72,13 +72,6 @@ def not_served(method: str, path: str, headers: Mapping[str, str]) -> RequestErr
             status=426,
             code="websocket_not_supported",
             headers=(("upgrade", "HTTP/1.1"),),
-            retry=False,
-        )
-    if _KEPT.fullmatch(f"{method} {below}"):
-        return RequestError(
-            f"{method} {path} is not served: no answer is made in the background, and the input of none is listed.",
-            status=501,
-            code="not_implemented",
             retry=False,
         )
     return None
@@ -97,10 +90,30 @@ def no_kept_answers() -> RequestError:
 
 def answer_not_found(id: str) -> RequestError:
     """The answer to a request for a kept answer that is not there."""
+    why = (
+        "it was not kept, or has expired" if OWN_RESPONSE.fullmatch(id) else "only the host that gave this id keeps it"
+    )
     return RequestError(
-        f"Response with id {id[:128]!r} not found: it was not kept, or has expired.",
+        f"Response with id {id[:128]!r} not found: {why}.",
         status=404,
         code="response_not_found",
+    )
+
+
+def not_cancellable() -> RequestError:
+    """The answer to who wants to cancel a kept answer, which is over. OpenAI says the same of any that was not made in
+    the background."""
+    return RequestError(
+        "Cannot cancel a synchronous response: only one that is made in the background can be, and none is here. To "
+        "end a stream, close its connection.",
+        code="response_not_cancellable",
+    )
+
+
+def no_stream_of_kept() -> RequestError:
+    """The answer to who wants a kept answer as events: OpenAI tells those of answers in the background alone."""
+    return RequestError(
+        "`stream` cannot be true here: a kept answer is shown whole", param="stream", code="unsupported_parameter"
     )
 
 

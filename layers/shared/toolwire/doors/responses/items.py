@@ -37,9 +37,13 @@ _INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"
 
 def item_id(kind: str, response_id: str, index: int) -> str:
     """The id of the item at this output index: the same whenever it is asked for."""
+    return f"{_PREFIXES[kind]}_{token_of(response_id)}_{index}"
+
+
+def token_of(response_id: str) -> str:
+    """What the ids of a response's items have of its own."""
     match = _TOKEN.fullmatch(response_id)
-    token = match[1] if match else base62(response_id.encode("utf-8", "surrogatepass"), 24)
-    return f"{_PREFIXES[kind]}_{token}_{index}"
+    return match[1] if match else base62(response_id.encode("utf-8", "surrogatepass"), 24)
 
 
 def answer_of(id: str) -> tuple[str, int] | None:

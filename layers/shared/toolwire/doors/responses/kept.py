@@ -5,21 +5,18 @@ An id that OpenAI gave is none of ours: where the host keeps its answers itself,
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import msgspec
 
 from toolwire.conversation.kept_answers import KeptAnswer, history_of
+from toolwire.doors.responses.errors import OWN_RESPONSE
 from toolwire.doors.responses.items import answer_of
 from toolwire.model.errors import RequestError
 from toolwire.model.kept import Keeping
 from toolwire.model.request import ChatRequest
 from toolwire.wire.json import elements, write_array, write_object
-
-#: The ids that the gateway gives its answers.
-_OWN = re.compile(r"resp_[A-Za-z0-9]{24}")
 
 
 class _Item(msgspec.Struct):
@@ -70,7 +67,7 @@ def _before(id: str, answers: Mapping[str, KeptAnswer]) -> tuple[bytes, ...]:
 def _previous(request: ChatRequest) -> str | None:
     raw = dict(request.fields.members).get("previous_response_id", b"null") if request.fields is not None else b"null"
     id = msgspec.json.decode(raw)
-    return id if isinstance(id, str) and _OWN.fullmatch(id) else None
+    return id if isinstance(id, str) and OWN_RESPONSE.fullmatch(id) else None
 
 
 def _own_input(request: ChatRequest) -> list[bytes]:

@@ -6,7 +6,7 @@ Nothing is stored here: `store` is reported as false, and what needs something s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -30,6 +30,7 @@ from toolwire.model.http import HttpRequest
 from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, Sampling, Tool
 from toolwire.model.response import ChatResponse
 from toolwire.wire import openai_responses as wire
+from toolwire.wire.json import dump
 from toolwire.wire.member_names import NOTHING_ASKED
 
 #: Fields that mean something only to OpenAI: carried in the lane, reported or refused elsewhere.
@@ -52,6 +53,9 @@ _INCLUDED = "reasoning.encrypted_content"
 #: What Codex asks where it takes the provider for OpenAI.
 _COMPACT = "/responses/compact"
 
+#: Where the tokens of a request are counted.
+_COUNT = "/responses/input_tokens"
+
 #: Warning: see `docs/operations.md`.
 _REFERENCE_LEFT_OUT = "item_reference_left_out"
 
@@ -73,7 +77,11 @@ class ResponsesDoor(Door):
 
     def parse_request(self, request: HttpRequest) -> ChatRequest:
         own = tuple((name, value) for name, value in request.headers.items() if name in _OWN_HEADERS)
-        return replace(parse_request(request.body), headers=own)
+        parsed = parse_request(request.body)
+        return replace(parsed, headers=own, stream=parsed.stream and request.path != _COUNT)
+
+    def count_renderer(self, request: HttpRequest) -> Callable[[int], bytes] | None:
+        return _count if request.path == _COUNT else None
 
     def compaction(self, request: HttpRequest) -> Compaction | None:
         return Compaction(whole_compaction, no_compaction) if request.path == _COMPACT else None
@@ -101,6 +109,10 @@ class ResponsesDoor(Door):
 
 
 DOOR = ResponsesDoor()
+
+
+def _count(tokens: int) -> bytes:
+    return dump({"object": "response.input_tokens", "input_tokens": tokens})
 
 
 def parse_request(body: bytes) -> ChatRequest:

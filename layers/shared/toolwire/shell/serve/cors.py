@@ -13,7 +13,7 @@ from toolwire.model.http import Headers
 
 #: What a preflight is told. "*" is every header but Authorization, which has to be named.
 PREFLIGHT: Headers = (
-    ("access-control-allow-methods", "GET, POST, OPTIONS"),
+    ("access-control-allow-methods", "GET, POST, DELETE, OPTIONS"),
     ("access-control-allow-headers", "authorization, *"),
     ("access-control-max-age", "3600"),
 )
