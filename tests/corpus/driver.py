@@ -81,15 +81,17 @@ def opened(
     found: Found = NOTHING_FOUND,
     answer_headers: Headers = (),
     observer: Observer | None = None,
+    new_id: Callable[[int], str] | None = None,
 ) -> Exchange:
-    """An exchange with this target, whatever the request names; the clock stands still and ids are counted."""
+    """An exchange with this target, whatever the request names; the clock stands still and ids are counted, from one
+    on unless `new_id` goes on with those of an earlier exchange."""
     client = read_request(door, http_request(door.name, body, headers or {}), tenant)
     return Exchange(
         client,
         prepare_attempt(client, target, credential, found),
         request_id=request_id,
         now=lambda: TIME,
-        new_id=counting_ids(),
+        new_id=new_id or counting_ids(),
         answer_headers=answer_headers,
         observer=observer,
     )

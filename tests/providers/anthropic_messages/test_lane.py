@@ -195,14 +195,18 @@ def test_ids_the_api_refuses_are_rewritten_on_both_ends() -> None:
     assert not any("functions" in id for id in used)
 
 
-def test_another_providers_thinking_does_not_go_to_claude() -> None:
-    """It has no signature, so Claude would refuse it; and a turn that lost its thinking cannot go on thinking."""
+@pytest.mark.parametrize("asked", [{"type": "adaptive"}, {"type": "enabled", "budget_tokens": 2000}])
+def test_another_providers_thinking_does_not_go_to_claude(asked: dict[str, Any]) -> None:
+    """It has no signature, so Claude would refuse it; and a turn that lost its thinking cannot go on thinking by a
+    budget, while adaptive thinking may have skipped it."""
     body = conversation(2).replace(b'"signature":"c2ln"', b'"signature":""')
+    body = json.dumps(json.loads(body) | {"thinking": asked}).encode()
     upstream, warnings = sent(parsed(body))
     found = json.loads(upstream.body)
     assert not any(b["type"] == "thinking" for m in found["messages"] for b in m["content"] if isinstance(b, dict))
-    assert found["thinking"] == {"type": "disabled"}
-    assert warnings == ["state_left_out", "reasoning_turned_off"]
+    goes_on = asked["type"] == "adaptive"
+    assert found["thinking"] == (asked if goes_on else {"type": "disabled"})
+    assert warnings == ["state_left_out", *([] if goes_on else ["reasoning_turned_off"])]
 
 
 def test_hosts_that_sign_nothing_get_their_thinking_back() -> None:

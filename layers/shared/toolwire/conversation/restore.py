@@ -27,7 +27,7 @@ from toolwire.model.warnings import Warnings
 #: The most conversations that the ids of one history may lead to, the newest first. A history has ids of several where
 #: a client resumed, forked or merged conversations.
 MOST_CONVERSATIONS = 16
-#: The most states that are read for one turn. A longer tool loop loses its oldest states by the hundred, so that for a
+#: The most states that are read for one turn. A longer history loses its oldest states by the hundred, so that for a
 #: hundred turns the provider's prompt begins with the same bytes and hits its cache.
 MOST_STATES, _STATES_DROPPED = 1_000, 100
 
@@ -37,8 +37,9 @@ _STATE_KINDS = frozenset({"redacted_thinking", "reasoning"})
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a turn reads from the store: the id mappings of its conversations, and the states of its current tool
-    loop."""
+    """What a turn reads from the store: the id mappings of its conversations, and the states of its turns with calls.
+    Those of tool loops that are over count, too: a provider that has no use for them leaves them out itself, and a
+    prompt that changes where they were is not in its cache."""
 
     partitions: tuple[str, ...] = ()
     states: tuple[Key, ...] = ()
@@ -49,20 +50,13 @@ def wanted(request: ChatRequest, tenant: str) -> Wanted:
     all ids are the provider's own."""
     partitions: dict[str, None] = {}
     states: list[Key] = []
-    in_loop, user_spoke = True, False
     for message in reversed(request.messages):
-        if message.role == "user":
-            user_spoke = True
-        elif message.role == "assistant":
-            calls = message.tool_calls
-            # Where the user answers a turn without calls, the tool loop before it is over. A user's message beside tool
-            # results, or in place of them, does not end a loop: agents add reminders, users interrupt.
-            in_loop, user_spoke = in_loop and (bool(calls) or not user_spoke), False
-            for call in reversed(calls):
-                if (token := token_of(call.id)) is not None and len(partitions) < MOST_CONVERSATIONS:
-                    partitions[partition_of(tenant, token)] = None
-            if in_loop and calls and (token := token_of(calls[0].id)) is not None:
-                states.append(Key(partition_of(tenant, token), STATE_PREFIX + calls[0].id))
+        calls = message.tool_calls
+        for call in reversed(calls):
+            if (token := token_of(call.id)) is not None and len(partitions) < MOST_CONVERSATIONS:
+                partitions[partition_of(tenant, token)] = None
+        if calls and (token := token_of(calls[0].id)) is not None:
+            states.append(Key(partition_of(tenant, token), STATE_PREFIX + calls[0].id))
     states = [key for key in dict.fromkeys(states) if key.partition in partitions]
     if (over := len(states) - MOST_STATES) > 0:
         dropped = -(-over // _STATES_DROPPED) * _STATES_DROPPED
@@ -127,7 +121,7 @@ class _Restorer:
         self.warnings = Warnings()
         self.has_state = False
         keys = wanted(request, "").states if found.mappings or found.states else ()
-        self._loop = frozenset(key.sort.removeprefix(STATE_PREFIX) for key in keys)
+        self._turns = frozenset(key.sort.removeprefix(STATE_PREFIX) for key in keys)
 
     def _provider_ids(self, request: ChatRequest) -> dict[str, str]:
         """The client's id of each call that this origin made -> the provider's id. A call keeps the minted id, which is
@@ -226,7 +220,7 @@ class _Restorer:
     def _state(self, first_call: str, brought: bool) -> list[Piece] | None:
         """The stored state of the turn that begins with this call, if this origin made it. `brought`: whether the
         client sent some of it."""
-        if first_call not in self._loop or not self._with_state:
+        if first_call not in self._turns or not self._with_state:
             return None
         mapping = self._found.mappings.get(first_call)
         if self._is_others(first_call):

@@ -104,11 +104,11 @@ def _tool(tool: Tool) -> bytes:
 
 def _thinking(request: ChatRequest, raw: bytes, family: Family, warnings: Warnings) -> bytes | None:
     """Thinking stays as it was asked for, unless the turn that is to go on has lost its own: it was another origin's,
-    or the API has refused it. From there the API does not go on thinking."""
+    or the API has refused it. From there the API does not go on thinking by a budget."""
     assert request.fields is not None
     parsed = request.fields.parsed
     lost = _state(request) != _state(parsed) and lacks_thinking(request)
-    if not lost or family.off is None or members(raw).get("type") not in (b'"enabled"', b'"adaptive"'):
+    if not lost or family.off is None or members(raw).get("type") != b'"enabled"':
         return raw
     warnings.add("reasoning_turned_off")
     return dump({"type": family.off})

@@ -84,7 +84,7 @@ def _set_thinking(settings: Settings, request: ChatRequest, family: Family) -> N
             settings.warnings.add("reasoning_effort_changed")
         else:
             settings.thinking = {"type": family.off}
-    elif family.off is not None and (conflict or lacks_thinking(request)):
+    elif family.off is not None and (conflict or (family.thinking == "budget" and lacks_thinking(request))):
         settings.thinking = {"type": family.off} if family.thinks_by_default else None
         settings.warnings.add("reasoning_turned_off")
     elif effort is not None:
@@ -122,7 +122,8 @@ def _set_effort(settings: Settings, effort: str, family: Family) -> None:
 
 def lacks_thinking(request: ChatRequest) -> bool:
     """Whether the history ends in a tool loop whose turn does not begin with its signed thinking: the API refuses to
-    go on thinking from there."""
+    go on thinking from there by a budget. Adaptive thinking may skip a turn, so there it may lack; and turning it off
+    would lose the prompt cache."""
     last = next((message for message in reversed(request.messages) if message.role == "assistant"), None)
     if last is None or not last.tool_calls:
         return False

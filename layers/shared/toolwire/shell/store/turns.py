@@ -11,7 +11,7 @@ import time
 
 from toolwire.conversation import NOTHING_FOUND, Found, wanted
 from toolwire.model.request import ChatRequest
-from toolwire.model.stored import Item
+from toolwire.model.stored import STATE_PREFIX, Item
 from toolwire.shell.serve import observe
 from toolwire.shell.store.current import current_store
 from toolwire.shell.store.store import READ_SECONDS, WARM_SECONDS, WRITE_SECONDS, StoreError
@@ -29,8 +29,9 @@ def recall(request: ChatRequest, record: observe.RequestRecord) -> Found:
     try:
         for partition in lookup.partitions:
             items += store.mappings(partition, deadline=deadline)
-        if lookup.states:
-            items += store.get(lookup.states, deadline=deadline)
+        without = {STATE_PREFIX + item.key.sort for item in items if not item.values.get("has_state")}
+        if states := [key for key in lookup.states if key.sort not in without]:
+            items += store.get(states, deadline=deadline)
     except StoreError as error:
         record.store_failed("read", error)
         return Found.of(items, available=False)
