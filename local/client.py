@@ -13,8 +13,8 @@ import httpx
 #: Seconds that one read may take: more than the longest silence a check asks for.
 _READ_SECONDS = 60.0
 
-#: The header that bears the key: `Authorization: Bearer`, or Anthropic's.
-KeyHeader = Literal["bearer", "x-api-key"]
+#: The header that bears the key: `Authorization: Bearer`, Anthropic's or Google's.
+KeyHeader = Literal["bearer", "x-api-key", "x-goog-api-key"]
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 

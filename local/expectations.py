@@ -27,7 +27,7 @@ class Gateway(Protocol):
         encoding: str | None = None,
     ) -> Reply:
         """One request; `path` is behind the URL. `key`: "own" for the user's, None for none, else that one, in the
-        header that clients of OpenAI's APIs or of Anthropic's put it in. `encoding`: the coding of
+        header that clients of OpenAI's APIs, of Anthropic's or of Google's put it in. `encoding`: the coding of
         the body."""
 
 

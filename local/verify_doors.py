@@ -91,6 +91,35 @@ def responses(gateway: Gateway) -> str:
     return "two calls over Anthropic's API"
 
 
+def gemini(gateway: Gateway) -> str:
+    """In both forms of a stream, with the key where clients of this API put it and the model in the path."""
+    body = {
+        "contents": [{"parts": [{"text": _TWO_CITIES}]}],
+        "tools": [{"functionDeclarations": [{"name": "get_weather", "parametersJsonSchema": _CITY}]}],
+    }
+    path = "/v1beta/models/demo/anthropic:streamGenerateContent"
+    events = _post(gateway, f"{path}?alt=sse", body, header="x-goog-api-key")
+    expect_stream(events)
+    _expect_google(events.chunks, "POST /v1beta/models/...:streamGenerateContent?alt=sse")
+    array = _post(gateway, path, body, header="x-goog-api-key")
+    _expect_answer(array, f"POST {path}")
+    expect(isinstance(array.json, list), f"POST {path} is no JSON array: its query is not what the client sent")
+    _expect_google(array.json, "POST /v1beta/models/...:streamGenerateContent")
+    counted = _post(gateway, "/v1beta/models/demo/anthropic:countTokens", body, header="x-goog-api-key")
+    _expect_answer(counted, "POST /v1beta/models/...:countTokens")
+    expect(counted.json.get("totalTokens", 0) > 0, f"POST /v1beta/models/...:countTokens counts {counted.json}; a bug")
+    return "two calls over Anthropic's API, as events and as one array"
+
+
+def _expect_google(chunks: list[Any], what: str) -> None:
+    """The calls and the end of a stream of this API."""
+    candidates = [chunk["candidates"][0] for chunk in chunks if "candidates" in chunk]
+    parts = [part for candidate in candidates for part in candidate["content"]["parts"]]
+    _expect_calls([part["functionCall"]["args"] for part in parts if "functionCall" in part], what)
+    reasons = [candidate["finishReason"] for candidate in candidates if "finishReason" in candidate]
+    expect(reasons == ["STOP"], f"{what}: finishReason is {reasons} instead of 'STOP'; a bug")
+
+
 def native(gateway: Gateway) -> str:
     body = {"model": "demo/gemini", "messages": [{"role": "user", "content": _TWO_CITIES}], "tools": [_CHAT_TOOL]}
     reply = _post(gateway, "/native/chat", body)
@@ -164,6 +193,7 @@ DOOR_CHECKS: tuple[Callable[[Gateway], str], ...] = (
     messages,
     count_tokens,
     responses,
+    gemini,
     native,
     compressed_body,
     one_model,

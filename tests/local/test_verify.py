@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import httpx
 import pytest
@@ -19,6 +19,7 @@ from tests.demo.hosts import demo_host
 from toolwire.demo.openai_chat import answer
 from toolwire.demo.server import DemoServer
 from toolwire.doors import door_at
+from toolwire.pages.paths import Route, resolve
 from toolwire.shell.serve.replay import replay
 from toolwire.shell.serve.scenario import Recording, Scenario
 
@@ -36,13 +37,21 @@ RATES = {
 CANNED = {
     "/messages/count_tokens": {"input_tokens": 9},
     "/native/tools/check": {"tools": []},
+    "/v1beta/models/demo/anthropic:countTokens": {"totalTokens": 9},
     "/native/translate": {"request": {"body": [{"functionResponse": {}}, {"thoughtSignature": "its own"}]}},
 }
 
 
 def through(path: str, body: bytes) -> Reply:
     """The answer of an exchange with the demo, without a socket."""
-    event = {"resource": path, "httpMethod": "POST", "requestContext": {"requestId": ID}, "body": body.decode()}
+    path, _, query = path.partition("?")
+    route = resolve("POST", f"/v1{path}")
+    assert isinstance(route, Route)
+    event = {
+        "resource": route.resource, "pathParameters": dict(route.parameters),
+        "queryStringParameters": dict(parse_qsl(query)),
+        "httpMethod": "POST", "requestContext": {"requestId": ID}, "body": body.decode(),
+    }  # fmt: skip
     nothing = Recording(200, {"content-type": "application/json"}, b"{}", "complete")
     sent = replay(Scenario(event, nothing)).request
     assert sent is not None
@@ -81,6 +90,8 @@ class GoodGateway:
         body = gzip.decompress(body) if body is not None and encoding == "gzip" else body
         if path in CANNED:
             return self._json(200, CANNED[path])
+        if path.startswith("/v1beta/"):
+            return through(path, body or b"")
         if door_at(path) is None:
             return self._error(404, "not_found")
         if len(body or b"") > 4_500_000:
@@ -144,7 +155,7 @@ class FlawedGateway(GoodGateway):
         encoding: str | None = None,
     ) -> Reply:
         reply = super().send(method, path, body, key=key, header=header, encoding=encoding)
-        if header == "x-api-key" and self._applies("x-api-key", body or b"", key):
+        if header != "bearer" and self._applies(header, body or b"", key):
             return self._change(reply)
         return self._change(reply) if self._applies(path, body or b"", key) else reply
 
@@ -189,6 +200,8 @@ def test_a_good_gateway_passes_every_check() -> None:
     assert [line[:4] for line in written] == ["pass"] * len(CHECKS + SLOW_CHECKS)
 
 
+GOOGLES = "/v1beta/models/demo/anthropic:streamGenerateContent"
+
 #: What the gateway gives to Gemini where it has lost the signature.
 NO_STATE = b"skip_thought_signature_validator"
 
@@ -212,6 +225,13 @@ DEFECTS: list[tuple[str, Callable[[str, bytes, str | None], bool], Change, str]]
     ("not completed", at("/responses"), edit(b'"type":"response.completed"', b'"type":"response.failed"'), "responses"),
     ("lost delta", at("/responses"), edit(b'"delta":"Paris"', b'"delta":""'), "responses"),
     ("lost call", at("/responses"), edit(b'New York\\"}', b'Boston\\"}'), "responses"),
+    ("no x-goog-api-key", at("x-goog-api-key"), status(401), "gemini"),
+    ("no path parameters", at(f"{GOOGLES}?alt=sse"), status(404), "gemini"),
+    ("lost call", at(f"{GOOGLES}?alt=sse"), edit(b'"New York"', b'"Boston"'), "gemini"),
+    ("lost call in the array", at(GOOGLES), edit(b'"New York"', b'"Boston"'), "gemini"),
+    ("no end", at(GOOGLES), edit(b'"finishReason":"STOP",', b""), "gemini"),
+    ("events for the array", at(GOOGLES), edit(b"[{", b"data: {"), "gemini"),
+    ("no count of tokens", at("/v1beta/models/demo/anthropic:countTokens"), edit(b"9", b"0"), "gemini"),
     ("arguments as text", at("/native/chat"), edit(b'{"city":"Paris"}', b'"{}"'), "native"),
     ("no tools/check", at("/native/tools/check"), status(500), "native"),
     (
