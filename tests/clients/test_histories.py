@@ -170,6 +170,32 @@ def test_what_a_hosts_own_tools_have_left_ends_no_session(name: str, wire: str) 
     assert "tool_result_missing" not in found.warnings
 
 
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("kind", ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"])
+def test_what_googles_own_tools_have_left_ends_no_session(kind: str, wire: str) -> None:
+    left = {kind: {"id": "1"}}
+    asked = {"role": "user", "parts": [{"text": "x"}]}
+    history = [asked, {"role": "model", "parts": [left, {"text": "So it is"}]}, asked]
+    found = send("gemini", wire, contents=history)
+    if wire == LANES["gemini"]:
+        assert (found.turns, found.warnings) == (history, [])
+        return
+    history[1] = {"role": "model", "parts": [{"text": "So it is"}]}
+    assert found.body == send("gemini", wire, contents=history).body
+    assert found.warnings == ["not_supported:server_tools"]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_prompt_that_another_host_has_cached_is_not_left_out(wire: str) -> None:
+    members = {"contents": [{"role": "user", "parts": [{"text": "x"}]}], "cachedContent": "cachedContents/1"}
+    if wire == LANES["gemini"]:
+        assert send("gemini", wire, **members).body["cachedContent"] == "cachedContents/1"
+        return
+    with pytest.raises(RequestError, match="what the cache holds") as refused:
+        send("gemini", wire, **members)
+    assert (refused.value.param, refused.value.code) == ("cachedContent", "unsupported_parameter")
+
+
 # ---------------------------------------------------------------- who pays
 
 WHO_PAYS = "x-anthropic-billing-header: cc_version=2.1.177.01c; cc_entrypoint=cli; cch=36ee5;"

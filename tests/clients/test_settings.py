@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.clients.sending import send
+from tests.clients.sending import LANES, MODELS, send
 
 USER = {"role": "user", "content": "x"}
 TOOL: dict[str, Any] = {"type": "object", "properties": {"path": {"type": "string"}}}
@@ -97,6 +97,20 @@ def test_a_format_the_provider_lacks_is_asked_for_in_words(
     assert "application/json" not in json.dumps(found.body)
     assert list(found.tools) == ["read"]
     assert found.warnings == ["response_format_in_words"]
+
+
+@pytest.mark.parametrize("wire", sorted(MODELS))
+@pytest.mark.parametrize("kind", ["json_object", "json_schema"])
+def test_a_schema_that_stands_beside_its_type_is_the_answers(kind: str, wire: str) -> None:
+    """Together, Fireworks and llama.cpp have it there."""
+    shape = {"type": kind, "schema": SCHEMA}
+    found = send("chat", wire, messages=[USER], response_format=shape)
+    if wire == LANES["chat"]:
+        assert (found.body["response_format"], found.warnings) == (shape, [])
+        return
+    documented = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}}
+    meant = send("chat", wire, messages=[USER], response_format=documented)
+    assert (found.body, found.warnings) == (meant.body, meant.warnings)
 
 
 def test_deepseek_is_asked_for_json_and_told_the_schema() -> None:

@@ -47,6 +47,7 @@ _FIXES = {
     "output_config.effort": "send low, medium, high, xhigh or max",
     "tool_choice.type": "send auto, any, tool or none",
     "previous_response_id": "send the whole history in `input`, or have answers kept (the setting `keep_answers`)",
+    "cachedContent": "send what the cache holds: the system text, the contents and the tools",
     "conversation": "nothing is stored here, so send the whole history in `input`",
     "item_reference": "send the item itself, or have answers kept (the setting `keep_answers`)",
 }

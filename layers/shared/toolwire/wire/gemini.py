@@ -64,6 +64,10 @@ PART_FLAGS = frozenset(
 )
 
 
+#: Kinds of parts that Google's own tools add to a history. Another host can do without: the text has the result.
+SERVER_TOOL_PARTS = frozenset({"executableCode", "codeExecutionResult", "toolCall", "toolResponse"})
+
+
 class Content(Struct):
     parts: list[Raw] | None = None
 

@@ -53,7 +53,7 @@ MEMBER_NAMES: dict[str, MemberNames] = {
         ),
         within={
             "stream_options": (_names("include_usage include_obfuscation"), frozenset()),
-            "response_format": (_names("type json_schema"), frozenset()),
+            "response_format": (_names("type json_schema schema"), frozenset()),
         },
         silent=_names("custom index function_call"),
         nested=_names(

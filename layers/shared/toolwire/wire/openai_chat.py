@@ -142,8 +142,11 @@ class JsonSchema(Struct):
 
 
 class ResponseFormat(Struct):
+    """`schema`: where Together, Fireworks and llama.cpp have the schema, beside either type."""
+
     type: str
     json_schema: JsonSchema | None = None
+    schema: Raw = Raw()
 
 
 class StreamOptions(Struct):

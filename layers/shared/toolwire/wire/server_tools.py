@@ -3,13 +3,14 @@ themselves, have added, a host's own form of reasoning, and who pays."""
 
 from __future__ import annotations
 
-from toolwire.wire import anthropic_messages, openai_chat, openai_responses
+from toolwire.wire import anthropic_messages, gemini, openai_chat, openai_responses
 from toolwire.wire.anthropic_client_tools import is_toolset as is_toolset
 
 #: Dialect -> the kinds of parts that runs of its server tools add. Parts of other dialects are carried or refused.
 _LEFT = {
     anthropic_messages.DIALECT: anthropic_messages.SERVER_TOOL_BLOCKS,
     openai_responses.DIALECT: openai_responses.SERVER_TOOL_ITEMS,
+    gemini.DIALECT: gemini.SERVER_TOOL_PARTS,
 }
 
 

@@ -180,6 +180,9 @@ def _response_format(top: dict[str, bytes]) -> ResponseFormat | None:
             param="response_format.type",
             code="invalid_value",
         )
+    alone = bytes(shape.schema)
+    if shape.json_schema is None and shape.type != "text" and alone[:1] == b"{":
+        return ResponseFormat("json_schema", "answer", alone)
     if shape.type != "json_schema":
         return ResponseFormat(cast(Any, shape.type))
     if shape.json_schema is None:

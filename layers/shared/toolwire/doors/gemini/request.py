@@ -42,6 +42,9 @@ _PUBLISHED = re.compile(r"(?:^|/)publishers/(?P<publisher>[^/]+)/models/(?P<mode
 
 _LEVELS = ("THINKING_LEVEL_UNSPECIFIED", "MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
 
+#: The name of a cache with system text, contents and tools.
+_CACHED = "cachedContent"
+
 _JSON = "application/json"
 
 _NUMBER = re.compile(rb'"-?\d+(\.\d+)?"')
@@ -156,7 +159,7 @@ def _request(top: dict[str, bytes], model: str, *, is_stream: bool, in_array: bo
         response_format=_response_format(config),
         reasoning_effort=effort,
         reasoning_summary="auto" if thoughts else None,
-        dialect_fields=(*((VALIDATED,) if is_validated(top) else ()), *_own_form(config)),
+        dialect_fields=(*((VALIDATED,) if is_validated(top) else ()), *_own_form(config), *_kept(top)),
     )
     fields = RequestFields(DIALECT, tuple(top.items()), parsed, history="contents", stop="generationConfig")
     return replace(parsed, fields=fields)
@@ -233,6 +236,11 @@ def _own_form(config: dict[str, bytes]) -> tuple[str, ...]:
     """The member that asks for a form that other APIs do not have: the value of an enum without quotes."""
     name = "generationConfig.responseMimeType"
     return (name,) if member(config, name, str) not in (None, "", "text/plain", _JSON) else ()
+
+
+def _kept(top: dict[str, bytes]) -> tuple[str, ...]:
+    """The member that stands for a part of the prompt, which Google's storage has."""
+    return (_CACHED,) if member(top, _CACHED, str) else ()
 
 
 def _thinking(config: dict[str, bytes]) -> tuple[str | None, bool]:
