@@ -187,7 +187,10 @@ def test_what_googles_own_tools_have_left_ends_no_session(kind: str, wire: str) 
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_prompt_that_another_host_has_cached_is_not_left_out(wire: str) -> None:
-    members = {"contents": [{"role": "user", "parts": [{"text": "x"}]}], "cachedContent": "cachedContents/1"}
+    members: dict[str, Any] = {
+        "contents": [{"role": "user", "parts": [{"text": "x"}]}],
+        "cachedContent": "cachedContents/1",
+    }
     if wire == LANES["gemini"]:
         assert send("gemini", wire, **members).body["cachedContent"] == "cachedContents/1"
         return
@@ -286,6 +289,16 @@ def test_models_that_do_are_left_to_it(wire: str, prefix: str) -> None:
     assert (found.roles[-1], found.warnings) == ("assistant", [])
     thinks = send("chat", wire, model=model, reasoning_effort="high", messages=[USER, SAID])
     assert thinks.roles[-1] == "user"  # beside thinking they refuse it
+
+
+@pytest.mark.parametrize("door", ["chat", "responses", "native"])
+@pytest.mark.parametrize(("wire", "prefix"), CLAUDES)
+def test_the_text_that_claude_goes_on_with_ends_without_white_space(wire: str, prefix: str, door: str) -> None:
+    history = [USER, {"role": "assistant", "content": "Sure:\n\n "}]
+    members: dict[str, Any] = {"input" if door == "responses" else "messages": history}
+    found = send(door, wire, model=prefix + "claude-sonnet-4-5", **members)
+    assert found.turns[-1]["content"][-1]["text"] == "Sure:"
+    assert found.warnings == ["last_turn_trimmed"]
 
 
 def test_mistral_wants_a_user_last_and_decides_itself_in_its_lane() -> None:

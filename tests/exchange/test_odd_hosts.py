@@ -137,10 +137,10 @@ ORDERS: list[tuple[int, str, list[Any], list[Any]]] = [
 ]  # fmt: skip
 
 
-def refused(exchange: Any, status: int, message: str) -> bool:
+def refused(exchange: Any, status: int, message: str, **more: str) -> bool:
     """Whether a refusal ends the exchange; else another request is to be sent."""
     exchange.receive_head(status, {"content-type": "application/json"})
-    exchange.receive_data(json.dumps({"error": {"message": message}}).encode())
+    exchange.receive_data(json.dumps({"error": {"message": message, **more}}).encode())
     return bool(exchange.receive_end())
 
 
@@ -186,6 +186,68 @@ def test_a_host_that_refuses_members_of_messages_is_sent_none(status: int, refus
     assert ("members_refused" in exchange.figures.warnings) == wants
     again = open_exchange(request(messages=[ASKED, SAID, ASKED]))
     assert refused(again, status, refusal)
+
+
+#: A refusal of a setting as hosts word it, and the setting.
+SETTINGS: list[tuple[dict[str, Any], str]] = [
+    ({"message": "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is "
+      "supported.", "param": "temperature", "code": "unsupported_value"}, "temperature"),
+    ({"message": "invalid temperature: only 1 is allowed for this model"}, "temperature"),
+    ({"message": "Unsupported parameter: 'stop' is not supported with this model."}, "stop"),
+    ({"message": "Model grok-4-0709 does not support parameter topP."}, "top_p"),
+    ({"message": "reasoning_effort is not supported by this model"}, "reasoning_effort"),
+    ({"message": "Unsupported parameter: 'parallel_tool_calls' is not supported with this model."},
+     "parallel_tool_calls"),
+    ({"message": "[{'type': 'extra_forbidden', 'loc': ('body', 'stream_options'), 'msg': 'Extra inputs are not "
+      "permitted'}]"}, "stream_options"),
+]  # fmt: skip
+SET = {
+    "max_tokens": 99, "stream": True, "temperature": 0.2, "top_p": 0.5, "stop_sequences": ["x"],
+    "output_config": {"effort": "low"}, "tools": [{"name": "time", "input_schema": {"type": "object"}}],
+    "tool_choice": {"type": "auto", "disable_parallel_tool_use": True},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("error", "setting"), SETTINGS)
+@pytest.mark.parametrize("status", [400, 422])
+def test_a_host_that_refuses_a_setting_is_sent_none(status: int, error: dict[str, Any], setting: str) -> None:
+    body = json.dumps({"model": "m", "messages": [ASKED], **SET}).encode()
+    exchange = open_exchange(body, door="messages")
+    before = json.loads(exchange.upstream_request.body)
+    assert not refused(exchange, status, **error)
+    sent = json.loads(exchange.upstream_request.body)
+    assert sent == {name: value for name, value in before.items() if name != setting}
+    assert (f"not_supported:{setting}" in exchange.figures.warnings) == (setting != "stream_options")
+    assert refused(exchange, status, **error)
+
+
+def test_several_refusals_are_learned_from_one_after_the_other() -> None:
+    body = json.dumps({"model": "m", "messages": [ASKED, ASKED], **SET}).encode()
+    exchange = open_exchange(body, door="messages")
+    for error in (SETTINGS[0][0], ORDERS[1][1], SETTINGS[2][0], SETTINGS[3][0]):
+        assert not refused(exchange, 400, **(error if isinstance(error, dict) else {"message": error}))
+    sent = json.loads(exchange.upstream_request.body)
+    assert sent.keys().isdisjoint({"temperature", "stop", "top_p"})
+    assert sent["messages"] == [{"role": "user", "content": "hi\nhi"}]
+    assert refused(exchange, 400, **SETTINGS[0][0])
+
+
+def test_a_host_that_knows_the_newer_name_of_the_limit_alone_is_sent_that() -> None:
+    body = json.dumps({"model": "m", "messages": [ASKED], "max_tokens": 99}).encode()
+    exchange = open_exchange(body, door="messages")
+    message = (
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+    )
+    assert not refused(exchange, 400, message, param="max_tokens", code="unsupported_parameter")
+    sent = json.loads(exchange.upstream_request.body)
+    assert (sent.get("max_tokens"), sent["max_completion_tokens"]) == (None, 99)
+
+
+@pytest.mark.parametrize(("error", "setting"), [row for row in SETTINGS if row[1] != "stream_options"])
+def test_the_settings_of_a_client_of_the_hosts_own_api_are_between_the_two(error: dict[str, Any], setting: str) -> None:
+    exchange = open_exchange(request(messages=[ASKED], temperature=0.2, top_p=0.5, stop="x", reasoning_effort="low",
+                                     parallel_tool_calls=False))  # fmt: skip
+    assert refused(exchange, 400, **error)
 
 
 PAGES = [b"<!doctype html><title>Sign in</title>", b"\n  <html><body>404</body></html>"]

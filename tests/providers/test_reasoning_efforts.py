@@ -40,6 +40,21 @@ CASES: list[tuple[str, str, str, str | None, list[str]]] = [
 ]
 
 
+#: Profile, model, effort -> the settings of sampling that are sent of all there are.
+ALL = {"temperature", "top_p", "stop"}
+SAMPLED: list[tuple[str, str, str | None, set[str]]] = [
+    ("openai", "gpt-4.1", None, ALL),
+    ("openai", "o3", None, set()),
+    ("openai", "gpt-5-mini", None, set()),
+    ("openai", "gpt-5.1", None, ALL),
+    ("openai", "gpt-5.1", "low", {"stop"}),
+    ("openai", "gpt-5.1", "none", ALL),
+    ("azure", "o4-mini", None, set()),
+    ("openrouter", "openai/gpt-5-mini", None, set()),
+    ("compatible", "unheard-of", "high", ALL),
+]
+
+
 def sent(body: dict[str, Any], profile: str, model: str, door: str, wire: str = "openai_chat") -> tuple[Any, list[str]]:
     exchange = open_exchange(json.dumps(body).encode(), door=door, wire=wire, profile=profile, model=model)
     return json.loads(exchange.upstream_request.body), list(exchange.figures.warnings)
@@ -49,6 +64,16 @@ def asking(effort: str) -> dict[str, Any]:
     """Claude Code's way to ask."""
     asked = {"thinking": {"type": "disabled"}} if effort == "none" else {"output_config": {"effort": effort}}
     return {"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": "hi"}], **asked}
+
+
+@pytest.mark.parametrize(("profile", "model", "effort", "kept"), SAMPLED)
+def test_sampling_of_a_model_that_reasons(profile: str, model: str, effort: str | None, kept: set[str]) -> None:
+    asked = (asking(effort or "none") if effort else asking("none") | {"thinking": None}) | {"stop_sequences": ["x"]}
+    found, told = sent(asked | {"temperature": 0.5, "top_p": 0.5}, profile, model, "messages")
+    assert ALL & found.keys() == kept
+    assert {warning.partition(":")[2] for warning in told} - {"reasoning_effort"} == ALL - kept
+    found, told = sent(asked | {"temperature": 1, "top_p": 1, "stop_sequences": []}, profile, model, "messages")
+    assert [warning for warning in told if "effort" not in warning] == []
 
 
 @pytest.mark.parametrize(("profile", "model", "effort", "wanted", "warnings"), CASES)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from toolwire.conversation import NOTHING_FOUND, Found, origin_of, restored
 from toolwire.doors.typed import too_deep
 from toolwire.exchange.prepare import ClientRequest
+from toolwire.exchange.refusals import is_about_members, lessons
 from toolwire.model.errors import GatewayError
 from toolwire.model.http import UpstreamRequest
 from toolwire.model.request import ChatRequest
@@ -19,7 +20,6 @@ from toolwire.model.warnings import Warnings
 from toolwire.providers import Provider, load_provider, profile_of
 from toolwire.providers.asked import Asked
 from toolwire.providers.profiles import Profile
-from toolwire.rewrite.alternating_turns import is_about_order
 from toolwire.rewrite.deferred_tools import with_found_tools
 from toolwire.rewrite.foreign_parts import check_server_tools, without_server_tool_items
 from toolwire.rewrite.history import check_results, without_silent_turns
@@ -41,14 +41,6 @@ _WANTS_REASONING = re.compile(
     re.IGNORECASE,
 )
 
-
-#: What a refusal says that is about a member which the host does not know (Groq, OpenAI, hosts with FastAPI).
-_UNKNOWN_MEMBER = re.compile(
-    r"\b(propert(y|ies)|fields?|inputs?|parameters?|reasoning(_content)?)\b.{0,80}\b"
-    r"(unsupported|not supported|not permitted|not allowed|unexpected|unknown|unrecognized|forbidden)\b"
-    r"|\b(unsupported|unexpected|unknown|unrecognized)\b.{0,20}\b(property|field|parameter|key|argument)",
-    re.IGNORECASE | re.DOTALL,
-)
 
 #: The statuses of refusals that can be mended. Hosts whose templates refuse a history answer with the last.
 _REFUSED = (400, 422, 500)
@@ -80,6 +72,8 @@ class Attempt:
     _client: ClientRequest = field(repr=False)
     _credential: str | None = field(repr=False)
     _found: Found = field(repr=False)
+    _with_state: bool = field(repr=False)
+    _learned: Mapping[str, Any] = field(repr=False)
 
     def signed(self, request: UpstreamRequest, now: float) -> UpstreamRequest:
         """A request to this provider as it is sent, its last header set: see `Provider.sign`. `now` is in seconds since
@@ -91,14 +85,12 @@ class Attempt:
         headers, have put into it; None for any other refusal. Raises RequestError."""
         if status not in _REFUSED:
             return None
-        if is_about_order(refusal.message):
-            return self._otherwise("turns_rearranged", alternates=True)
-        unknown = _UNKNOWN_MEMBER.search(refusal.message) is not None
-        if unknown and (mended := self._with_known_members()) is not None:
-            return mended
+        for lesson in lessons(refusal, self.profile, same_dialect=self.same_dialect):
+            if (attempt := self._again(**lesson.fields)).upstream_request.body != self.upstream_request.body:
+                return Mended(attempt, lesson.warning)
         if status != 400:
             return None
-        if not unknown and self._lacks_reasoning(refusal):
+        if not is_about_members(refusal) and self._lacks_reasoning(refusal):
             # Also at an aggregator that calls it otherwise, whose host behind it has refused.
             again = self._again(reasoning_required=True, lost_reasoning=" ", reasoning_back="reasoning_content")
             return Mended(again, "reasoning_added")
@@ -114,16 +106,6 @@ class Attempt:
         was_sent = profile.reasoning_back is None or (profile.reasoning_required and profile.lost_reasoning)
         return _WANTS_REASONING.search(refusal.message) is not None and not was_sent
 
-    def _with_known_members(self) -> Mended | None:
-        """The request with the members alone that every host knows; None where it has no other."""
-        back = self.profile.reasoning_back if self.profile.reasoning_required else None
-        return self._otherwise("members_refused", message_members=frozenset({"name"}), reasoning_back=back)
-
-    def _otherwise(self, warning: str, **profile: Any) -> Mended | None:
-        """The request as a host with these fields of a profile takes it; None where that is the same."""
-        attempt = self._again(**profile)
-        return Mended(attempt, warning) if attempt.upstream_request.body != self.upstream_request.body else None
-
     def _refuses_betas(self, refusal: GatewayError) -> bool:
         """Whether the provider has refused a beta that the client named."""
         named = any(name.endswith(_BETAS) for name, _ in self._client.request.headers)
@@ -133,18 +115,17 @@ class Attempt:
     def _without_betas(self) -> Attempt:
         request = self._client.request
         headers = tuple((name, value) for name, value in request.headers if not name.endswith(_BETAS))
-        client = replace(self._client, request=replace(request, headers=headers))
-        return prepare_attempt(client, self.target, self._credential, self._found)
+        return replace(self, _client=replace(self._client, request=replace(request, headers=headers)))._again()
 
     def _again(self, *, with_state: bool = True, **profile: Any) -> Attempt:
-        """The request once more, with what the refusal has told of the host: fields of its profile."""
+        """The request once more, with what refusals have told of the host: fields of its profile."""
         return prepare_attempt(
             self._client,
             self.target,
             self._credential,
             self._found,
-            with_state=with_state,
-            learned=profile,
+            with_state=with_state and self._with_state,
+            learned={**self._learned, **profile},
         )
 
     def asked(self, warn: Callable[[str], None]) -> Asked:
@@ -162,7 +143,7 @@ class Attempt:
 
 
 class Mended(NamedTuple):
-    """An attempt in place of one that was refused, and the warning that says what was changed."""
+    """An attempt in place of one that was refused, and the warning that says what was changed; "" where its own do."""
 
     attempt: Attempt
     warning: str
@@ -215,6 +196,8 @@ def prepare_attempt(
         _client=client,
         _credential=credential,
         _found=found,
+        _with_state=with_state,
+        _learned=learned,
     )
 
 

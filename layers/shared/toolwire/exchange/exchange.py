@@ -175,7 +175,7 @@ class Exchange:
         try:
             if (mended := self.attempt.mended(status, error)) is not None:
                 self.begin(mended.attempt)
-                self.figures.warn(mended.warning)
+                self.figures.warn(*filter(None, (mended.warning,)))
                 return []
         except GatewayError as unmended:
             error = unmended

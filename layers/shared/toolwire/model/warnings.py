@@ -36,6 +36,7 @@ MESSAGES = {
     "invalid_tool_arguments": "The arguments of a call of the tool `{}` are not what its schema allows.",
     "half_character_replaced": "Half of a character in the history, which was cut in two, was sent as U+FFFD.",
     "item_reference_left_out": "A reference to an item that the gateway has told was left out: it keeps none.",
+    "last_turn_trimmed": "White space at the end of the assistant's last turn, which the model refuses, was left out.",
     "malformed_tool_arguments": "The arguments of a call of the tool `{}` are no JSON object.",
     "members_refused": "The host refused members of messages that it does not know: they were left out.",
     "max_tokens_raised": "`max_tokens` was raised to the provider's least, 16.",

@@ -75,6 +75,11 @@ FAMILIES = (
 UNKNOWN = Family("", can_rest=True)
 
 
+def is_reasoning(family: Family, effort: str | None) -> bool:
+    """Whether a model of this family reasons when it is asked for this effort."""
+    return family.reasons and not (family.can_rest and (effort == "none" or (not effort and not family.by_default)))
+
+
 @functools.lru_cache(maxsize=256)
 def family_of(model: str) -> Family:
     """The first family that the model's name belongs to, UNKNOWN if there is none."""

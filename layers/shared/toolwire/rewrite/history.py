@@ -36,7 +36,7 @@ NO_TEXT = "(no text)"
 GO_ON = "Continue."
 
 #: Warnings: see the functions that give them.
-SILENT_TURN, USER_TURN = "silent_turn_left_out", "user_turn_added"
+SILENT_TURN, USER_TURN, TRIMMED = "silent_turn_left_out", "user_turn_added", "last_turn_trimmed"
 
 #: Fields that refer to messages stored at the provider and absent from the request.
 _STORED = ("previous_response_id", "conversation", "prompt", "(item_reference)")
@@ -113,6 +113,18 @@ def with_user_last(request: ChatRequest, warnings: Warnings) -> ChatRequest:
         return request
     warnings.add(USER_TURN)
     return replace(request, messages=(*request.messages, Message("user", (TextPart(GO_ON),))))
+
+
+def with_trimmed_end(request: ChatRequest, warnings: Warnings) -> ChatRequest:
+    """The request without white space at the end of a last turn of the assistant's, which Claude refuses to go on
+    from."""
+    last = request.messages[-1] if request.messages else None
+    end = last.parts[-1] if last is not None and last.role == "assistant" and last.parts else None
+    if last is None or type(end) is not TextPart or end.text == (text := end.text.rstrip()):
+        return request
+    warnings.add(TRIMMED)
+    trimmed = replace(last, parts=(*last.parts[:-1], replace(end, text=text)))
+    return replace(request, messages=(*request.messages[:-1], trimmed))
 
 
 def _is_silent(message: Message) -> bool:

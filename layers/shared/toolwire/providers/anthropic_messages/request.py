@@ -35,7 +35,7 @@ from toolwire.rewrite.answer_format import with_format_in_words
 from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields
-from toolwire.rewrite.history import with_legal_ids, with_results, with_user_last
+from toolwire.rewrite.history import with_legal_ids, with_results, with_trimmed_end, with_user_last
 from toolwire.rewrite.prompt_cache import ON_BLOCKS, CacheForm
 from toolwire.rewrite.stops import with_stops
 from toolwire.rewrite.tool_names import with_wire_names
@@ -162,6 +162,8 @@ def _translated(
         request = replace(request, tool_choice=ToolChoice("auto"))
     if settings.thinks or not family.prefill:
         request = with_user_last(request, warnings)
+    else:
+        request = with_trimmed_end(request, warnings)
     members = _members(request, target, family, settings, tools, warnings)
     return members, (("anthropic-version", settings.version),), warnings
 

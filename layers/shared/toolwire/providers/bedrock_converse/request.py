@@ -33,7 +33,7 @@ from toolwire.rewrite.answer_format import with_format_in_words
 from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields
-from toolwire.rewrite.history import with_legal_ids, with_results, with_user_last
+from toolwire.rewrite.history import with_legal_ids, with_results, with_trimmed_end, with_user_last
 from toolwire.rewrite.prompt_cache import ON_BLOCKS, CacheForm
 from toolwire.rewrite.stops import with_stops
 from toolwire.rewrite.tool_names import WIRE_NAME, with_wire_names
@@ -154,6 +154,8 @@ def _members(
         request = replace(request, tool_choice=None) if claude.frees_choice else request
         if claude.thinks or not claude_of(target.known_as).prefill:
             request = with_user_last(request, warnings)
+        else:
+            request = with_trimmed_end(request, warnings)
     history = write_messages(request, family, instruction(request, has_tool_blocks=has_tool_blocks))
     tools = write_tools(request, target, family, warnings, has_tool_blocks=has_tool_blocks)
     warnings.add(*history.warnings)

@@ -19,6 +19,7 @@ from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.address import key_headers, url_of
 from toolwire.providers.asked import NOTHING_ASKED, Asked
+from toolwire.providers.known_sampling import with_known_sampling
 from toolwire.providers.openai_cache import openai_cache_form
 from toolwire.providers.openai_chat.answer import ChatDecoder
 from toolwire.providers.openai_chat.errors import error_from_body
@@ -125,7 +126,7 @@ def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatR
         request = with_carried_content(request, content, target.provider.name, warnings)
         request = request if profile.custom_tools else bridged(request, warnings)
         request = with_known_effort(request, target, profile.efforts, warnings)
-        request = with_stops(request, warnings, most=profile.stops)
+        request = with_stops(with_known_sampling(request, target, warnings), warnings, most=profile.stops)
         request = request if profile.json_schema else _with_plain_json(request, warnings)
         request = with_known_schemas(request, target, profile, warnings)
     check_tools(request, target, profile, warnings)
@@ -206,6 +207,9 @@ def _members(request: ChatRequest, target: Target, profile: Profile, warnings: W
         written |= {"tools", "tool_choice", "parallel_tool_calls"}
     for name in ("messages", "tools", "tool_choice", "parallel_tool_calls", "stream", "stream_options", *knobs):
         if name not in written and (value := _encode(request, name, profile)) is not None:
+            if name in profile.refuses:
+                warnings.add(f"not_supported:{name}")
+                continue
             yield rename.get(name, name), value
 
 

@@ -21,7 +21,7 @@ from toolwire.providers import Decoder, Provider
 from toolwire.providers.address import below, key_headers, url_of
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.openai_cache import openai_cache_form
-from toolwire.providers.openai_models import EFFORTS, Family, family_of
+from toolwire.providers.openai_models import EFFORTS, Family, family_of, is_reasoning
 from toolwire.providers.openai_responses.answer import ResponsesDecoder
 from toolwire.providers.openai_responses.errors import error_from_body
 from toolwire.providers.openai_responses.messages import CONTENT, write_input
@@ -268,8 +268,7 @@ def _members(request: ChatRequest, target: Target, profile: Profile, warnings: W
 
 def _sampling(request: ChatRequest, family: Family, warnings: Warnings) -> Iterator[tuple[str, bytes]]:
     """Temperature and top_p, where the model takes them. 1 is what it does unasked."""
-    effort = request.reasoning_effort
-    reasons = family.reasons and not (family.can_rest and (effort == "none" or (not effort and not family.by_default)))
+    reasons = is_reasoning(family, request.reasoning_effort)
     for name in ("temperature", "top_p"):
         value = getattr(request.sampling, name)
         if value is not None and reasons:

@@ -1,0 +1,78 @@
+"""What a host's refusal tells of it: fields of its profile that are otherwise than its row says.
+
+Hosts of one API differ in what they refuse, and a row for each of them cannot be had. Each rule reads the words of
+known hosts; a request is sent once more only where what it tells changes the request.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from toolwire.model.errors import GatewayError
+from toolwire.providers.profiles import Profile
+from toolwire.rewrite.alternating_turns import is_about_order
+
+#: About a member that the host does not know (Groq, OpenAI, hosts with FastAPI).
+_UNKNOWN_MEMBER = re.compile(
+    r"\b(propert(y|ies)|fields?|inputs?|parameters?|reasoning(_content)?)\b.{0,80}\b"
+    r"(unsupported|not supported|not permitted|not allowed|unexpected|unknown|unrecognized|forbidden)\b"
+    r"|\b(unsupported|unexpected|unknown|unrecognized)\b.{0,20}\b(property|field|parameter|key|argument)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+#: About a setting that the model does not take, or not with this value (OpenAI, xAI, Moonshot, hosts with FastAPI).
+_NOT_TAKEN = re.compile(
+    r"\b(un|not |n't |no )support|\bnot (be )?(permitted|allowed|accept)|\bdeprecated|\bunexpected|\bunknown"
+    r"|\bunrecognized|\bonly\b.{0,40}\ballowed|\bincompatible|\bextra inputs",
+    re.IGNORECASE | re.DOTALL,
+)
+
+#: Settings that a request can do without. `stream_options` is ours: it asks for usage.
+_SETTINGS = (
+    "temperature", "top_p", "frequency_penalty", "presence_penalty", "stop", "seed", "reasoning_effort",
+    "parallel_tool_calls", "stream_options",
+)  # fmt: skip
+
+_NEWER_LIMIT = "max_completion_tokens"
+
+
+class Lesson(NamedTuple):
+    """Fields of a profile, and the warning about a request that was sent once more for them; "" where whatever builds
+    it warns."""
+
+    warning: str
+    fields: dict[str, Any]
+
+
+def is_about_members(refusal: GatewayError) -> bool:
+    """Whether the host does not know a member of the request."""
+    return _UNKNOWN_MEMBER.search(refusal.message) is not None
+
+
+def lessons(refusal: GatewayError, profile: Profile, *, same_dialect: bool) -> Iterator[Lesson]:
+    """What the refusal may tell, the likeliest first. `same_dialect`: whether the client speaks the host's own API; its
+    settings are then between the two."""
+    if is_about_order(refusal.message):
+        yield Lesson("turns_rearranged", {"alternates": True})
+    if setting := _setting_in(refusal):
+        if setting == "stream_options":
+            yield Lesson("", {"stream_usage": False})
+        elif not same_dialect:
+            yield Lesson("", {"refuses": profile.refuses | {setting}})
+    if _NEWER_LIMIT in refusal.message and "max_tokens" in refusal.message and not same_dialect:
+        yield Lesson("", {"output_limit": _NEWER_LIMIT})
+    if is_about_members(refusal):
+        back = profile.reasoning_back if profile.reasoning_required else None
+        yield Lesson("members_refused", {"message_members": frozenset({"name"}), "reasoning_back": back})
+
+
+def _setting_in(refusal: GatewayError) -> str | None:
+    """The setting that a refusal is about."""
+    if refusal.param in _SETTINGS:
+        return refusal.param
+    if _NOT_TAKEN.search(refusal.message) is None:
+        return None
+    said = re.sub(r"(?<=[a-z])([A-Z])", lambda letter: "_" + letter[1].lower(), refusal.message)
+    return next((name for name in _SETTINGS if re.search(rf"\b{name}\b", said)), None)
