@@ -50,14 +50,13 @@ test: check  ## lint, types, import rules and every fast test; offline once inst
 integration: .venv/dev.stamp .venv-sam/stamp  ## the slow tests: builds, the Lambda emulator, every recording
 	$(PYTEST) -m "integration or hypothesis" --dist loadfile --hypothesis-profile=thorough
 
-# Not part of any test: npm fetches the agent the first time, half a gigabyte.
-AGENT = claude
-AGENT_MODULE = $(or $(AGENT_$(AGENT)),$(error AGENT is claude, codex or both))
-AGENT_claude = claude_code
-AGENT_codex  = codex
-AGENT_both   = one_conversation
-agents: .venv/dev.stamp  ## real coding agents in tool loops through the gateway; needs npm (AGENT=claude|codex|both)
-	$(RUN) -m tests.agents.$(AGENT_MODULE)
+# Not part of any test: npm and pip fetch each client the first time, some gigabytes in all.
+AGENT_claude-talks = claude_code_talks
+AGENT_codex-talks  = codex_talks
+AGENT_both         = one_conversation
+AGENT_long         = long_task
+agents: .venv/dev.stamp  ## real clients in tool loops through the gateway; needs npm (AGENT=name|both|long|...-talks LATEST=1)
+	AGENT='$(AGENT)' LATEST='$(LATEST)' $(RUN) -m tests.agents.$(or $(AGENT_$(AGENT)),suite)
 
 check: .venv/dev.stamp  ## lint, types and import rules only
 	$(BIN)/ruff check .

@@ -38,7 +38,7 @@ def running(command: list[str], log: Path) -> Iterator[Path]:
         assert process.poll() is None, f"it ended by itself:\n{log.read_text()}"
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(20)
 
 
 def awaited(log: Path, pattern: re.Pattern[str]) -> str:

@@ -31,7 +31,7 @@ def failures(folder: Path) -> int:
     """Replays what was recorded and says how that went. Returns how many exchanges do not replay."""
     events = [path for path in sorted(folder.iterdir()) if (path / "exchange.json").exists()]
     failed = [path.name for path in events if not _replays(path)]
-    print(f"{len(events)} exchanges were recorded, {len(failed)} do not replay", *failed, sep="\n  ")  # noqa: T201
+    print(f"{len(events)} exchanges were recorded, {len(failed)} do not replay", *failed, sep="\n  ")
     return len(failed) + (not events)
 
 

@@ -46,7 +46,7 @@ def test_an_empty_list_is_a_list() -> None:
 
 
 def test_codexs_catalogue_names_the_same_models() -> None:
-    """What Codex's own reader of a catalogue insists on; tests/agents/codex.py gives it to Codex itself."""
+    """What Codex's own reader of a catalogue insists on; tests/agents/clients/codex.py gives it to Codex itself."""
     listed = json.loads(models_body(Settings(providers={}), ["openai_chat"]))
     assert [model["slug"] for model in listed["models"]] == [model["id"] for model in listed["data"]]
     wanted = {

@@ -1,7 +1,6 @@
-"""Codex itself, in real tool loops through the gateway: `make agents AGENT=codex`.
+"""Codex itself, in real tool loops through the gateway: `make agents AGENT=codex-talks`.
 
-It needs node and npm, and the first time a network: npm installs the version named here into a folder of its own,
-outside the repository (AGENTS_DIR, else the user's cache). The gateway is started on a free port. Upstream are the demo
+It is installed as `clients/codex.py` says. The gateway is started on a free port. Upstream are the demo
 provider of each wire, and the bench harness's, where it is there; no key, no account. Prints a table and ends with 1 if
 anything in it failed.
 """
@@ -18,18 +17,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.agents.claude_code import BENCH_MODELS, bench
+from tests.agents.claude_code_talks import BENCH_MODELS, bench, directive
+from tests.agents.client_file import clients
 from tests.agents.recordings import failures, recorded
 from tests.gateway import gateway
-
-VERSION = "0.171.0"
-PACKAGE = f"@openai/codex@{VERSION}"
 
 #: Seconds that one talk may take.
 TALK_SECONDS = 90
 
 #: The demo model of each wire that is built.
-MODELS = ("demo/openai", "demo/responses", "demo/anthropic", "demo/compatible", "demo/gemini")
+MODELS = ("demo/openai", "demo/responses", "demo/anthropic", "demo/compatible", "demo/gemini", "demo/bedrock")
 
 #: The bench upstream's. As a Responses host it knows no namespaces, which is where Codex has the tools of MCP servers.
 OTHERS = tuple(model for model, (wire, _) in BENCH_MODELS.items() if wire != "openai_responses")
@@ -61,10 +58,15 @@ env = {{PYTHONPATH = "{root}", FAILS = "{fails}"}}
 def _patch(text: str) -> str:
     """The prompt for a patch that makes `notes.txt` of this text."""
     lines = "".join(f"+{line}\n" for line in text.splitlines())
-    return f"[demo slow 0] Use apply_patch:\n```\n*** Begin Patch\n*** Add File: notes.txt\n{lines}*** End Patch\n```\n"
+    patch = f"*** Begin Patch\n*** Add File: notes.txt\n{lines}*** End Patch\n"
+    return f"[demo slow 0] [demo call apply_patch {json.dumps(patch)}]"
 
 
-#: As long as one fenced block nearly may be for the demo model (`docs/demo.md`).
+def _run(command: str) -> str:
+    return directive("exec_command", cmd=command)
+
+
+#: A long text for a file.
 _LONG = "".join(f'{number}: a "quoted" word, a back\\slash, an é and a tab\t.\n' for number in range(300))
 
 
@@ -80,9 +82,9 @@ class Talk:
 
 
 TALKS = (
-    Talk("a command", 'Run exec_command with "echo one-ok"', ("one-ok",)),
-    Talk("parallel calls", 'Run exec_command with "echo one-ok" and "echo two-ok"', ("one-ok", "two-ok")),
-    Talk("a command that fails", 'Run exec_command with "echo broken; exit 3"', ("broken",), fails=True),
+    Talk("a command", _run("echo one-ok"), ("one-ok",)),
+    Talk("parallel calls", _run("echo one-ok") + _run("echo two-ok"), ("one-ok", "two-ok")),
+    Talk("a command that fails", _run("echo broken; exit 3"), ("broken",), fails=True),
     Talk("a patch", _patch('a "quoted" line\na backslash \\n\n'), writes='a "quoted" line\na backslash \\n\n'),
     Talk("a long patch", _patch(_LONG), writes=_LONG),
 )
@@ -97,13 +99,8 @@ OTHER_TALKS = (
 
 
 def installed() -> Path:
-    """Codex's own program, installed if it is not there yet."""
-    folder = Path(os.environ.get("AGENTS_DIR") or Path.home() / ".cache" / "toolwire-agents") / f"codex-{VERSION}"
-    program = folder / "node_modules" / ".bin" / "codex"
-    if not program.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--prefix", str(folder), PACKAGE], check=True)
-    return program
+    """Codex's own program, installed as the suite's file of it says."""
+    return clients()["codex"].installed(latest=False) / "node_modules" / ".bin" / "codex"
 
 
 def hold(program: Path, base: str, model: str, talk: Talk, folder: Path) -> list[str]:
@@ -137,8 +134,7 @@ def _faults(model: str, talk: Talk, lines: list[dict[str, Any]], notes: Path) ->
     calls = [item for item in items if item["type"] in ("command_execution", "mcp_tool_call")]
     outputs = [item["aggregated_output"] if "aggregated_output" in item else json.dumps(item) for item in calls]
     faults = [f"no result says {piece!r}" for piece in talk.says if not any(piece in output for output in outputs)]
-    # Anthropic and Gemini get what Codex says of the folder in one turn with the prompt, and the demo reads that too.
-    if model in OTHERS and len(calls) != len(talk.says):
+    if len(calls) != len(talk.says):
         faults.append(f"{len(calls)} calls, not {len(talk.says)}")
     told = [item for item, output in zip(calls, outputs, strict=True) if any(piece in output for piece in talk.says)]
     if any((item["status"] == "failed") != talk.fails for item in told):
@@ -173,7 +169,7 @@ def main() -> int:
             folder.mkdir()
             faults = hold(program, base, model, talk, folder)
             failed += bool(faults)
-            print(f"{model:34} {talk.name:20} {'; '.join(faults) or 'ok'}", flush=True)  # noqa: T201 - a program
+            print(f"{model:34} {talk.name:20} {'; '.join(faults) or 'ok'}", flush=True)
         failed += failures(recordings)
     return 1 if failed else 0
 

@@ -1,7 +1,6 @@
-"""Claude Code itself, in real tool loops through the gateway: `make agents AGENT=claude`.
+"""Claude Code itself, in real tool loops through the gateway: `make agents AGENT=claude-talks`.
 
-It needs node and npm, and the first time a network: npm installs the version named here into a folder of its own,
-outside the repository (AGENTS_DIR, else the user's cache). The gateway is started on a free port. Upstream are the demo
+It is installed as `clients/claude_code.py` says. The gateway is started on a free port. Upstream are the demo
 provider of each wire, and the bench harness's, where it is there; no key, no account. Prints a table and ends with 1 if
 anything in it failed.
 """
@@ -19,20 +18,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.agents.client_file import clients
 from tests.agents.mcp_tools import NAMES
 from tests.agents.real_files import pdf, png
 from tests.agents.recordings import failures, recorded
 from tests.gateway import awaited_port, free_port, gateway, running
 from tests.reference import SHARED
 
-VERSION = "2.1.197"
-PACKAGE = f"@anthropic-ai/claude-code@{VERSION}"
-
 #: Seconds that one prompt may take.
 TALK_SECONDS = 90
 
 #: The demo model of each wire that is built.
-MODELS = ("demo/anthropic", "demo/openai", "demo/responses", "demo/compatible", "demo/gemini")
+MODELS = ("demo/anthropic", "demo/openai", "demo/responses", "demo/compatible", "demo/gemini", "demo/bedrock")
 #: Those that show no reasoning: Chat has no field for it, and the bench upstream's Responses answers have none.
 THINKS_UNSEEN = ("demo/openai", "bench-responses/its-model")
 
@@ -53,7 +50,7 @@ sys.argv = sys.argv[1:4]
 asyncio.run(names["main"]())
 """
 
-#: As long as one quoted text may be for the demo model (`docs/demo.md`), and as one fenced block nearly may.
+#: A short and a long text for a file.
 _LINE = " ".join(f"word{number}" for number in range(28))
 _LONG = "".join(f'{number}: a "quoted" word, a back\\slash, an é and a tab\t.\n' for number in range(350))
 
@@ -72,21 +69,30 @@ class Talk:
     file: tuple[str, bytes] | None = None  # another file's name and what it holds
 
 
+def directive(tool: str, **arguments: str) -> str:
+    """What has the demo call a tool (`docs/demo.md`)."""
+    return f"[demo call {tool} {json.dumps(arguments)}]"
+
+
+def _bash(command: str) -> str:
+    return directive("Bash", command=command, description="runs it")
+
+
 DEMO_TALKS: tuple[Talk, ...] = (
-    Talk("one call", ('Use Bash to run the command "echo one-ok"',), "Bash", ("one-ok",)),
+    Talk("one call", (_bash("echo one-ok"),), "Bash", ("one-ok",)),
     Talk(
         "parallel calls",
-        ('[demo calls 2] Use Bash to run the command "echo one-ok" and the command "echo two-ok"',),
+        (_bash("echo one-ok") + _bash("echo two-ok"),),
         "Bash",
         ("one-ok", "two-ok"),
     ),
-    Talk("a tool that fails", ('Use Bash to run the command "echo broken; exit 3"',), "Bash", ("broken",), fails=True),
-    Talk("a file", (f'Use Write for the file "notes.txt" and the content "{_LINE}"',), "Write", ("",), writes=_LINE),
+    Talk("a tool that fails", (_bash("echo broken; exit 3"),), "Bash", ("broken",), fails=True),
+    Talk("a file", (directive("Write", file_path="notes.txt", content=_LINE),), "Write", ("",), writes=_LINE),
     Talk(
         "a long edit",
         (
-            'Use Read for the file "notes.txt"',
-            f'[demo slow 0] Use Edit for the file "notes.txt" and "to do":\n```\n{_LONG}```',
+            directive("Read", file_path="notes.txt"),
+            "[demo slow 0]" + directive("Edit", file_path="notes.txt", old_string="to do", new_string=_LONG),
         ),
         "Read,Edit",
         ("to do", "updated"),
@@ -96,7 +102,7 @@ DEMO_TALKS: tuple[Talk, ...] = (
 )
 
 DEMO_TALKS += tuple(
-    Talk(what, (f'Use Read for the file "{name}"',), "Read", (said,), file=(name, data))
+    Talk(what, (directive("Read", file_path=name),), "Read", (said,), file=(name, data))
     for what, name, said, data in (
         ("a PDF", "report.pdf", "PDF file read", pdf()),
         ("an image", "red.png", "image/png", png()),
@@ -120,16 +126,8 @@ BENCH_TALKS = (
 
 
 def installed() -> Path:
-    """Claude Code's own program, installed if it is not there yet."""
-    folder = Path(os.environ.get("AGENTS_DIR") or Path.home() / ".cache" / "toolwire-agents") / f"claude-{VERSION}"
-    program = folder / "node_modules" / ".bin" / "claude"
-    if not program.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--prefix", str(folder), PACKAGE], check=True)
-        # Whether npm runs a package's own install script is its user's choice; this one fetches nothing.
-        package = folder / "node_modules" / "@anthropic-ai" / "claude-code"
-        subprocess.run(["node", "install.cjs"], cwd=package, check=True)
-    return program
+    """Claude Code's own program, installed as the suite's file of it says."""
+    return clients()["claude_code"].installed(latest=False) / "node_modules" / ".bin" / "claude"
 
 
 @contextmanager
@@ -248,11 +246,11 @@ def main() -> int:
         pairs = [(model, talk) for model in MODELS for talk in DEMO_TALKS]
         pairs += [(model, talk) for model in BENCH_MODELS for talk in BENCH_TALKS] if config else []
         for number, (model, talk) in enumerate(pairs):
-            folder = Path(place) / f"t{number}"  # its name must not say what a tool is about
+            folder = Path(place) / f"t{number}"
             folder.mkdir()
             faults = hold(program, base, model, talk, folder)
             failed += bool(faults)
-            print(f"{model:34} {talk.name:18} {'; '.join(faults) or 'ok'}", flush=True)  # noqa: T201 - a program
+            print(f"{model:34} {talk.name:18} {'; '.join(faults) or 'ok'}", flush=True)
         failed += failures(recordings)
     return 1 if failed else 0
 

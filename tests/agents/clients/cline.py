@@ -1,0 +1,20 @@
+"""Cline, by its command line.
+
+name: Cline
+install: npm cline@3.0.65
+ways: chat-streamed
+note: [demo call run_commands {"commands": ["echo WORD >> log.txt; echo noted WORD"]}]
+broken: [demo call run_commands {"commands": ["echo it is broken; exit 3"]}]
+"""
+
+import subprocess
+import sys
+
+from tools import BASE, CLIENT, TURNS
+
+PROGRAM = f"{CLIENT}/node_modules/.bin/cline"
+for number, (model, prompt) in enumerate(TURNS):
+    subprocess.run([PROGRAM, "auth", "-p", "openai-compatible", "-k", "none", "-b", BASE, "-m", model], check=True)
+    command = [PROGRAM, "--json", *(["--continue"] if number else []), "-P", "openai-compatible", "-m", model]
+    if status := subprocess.run([*command, prompt]).returncode:
+        sys.exit(status)

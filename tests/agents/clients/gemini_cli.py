@@ -1,0 +1,20 @@
+"""Gemini CLI, which speaks Google's API.
+
+name: Gemini CLI
+install: npm @google/gemini-cli@0.61.0
+ways: gemini-streamed
+note: [demo call run_shell_command {"command": "echo WORD >> log.txt; echo noted WORD"}]
+broken: [demo call run_shell_command {"command": "echo it is broken; exit 3"}]
+"""
+
+import os
+import subprocess
+import sys
+
+from tools import CLIENT, ROOT, TURNS
+
+os.environ |= {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": ROOT, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+for number, (model, prompt) in enumerate(TURNS):
+    command = [f"{CLIENT}/node_modules/.bin/gemini", *(["--resume", "latest"] if number else []), "--yolo"]
+    if status := subprocess.run([*command, "-m", model, "-p", prompt]).returncode:
+        sys.exit(status)

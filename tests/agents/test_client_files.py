@@ -1,0 +1,64 @@
+"""Each client's file says what it must, on one screen, with versions; the page has its row."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agents import page
+from tests.agents.client_file import CLIENTS, Known, clients, read_client
+
+FILES = clients()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_clients_file_is_whole(name: str) -> None:
+    client = FILES[name]
+    assert client.kind in ("npm", "pip")
+    assert all(re.search(r"(?<=.)(==|@)\d", package) for package in client.packages), "a package without its version"
+    assert all(re.fullmatch(r"(chat|responses|messages|gemini)(-streamed)?", way) for way in client.ways)
+    assert "WORD" in client.note
+    assert len(client.path.read_text("utf-8").splitlines()) <= 80, "more than a screen"
+
+
+def test_what_every_file_shares_is_no_client() -> None:
+    assert {path.stem for path in CLIENTS.glob("*.*")} - FILES.keys() == {"tools"}
+
+
+def test_a_head_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "one.mjs"
+    file.write_text(
+        "// One.\n//\n// name: One Two\n// install: npm @a/b@1.2 c@3\n// ways: chat, chat-streamed\n"
+        "// known: error-result gemini: theirs: it gives up: always\n"
+    )
+    client = read_client(file)
+    assert (client.kind, client.packages, client.ways) == ("npm", ("@a/b@1.2", "c@3"), ("chat", "chat-streamed"))
+    assert client.known == (Known("error-result", "gemini", "theirs", "it gives up: always"),)
+    assert page.explained(client, "chat", "error result", "gemini") == client.known[0]
+    assert page.explained(client, "chat", "error result", "openai") is None
+
+
+def test_a_row_replaces_its_own_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "PAGE", tmp_path / "agents.md")
+    well: dict[str, Any] = {column: [] for column in page.COLUMNS}
+    ill = well | {"gemini": [page.Verdict("chat", "cut", None), page.Verdict("chat-streamed", "cut", None)]}
+    for row in (
+        page.Row("b", "1", ill, "2026-01-01"),
+        page.Row("A", "2", ill, "2026-01-02"),
+        page.Row("b", "3", well, "x"),
+    ):
+        page.write(row)
+    lines = [line for line in page.PAGE.read_text().splitlines() if line.startswith("| ")][2:]
+    assert lines == [
+        "| A | 2 | ok | ok | ok | ok | ok | cut | ok | 2026-01-02 | "
+        "cut (chat): not explained yet; cut (chat-streamed): not explained yet |",
+        "| b | 3 | ok | ok | ok | ok | ok | ok | ok | x |  |",
+    ]
+
+
+def test_the_page_has_only_clients_that_there_are() -> None:
+    names = {client.name for client in FILES.values()}
+    assert set(page.rows(page.PAGE.read_text("utf-8"))) <= names
