@@ -30,6 +30,7 @@ from local.banner import banner
 from local.event import LocalContext, proxy_event
 from local.handlers import Handler, load_handlers
 from local.http import HttpAnswer, RefusedError, RequestHead, RequestReader, check_length, linger, set_up
+from local.memory import give_back_large_blocks
 from local.moto_store import moto_store
 from local.watch.exchange import WatchedOutput
 from local.watch.exchanges import Exchanges
@@ -327,6 +328,7 @@ def main(argv: Sequence[str]) -> int:
         os.environ["TOOLWIRE_CONFIG"] = arguments.config
     # From the first moment on: whoever started us may stop us before we listen.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    give_back_large_blocks()
     try:
         return _serve(arguments.host, arguments.port)
     except KeyboardInterrupt:

@@ -119,7 +119,7 @@ class SeenExchange(Watch):
 
     def upstream_data(self, data: bytes) -> None:
         """See `Observer`."""
-        self._note("data", data, len(data))
+        self._note("data", data, 3 * len(data))  # as it came, as its frames, and as what was read of them
 
     def upstream_end(self, error: GatewayError | None) -> None:
         """See `Observer`."""
@@ -222,9 +222,10 @@ class WatchedOutput(Output):
         self, early_head: Head, keep_alive: Callable[[], bytes], commit_seconds: float | None = None
     ) -> None:
         """See `Output`."""
+        seen = self._seen  # not self, which keeps what is told here
 
         def told() -> bytes:
-            self._seen.left("silence")
+            seen.left("silence")
             return keep_alive()
 
         super().on_silence(early_head, told, commit_seconds)

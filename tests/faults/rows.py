@@ -62,13 +62,28 @@ class Row:
 
     def play(self) -> str:
         """What the client gets, in words; it fails where that is wrong."""
-        answer = _played(self)
+        answer = self.ask()
         outcome = outcome_of(self.door, answer, stream=self.stream)
         if outcome == "the answer":
             self._judge(answer)
         elif outcome.startswith("an error event"):
             self._judge_failure(answer)
         return outcome
+
+    def ask(self) -> Answer:
+        """The answer that the client gets."""
+        with MisbehavingUpstream() as first, MisbehavingUpstream() as second, client() as upstream:
+            first.script(self.fault.spoil(self.host.write(self.fault.scenario, self.stream))[self.place])
+            second.script(*as_it_is(self.host.write(SCENARIO, self.stream)))
+            address = self.fault.address.format(port=first.port, closed=_closed_port())
+            settings = _settings(self, address, second.url)
+            breaker._breaker.cache_clear()
+            with (
+                patch.object(admission, "current_settings", lambda: settings),
+                patch.object(serve_module, "upstream", lambda: upstream),
+                patch.object(unpacking, "MOST_BYTES", 1 << 20),
+            ):
+                return _asked(self)
 
     def _judge(self, answer: Answer) -> None:
         """All that was said. Where the connection ended behind the last word, the usage may be missing."""
@@ -97,21 +112,6 @@ def rows() -> Iterator[Row]:
     for fault, door, host, stream in itertools.product(FAULTS, DOORS, _HOSTS, (True, False)):
         for place in range(len(fault.spoil(host.write(fault.scenario, stream)))):
             yield from (Row(fault, place, door, host, stream, second) for second in (False, True))
-
-
-def _played(row: Row) -> Answer:
-    with MisbehavingUpstream() as first, MisbehavingUpstream() as second, client() as upstream:
-        first.script(row.fault.spoil(row.host.write(row.fault.scenario, row.stream))[row.place])
-        second.script(*as_it_is(row.host.write(SCENARIO, row.stream)))
-        address = row.fault.address.format(port=first.port, closed=_closed_port())
-        settings = _settings(row, address, second.url)
-        breaker._breaker.cache_clear()
-        with (
-            patch.object(admission, "current_settings", lambda: settings),
-            patch.object(serve_module, "upstream", lambda: upstream),
-            patch.object(unpacking, "MOST_BYTES", 1 << 20),
-        ):
-            return _asked(row)
 
 
 def _settings(row: Row, first: str, second: str) -> Settings:

@@ -44,7 +44,7 @@ class Answer:
         self._stages = stages_for(turn, attempt)
         self.writer = writer_for(turn, attempt, self._stages, heads)
         sticky = sticky_item(turn.client.request, turn.client.tenant.name, attempt.target, turn.expires_at)
-        self._gate = Gate(self._stages.record, sticky, turn.figures, self._kept)
+        self._gate = Gate(self._stages.record, sticky, turn.figures)
         self._reader: Reader | None = None
         self._start: list[Batch] | None = [] if holds_start else None
         self._written: list[bytes] = []
@@ -123,7 +123,7 @@ class Answer:
         if self.error is not None:
             return []
         data = b"".join(written)
-        if self.finished and (items := self._gate.hold(data)):
+        if self.finished and (items := self._gate.hold(data, self._kept())):
             return [Store(items)]
         return self._send(data)
 

@@ -140,7 +140,7 @@ class Exchange:
         if self.over:
             return []
         self.over, self.following = True, None
-        self.figures.error = error = self.attempt.without_secret(error)
+        self.figures.error = error = self.attempt.without_secret(error).forgetting_frames()
         return self._sent(self._answer.fail(error))
 
     def give_up(self) -> list[Action]:
@@ -169,6 +169,7 @@ class Exchange:
 
     def _after(self, error: GatewayError) -> list[Action]:
         """The attempt has failed: another one, or the error."""
+        error.forgetting_frames()
         if self._answer.shown:
             return self.fail(error)
         status = self.figures.upstream_status if self._answer.begun else None

@@ -3,8 +3,6 @@ wait here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from toolwire.conversation import TurnRecord
 from toolwire.exchange.figures import Figures
 from toolwire.model.stored import Item
@@ -14,23 +12,16 @@ class Gate:
     """One answer's. `record`: what follows the answer, None where it leaves nothing; `sticky`: what the conversation's
     next turn is told of its model, if it wants to be."""
 
-    def __init__(
-        self,
-        record: TurnRecord | None,
-        sticky: Item | None,
-        figures: Figures,
-        answer: Callable[[], tuple[Item, ...]] = tuple,
-    ) -> None:
-        """`answer`: what is kept of the answer itself, once it is whole."""
-        self._record, self._figures, self._answer = record, figures, answer
+    def __init__(self, record: TurnRecord | None, sticky: Item | None, figures: Figures) -> None:
+        self._record, self._figures = record, figures
         self._leaves = () if sticky is None else (sticky,)
         self._waiting = b""
 
-    def hold(self, data: bytes) -> tuple[Item, ...]:
+    def hold(self, data: bytes, answer: tuple[Item, ...] = ()) -> tuple[Item, ...]:
         """What is to be stored before `data` is sent, and was not handed out before; where there is nothing, `data`
-        need not wait."""
+        need not wait. `answer`: what is kept of the answer itself."""
         leaves, self._leaves = self._leaves, ()
-        items = leaves = (*leaves, *self._answer())
+        items = leaves = (*leaves, *answer)
         if self._record is not None:
             items = (*self._record.items(), *leaves)
             self._figures.warn(*self._record.warnings)

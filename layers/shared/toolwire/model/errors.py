@@ -78,6 +78,12 @@ class GatewayError(Exception):
             headers=self.headers,
         )
 
+    def forgetting_frames(self) -> Self:
+        """The same error, to be kept: the frames that it came through hold the answer's bytes, and whoever keeps it
+        among what they hold keeps all of it until Python looks for cycles."""
+        self.__traceback__ = self.__context__ = self.__cause__ = None
+        return self
+
     def retry_headers(self) -> Headers:
         """What the official SDKs read to decide on a retry, behind the error's own headers. A busy upstream's clients
         are never told to stay away."""

@@ -117,20 +117,21 @@ class AnswerPolicy(Stage):
         self._held: list[Batch] = []
         self._acts = self._acts_needed()
 
-    def _acts_needed(self) -> dict[type, Callable[[Any], None]]:
+    def _acts_needed(self) -> dict[type, Callable[[AnswerPolicy, Any], None]]:
         """What must be looked at: of an answer without validation, neither text nor the end of a call."""
-        acts: dict[type, Callable[[Any], None]] = {
-            ToolCallStart: self._start,
-            ToolCallDelta: self._delta,
-            Finish: self._note_finish,
-            ResponseEnd: self._end,
+        policy = type(self)
+        acts: dict[type, Callable[[AnswerPolicy, Any], None]] = {
+            ToolCallStart: policy._start,
+            ToolCallDelta: policy._delta,
+            Finish: policy._note_finish,
+            ResponseEnd: policy._end,
         }
         if self._rules.validate_tool_arguments != "off":
-            acts[ToolCallEnd] = self._end_call
+            acts[ToolCallEnd] = policy._end_call
         if self._forbids_calls:
-            acts[TextDelta] = self._note_text
+            acts[TextDelta] = policy._note_text
         if self._has_opaque or self._forbids_calls:
-            acts[OpaquePart] = self._note_opaque
+            acts[OpaquePart] = policy._note_opaque
         return acts
 
     def take(self, batch: Batch) -> list[Batch]:
@@ -139,7 +140,7 @@ class AnswerPolicy(Stage):
         for event in batch.events:
             act = acts.get(type(event))
             if act is not None:
-                act(event)
+                act(self, event)
         if self._open or self._waits_for_call():
             self._held.append(batch)
             return []

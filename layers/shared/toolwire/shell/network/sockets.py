@@ -282,9 +282,9 @@ def connect(host: str, port: int, attempt: Attempt) -> Stream:
             share = attempt.share(deadline, len(addresses) - tried)
             return Stream(_connected(socket.socket(family, kind, protocol), address, attempt, share))
         except OSError as error:
-            failure = error
+            failure = error.with_traceback(None)  # which would hold this frame, and with it the request
     if isinstance(failure, TimeoutError):
-        raise failure
+        raise TimeoutError
     raise ConnectError(_reason(failure)) from failure
 
 

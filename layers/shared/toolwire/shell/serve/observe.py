@@ -127,7 +127,7 @@ class RequestRecord:
 
     def failed(self, error: GatewayError) -> None:
         """Notes the error that ended the request."""
-        self.error = error
+        self.error = error.forgetting_frames()
         self.error_code = code_of(error)
         if isinstance(error, RequestError):
             self.outcome = "request_error"
@@ -168,8 +168,8 @@ def unexpected(failure: Exception, request_id: str) -> InternalError:
 
 def finish(record: RequestRecord) -> None:
     """Gives back what the request holds, and writes its line and its metrics."""
-    for give_back in record.held:
-        give_back()
+    while record.held:
+        record.held.pop()()
     record.charge_calls()
     if record.figures is not None and record.figures.error is not None and record.outcome == "ok":
         record.failed(record.figures.error)
