@@ -22,7 +22,7 @@ class AnswerReader:
     """Reads one answer: `feed` what was received, then `take` what it brought of the body."""
 
     __slots__ = (
-        "_body", "_failure", "_fields", "_interim", "_length", "_parser", "_pending", "_reason", "complete", "headers",
+        "_body", "_failed", "_fields", "_interim", "_length", "_parser", "_pending", "_reason", "complete", "headers",
         "keeps_open", "overrun", "status",
     )  # fmt: skip
 
@@ -40,7 +40,7 @@ class AnswerReader:
         self._reason = b""
         self._fields: list[tuple[bytes, bytes]] = []
         self._body: list[bytes] = []
-        self._failure: NotHttpError | None = None
+        self._failed = False  # what came is not HTTP
         self._pending = 0  # bytes since something of the answer was complete
         self._interim = False
         self._length = False  # the body's end is known before the connection's
@@ -60,17 +60,17 @@ class AnswerReader:
             if self.complete:
                 self.overrun = True  # behind the answer, whatever it is
             else:
-                self._failure = NotHttpError()
+                self._failed = True
         if self._pending > MOST_BYTES and not self.complete:
-            self._failure = NotHttpError()
-        if self._failure is not None and not self._body:
-            raise self._failure
+            self._failed = True
+        if self._failed and not self._body:
+            raise NotHttpError
 
     def take(self) -> bytes:
         """What has come of the body since this was called last; raises NotHttpError where that is a fault."""
         if not self._body:
-            if self._failure is not None:
-                raise self._failure
+            if self._failed:
+                raise NotHttpError
             return b""
         data = self._body[0] if len(self._body) == 1 else b"".join(self._body)
         self._body.clear()
@@ -78,7 +78,7 @@ class AnswerReader:
 
     def end(self) -> bool:
         """The connection has ended. Returns whether the answer is complete."""
-        if self.status is not None and not self._length and self._failure is None:
+        if self.status is not None and not self._length and not self._failed:
             self.complete = True
         return self.complete
 
@@ -109,7 +109,7 @@ class AnswerReader:
             self.headers = _joined(self._fields)
             self._length = bool(self.headers.keys() & {"content-length", "transfer-encoding"})
             if self.headers.get("transfer-encoding", "chunked").strip().lower() != "chunked":
-                self._failure = NotHttpError()  # nobody was told that we could read it
+                self._failed = True  # nobody was told that we could read it
             self.keeps_open = self._parser.should_keep_alive()
             self.status = status
         self._fields = []
