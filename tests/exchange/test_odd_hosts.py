@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import answer, open_exchange
+from tests.providers import every_door
+from tests.providers.anthropic_messages import messages_upstream as messages
+from tests.providers.gemini import gemini_upstream as gemini
 from tests.providers.openai_chat.chat_upstream import (
     CALLS,
     ROLE,
@@ -20,7 +23,9 @@ from tests.providers.openai_chat.chat_upstream import (
     seen,
     stream,
     text,
+    whole,
 )
+from tests.providers.openai_responses import responses_upstream as responses
 
 #: A name as a host sends it -> the tool that is called, of `weather` and `time`.
 NAMES = {
@@ -263,6 +268,50 @@ def test_a_web_page_is_no_answer(wire: str, page: bytes, kind: str, streamed: bo
     told = answer(exchange, [page], content_type=kind)
     assert told.status == 502
     assert "web page" in json.loads(told.body)["error"]["message"]
+
+
+CHAT_PICTURE = [{"type": "text", "text": "x"}, {"type": "image_url", "image_url": {"url": "https://host.test/a.png"}}]
+BLOCK = {"type": "new_block", "data": "x"}
+ITEM = {"type": "new_call", "id": "n_1", "status": "completed", "data": "x"}
+PART = {"newPart": {"data": "x"}}
+#: A wire, an answer with a part that only its own API knows (streamed, and as a document), the kind of the part.
+FOREIGN: dict[str, tuple[bytes, bytes, str]] = {
+    "openai_chat": (stream(ROLE, text(CHAT_PICTURE), STOP, TOTAL), whole({"content": CHAT_PICTURE}), "image_url"),
+    "anthropic_messages": (
+        messages.stream(
+            messages.start(), {"type": "content_block_start", "index": 0, "content_block": BLOCK}, messages.end(0),
+            messages.finish("end_turn"), messages.STOP,
+        ),
+        json.dumps(messages.start()["message"] | {"content": [BLOCK], "stop_reason": "end_turn"}).encode(),
+        "new_block",
+    ),
+    "openai_responses": (
+        responses.stream(
+            responses.created(), responses.done(0, ITEM),
+            responses.event("completed", response=responses.response("completed", [ITEM])),
+        ),
+        json.dumps(responses.response("completed", [ITEM])).encode(),
+        "new_call",
+    ),
+    "gemini": (
+        gemini.stream(gemini.chunk(PART, finish="STOP")), json.dumps(gemini.chunk(PART, finish="STOP")).encode(),
+        "newPart",
+    ),
+}  # fmt: skip
+#: The door whose client knows all parts of a wire.
+OWN = {"anthropic_messages": "messages", "openai_responses": "responses", "gemini": "gemini"}
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+@pytest.mark.parametrize("door", every_door.REQUESTS)
+@pytest.mark.parametrize("wire", FOREIGN)
+def test_what_an_api_cannot_show_is_told(wire: str, door: str, streamed: bool) -> None:
+    events, document, kind = FOREIGN[wire]
+    said = every_door.asked(door, events if streamed else document, streamed=streamed, wire=wire)
+    told = said.body.decode() + said.headers.get("x-toolwire-warnings", "")
+    shown = door in ("native", OWN.get(wire)) and wire != "openai_chat"
+    assert (f"answer_part_left_out:{kind}" in told) == (not shown)
+    assert not shown or kind in said.body.decode()
 
 
 @pytest.mark.parametrize("word", ["MALFORMED_FUNCTION_CALL", "malformed_function_call"])

@@ -141,6 +141,42 @@ def test_the_input(name: str, door: str, streamed: bool) -> None:
         assert json.loads(said)["content"][0]["input"] == json.loads(arguments)
 
 
+#: A call as another API has it.
+OTHER_CALLS: dict[str, dict[str, Any]] = {
+    "a function within": {"type": "tool_use", "id": "t", "function": {"name": "weather", "arguments": PARIS}},
+    "an object within": {
+        "type": "tool_use",
+        "id": "t",
+        "function": {"name": "weather", "arguments": {"city": "Paris"}},
+    },
+    "an entry of Chat's": {"type": "function", "id": "t", "function": {"name": "weather", "arguments": PARIS}},
+    "an item": {"type": "function_call", "call_id": "t", "name": "weather", "arguments": PARIS},
+    "another word": {"type": "tool_call", "id": "t", "name": "weather", "input": {"city": "Paris"}},
+}
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+@pytest.mark.parametrize("door", REQUESTS)
+@pytest.mark.parametrize("name", OTHER_CALLS)
+def test_a_call_in_another_apis_words(name: str, door: str, streamed: bool) -> None:
+    told = OTHER_CALLS[name]
+    opening = {"type": "content_block_start", "index": 0, "content_block": told}
+    upstream = stream(start(), opening, end(0), finish("tool_use"), STOP) if streamed else whole([told], "tool_use")
+    said = asked(door, upstream, streamed=streamed).body
+    ((called, arguments),) = every_door.calls_in(door, said, streamed=streamed)
+    assert (called, json.loads(arguments)) == ("weather", json.loads(PARIS))
+    assert end_of(door, said, streamed=streamed) == ENDS["calls"][list(REQUESTS).index(door)]
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"code":500,"msg":"boom","success":false}', b'{"detail":"boom"}', b'{"error":{"detail":"boom"}}']
+)
+@pytest.mark.parametrize("streamed", [True, False])
+def test_an_error_of_another_form(body: bytes, streamed: bool) -> None:
+    said = asked("messages", b"data: " + body + b"\n\n" if streamed else body, streamed=streamed)
+    assert (said.status, json.loads(said.body)["error"]["message"]) == (502, "boom")
+
+
 @pytest.mark.parametrize("door", REQUESTS)
 @pytest.mark.parametrize(
     ("word", "expected"), [("max_tokens", "limit"), ("refusal", "refusal"), ("pause_turn", "pause")]

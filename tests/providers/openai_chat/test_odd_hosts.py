@@ -172,6 +172,17 @@ CONTENTS: dict[str, tuple[Any, str, str]] = {
 }  # fmt: skip
 
 
+def test_a_refusal_among_the_parts_of_a_content() -> None:
+    content = [{"type": "refusal", "refusal": "No."}]
+    said = seen(stream(ROLE, text(content), STOP, TOTAL))
+    assert (said.content, [c["choices"][0]["delta"].get("refusal") for c in said.chunks if c["choices"]][1:2]) == (
+        "",
+        ["No."],
+    )
+    message = json.loads(ask(whole({"content": content}), streamed=False).body)["choices"][0]["message"]
+    assert message["refusal"] == "No."
+
+
 @pytest.mark.parametrize(("content", "shown", "reasoning"), CONTENTS.values(), ids=CONTENTS)
 def test_content_that_is_no_string(content: Any, shown: str, reasoning: str) -> None:
     said = seen(stream(ROLE, text(content), STOP, TOTAL))

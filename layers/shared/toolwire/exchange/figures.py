@@ -9,6 +9,7 @@ from toolwire.model.errors import GatewayError
 from toolwire.model.events import (
     Batch,
     Finish,
+    OpaquePart,
     ReasoningEnd,
     ResponseEnd,
     ResponseStart,
@@ -21,7 +22,7 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.model.stage import Stage
-from toolwire.model.warnings import Warnings
+from toolwire.model.warnings import Warnings, named_warning
 from toolwire.wire.json import is_object
 
 #: A batch of nothing but these comes from the end of the upstream's body, or from us, and from no frame.
@@ -114,4 +115,12 @@ class NoteFigures(Stage):
                 figures.model = event.model
             elif type(event) is Finish:
                 figures.finish = event.reason
+            elif type(event) is OpaquePart and event.dialect != figures.dialect:
+                self._note_lost(event.kind)
         return [batch]
+
+    def _note_lost(self, kind: str) -> None:
+        """A part that only its own API knows. The native door shows it; reasoning that is state is kept for the next
+        turn and says nothing to anybody."""
+        if self._figures.dialect != "native" and kind != "redacted_thinking":
+            self._figures.warn(named_warning("answer_part_left_out", kind))

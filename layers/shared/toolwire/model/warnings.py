@@ -17,6 +17,7 @@ HEADER_CHARS = 1024
 
 #: Code -> its sentence; `{}` stands for what follows the code's colon.
 MESSAGES = {
+    "answer_part_left_out": "The answer has a part of the kind `{}`, which this API cannot show: it was left out.",
     "beta_left_out": "The host has no beta `{}` and would refuse the request: it was left out.",
     "betas_refused": "The host has not all of the betas that were named: the request was sent once more without any.",
     "answer_not_kept": "The answer and its input are too large to be kept: no request can continue from it.",

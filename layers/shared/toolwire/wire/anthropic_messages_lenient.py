@@ -1,7 +1,8 @@
 """The slow path for Messages answers: events and blocks whose members have other types than Anthropic's.
 
 Seen at hosts: indices, ids and counts as strings, floats or null, fragments of an input as an object, content as a
-string, half a surrogate pair. All that can be read is read. Arguments that are an object keep their text.
+string, half a surrogate pair, calls as other APIs have them. All that can be read is read. Arguments that are an object
+keep their text.
 """
 
 from __future__ import annotations
@@ -10,7 +11,11 @@ import msgspec
 
 from toolwire.wire.anthropic_messages import MODELLED, Block, Delta, Event, Message, OutputDetails, StopDetails, Usage
 from toolwire.wire.json import dump, elements, members
-from toolwire.wire.openai_chat_lenient import number_of, readable, text_of
+from toolwire.wire.openai_chat import misnamed_arguments
+from toolwire.wire.openai_chat_lenient import number_of, read_call, readable, text_of
+
+#: Types of blocks that are calls in other APIs' words.
+OTHER_CALLS = frozenset({"tool_call", "function_call", "function"})
 
 
 def read_event(raw: bytes) -> Event:
@@ -43,6 +48,18 @@ def read_block(raw: bytes) -> Block:
     for name in ("text", "thinking", "signature", "id", "name"):
         setattr(block, name, _plain(found.get(name)))
     block.input, block.arguments = (msgspec.Raw(found.get(name, b"")) for name in ("input", "arguments"))
+    return block
+
+
+def read_other_call(raw: bytes, block: Block) -> Block:
+    """The block, which says its name and its arguments as an entry of Chat's `tool_calls` does; as it is, if it says no
+    name there either."""
+    call = read_call(readable(raw))
+    told = call.function or call
+    if told.name:
+        given = told.arguments if told.arguments is not None else misnamed_arguments(told)
+        block.type, block.id, block.name = "tool_use", block.id or call.id, told.name
+        block.input = msgspec.Raw(dump(given))
     return block
 
 

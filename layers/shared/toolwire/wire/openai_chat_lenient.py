@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -26,6 +27,14 @@ _ESCAPE = re.compile(
 _CALL_PARTS = frozenset({"tool_use", "tool_call", "function_call"})
 #: Members of an object that is reasoning.
 _REASONING = ("text", "content", "thinking", "summary")
+#: Members of a part of a content that are read.
+_READ = frozenset({"text", "thinking", "summary", "refusal"})
+
+
+class OddDelta(Delta):
+    """A delta that was read here. `left_out`: the types of the parts of its content that it has no words for."""
+
+    left_out: tuple[str, ...] = ()
 
 
 def readable(raw: bytes) -> bytes:
@@ -85,15 +94,16 @@ def _delta(raw: bytes | None) -> Delta | None:
     calls = _calls(delta.get("tool_calls", b""))
     known = {call.id for call in calls or () if call.id}  # a host may tell a call in both places
     blocks = [call for call in _called_in(delta.get("content", b"")) if call.id not in known]
-    return Delta(
+    return OddDelta(
         role=text_of(delta.get("role")),
         content=content,
-        refusal=text_of(delta.get("refusal")),
+        refusal=text_of(delta.get("refusal")) or _refusal_in(delta.get("content", b"")),
         reasoning_content=_reasoning(delta.get("reasoning_content")) or thinking,
         reasoning=_reasoning(delta.get("reasoning")),
         tool_calls=[*(calls or ()), *blocks] if blocks else calls,
         function_call=_function(delta.get("function_call", b"")),
         reasoning_details=msgspec.Raw(delta.get("reasoning_details", b"")),
+        left_out=_left_out(delta.get("content", b"")),
     )
 
 
@@ -111,8 +121,26 @@ def _unquoted(raw: bytes) -> bytes:
 
 def _called_in(content: bytes) -> list[ToolCallDelta]:
     """The calls among the parts of a content: blocks as the Messages API has them."""
-    parts = (_listed(content) or ()) if content[:1] in (b"[", b"{") else ()
-    return [read_call(part) for part in parts if part[:1] == b"{" and text_of(members(part).get("type")) in _CALL_PARTS]
+    return [read_call(part) for part, kind, _ in _parts(content) if kind in _CALL_PARTS]
+
+
+def _left_out(content: bytes) -> tuple[str, ...]:
+    """The types of the parts of a content that have no text and are no calls."""
+    odd = ((kind, found) for _, kind, found in _parts(content) if kind not in _CALL_PARTS)
+    return tuple(kind or "unknown" for kind, found in odd if not found.keys() & _READ)
+
+
+def _refusal_in(content: bytes) -> str | None:
+    """The refusals among the parts of a content."""
+    return "".join(text_of(found.get("refusal")) or "" for _, _, found in _parts(content)) or None
+
+
+def _parts(content: bytes) -> Iterator[tuple[bytes, str | None, dict[str, bytes]]]:
+    """The objects among the parts of a content, each with its type and its members."""
+    for part in (_listed(content) or ()) if content[:1] in (b"[", b"{") else ():
+        if part[:1] == b"{":
+            found = members(part)
+            yield part, text_of(found.get("type")), found
 
 
 def read_call(raw: bytes) -> ToolCallDelta:

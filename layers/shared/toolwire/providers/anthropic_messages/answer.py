@@ -24,6 +24,7 @@ from toolwire.providers.anthropic_messages.blocks import Blocks
 from toolwire.providers.anthropic_messages.errors import error_from_body
 from toolwire.providers.anthropic_messages.shapes import NULL, read_event, read_message, usage
 from toolwire.providers.asked import NOTHING_ASKED, Asked
+from toolwire.providers.openai_chat.errors import is_failure
 from toolwire.wire import anthropic_messages as wire
 
 _NOTHING = Batch(())
@@ -69,7 +70,7 @@ class MessagesDecoder:
                 return _NOTHING
         event, exact = read_event(data)
         kind = event.type or frame.event
-        if kind == "error" or bytes(event.error) not in NULL:
+        if kind == "error" or bytes(event.error) not in NULL or (kind is None and is_failure(data)):
             raise error_from_body(data, 200)
         events: list[StreamEvent] = []
         keep = self._event(kind, event, events) and event.type is not None and frame.event in (None, event.type)
@@ -148,6 +149,8 @@ class MessagesDecoder:
         if message.type == "error" or bytes(message.error) not in NULL:
             raise error_from_body(body, 200)
         if message.content is None and not message.stop_reason:
+            if is_failure(body):
+                raise error_from_body(body, 200)
             raise UpstreamProtocolError("the upstream's answer has no content")
         events: list[StreamEvent] = [ResponseStart(message.id or None, message.model or None)]
         self._started = True

@@ -9,6 +9,7 @@ import msgspec
 
 from toolwire.model.errors import UpstreamError
 from toolwire.model.source import Source
+from toolwire.providers.openai_chat import errors as openai_errors
 from toolwire.providers.upstream_errors import code_of, credential_refused, retry_of
 from toolwire.wire.anthropic_messages import DIALECT
 
@@ -82,6 +83,8 @@ def _error_object(body: bytes) -> tuple[dict[str, Any], bool]:
         return {"message": error}, False
     if not isinstance(error, dict):
         return {}, False
+    if not error.get("message"):  # a proxy's or a host's own form
+        return {**error, "message": openai_errors.text_in(document)}, False
     kind, message = error.get("type"), error.get("message")
     whole = document.get("type") == "error" and error is not document
     return error, whole and isinstance(kind, str) and isinstance(message, str) and bool(message)

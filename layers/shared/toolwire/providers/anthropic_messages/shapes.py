@@ -84,6 +84,8 @@ def read_block(raw: bytes) -> tuple[wire.Block, bool]:
     """The block, and whether it is as Anthropic writes it. A block of another kind, whose members have types of their
     own, is. Raises UpstreamProtocolError."""
     block, exact = _read(raw, wire.block_decoder, lenient.read_block)
+    if block.type in lenient.OTHER_CALLS or (block.type == "tool_use" and not block.name):
+        return lenient.read_other_call(raw, block), False
     if block.type:
         return block, exact or block.type not in wire.MODELLED
     kind = next((kind for kind, member in _TELLING.items() if getattr(block, member) is not None), "text")

@@ -25,6 +25,7 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.model.source import Members, Source
+from toolwire.model.warnings import named_warning
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.openai_chat.errors import error_from_body, is_failure
 from toolwire.providers.openai_chat.parts import AnswerParts
@@ -111,6 +112,8 @@ class ChatDecoder:
         return Batch(tuple(self._close()))
 
     def _chunk(self, chunk: wire.Chunk, data: bytes, exact: bool) -> Batch:
+        if not exact:
+            self._tell_left_out(chunk)
         events: list[StreamEvent] = []
         keep = exact and chunk.object == "chat.completion.chunk" and bool(chunk.model) and chunk.created is not None
         keep = keep and chunk.choices is not None and chunk.error is wire.ABSENT
@@ -174,6 +177,8 @@ class ChatDecoder:
         chunk, exact, readable = _read(body)
         if is_set(chunk.error) or chunk.object == "error" or (chunk.choices is None and is_failure(readable)):
             raise error_from_body(body, 200)
+        if not exact:
+            self._tell_left_out(chunk)
         choice = next((choice for choice in chunk.choices or () if not choice.index), None)
         if choice is not None:
             _raise_error(choice)
@@ -248,6 +253,12 @@ class ChatDecoder:
             events.append(Finish(reason, given.raw))
         events.append(ResponseEnd(self._usage))
         return events
+
+    def _tell_left_out(self, chunk: wire.Chunk) -> None:
+        """Warns of parts of a content that the API has no words for."""
+        for choice in chunk.choices or ():
+            for kind in getattr(choice.delta or choice.message, "left_out", ()):
+                self._asked.warn(named_warning("answer_part_left_out", kind))
 
     def _batch(self, events: list[StreamEvent], raw: bytes, keep: bool) -> Batch:
         batch = Batch(tuple(events), source=Source(wire.DIALECT, raw))

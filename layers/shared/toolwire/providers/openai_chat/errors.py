@@ -71,7 +71,7 @@ def _error_object(body: bytes) -> tuple[dict[str, Any], bool]:
     if isinstance(error, dict) and isinstance(error.get("message"), str) and error["message"]:
         return error, is_body and not in_array
     fields = (error or document) if isinstance(document, dict) else {}
-    return {**(fields if isinstance(fields, dict) else {}), "message": _text_in(document, 4)}, False
+    return {**(fields if isinstance(fields, dict) else {}), "message": text_in(document)}, False
 
 
 def _document(body: bytes) -> tuple[Any, bool]:
@@ -90,7 +90,7 @@ def _document(body: bytes) -> tuple[Any, bool]:
     return (text if len(text) <= _TEXT_CHARS and text[:1] not in ("<", "{", "[") else None), False
 
 
-def _text_in(value: Any, levels: int) -> str | None:
+def text_in(value: Any, levels: int = 4) -> str | None:
     """The first text that is a message, within objects and lists."""
     if isinstance(value, str):
         return value or None
@@ -98,7 +98,7 @@ def _text_in(value: Any, levels: int) -> str | None:
         value = [value.get(name) for name in _TEXTS]
     if not isinstance(value, list) or not levels:
         return None
-    return next((text for item in value if (text := _text_in(item, levels - 1))), None)
+    return next((text for item in value if (text := text_in(item, levels - 1))), None)
 
 
 def _status_in(error: dict[str, Any]) -> int | None:

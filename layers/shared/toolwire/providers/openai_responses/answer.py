@@ -26,6 +26,7 @@ from toolwire.model.events import (
 )
 from toolwire.model.source import Source
 from toolwire.providers.asked import NOTHING_ASKED, Asked
+from toolwire.providers.openai_chat.errors import is_failure
 from toolwire.providers.openai_responses.errors import error_in_answer
 from toolwire.providers.openai_responses.output import ABOUT_ITEMS, Output
 from toolwire.providers.openai_responses.shapes import (
@@ -82,7 +83,7 @@ class ResponsesDecoder:
                 return _NOTHING
         event, exact = read_event(data)
         kind = event.type or frame.event or ""
-        if kind == "error" or bytes(event.error) not in NULL:
+        if kind == "error" or bytes(event.error) not in NULL or (not kind and is_failure(data)):
             raise error_in_answer(data)
         events: list[StreamEvent] = []
         if kind in _ABOUT_RESPONSE and not bytes(event.response) and _HAS_RESPONSE.search(data) is not None:
@@ -193,6 +194,8 @@ class ResponsesDecoder:
         _raise_failure(response, failed=False)
         _raise_unfinished(response)
         if response.output is None:
+            if is_failure(body):
+                raise error_in_answer(body)
             raise UpstreamProtocolError("the upstream's answer has no output")
         events: list[StreamEvent] = []
         self._start(response, events)
