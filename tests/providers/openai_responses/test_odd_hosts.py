@@ -74,6 +74,17 @@ ANSWERS: dict[str, list[Any]] = {
         completed(CALL),
     ],
     "contents at an index that begins at 1": [*(said | {"output_index": 1} for said in HELLO), completed(MESSAGE)],
+    "a finished call without its arguments": [
+        OPEN, ARGUMENTS, done(0, CALL | {"arguments": ""}), completed(CALL | {"arguments": ""}),
+    ],
+    "a finished message without its text": [
+        added(0, "message", "msg_1"), text(0, "msg_1", "Hello", 0), done(0, message("msg_1", "")),
+        completed(message("msg_1", "")),
+    ],
+    "parts without a text": [
+        added(0, "message", "msg_1", content=[{"type": "output_text"}]), text(0, "msg_1", "Hello", 0),
+        done(0, MESSAGE | {"content": [{"type": "output_text"}]}), completed(),
+    ],
     "an item that was not begun": [ARGUMENTS, WHOLE, done(0, CALL), completed(CALL)],
     "contents of an item that was not begun": [*HELLO[1:], completed(MESSAGE)],
     "a call within a call": [

@@ -113,7 +113,7 @@ class ChatDecoder:
 
     def _chunk(self, chunk: wire.Chunk, data: bytes, exact: bool) -> Batch:
         if not exact:
-            self._tell_left_out(chunk)
+            _tell_left_out(chunk, self._asked)
         events: list[StreamEvent] = []
         keep = exact and chunk.object == "chat.completion.chunk" and bool(chunk.model) and chunk.created is not None
         keep = keep and chunk.choices is not None and chunk.error is wire.ABSENT
@@ -178,7 +178,7 @@ class ChatDecoder:
         if is_set(chunk.error) or chunk.object == "error" or (chunk.choices is None and is_failure(readable)):
             raise error_from_body(body, 200)
         if not exact:
-            self._tell_left_out(chunk)
+            _tell_left_out(chunk, self._asked)
         choice = next((choice for choice in chunk.choices or () if not choice.index), None)
         if choice is not None:
             _raise_error(choice)
@@ -254,18 +254,19 @@ class ChatDecoder:
         events.append(ResponseEnd(self._usage))
         return events
 
-    def _tell_left_out(self, chunk: wire.Chunk) -> None:
-        """Warns of parts of a content that the API has no words for."""
-        for choice in chunk.choices or ():
-            for kind in getattr(choice.delta or choice.message, "left_out", ()):
-                self._asked.warn(named_warning("answer_part_left_out", kind))
-
     def _batch(self, events: list[StreamEvent], raw: bytes, keep: bool) -> Batch:
         batch = Batch(tuple(events), source=Source(wire.DIALECT, raw))
         if keep:
             return batch
         batch = plain(batch)
         return _without_function_call(batch) if self._asked.tool_names else batch
+
+
+def _tell_left_out(chunk: wire.Chunk, asked: Asked) -> None:
+    """Warns of parts of a content that the API has no words for."""
+    for choice in chunk.choices or ():
+        for kind in getattr(choice.delta or choice.message, "left_out", ()):
+            asked.warn(named_warning("answer_part_left_out", kind))
 
 
 def _without_function_call(batch: Batch) -> Batch:

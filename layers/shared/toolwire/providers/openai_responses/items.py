@@ -171,8 +171,12 @@ class Message(Item):
             _end_text(self._texts[place], events)
 
     def finish(self, shape: wire.OutputItem | None, raw: bytes, cut: bool, events: list[StreamEvent]) -> None:  # noqa: ARG002
+        told: set[Place] = set()
         for place, text in _contents(shape) if shape is not None else ():
-            self.close(told_before(self._texts, place, text), text, events)
+            known = told_before(self._texts, place, text)
+            self.close(known, text, events)
+            told |= {known} if text or known not in self._texts or not self._texts[known].pieces else set()
+        self.mended = self.mended or not self._texts.keys() <= told  # the item leaves out what the deltas said
         for said in self._texts.values():
             _end_text(said, events)
 
@@ -229,6 +233,8 @@ class Reasoning(Item):
     def finish(self, shape: wire.OutputItem | None, raw: bytes, cut: bool, events: list[StreamEvent]) -> None:  # noqa: ARG002
         if shape is not None:
             self._tell(shape, events)
+            said = (*(shape.summary or ()), *(shape.content or ()))
+            self.mended = self.mended or (bool(self._texts) and not any(part.text for part in said))
         events.append(ReasoningEnd(self.part, (shape.encrypted_content or None) if shape is not None else None))
 
 
@@ -330,6 +336,8 @@ class Call(Item):
         elif not self._custom and not cut and shape is None and not all(map(is_object, self._call.texts)):
             raise UpstreamTruncated("the upstream's answer ended inside a tool call's arguments")
         self._call.close(events)
+        if shape is not None and not self._whole(shape) and self._told:
+            self.mended = True  # the item leaves out what the deltas said
 
 
 class Opaque(Item):

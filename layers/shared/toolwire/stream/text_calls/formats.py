@@ -6,7 +6,8 @@ and a generator that reads what stands between. A new format is a row in FORMATS
 or raises Malformed. It decides nothing: which names are known, and what arguments become, is its caller's business.
 
 Sources: the chat templates of the models (Hermes 2 and 3, Qwen 2.5 to 3.5 and Qwen-Coder, Llama 3, Mistral 7B to
-Small 3.2, DeepSeek R1, V3, V3.1, V3.2 and V4, GLM 4.5, Kimi K2, MiniMax M2, gpt-oss), and spellings seen in public
+Small 3.2, DeepSeek R1, V3, V3.1, V3.2 and V4, GLM 4.5, Kimi K2, MiniMax M2, gpt-oss, Llama 4, LFM 2, OLMo 3,
+Seed-OSS, LongCat, InternLM 2.5), and spellings seen in public
 reports of markup that servers leaked.
 """
 
@@ -63,6 +64,15 @@ def _function(reader: BlockReader) -> Steps[list[Written]]:
     return [Written(name, parameters=tuple(parameters))]
 
 
+def _lone_function(reader: BlockReader) -> Steps[list[Written]]:
+    """The same without `<tool_call>` before it. Qwen-Coder forgets that mark, and still writes the closing one."""
+    calls = yield from _function(reader)
+    reader.calls = calls
+    yield from reader.space()
+    yield from reader.mark(_TOOL_CALL_END)
+    return calls
+
+
 def _parameter(reader: BlockReader, next_or_end: Marker = _PARAMETER_OR_END) -> Steps[tuple[str, str]]:
     """A parameter's text and the tag after it. Its end tag may stand in its own text: the real one is followed by the
     next parameter or the function's end. The template puts one line break on either side of the text."""
@@ -77,21 +87,23 @@ def _parameter(reader: BlockReader, next_or_end: Marker = _PARAMETER_OR_END) -> 
 
 # ------------------------------------------------------------ <tool_call> ... </tool_call>
 
-_TOOL_CALL = Marker(["<tool_call>"])
-_TOOL_CALL_END = Marker(["</tool_call>"])
+_TOOL_CALL = Marker(["<tool_call>", "<seed:tool_call>", "<longcat_tool_call>"])
+_TOOL_CALL_END = Marker(["</tool_call>", "</seed:tool_call>", "</longcat_tool_call>"])
 
 
 def _tool_call(reader: BlockReader) -> Steps[list[Written]]:
-    """Hermes: `{"name": ..., "arguments": {...}}`, one or several; Qwen-Coder: `<function=...>` blocks; or nothing,
-    which is what a server leaves that has taken the call out."""
+    """Hermes: `{"name": ..., "arguments": {...}}`, one or several; Granite 3.1: an array, which needs no end;
+    Qwen-Coder: `<function=...>` blocks; or nothing, which is what a server leaves that has taken the call out."""
     calls: list[Written] = []
     while True:
         yield from reader.space()
-        if (yield from reader.next_char()) in "{[":
-            calls += calls_in_json((yield from reader.json()))
+        if (opening := (yield from reader.next_char())) in "{[":
+            reader.calls = None
+            calls = calls + calls_in_json((yield from reader.json()))
+            reader.calls = calls if opening == "[" else None
         elif (yield from reader.mark(_FUNCTION)) is not None:
-            reader.begun = True
-            calls += yield from _function(reader)
+            reader.begun, reader.calls = True, None
+            calls = calls + (yield from _function(reader))
         elif not calls and (yield from reader.next_char()) != "<":
             return [(yield from _glm(reader))]
         else:
@@ -99,8 +111,8 @@ def _tool_call(reader: BlockReader) -> Steps[list[Written]]:
             return calls
 
 
-_ARG_KEY, _ARG_KEY_END = Marker(["<arg_key>"]), Marker(["</arg_key>"])
-_ARG_VALUE, _ARG_VALUE_END = Marker(["<arg_value>"]), Marker(["</arg_value>"])
+_ARG_KEY, _ARG_KEY_END = (Marker([f"<{slash}arg_key>", f"<{slash}longcat_arg_key>"]) for slash in ("", "/"))
+_ARG_VALUE, _ARG_VALUE_END = (Marker([f"<{slash}arg_value>", f"<{slash}longcat_arg_value>"]) for slash in ("", "/"))
 
 
 def _glm(reader: BlockReader) -> Steps[Written]:
@@ -229,6 +241,29 @@ def _invocation(reader: BlockReader) -> Steps[Written]:
         parameters.append((parameter, (yield from reader.until(_DSML_PARAMETER_END)), kind))
 
 
+# ------------------------------------------------------------ [f(a="x")] (Llama 4, LFM 2)
+
+_PYTHONIC_MARKS = (
+    (Marker(["<|python_start|>"]), Marker(["<|python_end|>"])),
+    (Marker(["<|tool_call_start|>"]), Marker(["<|tool_call_end|>"])),
+)
+
+
+def _pythonic(closes: Marker) -> Callable[[BlockReader], Steps[list[Written]]]:
+    """Calls as Python has them."""
+
+    def read(reader: BlockReader) -> Steps[list[Written]]:
+        yield from reader.space()
+        yield from reader.next_char()
+        reader.begun = True
+        written = yield from reader.until(closes)
+        from toolwire.stream.text_calls.python_calls import python_calls  # for few models: no cold start's business
+
+        return python_calls(written)
+
+    return read
+
+
 # ------------------------------------------------------------ <invoke name="..."> in a block (Claude, MiniMax)
 
 _INVOKE, _INVOKE_END = Marker(['<invoke name="']), Marker(["</invoke>"])
@@ -236,7 +271,7 @@ _NAMED_PARAMETER_OR_END = Marker(['<parameter name="', "</invoke>"])
 
 
 def _invokes(closes: Marker) -> Callable[[BlockReader], Steps[list[Written]]]:
-    """A block of `<invoke name="f"><parameter name="a">1</parameter></invoke>`."""
+    """A block of `<invoke name="f"><parameter name="a">1</parameter></invoke>`; OLMo 3 writes Python's calls in it."""
 
     def read(reader: BlockReader) -> Steps[list[Written]]:
         calls: list[Written] = []
@@ -244,6 +279,8 @@ def _invokes(closes: Marker) -> Callable[[BlockReader], Steps[list[Written]]]:
             yield from reader.space()
             if (yield from reader.mark(closes)) is not None:
                 return calls
+            if not calls and (yield from reader.next_char()) != "<":
+                return (yield from _pythonic(closes)(reader))
             yield from reader.expect(_INVOKE)
             calls.append((yield from _invoke(reader)))
 
@@ -270,7 +307,7 @@ _FUNCTION_CALLS, _FUNCTION_CALLS_END = Marker(["<function_calls>"]), Marker(["</
 
 
 FORMATS: tuple[Format, ...] = (
-    Format("function_tag", _FUNCTION, _FUNCTION_END, _function),
+    Format("function_tag", _FUNCTION, _FUNCTION_END, _lone_function),
     Format("tool_call_tag", _TOOL_CALL, _TOOL_CALL_END, _tool_call),
     Format("mistral", Marker(["[TOOL_CALLS]"]), None, _mistral),
     Format("deepseek", _CALLS_BEGIN, _CALLS_END, _deepseek),
@@ -282,6 +319,7 @@ FORMATS: tuple[Format, ...] = (
     Format("harmony", by_tokens.TURN, by_tokens.HARMONY_END, by_tokens.harmony_turn),
     Format("python_tag", by_tokens.PYTHON_TAG, by_tokens.PYTHON_END, by_tokens.llama),
     Format("gemma", by_tokens.GEMMA_CALL, by_tokens.GEMMA_END, by_tokens.gemma),
+    *(Format("pythonic", opens, closes, _pythonic(closes)) for opens, closes in _PYTHONIC_MARKS),
     Format("minimax", _MINIMAX, _MINIMAX_END, _invokes(_MINIMAX_END)),
     Format("function_calls", _FUNCTION_CALLS, _FUNCTION_CALLS_END, _invokes(_FUNCTION_CALLS_END)),
     *(Format("json_in_marks", opens, closes, by_tokens.json_in(closes)) for opens, closes in by_tokens.JSON_MARKS),

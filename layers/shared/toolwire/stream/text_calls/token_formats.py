@@ -45,14 +45,17 @@ def _one(call: dict[str, bytes]) -> Written:
 
 
 #: What opens and what closes a block of nothing but such JSON: LM Studio for models without a format of their own,
-#: Nemotron, Hunyuan, Jamba and MiniMax M1, Granite 3 and Phi 4, Command A and R.
+#: Nemotron, Hunyuan, Jamba and MiniMax M1, Granite 3 and Phi 4, Command A and R, InternLM 2.5.
 JSON_MARKS: tuple[tuple[Marker, Marker], ...] = (
     (Marker(["[TOOL_REQUEST]"]), Marker(["[END_TOOL_REQUEST]"])),
     (Marker(["<TOOLCALL>"]), Marker(["</TOOLCALL>"])),
     (Marker(["<tool_calls>"]), Marker(["</tool_calls>"])),
     (Marker(["<|tool_call|>"]), Marker(["<|/tool_call|>", "<|end_of_text|>", "<|end|>"])),
     (Marker(["<|START_ACTION|>"]), Marker(["<|END_ACTION|>"])),
+    (Marker(["<|action_start|>"]), Marker(["<|action_end|>"])),
 )
+#: What stands behind the opening mark of InternLM, before a call; before code, there is another word.
+_PLUGIN = Marker(["<|plugin|>"])
 
 
 def json_in(closes: Marker) -> Callable[[BlockReader], Steps[list[Written]]]:
@@ -60,6 +63,8 @@ def json_in(closes: Marker) -> Callable[[BlockReader], Steps[list[Written]]]:
 
     def read(reader: BlockReader) -> Steps[list[Written]]:
         calls: list[Written] = []
+        yield from reader.space()
+        yield from reader.mark(_PLUGIN)
         while True:
             yield from reader.space()
             if (yield from reader.mark(closes)) is not None:
