@@ -29,7 +29,7 @@ PACKED  := $(abspath $(wildcard toolwire.toml))
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help run providers doctor test integration agents check format build deploy key secret destroy verify replay \
-	minimize conformance openapi mcp-schemas bench profile lock clean python3 deployable config
+	conversation minimize conformance openapi mcp-schemas bench profile lock clean python3 deployable config
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -112,6 +112,10 @@ replay: .venv/run.stamp  ## replay a recorded exchange, side by side (EVENT=even
 
 doctor: .venv/run.stamp  ## what keeps the gateway on this machine from working, and the fix (PORT=8080 CONFIG= YES=1)
 	@$(if $(wildcard $(KEYS_FILE)),KEYS_FILE='$(KEYS_FILE)' )$(if $(CONFIG),TOOLWIRE_CONFIG='$(CONFIG)' )$(RUN) -m local.doctor --port $(PORT)$(if $(YES), --yes)
+
+conversation: .venv/run.stamp  ## what is kept of a conversation, or have it forgotten (ID=trip-1 TENANT=default ACTION=delete STACK=)
+	@$(if $(ID),,$(error conversation needs ID=, as x-conversation-id says it))$(RUN) -m local.conversation '$(ID)' --port $(PORT) \
+		$(if $(TENANT),--tenant '$(TENANT)') $(if $(ACTION),--action '$(ACTION)') $(NAMED_STACK)
 
 minimize: .venv/run.stamp  ## make a failing event folder small (EVENT=recordings/<request id> CHECK='command {}' OUT=folder)
 	@$(if $(EVENT),,$(error minimize needs EVENT=, a folder of recordings))$(RUN) -m local.minimize '$(EVENT)' \

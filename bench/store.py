@@ -18,7 +18,7 @@ from statistics import median
 from typing import Any, ClassVar
 
 from bench.traffic import Figures
-from toolwire.conversation import Found, TurnRecord, origin_of, partition_of, restored, wanted
+from toolwire.conversation import Found, TurnRecord, partition_of, restored, wanted
 from toolwire.conversation.tool_call_ids import mint
 from toolwire.model.events import ToolCallEnd, ToolCallStart
 from toolwire.model.request import ChatRequest, Message, TextPart, ToolCallPart, ToolResultPart
@@ -75,7 +75,7 @@ def _recall(store: Store, request: ChatRequest) -> None:
     deadline = time.monotonic() + 60
     items = [item for partition in lookup.partitions for item in store.mappings(partition, deadline=deadline)]
     items += store.get(lookup.states, deadline=deadline)
-    restored(request, Found.of(items), origin_of(_TARGET), shares_state=False)
+    restored(request, Found.of(items), _TARGET, shares_state=False)
 
 
 def _id(number: int) -> str:

@@ -4,6 +4,7 @@
 /_toolwire/x/ID                   one exchange; /body is its content alone, /event.zip its event folder
 /_toolwire/x/ID/again  (POST)     the same conversation at another model
 /_toolwire/tools                  what providers make of tools
+/_toolwire/conversation           what is kept of a conversation; POST deletes it: `local.conversation`
 /_toolwire/conformance            docs/conformance.md
 /_toolwire/static/                style and script
 """
@@ -31,6 +32,7 @@ from local.again import ask_again, rows, with_model
 from local.event import LocalContext
 from local.handlers import Handler
 from local.inspector import exchange as view
+from local.inspector.conversation import as_json
 from local.inspector.guard import HEADERS, check
 from local.inspector.listing import FILTERS, PAGE, choices, chosen, line
 from local.inspector.requests import client_body, client_command, pretty, provider_command, side_by_side
@@ -140,6 +142,9 @@ class Inspector:
                 return _html(200, "tools.html", **_tools_values("chat", _EXAMPLE_TOOLS))
             case "POST", ["tools"]:
                 return self._check_tools(asked.form)
+            case method, ["conversation"]:
+                forgets = method == "POST"
+                return Page(200, "application/json", as_json(asked.form if forgets else asked.query, forgets=forgets))
             case "GET", ["conformance"]:
                 return _conformance()
             case "GET", ["x", request_id]:

@@ -78,8 +78,9 @@ def record(**options: Any) -> TurnRecord:
     return TurnRecord(TARGET, partition_of("t", TOKEN), EXPIRES, **options)
 
 
-def mapping(id: str, provider_id: str = "", origin: str = ORIGIN, **more: Any) -> Item:
-    values = {"origin": origin, "provider_call_id": provider_id, "v": 1, **more}
+def mapping(id: str, provider_id: str = "", target: Target = TARGET, **more: Any) -> Item:
+    made_by = {"provider": target.provider.name, "origin": origin_of(target)}
+    values = {**made_by, "provider_call_id": provider_id, "v": 1, **more}
     return Item(Key(partition_of("t", TOKEN), id), values, EXPIRES)
 
 
@@ -105,7 +106,7 @@ def test_a_history_without_our_ids_looks_nothing_up() -> None:
     history = request(USER, said(call("call_abc"), call("toolu_1")), result("call_abc"), result("toolu_1"))
     assert wanted(history, "t") == wanted(request(USER), "t")
     assert not wanted(history, "t").partitions
-    assert restored(history, NOTHING_FOUND, ORIGIN, shares_state=True).request is history
+    assert restored(history, NOTHING_FOUND, TARGET, shares_state=True).request is history
 
 
 def test_each_conversation_of_a_history_once_and_newest_first() -> None:
@@ -146,7 +147,7 @@ def test_states_of_a_long_history_are_bounded_and_begin_alike() -> None:
 def test_both_ends_of_a_pair_get_the_providers_id() -> None:
     found = Found.of([mapping(our(1), "p-1"), mapping(our(2), "p-2")])
     history = request(USER, said(call(our(1)), call(our(2))), result(our(2)), result(our(1)))
-    turn = restored(history, found, ORIGIN, shares_state=False)
+    turn = restored(history, found, TARGET, shares_state=False)
     calls = turn.request.messages[1].tool_calls
     assert [(part.id, part.own_id) for part in calls] == [("p-1", True), ("p-2", True)]
     assert [message.parts[0].tool_call_id for message in turn.request.messages[2:]] == ["p-2", "p-1"]  # type: ignore[union-attr]
@@ -159,14 +160,14 @@ def test_both_ends_of_a_pair_get_the_providers_id() -> None:
         pytest.param([mapping(our(1), "p"), mapping(our(2), "p")], ["p", our(2)], id="used again by the provider"),
         pytest.param([mapping(our(1), "call_x")], [our(1), our(2)], id="used by another call of the history"),
         pytest.param([mapping(our(1), ""), mapping(our(2), "p")], [our(1), "p"], id="no id of its own"),
-        pytest.param([mapping(our(1), "p", origin_of(OTHERS[0]))], [our(1), our(2)], id="of another model"),
-        pytest.param([mapping(our(1), "p", origin_of(OTHERS[1]))], [our(1), our(2)], id="of another provider"),
-        pytest.param([mapping(our(1), "p", origin_of(OTHERS[2]))], [our(1), our(2)], id="of another account"),
+        pytest.param([mapping(our(1), "p", OTHERS[0])], ["p", our(2)], id="of another model of the provider"),
+        pytest.param([mapping(our(1), "p", OTHERS[2])], ["p", our(2)], id="of another account at the provider"),
+        pytest.param([mapping(our(1), "p", OTHERS[1])], [our(1), our(2)], id="of another provider"),
     ],
 )
-def test_an_id_that_is_not_the_providers_to_use_stays(items: list[Item], ids: list[str]) -> None:
+def test_the_provider_is_sent_its_own_ids_and_no_others(items: list[Item], ids: list[str]) -> None:
     history = request(USER, said(call(our(1))), result(our(1)), said(call(our(2)), call("call_x")), result(our(2)))
-    turn = restored(history, Found.of(items), ORIGIN, shares_state=False)
+    turn = restored(history, Found.of(items), TARGET, shares_state=False)
     got = [part.id for message in turn.request.messages for part in message.tool_calls]
     assert got == [*ids, "call_x"]
     assert turn.request.messages[2].parts[0].tool_call_id == ids[0]  # type: ignore[union-attr]
@@ -221,7 +222,7 @@ def test_a_turn_comes_back_as_its_provider_wrote_it(parts: list[Part]) -> None:
     turn = record()
     shown = played(parts, turn)
     history = request(USER, said(*remembered(shown)))
-    again = restored(history, Found.of(turn.items()), ORIGIN, shares_state=False)
+    again = restored(history, Found.of(turn.items()), TARGET, shares_state=False)
     got = [known(part) for part in again.request.messages[1].parts]
     if not any(type(part) is ToolCallPart for part in parts):
         assert again.request is history
@@ -246,7 +247,7 @@ def test_what_a_client_has_changed_is_not_lost(parts: list[Part], data: st.DataO
     kept = data.draw(st.permutations(calls))[: data.draw(st.integers(0, len(calls)))]
     text = TextPart(data.draw(st.text(min_size=1, max_size=20)))
     history = request(USER, said(text, *kept, call("call_new")))
-    again = restored(history, Found.of(turn.items()), ORIGIN, shares_state=False)
+    again = restored(history, Found.of(turn.items()), TARGET, shares_state=False)
     got = again.request.messages[1].parts
     assert "".join(part.text for part in got if type(part) is TextPart) == text.text
     ids = [known(part) for part in got if type(part) is ToolCallPart]
@@ -272,21 +273,21 @@ def _damaged(items: tuple[Item, ...], **values: Any) -> Found:
 
 
 @pytest.mark.parametrize(
-    ("found", "origin", "warnings"),
+    ("found", "target", "warnings"),
     [
-        (Found.of(stored()[:1]), ORIGIN, ("state_missing",)),
-        (Found.of(stored()[1:]), ORIGIN, ("id_mapping_missing",)),
-        (Found.of(()), ORIGIN, ("id_mapping_missing",)),
-        (Found.of((), available=False), ORIGIN, ("store_unavailable",)),
-        (Found.of(stored()[:1], available=False), ORIGIN, ("state_missing", "store_unavailable")),
-        (Found.of(stored()), origin_of(OTHERS[0]), ("state_left_out",)),
-        (_damaged(stored(), data=b"x"), ORIGIN, ("state_missing",)),
-        (_damaged(stored(), v=2), ORIGIN, ("state_missing",)),
-        (Found.of(stored(keeps_state=False)), ORIGIN, ()),
+        (Found.of(stored()[:1]), TARGET, ("state_missing",)),
+        (Found.of(stored()[1:]), TARGET, ("id_mapping_missing",)),
+        (Found.of(()), TARGET, ("id_mapping_missing",)),
+        (Found.of((), available=False), TARGET, ("store_unavailable",)),
+        (Found.of(stored()[:1], available=False), TARGET, ("state_missing", "store_unavailable")),
+        (Found.of(stored()), OTHERS[0], ("state_left_out",)),
+        (_damaged(stored(), data=b"x"), TARGET, ("state_missing",)),
+        (_damaged(stored(), v=2), TARGET, ("state_missing",)),
+        (Found.of(stored(keeps_state=False)), TARGET, ()),
     ],
 )
-def test_what_is_missing_is_said_and_done_without(found: Found, origin: str, warnings: tuple[str, ...]) -> None:
-    turn = restored(HISTORY, found, origin, shares_state=False)
+def test_what_is_missing_is_said_and_done_without(found: Found, target: Target, warnings: tuple[str, ...]) -> None:
+    turn = restored(HISTORY, found, target, shares_state=False)
     assert turn.warnings == warnings
     state_of_mapping_missing = found.states and not found.mappings
     assert turn.has_state == bool(state_of_mapping_missing)
@@ -295,7 +296,7 @@ def test_what_is_missing_is_said_and_done_without(found: Found, origin: str, war
 
 def test_a_provider_that_refuses_its_state_gets_none() -> None:
     history = request(USER, said(ReasoningPart("x", tagged("s", ORIGIN)), call(our(1))), result(our(1)))
-    turn = restored(history, Found.of(stored()), ORIGIN, shares_state=False, with_state=False)
+    turn = restored(history, Found.of(stored()), TARGET, shares_state=False, with_state=False)
     assert [known(part) for part in turn.request.messages[1].parts] == [("reasoning", "x", None), ("call", "p-1", None)]
     assert not turn.has_state
 
@@ -331,7 +332,7 @@ def test_signatures_that_the_client_brings(
     brought: Part, shares_state: bool, kept: tuple[Any, ...] | None, warns: bool
 ) -> None:
     history = request(USER, said(brought, TextPart("so")))
-    turn = restored(history, NOTHING_FOUND, ORIGIN, shares_state=shares_state)
+    turn = restored(history, NOTHING_FOUND, TARGET, shares_state=shares_state)
     got = [known(part) for part in turn.request.messages[1].parts]
     assert got == [*([kept] if kept else []), ("text", "so", None)]
     assert turn.warnings == (("state_left_out",) if warns else ())
@@ -344,16 +345,16 @@ def test_signatures_that_the_client_brings(
 )
 def test_what_is_stored_is_whole_but_in_the_lane_the_clients_own_counts(shares_state: bool, kept: list[Any]) -> None:
     history = request(USER, said(ReasoningPart("mine", tagged("own", ORIGIN)), call(our(1))), result(our(1)))
-    turn = restored(history, Found.of(stored()), ORIGIN, shares_state=shares_state)
+    turn = restored(history, Found.of(stored()), TARGET, shares_state=shares_state)
     assert [known(part) for part in turn.request.messages[1].parts] == [*kept, ("call", "p-1", None)]
     assert turn.has_state
 
 
-@pytest.mark.parametrize(("made_by", "kept"), [(ORIGIN, True), (origin_of(OTHERS[1]), False)])
-def test_reasoning_of_a_turn_that_another_origin_made_is_left_out(made_by: str, kept: bool) -> None:
+@pytest.mark.parametrize(("made_by", "kept"), [(TARGET, True), (OTHERS[1], False)])
+def test_reasoning_of_a_turn_that_another_origin_made_is_left_out(made_by: Target, kept: bool) -> None:
     """It has no signature that would tell whose it is: the call beside it does."""
     history = request(USER, said(ReasoningPart("hm"), call(our(1))), result(our(1)))
-    turn = restored(history, Found.of([mapping(our(1), "p-1", made_by)]), ORIGIN, shares_state=False)
+    turn = restored(history, Found.of([mapping(our(1), "p-1", made_by)]), TARGET, shares_state=False)
     assert any(type(part) is ReasoningPart for part in turn.request.messages[1].parts) == kept
     assert turn.warnings == (() if kept else ("state_left_out",))
 
@@ -378,7 +379,7 @@ def test_a_client_that_brings_some_of_it_gets_all_of_it_back_once_and_in_order()
         call(our(1), signature=tagged("s4", ORIGIN)),
     ]
     history = request(USER, said(*brought), result(our(1)))
-    back = restored(history, Found.of(turn.items()), ORIGIN, shares_state=False)
+    back = restored(history, Found.of(turn.items()), TARGET, shares_state=False)
     assert [known(part) for part in back.request.messages[1].parts] == [
         ("reasoning", "hm", "s0"), ("opaque", b"{}"), ("opaque", b'{"a":1}'),
         ("text", "so", "s3"), ("call", "p-1", "s4"),

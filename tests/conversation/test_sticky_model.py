@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from toolwire.conversation.sticky_model import SORT, sticky_item, sticky_key, with_sticky_model
-from toolwire.conversation.tool_call_ids import find_conversation
+from toolwire.conversation.tool_call_ids import named_conversation
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import ProviderConfig, Target
@@ -37,12 +37,14 @@ def test_tenants_and_conversations_are_apart() -> None:
 
 
 def test_it_lies_with_the_conversations_other_items() -> None:
-    token = find_conversation(FIRST, {}, "t1", lambda _: "").token
-    assert sticky_key(FIRST, "t1") == Key(f"t1#{token}", SORT)
+    named = named_conversation(FIRST, {}, "t1")
+    assert named is not None
+    assert sticky_key(FIRST, "t1") == Key(named.partition("t1"), SORT) == Key("t1#chat-7", SORT)
 
 
 def test_the_body_comes_before_the_headers() -> None:
-    named = find_conversation(FIRST, {"x-conversation-id": "other"}, "t1", lambda _: "")
+    named = named_conversation(FIRST, {"x-conversation-id": "other"}, "t1")
+    assert named is not None
     assert named.id == "chat-7"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -12,10 +13,13 @@ from toolwire.conversation.tool_call_ids import (
     ALPHABET,
     RANDOM_CHARS,
     TOKEN_CHARS,
+    Conversation,
     base62,
     find_conversation,
     keeps,
     mint,
+    named_conversation,
+    opening_token,
     rewrite,
     token_of,
 )
@@ -32,7 +36,7 @@ RANDOMS = st.text(st.sampled_from(ALPHABET), min_size=RANDOM_CHARS, max_size=RAN
 ACCEPTED = [r"call_[a-zA-Z0-9]+", r"[a-zA-Z0-9_-]{1,40}", r"[a-zA-Z0-9_-]{1,64}", r"call_[A-Za-z0-9]{1,35}"]
 
 
-def never(length: int) -> str:
+def never(length: int = 0) -> str:
     raise AssertionError("no id is needed")
 
 
@@ -101,6 +105,13 @@ def test_a_foreign_id_is_not_taken_for_ours(id: str) -> None:
 OURS = f"conv_{TOKEN}"
 
 
+def named(headers: dict[str, str], tenant: str = "default", *ids: str) -> Conversation:
+    """The conversation that a request with these headers names."""
+    found = named_conversation(request(*ids), headers, tenant, CONVERSATION_HEADERS)
+    assert found is not None
+    return found
+
+
 @pytest.mark.parametrize(
     ("headers", "id"),
     [
@@ -113,7 +124,7 @@ OURS = f"conv_{TOKEN}"
     ],
 )
 def test_a_header_names_the_conversation(headers: dict[str, str], id: str) -> None:
-    conversation = find_conversation(request(mint(TOKEN, RANDOM)), headers, "default", never, CONVERSATION_HEADERS)
+    conversation = named(headers, "default", mint(TOKEN, RANDOM))
 
     assert conversation.id == id
     assert conversation.token == base62(f"default\n{id}".encode(), 10)
@@ -124,31 +135,31 @@ def test_a_header_names_the_conversation(headers: dict[str, str], id: str) -> No
     "id", ["a\r\nset-cookie: b", "a" * 257, "caf\xe9", "\u20ac", "\ud800", " a", "a ", "a\tb", "\0"]
 )
 def test_a_name_that_no_header_can_bear_is_shown_by_its_token(id: str) -> None:
-    conversation = find_conversation(request(), {"x-conversation-id": id}, "default", never)
+    conversation = named({"x-conversation-id": id})
 
     assert conversation.id == f"conv_{conversation.token}"
-    assert find_conversation(request(), {"x-conversation-id": conversation.id}, "default", never) == conversation
+    assert named({"x-conversation-id": conversation.id}) == conversation
 
 
 @pytest.mark.parametrize("id", ["a", "a" * 256, "thread 1/2", "~!", '{"a": "b"}'])
 def test_a_name_that_a_header_can_bear_is_shown(id: str) -> None:
-    assert find_conversation(request(), {"x-conversation-id": id}, "default", never).id == id
+    assert named({"x-conversation-id": id}).id == id
 
 
 def test_an_id_that_we_made_carries_its_token() -> None:
-    conversation = find_conversation(request(), {"x-conversation-id": OURS}, "default", never)
+    conversation = named({"x-conversation-id": OURS})
 
     assert (conversation.id, conversation.token) == (OURS, TOKEN)
 
 
 @pytest.mark.parametrize("id", [OURS + "x", OURS[:-1], "conv_" + "-" * 10, OURS + "\n"])
 def test_an_id_that_only_looks_like_ours_is_hashed(id: str) -> None:
-    assert find_conversation(request(), {"x-conversation-id": id}, "default", never).token != TOKEN
+    assert named({"x-conversation-id": id}).token != TOKEN
 
 
 def test_the_token_of_a_named_conversation_differs_by_tenant() -> None:
     headers = {"x-conversation-id": "mine"}
-    tokens = {find_conversation(request(), headers, tenant, never, CONVERSATION_HEADERS).token for tenant in ("a", "b")}
+    tokens = {named(headers, tenant).token for tenant in ("a", "b")}
 
     assert len(tokens) == 2
 
@@ -162,18 +173,41 @@ def test_the_token_of_a_named_conversation_differs_by_tenant() -> None:
     ],
 )
 def test_the_newest_minted_id_of_the_history_leads_back(ids: list[str], token: str) -> None:
-    conversation = find_conversation(request(*ids), {}, "default", never)
+    conversation = find_conversation(request(*ids), never)
 
     assert (conversation.id, conversation.token) == (f"conv_{token}", token)
 
 
 @pytest.mark.parametrize("ids", [[], ["call_foreign"]])
 def test_else_it_is_new_and_found_again(ids: list[str]) -> None:
-    first = find_conversation(request(*ids), {}, "default", new_id)
+    first = find_conversation(request(*ids), lambda: new_id(10))
 
     assert (first.id, first.token) == ("conv_NNNNNNNNNN", "NNNNNNNNNN")
-    assert find_conversation(request(), {"x-conversation-id": first.id}, "default", never) == first
-    assert find_conversation(request(*ids, mint(first.token, RANDOM)), {}, "default", never) == first
+    assert named({"x-conversation-id": first.id}) == first
+    assert find_conversation(request(*ids, mint(first.token, RANDOM)), never) == first
+
+
+def test_the_partition_has_the_clients_name_or_the_token() -> None:
+    assert named({"x-conversation-id": "trip-1"}, "acme").partition("acme") == "acme#trip-1"
+    assert named({"x-conversation-id": OURS}, "acme").partition("acme") == f"acme#{TOKEN}"
+    unfit = named({"x-conversation-id": "caf\xe9"}, "acme")
+    assert unfit.partition("acme") == f"acme#{unfit.token}"
+
+
+def opened(*said: tuple[Literal["system", "user", "assistant"], str]) -> ChatRequest:
+    return ChatRequest("model", tuple(Message(role, (TextPart(text),)) for role, text in said))
+
+
+def test_how_a_conversation_begins_is_known_on_every_turn() -> None:
+    first = opened(("system", "Be brief."), ("user", "hi"))
+    later = opened(("system", "Be brief."), ("user", "hi"), ("assistant", "Hello."), ("user", "and?"))
+    assert opening_token(first, "t") == opening_token(later, "t")
+    others = [
+        opening_token(first, "u"),
+        opening_token(opened(("system", "Be brief."), ("user", "ho")), "t"),
+        opening_token(opened(("system", "Be long."), ("user", "hi")), "t"),
+    ]
+    assert len({opening_token(first, "t"), *others}) == 4
 
 
 # ------------------------------------------------------------ keeping, rewriting

@@ -168,6 +168,20 @@ def test_a_conversation_the_client_names(name: str) -> None:
     assert ours.conversation.token == "0123456789"
 
 
+def test_a_conversation_without_an_id_of_ours_is_known_by_how_it_begins() -> None:
+    """OpenAI's own ids stay, and lead nowhere: without this each turn would be another conversation."""
+    first = opened(request(), profile="openai")
+    answered = told(first, stream(ROLE, opening(0, "call_theirs", "time", "{}"), CALLS))
+    history = json.loads(request())["messages"] + [
+        {"role": "assistant", "tool_calls": [{"id": "call_theirs", "function": {"name": "time", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "call_theirs", "content": "x"},
+    ]
+    second = opened(request(messages=history), profile="openai")
+    assert answered.headers["x-conversation-id"] == first.conversation.id == second.conversation.id
+    other = opened(request(messages=[{"role": "user", "content": "something else"}]), profile="openai")
+    assert other.conversation.id != first.conversation.id
+
+
 # ---------------------------------------------------------------- heads
 
 

@@ -30,7 +30,7 @@ _names = iter(range(1_000_000))
 @pytest.fixture
 def partition() -> str:
     """A conversation that no other test has."""
-    return f"acme#{next(_names)}"
+    return f"acme#{next(_names)}-"  # no name begins with another
 
 
 @pytest.fixture
@@ -157,12 +157,25 @@ def test_half_a_surrogate_pair_does_not_keep_the_others_out(store: Store, partit
     assert sorts(store.mappings(partition, deadline=soon())) == ["call_b"]
 
 
-@pytest.mark.parametrize("operation", ["mappings", "get", "put"])
+def test_everything_of_a_partition_can_be_seen_and_deleted(store: Store, partition: str) -> None:
+    kept = [item(sort, partition) for sort in ("call_a", "conversation", "state#call_a")]
+    other = item("call_a", partition + "x")
+    store.put([*kept, other], deadline=soon())
+    found = store.everything(partition, deadline=soon())
+    assert [one.key.sort for one in found] == ["call_a", "conversation", "state#call_a"]
+    store.delete([one.key for one in found] + [Key(partition, "call_never")], deadline=soon())
+    assert store.everything(partition, deadline=soon()) == store.mappings(partition, deadline=soon()) == []
+    assert [one.key for one in store.everything(other.key.partition, deadline=soon())] == [other.key]
+
+
+@pytest.mark.parametrize("operation", ["mappings", "everything", "get", "delete", "put"])
 def test_a_deadline_that_has_passed(store: Store, partition: str, operation: str) -> None:
     past = time.monotonic() - 1
     calls: dict[str, Callable[[], object]] = {
         "mappings": lambda: store.mappings(partition, deadline=past),
+        "everything": lambda: store.everything(partition, deadline=past),
         "get": lambda: store.get([Key(partition, "call_a")], deadline=past),
+        "delete": lambda: store.delete([Key(partition, "call_a")], deadline=past),
         "put": lambda: store.put([item("call_a", partition)], deadline=past),
     }
 

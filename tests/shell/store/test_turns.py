@@ -12,8 +12,8 @@ import pytest
 
 from tests.shell.misbehaving_upstream import MisbehavingUpstream, Send, answer
 from tests.shell.serve import test_door as turns
-from tests.shell.serve.test_door import CALLS, WEATHER, ask, event
-from toolwire.conversation.tool_call_ids import mint
+from tests.shell.serve.test_door import CALLS, KEY, WEATHER, ask, event
+from toolwire.conversation.tool_call_ids import mint, token_of
 from toolwire.model.settings import Settings, Tenant
 from toolwire.model.stored import Item, Key
 from toolwire.shell.serve import admission
@@ -114,6 +114,31 @@ def test_the_provider_gets_its_own_id_back(server: MisbehavingUpstream, store: C
     sent = json.loads(server.requests[-1].body)["messages"]
     assert (sent[1]["tool_calls"][0]["id"], sent[2]["tool_call_id"]) == ("abc-1", "abc-1")
     assert store.calls == [("put", 1), ("mappings", 1), ("put", 1)], "its mapping says that it has no state"
+
+
+@pytest.mark.usefixtures("settings")
+@pytest.mark.parametrize("still_named", [True, False])
+def test_a_conversation_that_its_client_has_named_is_kept_under_that_name(
+    server: MisbehavingUpstream, store: Counted, still_named: bool
+) -> None:
+    """Its ids lead there, too, where a later request no longer says the name."""
+    key = {"Authorization": f"Bearer {KEY}"}
+    name = key | {"x-conversation-id": "trip-1"}
+    _, body = turn(server, [{"role": "user", "content": "hi"}], headers=name)
+    (id,) = call_ids(body)
+    assert _kept(store) == ["default#trip-1 call", f"default#{token_of(id)} call_name"]
+    turn(server, answered(id), headers=name if still_named else key)
+    sent = json.loads(server.requests[-1].body)["messages"]
+    assert (sent[1]["tool_calls"][0]["id"], sent[2]["tool_call_id"]) == ("abc-1", "abc-1")
+    looked = 1 if still_named else 2
+    # The second turn's call is in its history's conversation; who leads there is written once.
+    assert store.calls == [("put", 2), *[("mappings", 1)] * looked, ("put", 1)]
+
+
+def _kept(store: Counted) -> list[str]:
+    """The keys of what the store has, without the ids of calls."""
+    kept = ((key.partition, "call" if token_of(key.sort) else key.sort) for key in store._items)
+    return [" ".join(key) for key in sorted(kept, reverse=True)]
 
 
 def test_another_tenant_finds_nothing(

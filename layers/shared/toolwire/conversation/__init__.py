@@ -1,6 +1,6 @@
 """What a turn with tool calls writes to the store, and what a later turn reads. Pure: items in, items out.
 
-    wanted(request, tenant)          what to look up, found by the ids in the history alone
+    wanted(request, tenant, named)   what to look up, found by the ids in the history
     restored(request, found, ...)    the history as its provider knows it: own ids, signatures, reasoning
     TurnRecord                       reads an answer's events; its items are stored before the client sees the end
 
@@ -9,16 +9,19 @@ since clients drop it: every client does whose API has no field for it. Missing 
 provider's writer can do without.
 """
 
-from toolwire.conversation.origin import origin_of, partition_of, tagged
+from toolwire.conversation.origin import origin_of, tagged
 from toolwire.conversation.record import TurnRecord
-from toolwire.conversation.restore import NOTHING_FOUND, Found, Restored, Wanted, restored, wanted
+from toolwire.conversation.restore import NOTHING_FOUND, Found, Restored, Wanted, name_in, restored, wanted
+from toolwire.conversation.tool_call_ids import Conversation, partition_of
 
 __all__ = [
     "NOTHING_FOUND",
+    "Conversation",
     "Found",
     "Restored",
     "TurnRecord",
     "Wanted",
+    "name_in",
     "origin_of",
     "partition_of",
     "restored",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from toolwire.conversation.origin import partition_of
+from toolwire.conversation.tool_call_ids import partition_of
 from toolwire.model.kept import Keeping
 from toolwire.model.stored import Item, Key
 from toolwire.wire.json import elements, raw_members

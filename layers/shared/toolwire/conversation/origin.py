@@ -1,4 +1,4 @@
-"""The origin of a provider's state, the tags of signatures, and the partition of a conversation in the store."""
+"""The origin of a provider's state, and the tags of signatures."""
 
 from __future__ import annotations
 
@@ -20,12 +20,6 @@ def origin_of(target: Target) -> str:
 @lru_cache(256)
 def _origin(provider: str, model: str, credential: str) -> str:
     return base62(f"{provider}\n{model}\n{credential}".encode("utf-8", "surrogatepass"), 16)
-
-
-def partition_of(tenant: str, token: str) -> str:
-    """The store's partition key of a conversation. `tenant` must come from authentication, so that no id in a body
-    leads to another tenant's items."""
-    return f"{tenant}#{token}"
 
 
 def tagged(signature: str, origin: str) -> str:

@@ -20,7 +20,7 @@ from toolwire.model.events import (
 )
 from toolwire.model.settings import Target
 from toolwire.model.stage import Stage
-from toolwire.model.stored import STATE_PREFIX, Item, Key, Value
+from toolwire.model.stored import NAME, STATE_PREFIX, Item, Key, Value
 from toolwire.model.warnings import Warnings
 
 #: The most characters of reasoning that one turn's state may hold; a turn with more has its state not stored.
@@ -42,13 +42,17 @@ class TurnRecord(Stage):
         partition: str,
         expires_at: int,
         *,
+        token_partition: str | None = None,
         keeps_state: bool = True,
         keeps_plain_reasoning: bool = False,
     ) -> None:
-        """`keeps_state`: whether the tenant allows state to be stored. `keeps_plain_reasoning`: whether the provider
-        wants unsigned reasoning back."""
+        """`token_partition`: where the conversation is looked for by its ids alone; None if that is known to lead to
+        `partition`. `keeps_state`: whether the tenant allows state to be stored. `keeps_plain_reasoning`: whether the
+        provider wants unsigned reasoning back."""
         self.origin = origin_of(target)
-        self._provider, self._partition, self._expires_at = target.provider.name, partition, expires_at
+        self._provider = target.provider.name
+        self._partition, self._expires_at = partition, expires_at
+        self._token_partition = token_partition
         self._keeps_state, self._keeps_plain = keeps_state, keeps_plain_reasoning
         self._first_call: str | None = None
         self._minted: dict[str, tuple[str, str]] = {}  # our id -> `ToolCallStart.provider_id`, and the tool's name
@@ -119,6 +123,10 @@ class TurnRecord(Stage):
         if state is not None and state != self._stored_state:
             self._stored_state = state
             items.append(self._item(STATE_PREFIX + first, data=state))
+        if self._token_partition is not None:
+            name = self._partition.partition("#")[2]
+            items.append(Item(Key(self._token_partition, NAME), {"conversation": name}, self._expires_at))
+            self._token_partition = None
         return tuple(items)
 
     def _item(self, sort: str, **values: Value) -> Item:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from toolwire.conversation.origin import is_tagged, own, partition_of
+from toolwire.conversation.origin import is_tagged, origin_of, own
 from toolwire.conversation.stored_form import Call, Opaque, Piece, Reasoning, Text, unpacked
-from toolwire.conversation.tool_call_ids import token_of
+from toolwire.conversation.tool_call_ids import Conversation, partition_of, token_of
 from toolwire.model.map_request import map_messages, with_parts
 from toolwire.model.request import (
     ChatRequest,
@@ -21,7 +21,8 @@ from toolwire.model.request import (
     ToolCallPart,
     ToolResultPart,
 )
-from toolwire.model.stored import STATE_PREFIX, Item, Key
+from toolwire.model.settings import Target
+from toolwire.model.stored import NAME, STATE_PREFIX, Item, Key
 from toolwire.model.warnings import Warnings
 
 #: The most conversations that the ids of one history may lead to, the newest first. A history has ids of several where
@@ -45,23 +46,35 @@ class Wanted:
     states: tuple[Key, ...] = ()
 
 
-def wanted(request: ChatRequest, tenant: str) -> Wanted:
+def wanted(request: ChatRequest, tenant: str, named: Conversation | None = None) -> Wanted:
     """What to read from the store for this request. Nothing if the history has no minted id: on a first turn, and where
-    all ids are the provider's own."""
+    all ids are the provider's own. `named`: the conversation that the client names."""
+
+    def partition(token: str) -> str:
+        if named is not None and token == named.token:
+            return named.partition(tenant)
+        return partition_of(tenant, token)
+
     partitions: dict[str, None] = {}
     states: list[Key] = []
     for message in reversed(request.messages):
         calls = message.tool_calls
         for call in reversed(calls):
             if (token := token_of(call.id)) is not None and len(partitions) < MOST_CONVERSATIONS:
-                partitions[partition_of(tenant, token)] = None
+                partitions[partition(token)] = None
         if calls and (token := token_of(calls[0].id)) is not None:
-            states.append(Key(partition_of(tenant, token), STATE_PREFIX + calls[0].id))
+            states.append(Key(partition(token), STATE_PREFIX + calls[0].id))
     states = [key for key in dict.fromkeys(states) if key.partition in partitions]
     if (over := len(states) - MOST_STATES) > 0:
         dropped = -(-over // _STATES_DROPPED) * _STATES_DROPPED
         del states[len(states) - dropped :]
     return Wanted(tuple(partitions), tuple(states))
+
+
+def name_in(items: Iterable[Item]) -> str | None:
+    """The name that a client has given the conversation of these items: they are in the partition of that name."""
+    names = (item.values.get("conversation") for item in items if item.key.sort == NAME)
+    return next((name for name in names if isinstance(name, str)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +91,7 @@ class Found:
         for item in items:
             if item.key.sort.startswith(STATE_PREFIX):
                 states[item.key.sort.removeprefix(STATE_PREFIX)] = item
-            else:
+            elif item.key.sort != NAME:
                 mappings[item.key.sort] = item
         return cls(mappings, states, available)
 
@@ -96,17 +109,17 @@ class Restored:
 
 
 def restored(
-    request: ChatRequest, found: Found, origin: str, *, shares_state: bool, with_state: bool = True
+    request: ChatRequest, found: Found, target: Target, *, shares_state: bool, with_state: bool = True
 ) -> Restored:
-    """The request with the ids that this origin made, and with its state where the client dropped it. `found` is what
-    the store had of `wanted`.
+    """The request with the ids that the target's provider made, and with the target's state where the client dropped
+    it. `found` is what the store had of `wanted`.
 
     `shares_state`: the client gets the provider's signatures without a tag, so a signature without one may be this
     origin's. `with_state=False` removes all state: the provider refused it.
     """
     if found == NOTHING_FOUND and not any(map(_matters, chain.from_iterable(m.parts for m in request.messages))):
         return Restored(request)  # a history without ids of ours, as most are
-    restorer = _Restorer(request, found, origin, shares_state, with_state)
+    restorer = _Restorer(request, found, target, shares_state, with_state)
     request = map_messages(request, restorer.message)
     if not found.available:
         restorer.warnings.add("store_unavailable")
@@ -114,8 +127,10 @@ def restored(
 
 
 class _Restorer:
-    def __init__(self, request: ChatRequest, found: Found, origin: str, shares_state: bool, with_state: bool) -> None:
-        self._found, self._origin = found, origin
+    def __init__(
+        self, request: ChatRequest, found: Found, target: Target, shares_state: bool, with_state: bool
+    ) -> None:
+        self._found, self._origin, self._provider = found, origin_of(target), target.provider.name
         self._shares_state, self._with_state = shares_state, with_state
         self._ids = self._provider_ids(request)
         self.warnings = Warnings()
@@ -124,15 +139,15 @@ class _Restorer:
         self._turns = frozenset(key.sort.removeprefix(STATE_PREFIX) for key in keys)
 
     def _provider_ids(self, request: ChatRequest) -> dict[str, str]:
-        """The client's id of each call that this origin made -> the provider's id. A call keeps the minted id, which is
-        unique, where an earlier call of the history has the same provider's id."""
+        """The client's id of each call that the provider made, with whatever model -> the provider's id. A call keeps
+        the minted id, which is unique, where an earlier call of the history has the same provider's id."""
         if not self._found.mappings:
             return {}
         calls = [call.id for message in request.messages for call in message.tool_calls]
         taken, ids = set(calls), {}
         for call_id in calls:
             mapping = self._found.mappings.get(call_id)
-            if mapping is None or mapping.values.get("origin") != self._origin or call_id in ids:
+            if mapping is None or mapping.values.get("provider") != self._provider or call_id in ids:
                 continue
             given = mapping.values.get("provider_call_id")
             if isinstance(given, str) and given and given not in taken:

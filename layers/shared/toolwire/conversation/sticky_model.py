@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toolwire.conversation import partition_of
-from toolwire.conversation.tool_call_ids import find_conversation
+from toolwire.conversation.tool_call_ids import named_conversation
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Target
@@ -22,10 +21,8 @@ SORT = "conversation"
 
 def sticky_key(request: ChatRequest, tenant: str) -> Key | None:
     """Where the conversation's model is kept; None for a conversation that the body does not name."""
-    if request.conversation_id is None:
-        return None
-    conversation = find_conversation(request, {}, tenant, _no_id)
-    return Key(partition_of(tenant, conversation.token), SORT)
+    conversation = named_conversation(request, {}, tenant)
+    return None if conversation is None else Key(conversation.partition(tenant), SORT)
 
 
 def sticky_item(request: ChatRequest, tenant: str, target: Target, expires_at: int) -> Item | None:
@@ -50,7 +47,3 @@ def with_sticky_model(request: ChatRequest, item: Item | None) -> ChatRequest:
             code="missing_required_parameter",
         )
     return replace(request, model=model)
-
-
-def _no_id(length: int) -> str:
-    raise AssertionError(f"a named conversation needs no new id of {length} characters")

@@ -15,7 +15,7 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass
 
 from toolwire.model.http import CONVERSATION_HEADER
-from toolwire.model.request import ChatRequest
+from toolwire.model.request import ChatRequest, TextPart
 
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 TOKEN_CHARS = 10
@@ -25,6 +25,8 @@ _MINTED = re.compile(r"call_([0-9A-Za-z]{10})[0-9A-Za-z]{20}[0-9A-Za-z]{2}")
 _OURS = re.compile(r"conv_([0-9A-Za-z]{10})")
 #: A client's name for its conversation that may be sent back in a header: every proxy passes these characters on.
 _SHOWABLE = re.compile(r"[!-~]([ -~]{0,254}[!-~])?")
+#: How much of each text of a conversation's opening counts.
+_OPENING_CHARS = 4096
 
 
 def base62(data: bytes, length: int) -> str:
@@ -54,34 +56,64 @@ def token_of(call_id: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The conversation of a request: the name that the client uses, and its token (10 base62 characters)."""
+    """The conversation of a request: its name, and its token (10 base62 characters). The name is the client's own, or
+    `conv_` and the token."""
 
     id: str
     token: str
 
+    def partition(self, tenant: str) -> str:
+        """The store's partition key: the tenant, and the client's own name for the conversation, else its token.
+        `tenant` must come from authentication, so that no id in a body leads to another tenant's items."""
+        return partition_of(tenant, self.token if self.id == _made(self.token) else self.id)
 
-def find_conversation(
-    request: ChatRequest,
-    headers: dict[str, str],
-    tenant: str,
-    new_id: Callable[[int], str],
-    names: tuple[str, ...] = (CONVERSATION_HEADER,),
-) -> Conversation:
-    """The request's conversation: the one that the client names, else the one of the newest minted id in the history,
-    else a new one. The client names it in the body, or in a header: the first in `names` that the request has counts. A
-    name that a header cannot hold is replaced by `conv_` and its token, which name the same conversation."""
+
+def partition_of(tenant: str, name: str) -> str:
+    """The partition key of a conversation with this name or token. A tenant's name has no `#`."""
+    return f"{tenant}#{name}"
+
+
+def named_conversation(
+    request: ChatRequest, headers: dict[str, str], tenant: str, names: tuple[str, ...] = (CONVERSATION_HEADER,)
+) -> Conversation | None:
+    """The conversation that the client names, in the body, or in a header: the first in `names` that the request has
+    counts. None where it names none. A name that a header cannot hold is replaced by `conv_` and its token, which name
+    the same conversation."""
     for named in (request.conversation_id, *map(headers.get, names)):
         if named:
             if ours := _OURS.fullmatch(named):
                 return Conversation(named, ours[1])
             hashed = base62(f"{tenant}\n{named}".encode("utf-8", "surrogatepass"), TOKEN_CHARS)
-            return Conversation(named if _SHOWABLE.fullmatch(named) else f"conv_{hashed}", hashed)
+            return Conversation(named if _SHOWABLE.fullmatch(named) else _made(hashed), hashed)
+    return None
+
+
+def find_conversation(request: ChatRequest, new_token: Callable[[], str]) -> Conversation:
+    """The conversation of a request that names none: that of the newest minted id in the history, else a new one."""
     for message in reversed(request.messages):
         for call in reversed(message.tool_calls):
             if token := token_of(call.id):
-                return Conversation(f"conv_{token}", token)
-    token = new_id(TOKEN_CHARS)
-    return Conversation(f"conv_{token}", token)
+                return Conversation(_made(token), token)
+    token = new_token()
+    return Conversation(_made(token), token)
+
+
+def opening_token(request: ChatRequest, tenant: str) -> str:
+    """The token of a conversation whose ids are the provider's own: a hash of how it begins, so that it is the same on
+    every turn. Conversations that begin alike have the same."""
+    told = hashlib.sha256(f"{tenant}\n".encode())
+    for message in request.messages:
+        told.update(message.role.encode())
+        for part in message.parts:
+            if type(part) is TextPart:
+                told.update(part.text[:_OPENING_CHARS].encode("utf-8", "surrogatepass"))
+        if message.role == "user":
+            break
+    return base62(told.digest(), TOKEN_CHARS)
+
+
+def _made(token: str) -> str:
+    return f"conv_{token}"
 
 
 def keeps(call_id: str, pattern: str, used: Container[str]) -> bool:

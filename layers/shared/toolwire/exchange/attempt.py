@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from toolwire.conversation import NOTHING_FOUND, Found, origin_of, restored
+from toolwire.conversation import NOTHING_FOUND, Found, restored
 from toolwire.doors.typed import too_deep
 from toolwire.exchange.prepare import ClientRequest
 from toolwire.exchange.refusals import is_about_members, lessons
@@ -177,7 +177,7 @@ def prepare_attempt(
         names = _parameter_names(request, provider.schemas)
         given = with_replaced_names(given, {tool: {own: it for it, own in of.items()} for tool, of in names.items()})
     shares_state = provider.shares_state(client.door.dialect, target.known_as)
-    turn = restored(given, found, origin_of(target), shares_state=shares_state, with_state=with_state)
+    turn = restored(given, found, target, shares_state=shares_state, with_state=with_state)
     sent = without_silent_turns(turn.request, warnings, own=client.door.dialect if same_dialect else None)
     try:
         built, more = provider.build_request(sent, target, profile, credential)

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from toolwire.conversation.tool_call_ids import find_conversation
 from toolwire.exchange.actions import Action, Send, Store
 from toolwire.exchange.answer import Answer
 from toolwire.exchange.attempt import Attempt
@@ -32,7 +31,7 @@ from toolwire.exchange.heads import Heads
 from toolwire.exchange.observer import Observer
 from toolwire.exchange.prepare import ClientRequest
 from toolwire.exchange.retries import Attempts, Next
-from toolwire.exchange.turn import Turn
+from toolwire.exchange.turn import Turn, conversation_of
 from toolwire.model.errors import GatewayError, UpstreamTruncated
 from toolwire.model.http import Head, Headers, UpstreamRequest
 from toolwire.model.warnings import Warnings
@@ -58,9 +57,7 @@ class Exchange:
         every answer. `attempts`: whom else to ask; None: nobody."""
         self.client, self.answer_headers, self._observer = client, answer_headers, observer
         self.figures = Figures(client.request.stream, client.door.dialect, warnings=Warnings(client.warnings))
-        self.conversation = find_conversation(
-            client.request, client.http.headers, client.tenant.name, new_id, client.door.conversation_headers
-        )
+        self.conversation = conversation_of(client, attempt.target, new_id)
         expires_at = int(now()) + state_seconds
         self._turn = Turn(client, self.conversation, self.figures, request_id, now, new_id, expires_at)
         self._heads = Heads(request_id, self.conversation.id, self.figures, answer_headers)

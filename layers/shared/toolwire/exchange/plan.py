@@ -13,9 +13,9 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from toolwire.conversation.tool_call_ids import find_conversation
 from toolwire.exchange.prepare import ClientRequest, target_of
 from toolwire.exchange.routing import check_model, may_use
+from toolwire.exchange.turn import conversation_of
 from toolwire.model.errors import RequestError
 from toolwire.model.settings import ProviderConfig, Retries, Settings, Target
 
@@ -60,9 +60,7 @@ def _own(client: ClientRequest, target: Target, settings: Settings, chance: Call
     endpoints = settings.endpoints.get(target.provider.name)
     if endpoints is None:
         return (target,)
-    token = find_conversation(
-        client.request, client.http.headers, client.tenant.name, lambda _: "", client.door.conversation_headers
-    ).token
+    token = conversation_of(client, target, lambda _: "").token
     place = _place_of(token) if token else chance()
     # What was found out about the model's wire holds at every endpoint.
     return tuple(

@@ -15,7 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from toolwire.conversation import Conversation
 from toolwire.conversation.sticky_model import with_sticky_model
+from toolwire.conversation.tool_call_ids import named_conversation
 from toolwire.doors import Door
 from toolwire.exchange.routing import check_door, check_model, route
 from toolwire.model.errors import RequestError
@@ -44,6 +46,11 @@ class ClientRequest:
     request: ChatRequest
     rules: ToolRules
     warnings: tuple[str, ...]
+
+    @property
+    def named(self) -> Conversation | None:
+        """The conversation that the client names, if it names one."""
+        return named_conversation(self.request, self.http.headers, self.tenant.name, self.door.conversation_headers)
 
 
 def check_loop(headers: dict[str, str]) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from toolwire.conversation import TurnRecord, origin_of, partition_of
+from toolwire.conversation.tool_call_ids import token_of
 from toolwire.exchange.answer_ids import AnswerIds
 from toolwire.exchange.attempt import Attempt
 from toolwire.exchange.figures import Figures, NoteFigures
 from toolwire.exchange.tag_state import TagState
-from toolwire.exchange.turn import Turn
+from toolwire.exchange.turn import Turn, keeps_ids
 from toolwire.model.events import Batch
 from toolwire.model.request import ChatRequest
 from toolwire.model.stage import Stage
@@ -100,10 +101,13 @@ def stages_for(turn: Turn, attempt: Attempt) -> Stages:
     # A client of the provider's own API holds all of its state, and no id that leads to the store.
     lacks_ids = attempt.same_dialect and client.door.ids_optional
     if request.tools and not lacks_ids:
+        partition, by_token = turn.conversation.partition(client.tenant.name), partition_of(client.tenant.name, token)
+        is_new = all(token_of(call.id) != token for message in request.messages for call in message.tool_calls)
         record = TurnRecord(
             attempt.target,
-            partition_of(client.tenant.name, token),
+            partition,
             turn.expires_at,
+            token_partition=by_token if is_new and partition != by_token else None,
             keeps_state=client.tenant.store_state,
             keeps_plain_reasoning=profile.yields_state,
         )
@@ -111,7 +115,7 @@ def stages_for(turn: Turn, attempt: Attempt) -> Stages:
         recover=recover,
         ids=AnswerIds(
             response_prefix=client.door.response_prefix,
-            kept=client.door.call_id if attempt.same_dialect and not profile.yields_state else None,
+            kept=client.door.call_id if keeps_ids(client.door, attempt.target) else None,
             keeps_response_id=attempt.same_dialect,
             missing_stays=lacks_ids,
             token=token,

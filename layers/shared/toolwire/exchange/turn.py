@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from toolwire.conversation.tool_call_ids import Conversation
+from toolwire.conversation.tool_call_ids import TOKEN_CHARS, Conversation, find_conversation, opening_token
+from toolwire.doors import Door
 from toolwire.exchange.figures import Figures
 from toolwire.exchange.prepare import ClientRequest
+from toolwire.model.settings import Target
+from toolwire.providers import load_provider, profile_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +25,20 @@ class Turn:
     now: Callable[[], float]
     new_id: Callable[[int], str]
     expires_at: int
+
+
+def keeps_ids(door: Door, target: Target) -> bool:
+    """Whether a client of this door may see the provider's own ids: it speaks the same API, and no state hangs on the
+    ids that the API's documented fields cannot carry."""
+    lanes = load_provider(target.provider.wire).lanes
+    return door.call_id is not None and door.dialect in lanes and not profile_of(target).yields_state
+
+
+def conversation_of(client: ClientRequest, target: Target, new_id: Callable[[int], str]) -> Conversation:
+    """The conversation of a request to this target: the one that its client names, or that its ids lead to. Else a new
+    one, whose token will be in its ids; or, where none of these will be ours, one known by how it begins."""
+    if (named := client.named) is not None:
+        return named
+    request, tenant = client.request, client.tenant.name
+    by_opening = keeps_ids(client.door, target) and profile_of(target).documented_ids
+    return find_conversation(request, lambda: opening_token(request, tenant) if by_opening else new_id(TOKEN_CHARS))

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 #: What the sort key of a turn's state begins with; that of a mapping is the call's id itself.
 STATE_PREFIX = "state#"
 CALL_PREFIX = "call_"
+#: The sort key of the item that leads from a conversation's token to the name that its client has given it. No call has
+#: this id, but it begins as a call's: the Query for a partition's mappings finds it, too.
+NAME = "call_name"
 
 #: A value of an item: text, a whole number, or bytes.
 Value = str | int | bytes
@@ -19,7 +22,8 @@ Value = str | int | bytes
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """`partition` is "{tenant}#{token}": the tenant comes from authentication, so that nobody reads another's items."""
+    """`partition` is "{tenant}#{name}", or "{tenant}#{token}" of a conversation that no client has named: the tenant
+    comes from authentication, so that nobody reads another's items."""
 
     partition: str
     sort: str

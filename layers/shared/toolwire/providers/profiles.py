@@ -21,6 +21,8 @@ class Profile:
     #: Call ids the host accepts, as a regular expression for the whole id. An id that does not match is rewritten
     #: deterministically, on both ends of the pair. No bound on the alphabet: hosts send ids like "functions.f:0".
     call_id: str = r"[\x21-\x7e]{1,64}"
+    #: Whether the host's own ids are as its API documents them: a client of that API sees them, and none is minted.
+    documented_ids: bool = False
     #: Length of a rewritten id.
     call_id_length: int = 40
     #: Tools in one request, None for no known limit.
@@ -91,6 +93,7 @@ PROFILES: dict[str, Profile] = {
     for row in (
         Profile(
             "openai",
+            documented_ids=True,
             placeholders=False,
             call_id=r"[A-Za-z0-9_-]{1,40}",
             tools=128,
@@ -110,6 +113,7 @@ PROFILES: dict[str, Profile] = {
         ),
         Profile(
             "azure",
+            documented_ids=True,
             unasked_outputs=True,
             cache_breakpoints=True,
             placeholders=False,
@@ -126,7 +130,7 @@ PROFILES: dict[str, Profile] = {
             reasoning_back=None,
         ),
         # The vendors of two other wires: their frames pass as they are.
-        Profile("anthropic", placeholders=False, recovers_text_calls=False),
+        Profile("anthropic", documented_ids=True, placeholders=False, recovers_text_calls=False),
         Profile("bedrock", placeholders=False, recovers_text_calls=False),
         Profile("compatible"),
         Profile(

@@ -69,7 +69,7 @@ def open_exchange(
     preparation = Preparation(client, plan, seconds, settings, record)
     _take_slot(tenant, settings, seconds, record)
     record.held.append(preparation.give_back)
-    found = recall(client.request, record)
+    found = recall(client, record)
     attempt = preparation.first(found)
     now: Callable[[], float] = time.time
     new_id: Callable[[int], str] = _new_id

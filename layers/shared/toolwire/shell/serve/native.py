@@ -95,7 +95,7 @@ def _translate(request: HttpRequest, settings: Settings, tenant: Tenant, record:
     translated = HttpRequest("POST", path, request.headers, bytes(asked.body), asked.parameters or {})
     client, target = prepare(door, translated, settings, tenant, partial(with_known_model, record=record))
     # Without a credential: what is shown holds none, and nothing is sent.
-    attempt = prepare_attempt(client, target, None, recall(client.request, record))
+    attempt = prepare_attempt(client, target, None, recall(client, record))
     return show(Exchange(client, attempt, request_id=record.request_id, now=time.time, new_id="0".__mul__))
 
 

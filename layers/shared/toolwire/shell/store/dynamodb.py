@@ -82,16 +82,19 @@ class DynamoDbStore:
         self._warm(wait)
 
     def mappings(self, partition: str, *, deadline: float) -> list[Item]:
+        only_calls = " AND begins_with(tool_call_id, :call)", {":call": {"S": CALL_PREFIX}}
+        return self._query(partition, *only_calls, deadline=deadline)
+
+    def everything(self, partition: str, *, deadline: float) -> list[Item]:
+        return self._query(partition, "", {}, deadline=deadline)
+
+    def _query(self, partition: str, condition: str, values: dict[str, Any], *, deadline: float) -> list[Item]:
         now = self._clock()
         arguments: dict[str, Any] = {
             "TableName": self._table,
-            "KeyConditionExpression": "conversation_id = :partition AND begins_with(tool_call_id, :call)",
+            "KeyConditionExpression": f"conversation_id = :partition{condition}",
             "FilterExpression": "expires_at > :now",
-            "ExpressionAttributeValues": {
-                ":partition": {"S": partition},
-                ":call": {"S": CALL_PREFIX},
-                ":now": {"N": str(int(now))},
-            },
+            "ExpressionAttributeValues": {":partition": {"S": partition}, ":now": {"N": str(int(now))}, **values},
             "ConsistentRead": True,
         }
         found: list[Item] = []
@@ -118,6 +121,11 @@ class DynamoDbStore:
         for _ in self._batches("batch_write_item", pending, deadline):
             pass
         check_all_fit(items, fitting)
+
+    def delete(self, keys: Sequence[Key], *, deadline: float) -> None:
+        pending = [{"DeleteRequest": {"Key": _key_attributes(key)}} for key in dict.fromkeys(keys)]
+        for _ in self._batches("batch_write_item", pending, deadline):
+            pass
 
     def _batches(self, operation: str, pending: list[Any], deadline: float) -> Iterator[dict[str, Any]]:
         """The answers to a batch operation, until nothing is left. What DynamoDB did not get to joins the next call."""

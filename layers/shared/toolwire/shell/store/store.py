@@ -60,8 +60,15 @@ class Store(Protocol):
     def mappings(self, partition: str, *, deadline: float) -> list[Item]:
         """Every item of a partition whose sort key is a call's id, ordered by it. One Query."""
 
+    def everything(self, partition: str, *, deadline: float) -> list[Item]:
+        """Every item of a partition, ordered by its sort key: for people who look a conversation up."""
+
     def get(self, keys: Sequence[Key], *, deadline: float) -> list[Item]:
         """The items of these keys that are there, in the keys' order. One BatchGetItem per 100."""
+
+    def delete(self, keys: Sequence[Key], *, deadline: float) -> None:
+        """Deletes the items of these keys that are there: for people who have a conversation forgotten. The gateway
+        itself deletes nothing: items expire."""
 
     def put(self, items: Sequence[Item], *, deadline: float) -> None:
         """Writes items over what has their keys. One BatchWriteItem per 25.
@@ -95,15 +102,27 @@ class MemoryStore:
         """There is nothing to prepare."""
 
     def mappings(self, partition: str, *, deadline: float) -> list[Item]:
+        return self._in(partition, CALL_PREFIX, deadline)
+
+    def everything(self, partition: str, *, deadline: float) -> list[Item]:
+        return self._in(partition, "", deadline)
+
+    def _in(self, partition: str, prefix: str, deadline: float) -> list[Item]:
         _check(deadline)
         with self._lock:
-            sorts = sorted(sort for sort in self._sorts.get(partition, ()) if sort.startswith(CALL_PREFIX))
+            sorts = sorted(sort for sort in self._sorts.get(partition, ()) if sort.startswith(prefix))
             return self._valid(Key(partition, sort) for sort in sorts)
 
     def get(self, keys: Sequence[Key], *, deadline: float) -> list[Item]:
         _check(deadline)
         with self._lock:
             return self._valid(dict.fromkeys(keys))
+
+    def delete(self, keys: Sequence[Key], *, deadline: float) -> None:
+        _check(deadline)
+        with self._lock:
+            for key in keys:
+                self._remove(key)
 
     def put(self, items: Sequence[Item], *, deadline: float) -> None:
         _check(deadline)

@@ -9,29 +9,36 @@ from __future__ import annotations
 
 import time
 
-from toolwire.conversation import NOTHING_FOUND, Found, wanted
-from toolwire.model.request import ChatRequest
-from toolwire.model.stored import STATE_PREFIX, Item
+from toolwire.conversation import NOTHING_FOUND, Found, name_in, partition_of, wanted
+from toolwire.exchange.prepare import ClientRequest
+from toolwire.model.stored import STATE_PREFIX, Item, Key
 from toolwire.shell.serve import observe
 from toolwire.shell.store.current import current_store
 from toolwire.shell.store.store import READ_SECONDS, WARM_SECONDS, WRITE_SECONDS, StoreError
 
 
-def recall(request: ChatRequest, record: observe.RequestRecord) -> Found:
+def recall(client: ClientRequest, record: observe.RequestRecord) -> Found:
     """What the store has of the conversations in the request's history. Without an id of ours nothing is read."""
-    lookup = wanted(request, record.tenant or "")
+    tenant = client.tenant.name
+    lookup = wanted(client.request, tenant, client.named)
     if not lookup.partitions:
         return NOTHING_FOUND
     store, began = current_store(), time.monotonic()
     store.warm(wait=WARM_SECONDS)
     deadline = time.monotonic() + READ_SECONDS
     items: list[Item] = []
+    moved: dict[str, str] = {}  # the partition of a token -> that of the name that the conversation was given
     try:
         for partition in lookup.partitions:
-            items += store.mappings(partition, deadline=deadline)
+            found = store.mappings(partition, deadline=deadline)
+            if (name := name_in(found)) is not None:
+                moved[partition] = partition_of(tenant, name)
+                found += store.mappings(moved[partition], deadline=deadline)
+            items += found
         without = {STATE_PREFIX + item.key.sort for item in items if not item.values.get("has_state")}
-        if states := [key for key in lookup.states if key.sort not in without]:
-            items += store.get(states, deadline=deadline)
+        keys = [Key(moved.get(it.partition, it.partition), it.sort) for it in lookup.states if it.sort not in without]
+        if keys:
+            items += store.get(keys, deadline=deadline)
     except StoreError as error:
         record.store_failed("read", error)
         return Found.of(items, available=False)
