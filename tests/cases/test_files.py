@@ -297,6 +297,19 @@ def test_a_document_with_images_is_shown_in_its_order() -> None:
     assert message["content"] == [texts[0], texts[1], image, texts[2]]
 
 
+@pytest.mark.parametrize("wire", sorted({wire for door, wire, _ in FOREIGN if door == "messages"}))
+@pytest.mark.parametrize("kind", ["base64", "text"])
+def test_what_is_told_about_a_document_is_told(wire: str, kind: str) -> None:
+    data = (
+        {"media_type": "application/pdf", "data": PDF}
+        if kind == "base64"
+        else {"media_type": "text/plain", "data": "D"}
+    )
+    told = document({"type": kind, **data}) | {"context": "the May report"}
+    for history in ([{"role": "user", "content": [told]}], in_result("messages", told)):
+        assert json.dumps(sent("messages", wire, history)[0]).count("the May report") == 1
+
+
 def test_what_a_search_has_found_reaches_other_providers() -> None:
     found = {"type": "search_result", "source": "https://a", "title": "T", "content": [{"type": "text", "text": "D"}]}
     body, warnings = sent("messages", "openai_chat", in_result("messages", found))

@@ -19,6 +19,7 @@ from local.handlers import load_handlers
 from local.server import FUNCTIONS, LocalServer
 from tests.local.serving import serving
 from toolwire.model.settings import ProviderConfig
+from toolwire.providers.hosts import DEMO_MODELS
 from toolwire.shell.settings.configuration import current_settings
 
 pytestmark = pytest.mark.enable_socket
@@ -157,7 +158,7 @@ def test_the_whole_of_it(
 
     assert main(arguments) == 0
     out = capsys.readouterr().out
-    assert out.count("called get_weather") == 6 + yes
+    assert out.count("called get_weather") == len(DEMO_MODELS) + yes
     assert ("call fast" in out) == yes
     assert "FAIL" not in out
 

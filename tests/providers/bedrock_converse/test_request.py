@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -200,6 +201,18 @@ def test_documents() -> None:
     assert warnings == []
 
 
+@pytest.mark.parametrize(
+    "titles", [("a 2", "a", "a"), ("a", "a", "a 2"), ("a", "a 2", "a", "a"), ("é", "", "?"), ("b" * 400,) * 3]
+)
+def test_no_two_documents_have_one_name(titles: tuple[str, ...]) -> None:
+    source = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}
+    content = [{"type": "document", "source": source, "title": title} for title in titles]
+    document, _, _ = sent(door="messages", messages=[{"role": "user", "content": content}], max_tokens=9)
+    names = [block["document"]["name"] for block in document["messages"][0]["content"][1:]]
+    assert len(set(names)) == len(titles)
+    assert all(re.fullmatch(r"[A-Za-z0-9()\[\] -]{1,200}", name) and "  " not in name for name in names)
+
+
 def test_a_document_in_a_result() -> None:
     source = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}
     block = {"type": "tool_result", "tool_use_id": "a", "content": [{"type": "document", "source": source}]}
@@ -258,6 +271,40 @@ def test_thinking_of_a_messages_client() -> None:
         {"reasoningContent": {"redactedContent": "AAEC"}},
         {"text": "x"},
     ]
+
+
+@pytest.mark.parametrize(
+    ("model", "thinking", "told"),
+    [
+        (CLAUDE, {"type": "adaptive"}, {"thinking": {"type": "enabled", "budget_tokens": 10_000}}),
+        ("us.anthropic.claude-opus-4-6-v1", {"type": "adaptive"},
+         {"thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": "high"}}),
+        (CLAUDE, {"type": "disabled"}, {}),
+        (CLAUDE, None, {}),
+    ],
+)  # fmt: skip
+def test_thinking_as_a_messages_client_asks_for_it(model: str, thinking: Any, told: dict[str, Any]) -> None:
+    """The model judges how hard to think, and thinks: that is no default everywhere."""
+    asked = {"thinking": thinking} if thinking else {}
+    document, warnings, _ = sent(model, door="messages", max_tokens=20_000, **asked)
+    assert document.get("additionalModelRequestFields", {}) == told
+    assert warnings == []
+
+
+@pytest.mark.parametrize(
+    ("model", "named", "warned"),
+    [
+        ("arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/ab12cd", None, ["model_not_said"]),
+        ("arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/ab12cd", CLAUDE, []),
+        (f"arn:aws:bedrock:eu-west-1:123456789012:inference-profile/{CLAUDE}", None, []),
+        ("some.new-model-v1:0", None, []),
+    ],
+)
+def test_an_arn_that_does_not_say_its_model_is_told(model: str, named: str | None, warned: list[str]) -> None:
+    models = ((model, named),) if named else ()
+    provider = replace(target().provider, models=models)
+    request = load_door("chat").parse_request(posted({"model": "m", "messages": [USER]}))
+    assert list(write_request(request, Target(provider, model))[2]) == warned
 
 
 @pytest.mark.parametrize(("model", "told"), [(CLAUDE, "s1"), (GPT_OSS, "tw1.")])

@@ -15,7 +15,8 @@ from toolwire.demo.answer import Answer, RefusedError
 from toolwire.demo.anthropic_messages_request import read_request, shows_thinking
 from toolwire.demo.script import Turn, play, wanted_of
 
-_MODEL = "anthropic"
+#: What the demo serves there.
+MODEL = "anthropic"
 
 _STOP_REASONS = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens"}
 
@@ -42,7 +43,7 @@ def answer(body: bytes, headers: Mapping[str, str], *, new_hex: Callable[[], str
             request = json.loads(body)
         except (ValueError, RecursionError):
             raise RefusedError(400, "The body is not valid JSON, or nested too deeply.") from None
-        asked = read_request(request, headers, model=_MODEL)
+        asked = read_request(request, headers, model=MODEL)
         wanted = wanted_of(asked)
         if wanted.error is not None:
             raise RefusedError(wanted.error, "An error on request of the demo directive.")
@@ -143,7 +144,7 @@ class _Writer:
             "id": f"msg_01{self.new_hex()[:22]}",
             "type": "message",
             "role": "assistant",
-            "model": _MODEL,
+            "model": MODEL,
             "content": content,
             "stop_reason": stop_reason,
             "stop_sequence": None,

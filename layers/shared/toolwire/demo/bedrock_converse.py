@@ -29,7 +29,7 @@ _EXCEPTIONS = {
 }
 
 #: Letters that pad a payload, so that its length tells nothing.
-_PADDING = "abcdefghijklmnopqrstuvwxyz"
+PADDING = "abcdefghijklmnopqrstuvwxyz"
 
 
 def answer(body: bytes, *, stream: bool, new_hex: Callable[[], str]) -> Answer:
@@ -56,8 +56,7 @@ def answer(body: bytes, *, stream: bool, new_hex: Callable[[], str]) -> Answer:
         200,
         (("content-type", "application/vnd.amazon.eventstream"), identity),
         tuple(
-            event_frame(kind, _json(payload | {"p": _PADDING[: 1 + n % 26]}))
-            for n, (kind, payload) in enumerate(events)
+            event_frame(kind, _json(payload | {"p": PADDING[: 1 + n % 26]})) for n, (kind, payload) in enumerate(events)
         ),
         stream=True,
         pace=wanted.pace,

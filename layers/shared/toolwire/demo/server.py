@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
-from toolwire.demo import anthropic_messages, bedrock_converse, gemini, openai_chat, openai_responses
+from toolwire.demo import anthropic_messages, bedrock_converse, bedrock_messages, gemini, openai_chat, openai_responses
 from toolwire.demo.answer import Answer, RefusedError
 from toolwire.demo.openai_chat import Flavour
 
@@ -56,6 +56,13 @@ def _bedrock(*, stream: bool) -> _Host:
     )
 
 
+def _invoked(*, stream: bool) -> _Host:
+    return _Host(
+        lambda body, _, __, new_hex: bedrock_messages.answer(body, stream=stream, new_hex=new_hex),
+        bedrock_converse.error_answer,
+    )
+
+
 _ANTHROPIC = _Host(
     lambda body, headers, _, new_hex: anthropic_messages.answer(body, headers, new_hex=new_hex),
     anthropic_messages.error_answer,
@@ -73,6 +80,8 @@ ROUTES = {
     "/anthropic/v1/messages": _ANTHROPIC,
     "/bedrock/model/bedrock/converse": _bedrock(stream=False),
     "/bedrock/model/bedrock/converse-stream": _bedrock(stream=True),
+    "/bedrock/model/bedrock-claude/invoke": _invoked(stream=False),
+    "/bedrock/model/bedrock-claude/invoke-with-response-stream": _invoked(stream=True),
     "/gemini/v1beta/models/gemini:generateContent": _gemini(stream=False),
     "/gemini/v1beta/models/gemini:streamGenerateContent": _gemini(stream=True),
 }

@@ -41,6 +41,8 @@ MESSAGES = {
     "malformed_tool_arguments": "The arguments of a call of the tool `{}` are no JSON object.",
     "members_refused": "The host refused members of messages that it does not know: they were left out.",
     "max_tokens_raised": "`max_tokens` was raised to the provider's least, 16.",
+    "model_not_said": "The ARN does not say which model it is, so thinking and what else only some models have is left "
+    "out: name its model in the provider's `models`.",
     "not_supported": "The provider has no word for `{}`, so it was left out.",
     "parallel_calls_returned": "The model made several calls although `parallel_tool_calls` is false.",
     "reasoning_added": "The host asks for reasoning with every call of the history: what was missing was sent blank.",

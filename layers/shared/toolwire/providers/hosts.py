@@ -170,5 +170,8 @@ DEMO_MODELS: dict[str, ProviderConfig] = {
     "compatible": ProviderConfig(name=DEMO, wire="openai_chat", base_url="/compatible/v1", profile="compatible"),
     "anthropic": ProviderConfig(name=DEMO, wire="anthropic_messages", base_url="/anthropic"),
     "bedrock": ProviderConfig(name=DEMO, wire="bedrock_converse", base_url="/bedrock"),
+    "bedrock-claude": ProviderConfig(
+        name=DEMO, wire="bedrock_messages", base_url="/bedrock", models=(("bedrock-claude", "claude-sonnet-4-5"),)
+    ),
     "gemini": ProviderConfig(name=DEMO, wire="gemini", base_url="/gemini/v1beta"),
 }

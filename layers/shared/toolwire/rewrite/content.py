@@ -56,6 +56,8 @@ class ContentRules:
     as_text: Callable[[FilePart], bool]
     #: Why a part cannot be in a message of this role; None where it can. A tool's results have the role "tool".
     refusal: Callable[[ImagePart | FilePart, Role], Refusal | None]
+    #: Whether a document has a place for what the client tells about it; else that is a text in front of the document.
+    has_context: bool = False
 
 
 def with_carried_content(request: ChatRequest, rules: ContentRules, provider: str, warnings: Warnings) -> ChatRequest:
@@ -91,7 +93,10 @@ class _Carrier:
                 if written is not None:
                     self.warnings.add(DOCUMENT_AS_TEXT)
                     return tuple(self._checked(new, role) for new in _as_text(written))
-                return (self._checked(part, role),)
+                checked = self._checked(part, role)
+                if part.context and not self.rules.has_context:
+                    return TextPart("\n\n".join(_about(part))), replace(checked, context=None)
+                return (checked,)
             case OpaquePart() if part.dialect != self.rules.dialect:
                 if is_reasoning_part(part.dialect, part.kind):
                     self.warnings.add("state_left_out")
@@ -128,11 +133,16 @@ def written_out(part: FilePart) -> FilePart | None:
 
 def _as_text(document: FilePart) -> tuple[TextPart | ImagePart, ...]:
     """What the document says, in one text with its title where it is only text."""
-    told = [text for text in (document.name, document.context) if text]
+    told = _about(document)
     content = document.content
     if all(type(part) is TextPart for part in content):
         return (TextPart("\n\n".join([*told, *(part.text for part in content if type(part) is TextPart)])),)
     return (*([TextPart("\n\n".join(told))] if told else []), *content)
+
+
+def _about(document: FilePart) -> list[str]:
+    """What the client says about a document: its title, and what the title leaves open."""
+    return [text for text in (document.name, document.context) if text]
 
 
 # ---------------------------------------------------------------- refusals

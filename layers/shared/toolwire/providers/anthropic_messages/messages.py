@@ -68,7 +68,7 @@ def _file_refusal(part: FilePart) -> Refusal | None:
 
 
 #: Any document of text is one there too.
-CONTENT = ContentRules(DIALECT, as_text=lambda _: False, refusal=_refusal)
+CONTENT = ContentRules(DIALECT, as_text=lambda _: False, refusal=_refusal, has_context=True)
 
 
 def _media_type(part: ImagePart) -> str:

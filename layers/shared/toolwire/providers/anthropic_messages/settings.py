@@ -6,14 +6,16 @@ excludes the newer version of the API.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import msgspec
 
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, OpaquePart, ReasoningPart, Sampling
 from toolwire.model.warnings import Warnings
 from toolwire.providers.anthropic_messages.models import Family
-from toolwire.wire.anthropic_messages import DIALECT
+from toolwire.wire.anthropic_messages import DIALECT, Thinking
 
 #: The current version of the API, and the one before it, which still has sampling parameters.
 VERSION = "2026-10-21"
@@ -25,6 +27,9 @@ _BUDGETS = {"minimal": 1_024, "low": 2_048, "medium": 8_192, "high": 16_384, "xh
 _LEAST_BUDGET = 1_024
 
 _EFFORTS = tuple(_BUDGETS)
+
+#: The API's effort where a request says none.
+_UNSAID_EFFORT = "high"
 
 
 @dataclass(slots=True)
@@ -50,6 +55,8 @@ def settle(request: ChatRequest, family: Family) -> Settings:
     """The settings for a model of this family. Raises RequestError (`tool_choice_conflicts_with_reasoning`) for a
     forced tool choice beside thinking that cannot be switched off, unless the client takes losses."""
     settings = Settings(request.max_tokens or family.max_tokens)
+    if request.reasoning_effort is None and _asks_adaptive(request):
+        request = replace(request, reasoning_effort=_UNSAID_EFFORT)
     _set_thinking(settings, request, family)
     _set_sampling(settings, request.sampling, family)
     for name in ("seed", "frequency_penalty", "presence_penalty"):
@@ -59,6 +66,16 @@ def settle(request: ChatRequest, family: Family) -> Settings:
 
 
 # ---------------------------------------------------------------- thinking
+
+
+def _asks_adaptive(request: ChatRequest) -> bool:
+    """Whether a client of this API lets the model judge how hard to think, which thinks then; asked by another way to
+    the same models."""
+    fields = request.fields
+    if fields is None or fields.dialect != DIALECT:
+        return False
+    given = msgspec.json.decode(dict(fields.members).get("thinking", b"null"), type=Thinking | None)
+    return given is not None and given.type == "adaptive"
 
 
 def _set_thinking(settings: Settings, request: ChatRequest, family: Family) -> None:

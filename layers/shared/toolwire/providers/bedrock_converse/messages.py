@@ -6,7 +6,6 @@ The API also wants at least one block in a result.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass, field
 
 import msgspec
@@ -91,7 +90,7 @@ def _has_images(part: FilePart) -> bool:
 
 
 #: A document that is written out with images in it has no word there: it goes as its parts.
-CONTENT = ContentRules(DIALECT, as_text=_has_images, refusal=_refusal)
+CONTENT = ContentRules(DIALECT, as_text=_has_images, refusal=_refusal, has_context=True)
 
 
 def with_own_redacted(request: ChatRequest) -> ChatRequest:
@@ -134,7 +133,7 @@ class _Writer:
     def __init__(self, family: Family) -> None:
         self._family = family
         self.turns = Turns()
-        self._names: Counter[str] = Counter()  # of documents
+        self._names: set[str] = set()  # of documents
         self.has_tool_blocks = False
         self.warnings = Warnings()
 
@@ -213,8 +212,12 @@ class _Writer:
     def _name(self, part: FilePart) -> str:
         """A name for a document that the API takes, and that no other of the request has."""
         base = " ".join(_UNFIT.sub(" ", part.name or "document").split())[:180] or "document"
-        self._names[base] += 1
-        return base if self._names[base] == 1 else f"{base} {self._names[base]}"
+        name, number = base, 1
+        while name in self._names:
+            number += 1
+            name = f"{base} {number}"
+        self._names.add(name)
+        return name
 
     def _result(self, part: ToolResultPart) -> bytes:
         items = [block for item in part.content for block in self._block(item)]
@@ -268,10 +271,11 @@ def _image(part: ImagePart) -> bytes:
 
 def _document(part: FilePart, name: str) -> bytes:
     """A document: its bytes, or the text that it is."""
+    document: dict[str, object] = {"format": "txt", "name": name}
     written = written_out(part)
     if written is not None:
         said = "\n\n".join(item.text for item in written.content if type(item) is TextPart)
-        return dump({"document": {"format": "txt", "name": name, "source": {"text": said or NO_TEXT}}})
-    return dump(
-        {"document": {"format": _DOCUMENTS[part.media_type or ""], "name": name, "source": {"bytes": part.data}}}
-    )
+        document["source"] = {"text": said or NO_TEXT}
+    else:
+        document |= {"format": _DOCUMENTS[part.media_type or ""], "source": {"bytes": part.data}}
+    return dump({"document": document | ({"context": part.context} if part.context else {})})

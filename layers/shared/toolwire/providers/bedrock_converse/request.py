@@ -129,6 +129,8 @@ def write_request(request: ChatRequest, target: Target) -> tuple[bytes, bool, Wa
     Raises RequestError for what this provider cannot take."""
     family = family_of(target.known_as)
     warnings = check_fields(request, target)
+    if not family.pattern and target.known_as.startswith("arn:"):
+        warnings.add("model_not_said")
     request = with_carried_content(
         with_own_redacted(bridged(request, warnings)), CONTENT, target.provider.name, warnings
     )
