@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.agents.client_file import Client, clients
-from tests.agents.suite import SECONDS, hold_in
+from tests.agents.suite import hold_in
 from tests.gateway import gateway
 from toolwire.providers.hosts import DEMO_MODELS
 
@@ -105,7 +105,7 @@ def faults(
     ]
     beside = {path.name for path in place.iterdir()} - {"work", "home", "said"}
     found += [f"made {sorted(beside)} beside the folder"] if beside else []
-    found += [] if status == 0 else [f"ends with {status} (None: after {SECONDS} s)"]
+    found += [] if status == 0 else [f"ends with {status} (None: not in time)"]
     found += [] if "log.txt" in text[-3000:] else ["the last turn is missing"]
     return [*found, f"...{' '.join(text.split())[-400:]}"] if found else []
 

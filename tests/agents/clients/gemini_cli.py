@@ -7,12 +7,16 @@ note: [demo call run_shell_command {"command": "echo WORD >> log.txt; echo noted
 broken: [demo call run_shell_command {"command": "echo it is broken; exit 3"}]
 """
 
+import json
 import os
 import subprocess
 import sys
 
 from tools import CLIENT, ROOT, TURNS
 
+os.makedirs(f"{os.environ['HOME']}/.gemini")
+with open(f"{os.environ['HOME']}/.gemini/settings.json", "w") as settings:
+    json.dump({"security": {"auth": {"selectedType": "gemini-api-key"}}}, settings)
 os.environ |= {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": ROOT, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
 for number, (model, prompt) in enumerate(TURNS):
     command = [f"{CLIENT}/node_modules/.bin/gemini", *(["--resume", "latest"] if number else []), "--yolo"]

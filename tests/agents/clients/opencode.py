@@ -3,6 +3,7 @@
 name: OpenCode
 install: npm opencode-ai@1.18.33
 ways: chat-streamed
+known: cut gemini: OpenCode's: it runs a whole call of a stream that breaks behind it, and asks again
 note: [demo call bash {"command": "echo WORD >> log.txt; echo noted WORD", "description": "notes it"}]
 broken: [demo call bash {"command": "echo it is broken; exit 3", "description": "fails"}]
 picture: [demo call read {"filePath": "HOME/red.png"}]

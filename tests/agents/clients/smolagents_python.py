@@ -4,6 +4,8 @@ name: smolagents
 install: pip smolagents[openai]==1.26.0
 ways: chat, chat-streamed
 end: [demo call final_answer {"answer": "noted four and all the rest"}]
+
+It tells the model of results in the user's name, so the demo reads its next turn there.
 """
 
 from smolagents import OpenAIServerModel, ToolCallingAgent, tool
@@ -24,13 +26,18 @@ def note(word: str) -> str:
 @tool
 def broken() -> str:
     """Does not work."""
-    raise ValueError("it is broken")
+    return "Error: it is broken"  # where a tool raises, the model is not told that it was called
+
+
+def goes_on(step, agent) -> None:
+    step.observations = f"{step.observations}\n{turns.pop(0) if turns else ''}"
 
 
 memory = None
 for name, prompt in TURNS:
     model = OpenAIServerModel(name, api_base=BASE, api_key="none", client_kwargs={"max_retries": 1})
-    agent = ToolCallingAgent([note, broken], model, stream_outputs=STREAMED, max_steps=6)
+    prompt, *turns = prompt.split(" >> ")
+    agent = ToolCallingAgent([note, broken], model, stream_outputs=STREAMED, max_steps=6, step_callbacks=[goes_on])
     agent.memory = memory or agent.memory
     print(agent.run(prompt, reset=memory is None))
     memory = agent.memory

@@ -96,9 +96,7 @@ def _end_of(found: re.Match[str], text: str, ends: dict[int, int]) -> int | None
         return ends[found.start()]
     if not _LINE_STARTS.search(text, max(0, found.start() - 50), found.start()):
         return None
-    # It opens a line and is never closed: the rest of its block was cut off from its end.
-    block = text.find(_BETWEEN, found.end())
-    return len(text) if block < 0 else block
+    return len(text)  # it opens a line and nothing closes it: who knows where the user's words go on
 
 
 def _pairs(text: str) -> dict[int, int]:
