@@ -29,7 +29,8 @@ PACKED  := $(abspath $(wildcard toolwire.toml))
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help run providers doctor test integration agents check format build deploy key secret destroy verify replay \
-	conversation minimize conformance openapi mcp-schemas bench profile lock clean python3 deployable config
+	conversation minimize scorecard conformance openapi mcp-schemas scorecards bench profile lock clean python3 \
+	deployable config
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -110,6 +111,9 @@ verify: .venv/run.stamp  ## check a deployment, or the local server (URL=http://
 replay: .venv/run.stamp  ## replay a recorded exchange, side by side (EVENT=events/<name> UPDATE=1 MODEL=other/one CONFIG=)
 	@$(if $(EVENT),,$(error replay needs EVENT=, one of: $(patsubst %/event.json,%,$(wildcard events/*/event.json))))$(if $(CONFIG),TOOLWIRE_CONFIG='$(CONFIG)' )$(RUN) -m local.replay '$(EVENT)'$(if $(UPDATE), --update)$(if $(MODEL), --model '$(MODEL)')
 
+scorecard: .venv/run.stamp  ## how fit each model's tool calls were in recorded exchanges (RECORDINGS=recordings/)
+	@$(RUN) -m local.scorecard '$(or $(RECORDINGS),recordings)'
+
 doctor: .venv/run.stamp  ## what keeps the gateway on this machine from working, and the fix (PORT=8080 CONFIG= YES=1)
 	@$(if $(wildcard $(KEYS_FILE)),KEYS_FILE='$(KEYS_FILE)' )$(if $(CONFIG),TOOLWIRE_CONFIG='$(CONFIG)' )$(RUN) -m local.doctor --port $(PORT)$(if $(YES), --yes)
 
@@ -123,6 +127,9 @@ minimize: .venv/run.stamp  ## make a failing event folder small (EVENT=recording
 
 conformance: .venv/dev.stamp  ## write docs/conformance.md and the README's table from the test matrix
 	$(RUN) -m tests.matrix.page
+
+scorecards: .venv/dev.stamp  ## what suites of others say of the gateway: docs/scorecards.md; needs npm and pip (SCHEMAS=folder)
+	$(RUN) -m tests.scorecards $(if $(SCHEMAS),--schemas '$(SCHEMAS)')
 
 mcp-schemas: .venv/dev.stamp  ## hold the tools of public MCP servers against every provider: docs/mcp-schemas.md (CAPTURES=folder)
 	$(RUN) -m tests.mcp_servers $(if $(CAPTURES),--captures '$(CAPTURES)')

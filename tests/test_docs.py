@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -164,12 +165,12 @@ def full_record() -> observe.RequestRecord:
     record.store_error, record.store_read_ms, record.store_write_ms = "read_timeout", 1.0, 1.0
     record.figures = Figures(
         stream=True, dialect="openai_chat", tool_names=["f"], calls=1, recovered={"hermes": 1},
-        argument_bytes=1, malformed_calls=["f"], ids_minted=1,
+        argument_bytes=1, malformed_calls=["f"], call_faults=Counter({"malformed_tool_arguments": 1}), ids_minted=1,
         stored_items=1, repaired_frames=1,
         warnings=Warnings(["unknown_field:temperatur"]), upstream_status=200, model="m", finish="stop",
         usage=Usage(1, 1, reported_total=3),
     )  # fmt: skip
-    record.attempts = 2
+    record.attempts, record.session = 2, "s-1"
     return record
 
 
@@ -178,11 +179,13 @@ def test_every_log_field_is_explained() -> None:
 
 
 def test_every_metric_is_explained() -> None:
-    written = re.findall(r'add_(metric|dimension)\("(\w+)"', inspect.getsource(observe._write_metrics))
+    source = inspect.getsource(observe._write_metrics) + inspect.getsource(observe._write_quality)
+    written = {*re.findall(r'add_metric\("(\w+)"', source), *observe._QUALITY.values()}
 
-    assert named(OPERATIONS, "Metrics") == {name for kind, name in written if kind == "metric"}
-    for kind, name in written:
-        assert kind == "metric" or f"`{name}`" in OPERATIONS
+    assert named(OPERATIONS, "Metrics") == written
+    for name in ("door", "provider", "outcome", "model"):
+        assert f'"{name}": ' in source
+        assert f"`{name}`" in OPERATIONS
 
 
 # ---------------------------------------------------------------- what can be set

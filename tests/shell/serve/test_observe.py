@@ -10,7 +10,9 @@ import threading
 
 import pytest
 
+from toolwire.exchange.figures import Figures
 from toolwire.model.errors import UpstreamError
+from toolwire.model.settings import ProviderConfig, Target
 from toolwire.shell.serve import observe
 
 
@@ -69,3 +71,34 @@ def test_lines_of_many_threads_stay_lines(monkeypatch: pytest.MonkeyPatch) -> No
     assert {line["request_id"] for line in lines if "_aws" not in line} == {
         f"req-{number}-{turn}" for number in range(8) for turn in range(5)
     }
+
+
+@pytest.mark.parametrize(
+    ("names", "id"),
+    [
+        ((None, "0199a213-81c0-7800-8aa1-bbab2a035a53", "later"), "0199a213-81c0-7800-8aa1-bbab2a035a53"),
+        (("what he said", None, "s_1:2.3"), "s_1:2.3"),
+        (("x" * 129, "a\nb", ""), None),
+        ((), None),
+    ],
+)
+def test_a_session_is_logged_where_its_name_is_an_id(names: tuple[str | None, ...], id: str | None) -> None:
+    """Words, lines and all that is long is a client's own text."""
+    assert observe.session_id(names) == id
+
+
+def test_the_calls_of_an_answer_have_a_line_by_provider_and_model(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TOOLWIRE_METRICS", "1")
+    record = observe.RequestRecord("r", "chat")
+    record.target = Target(ProviderConfig("up", "openai_chat", "https://x/v1", "none"), "some/model")
+    record.figures = Figures(stream=False)
+    record.figures.calls = 3
+    record.figures.call_faults.update({"invalid_tool_arguments": 2, "finish_mismatch": 1})
+    observe.finish(record)
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if '"ModelCalls"' in line]
+    (line,) = lines
+    assert (line["provider"], line["model"]) == ("up", "some/model")
+    told = {name: line[name] for name in ("ModelCalls", "UnknownTools", "InvalidArguments", "FinishMismatches")}
+    assert told == {"ModelCalls": [3.0], "UnknownTools": [0.0], "InvalidArguments": [2.0], "FinishMismatches": [1.0]}

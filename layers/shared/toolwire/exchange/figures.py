@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -25,6 +26,9 @@ from toolwire.model.stage import Stage
 from toolwire.model.warnings import Warnings, named_warning
 from toolwire.wire.json import is_object
 
+#: The code of arguments that are no JSON object: see `model.faults.CallFault`.
+MALFORMED = "malformed_tool_arguments"
+
 #: A batch of nothing but these comes from the end of the upstream's body, or from us, and from no frame.
 _ENDINGS = (TextEnd, ReasoningEnd, ToolCallEnd, ResponseEnd, StreamFailed)
 
@@ -43,6 +47,8 @@ class Figures:
     argument_bytes: int = 0
     #: The tools of calls whose arguments were no JSON object when they ended.
     malformed_calls: list[str] = field(default_factory=list)
+    #: By code, how many calls the policy found at fault; and a finish reason that does not agree with the calls.
+    call_faults: Counter[str] = field(default_factory=Counter)
     ids_minted: int = 0
     #: Items for later turns that the store was asked to keep.
     stored_items: int = 0
@@ -64,6 +70,7 @@ class Figures:
         nothing was shown, is no longer true."""
         self.tool_names.clear()
         self.malformed_calls.clear()
+        self.call_faults.clear()
         self.calls = self.argument_bytes = self.ids_minted = self.repaired_frames = 0
         self.recovered = {}
         self.upstream_status = self.model = self.finish = self.usage = None
@@ -111,6 +118,9 @@ class NoteFigures(Stage):
                 name, arguments = self._open.pop(event.index, ("", ["{}"]))
                 if not is_object("".join(arguments)):
                     figures.malformed_calls.append(name)
+                    # The policy has counted it, too, where it validates.
+                    counted = max(figures.call_faults[MALFORMED], len(figures.malformed_calls))
+                    figures.call_faults[MALFORMED] = counted
             elif type(event) is ResponseStart:
                 figures.model = event.model
             elif type(event) is Finish:

@@ -132,7 +132,7 @@ def stages_for(turn: Turn, attempt: Attempt) -> Stages:
         custom_tools=CustomCalls(request, figures.warnings)
         if any(tool.kind == "custom" for tool in request.tools)
         else None,
-        policy=AnswerPolicy(request, client.rules, warnings=figures.warnings),
+        policy=AnswerPolicy(request, client.rules, figures.warnings, figures.call_faults),
         order=OrderCheck(),
         figures=NoteFigures(figures),
         record=record,

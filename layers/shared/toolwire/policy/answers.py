@@ -22,6 +22,7 @@ A batch that the policy does not change passes as the same object, with its sour
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -52,6 +53,11 @@ NOT_HONORED = "tool_choice_not_honored"
 
 #: The providers' finish reasons for a turn that ends with calls.
 CALL_WORDS = frozenset({"tool_calls", "tool_use", "function_call"})
+#: Those for a turn that ends without: of APIs that have others for calls.
+_STOP_WORDS = frozenset({"stop", "end_turn"})
+
+#: What is counted where a provider's finish reason and its calls do not agree.
+FINISH_MISMATCH = "finish_mismatch"
 
 
 class AnswerLimits:
@@ -95,8 +101,11 @@ class AnswerPolicy(Stage):
         request: ChatRequest,
         rules: ToolRules,
         warnings: Warnings,
+        counts: Counter[str] | None = None,
     ) -> None:
+        """`counts`: takes how many calls had which fault, by its code, and `FINISH_MISMATCH`."""
         self.faults: list[CallFault] = []
+        self._counts = Counter[str]() if counts is None else counts
         self._rules, self._warnings = rules, warnings
         self._limits = AnswerLimits(rules.limits)
         self._tools: dict[str, Tool] = {tool.name: tool for tool in request.tools if tool.kind != "opaque"}
@@ -209,6 +218,7 @@ class AnswerPolicy(Stage):
 
     def _report(self, faults: list[CallFault]) -> None:
         """Ends the answer with the faults of one call, or notes them."""
+        self._counts.update(fault.code for fault in faults[:1])
         if faults and self._rules.validate_tool_arguments == "reject":
             told = "; ".join([faults[0].message, *(fault.what for fault in faults[1:])])
             raise UpstreamProtocolError(f"a tool call was refused: {told}", code=faults[0].code)
@@ -259,6 +269,9 @@ class AnswerPolicy(Stage):
             self._warn("turn_paused")
         if finish.raw in CALL_WORDS and finish.reason == "stop" and self._tools and not self._calls:
             self._warn("tool_calls_missing")
+            self._counts[FINISH_MISMATCH] += 1
+        elif finish.raw in _STOP_WORDS and self._calls:
+            self._counts[FINISH_MISMATCH] += 1  # told as what it is: clients go by the calls
 
     def _unkept(self, text: str) -> None:
         if self._rules.insists_on_choice:

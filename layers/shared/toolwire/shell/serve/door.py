@@ -85,6 +85,7 @@ def _answer(door: Door, event: dict[str, Any], context: Any, record: observe.Req
     """The exchange's answer or its request's tokens, or the door's error where there is no exchange."""
     try:
         request = http_request(event)
+        record.session = observe.session_id(map(request.headers.get, door.conversation_headers))
         exchange, preparation = open_exchange(door, request, seconds_left(context), record)
         document = _counted(door.count_renderer(request), exchange, preparation.expires, record)
         document = document or _compacted(door.compaction(request), exchange, preparation.expires, record)

@@ -1,7 +1,8 @@
 """What is told about a request: one JSON line in the log and one set of metrics, when it is over.
 
-Names, counts, sizes and times; never a header's value, never text of a prompt, an answer or an argument. Powertools'
-Logger and Metrics do the writing, without their decorators, which would flush before a generator has run.
+Names, counts, sizes and times; never a header's value (but for the id of a session), never text of a prompt, an answer
+or an argument. Powertools' Logger and Metrics do the writing, without their decorators, which would flush before a
+generator has run.
 
     LOG_LEVEL=DEBUG       two lines for each tool call as well: when it began and when it was complete
     TOOLWIRE_METRICS=1    metrics where there is no Lambda too (they are off there); 0: none on Lambda either
@@ -17,7 +18,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -49,6 +50,17 @@ _NAME_CHARS, _TOOL_NAMES = 128, 32
 #: A code as a log bears it: an upstream's may be any text, that of a prompt included.
 _CODE = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 
+#: What a client may call its conversation so that a line bears it: ids do, words do not.
+_SESSION = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
+
+#: Code of a call's fault -> its metric.
+_QUALITY = {
+    "unknown_tool_call": "UnknownTools",
+    "malformed_tool_arguments": "MalformedArguments",
+    "invalid_tool_arguments": "InvalidArguments",
+    "finish_mismatch": "FinishMismatches",
+}
+
 #: Who looks at the request that runs in this context, beside the log.
 current_watch: ContextVar[Watch | None] = ContextVar("current_watch", default=None)
 
@@ -66,6 +78,8 @@ class RequestRecord:
     target: Target | None = None
     #: The model as the client named it.
     requested_model: str | None = None
+    #: What the client calls its conversation: an id, see `session_id`.
+    session: str | None = None
     #: Tools that the request declares.
     tools: int = 0
     status: int | None = None
@@ -197,6 +211,7 @@ def _line(record: RequestRecord) -> dict[str, object]:
         "duration_ms": milliseconds(record.clock() - record.started),
         "ttfb_ms": None if record.first_byte is None else milliseconds(record.first_byte - record.started),
         "model": short(record.requested_model),
+        "session": record.session,
         "tools": record.tools or None,
         "attempts": record.attempts if record.attempts > 1 else None,
     }
@@ -212,6 +227,7 @@ def _line(record: RequestRecord) -> dict[str, object]:
             "tool_calls": dict(names.most_common(_TOOL_NAMES)) or None,
             "argument_bytes": summary.argument_bytes or None,
             "malformed_calls": list(map(short, summary.malformed_calls[:_TOOL_NAMES])) or None,
+            "call_faults": dict(summary.call_faults) or None,
             "recovered_calls": dict(summary.recovered) or None,
             "ids_minted": summary.ids_minted or None,
             "stored_items": summary.stored_items or None,
@@ -231,12 +247,31 @@ def _line(record: RequestRecord) -> dict[str, object]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
+def _metric_set(dimensions: dict[str, str]) -> EphemeralMetrics:
+    metrics = EphemeralMetrics(namespace=os.environ.get("POWERTOOLS_METRICS_NAMESPACE", SERVICE), service=SERVICE)
+    for name, value in dimensions.items():
+        metrics.add_dimension(name, value)
+    return metrics
+
+
+def _written(metrics: EphemeralMetrics) -> None:
+    # In one write: another thread's line must not come between a line and its end.
+    sys.stdout.write(f"{json.dumps(metrics.serialize_metric_set())}\n")
+
+
+def _write_quality(target: Target, figures: Figures) -> None:
+    """A line of its own for the calls of one answer, by provider and model: how fit they were."""
+    metrics = _metric_set({"provider": target.provider.name, "model": target.model[:_NAME_CHARS]})
+    metrics.add_metric("ModelCalls", MetricUnit.Count, figures.calls)
+    for code, name in _QUALITY.items():
+        metrics.add_metric(name, MetricUnit.Count, figures.call_faults[code])
+    _written(metrics)
+
+
 def _write_metrics(record: RequestRecord) -> None:
     """One EMF line: a count, times and sizes, by door, provider and outcome."""
-    metrics = EphemeralMetrics(namespace=os.environ.get("POWERTOOLS_METRICS_NAMESPACE", SERVICE), service=SERVICE)
-    metrics.add_dimension("door", record.door)
-    metrics.add_dimension("provider", record.target.provider.name if record.target else "none")
-    metrics.add_dimension("outcome", record.outcome)
+    provider = record.target.provider.name if record.target else "none"
+    metrics = _metric_set({"door": record.door, "provider": provider, "outcome": record.outcome})
     metrics.add_metric("Requests", MetricUnit.Count, 1)
     metrics.add_metric("Attempts", MetricUnit.Count, record.attempts)
     if record.first_byte is not None:
@@ -254,8 +289,18 @@ def _write_metrics(record: RequestRecord) -> None:
         if record.figures.usage is not None:
             metrics.add_metric("InputTokens", MetricUnit.Count, record.figures.usage.input_tokens)
             metrics.add_metric("OutputTokens", MetricUnit.Count, record.figures.usage.output_tokens)
-    # In one write: another thread's line must not come between a line and its end.
-    sys.stdout.write(f"{json.dumps(metrics.serialize_metric_set())}\n")
+    _written(metrics)
+    if (
+        record.target is not None
+        and record.figures is not None
+        and (record.figures.calls or record.figures.call_faults)
+    ):
+        _write_quality(record.target, record.figures)
+
+
+def session_id(names: Iterable[str | None]) -> str | None:
+    """The first of these names that is an id, for the log: with it the requests of one session are found."""
+    return next((name for name in names if name and _SESSION.fullmatch(name)), None)
 
 
 def call_lines(request_id: str, request: ChatRequest) -> Observer | None:

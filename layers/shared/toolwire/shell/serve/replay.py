@@ -17,6 +17,7 @@ from toolwire.doors import Door, door_at, load_door
 from toolwire.exchange.actions import Action, carried_out
 from toolwire.exchange.attempt import prepare_attempt
 from toolwire.exchange.exchange import Exchange
+from toolwire.exchange.figures import Figures
 from toolwire.exchange.observer import Observer
 from toolwire.exchange.plan import Plan
 from toolwire.exchange.prepare import prepare
@@ -59,6 +60,9 @@ class Replay:
     requests: tuple[bytes, ...]
     head: Head
     steps: tuple[Step, ...]
+    #: What the log would say of it, and the last provider that was asked; None where the request was refused.
+    figures: Figures | None = None
+    target: Target | None = None
 
     @property
     def request(self) -> bytes | None:
@@ -102,7 +106,8 @@ def replay(
         _answer(exchange, answer, steps, split)
     if exchange.unanswered and (not scenario.answers or scenario.answers[-1].ends != "unread"):
         steps.take(None, exchange.receive_end())  # it asks once more, which nobody has recorded
-    return Replay(tuple(notes.requests), steps.head or NOTHING_SENT, tuple(steps.taken))
+    head, taken = steps.head or NOTHING_SENT, tuple(steps.taken)
+    return Replay(tuple(notes.requests), head, taken, exchange.figures, exchange.attempt.target)
 
 
 def _answer(

@@ -1,0 +1,95 @@
+"""How fit each model's tool calls were, over recorded exchanges.
+
+    python -m local.scorecard recordings/
+
+Every folder is replayed with the arguments validated, whatever its client asked for; nothing is sent. The table has a
+row for each provider and model: exchanges, calls, and how many calls were at fault. Names and counts, no content.
+Exit status: 0, or 2 where no folder could be replayed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from toolwire.exchange.figures import MALFORMED
+from toolwire.policy.answers import FINISH_MISMATCH
+from toolwire.policy.arguments import INVALID, UNKNOWN
+from toolwire.shell.serve.replay import Replay, replay
+from toolwire.shell.serve.scenario import Scenario, load_scenario
+
+_VALIDATE = "x-toolwire-validate-tool-arguments"
+
+#: What is counted -> its column.
+COLUMNS = {
+    "exchanges": "exchanges",
+    "calls": "calls",
+    UNKNOWN: "of no declared tool",
+    MALFORMED: "no JSON object",
+    INVALID: "break their schema",
+    FINISH_MISMATCH: "finish reason amiss",
+}
+
+
+def main() -> int:
+    """See the module."""
+    parser = argparse.ArgumentParser(prog="python -m local.scorecard")
+    parser.add_argument("folder", type=Path, help="a folder of recorded exchanges")
+    options = parser.parse_args()
+    rows, unread = scores(sorted(path.parent for path in options.folder.glob("**/event.json")))
+    print(*table(rows), sep="\n")
+    for folder, why in unread.items():
+        print(f"left out: {folder}: {why}", file=sys.stderr)
+    return 0 if rows else 2
+
+
+def scores(folders: Iterable[Path]) -> tuple[dict[tuple[str, str], Counter[str]], dict[Path, str]]:
+    """The counts by provider and model, and the folders that could not be replayed, each with the reason."""
+    rows: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    unread: dict[Path, str] = {}
+    for folder in folders:
+        try:
+            replayed = replay(_validated(load_scenario(folder)))
+        except (OSError, ValueError, KeyError, StopIteration) as error:
+            unread[folder] = type(error).__name__
+            continue
+        if replayed.figures is not None and replayed.target is not None:
+            rows[replayed.target.provider.name, replayed.target.model] += _counts(replayed)
+    return rows, unread
+
+
+def _counts(replayed: Replay) -> Counter[str]:
+    assert replayed.figures is not None
+    return Counter({"exchanges": 1, "calls": replayed.figures.calls}) + replayed.figures.call_faults
+
+
+def _validated(scenario: Scenario) -> Scenario:
+    """The exchange as if its client had asked for validation."""
+    headers = dict(scenario.event.get("headers") or {})
+    kept = {name: value for name, value in headers.items() if name.lower() != _VALIDATE}
+    several = scenario.event.get("multiValueHeaders")
+    event = scenario.event | {"headers": kept | {_VALIDATE: "annotate"}}
+    if several is not None:
+        others = {name: values for name, values in several.items() if name.lower() != _VALIDATE}
+        event["multiValueHeaders"] = others | {_VALIDATE: ["annotate"]}
+    return replace(scenario, event=event)
+
+
+def table(rows: dict[tuple[str, str], Counter[str]]) -> Iterator[str]:
+    """The lines of a table, the providers by name."""
+    heads = ("provider", "model", *COLUMNS.values())
+    cells = [(*key, *(str(counts[name]) for name in COLUMNS)) for key, counts in sorted(rows.items())]
+    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+    for row in (heads, *cells):
+        yield "  ".join(
+            text.ljust(width) if place < 2 else text.rjust(width)
+            for place, (text, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
