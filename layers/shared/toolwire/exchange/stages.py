@@ -21,6 +21,7 @@ from toolwire.rewrite.tool_names import renamed, with_wire_names
 from toolwire.stream.order import OrderCheck
 
 if TYPE_CHECKING:
+    from toolwire.policy.argument_repair import ArgumentRepair
     from toolwire.stream.text_calls.recovery import TextCallRecovery
 
 
@@ -35,6 +36,7 @@ class Stages:
         ids: AnswerIds,
         restored_names: RestoredNames | None,
         custom_tools: CustomCalls | None,
+        repair: ArgumentRepair | None,
         policy: AnswerPolicy,
         order: OrderCheck,
         figures: NoteFigures,
@@ -47,6 +49,7 @@ class Stages:
             ids,  # the response and its calls get the ids and the names that the client sees
             restored_names,  # parameters get the names that the client gave them
             custom_tools,  # what stood for a custom tool is one again
+            repair,  # arguments that break their schema are repaired, where that is asked for
             policy,  # limits, the allowlist, tool_choice, validation of arguments
             order,  # what is left keeps to the order of events
             figures,  # what the log line says
@@ -132,12 +135,22 @@ def stages_for(turn: Turn, attempt: Attempt) -> Stages:
         custom_tools=CustomCalls(request, figures.warnings)
         if any(tool.kind == "custom" for tool in request.tools)
         else None,
+        repair=_repair(request, figures),
         policy=AnswerPolicy(request, client.rules, figures.warnings, figures.call_faults),
         order=OrderCheck(),
         figures=NoteFigures(figures),
         record=record,
         tag=None if attempt.shares_state else TagState(origin_of(attempt.target)),
     )
+
+
+def _repair(request: ChatRequest, figures: Figures) -> ArgumentRepair | None:
+    """What repairs arguments, for requests that ask for it."""
+    if not request.options.repair_arguments or not request.tools:
+        return None
+    from toolwire.policy.argument_repair import ArgumentRepair  # for few requests: no cold start's business
+
+    return ArgumentRepair(request, figures.warnings)
 
 
 def _recovery(request: ChatRequest, attempt: Attempt, figures: Figures) -> TextCallRecovery | None:

@@ -263,6 +263,8 @@ class RequestOptions:
     extended_events: bool | None = None
     #: Whether a Chat client's JSON answer has what the reference document 2api adds to it. Set by the tenant's preset.
     contract_2api: bool = False
+    #: Whether arguments that break their tool's schema are repaired where that makes them valid.
+    repair_arguments: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,7 @@ MESSAGES = {
     "temperature_clamped": "`temperature` was lowered to the provider's highest, 1.",
     "text_calls_recovered": "The model wrote tool calls as text; they were made calls.",
     "token_count_estimated": "The provider counts no tokens: this is an estimate by the size of the request.",
+    "tool_arguments_repaired": "A call's arguments broke the schema of the tool `{}`; they were repaired, as asked.",
     "tool_arguments_restated": "The provider sent arguments of a call more than once; they count once.",
     "tool_arguments_unwrapped": "The provider sent a call's arguments as the text of a JSON string; it was unpacked.",
     "tool_call_cut": "A call of the tool `{}` was cut: its arguments are not complete.",

@@ -3,6 +3,7 @@
     x-toolwire-validate-tool-arguments   off | annotate | reject (true is reject, false is off)
     x-toolwire-schema-mode               convert | reject | lossy
     x-toolwire-recover-text-calls        on | off
+    x-toolwire-repair-arguments          on | off
     x-toolwire-events                    standard | extended
     x-toolwire-fallback                  models, or off: read by `exchange.plan`
     x-toolwire-total-seconds, ...        read by `exchange.time_limits`
@@ -44,6 +45,7 @@ _OPTIONS: dict[str, tuple[str, dict[str, object]]] = {
     ),
     "x-toolwire-schema-mode": ("schema_mode", {"convert": "convert", "reject": "reject", "lossy": "lossy"}),
     "x-toolwire-recover-text-calls": ("recover_text_calls", dict[str, object](_SWITCH)),
+    "x-toolwire-repair-arguments": ("repair_arguments", dict[str, object](_SWITCH)),
     "x-toolwire-events": ("extended_events", {"standard": False, "extended": True}),
 }
 

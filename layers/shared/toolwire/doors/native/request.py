@@ -116,6 +116,7 @@ def _options(options: shapes.RequestOptions) -> RequestOptions:
         validate_tool_arguments=_VALIDATION[validate] if isinstance(validate, bool) else validate,
         schema_mode=options.schema_mode,
         recover_text_calls=options.recover_text_calls,
+        repair_arguments=options.repair_arguments,
     )
 
 

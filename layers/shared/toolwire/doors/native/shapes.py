@@ -308,6 +308,7 @@ class RequestOptions(Model):
     ] = None
     schema_mode: Literal["convert", "reject", "lossy"] | None = None
     recover_text_calls: bool | None = None
+    repair_arguments: bool | None = None
 
 
 class ChatRequest(Model):
