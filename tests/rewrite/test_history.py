@@ -13,7 +13,8 @@ from toolwire.conversation.tool_call_ids import rewrite
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Message, Part, TextPart, ToolCallPart, ToolResultPart
 from toolwire.model.source import Source, with_source
-from toolwire.rewrite.history import NO_RESULT, check_results, with_legal_ids, with_results
+from toolwire.model.warnings import Warnings
+from toolwire.rewrite.history import NO_RESULT, check_results, with_call_names, with_legal_ids, with_results
 
 LEGAL = r"[A-Za-z0-9]{9}"
 
@@ -76,6 +77,29 @@ def test_a_result_without_its_call_is_named(messages: list[Message], param: str,
     assert (error.status, error.code, error.param, error.retry) == (400, code, param, False)
     assert "send one result after" in error.message
     assert "42" not in error.message
+
+
+# ------------------------------------------------------------ with_call_names
+
+
+@pytest.mark.parametrize(
+    ("name", "sent", "codes"),
+    [
+        (None, None, []),
+        ("tool_a", "tool_a", []),
+        ("another", "tool_a", ["tool_result_name_corrected"]),
+        ("", "tool_a", ["tool_result_name_corrected"]),
+    ],
+)
+def test_a_result_has_the_name_of_its_call(name: str | None, sent: str | None, codes: list[str]) -> None:
+    call, result = ToolCallPart("a", "tool_a", "{}"), ToolResultPart("a", (TextPart("x"),), name=name)
+    given = request(Message("assistant", (call,)), Message("tool", (result,)))
+    warnings = Warnings()
+    (part,) = with_call_names(given, warnings).messages[1].parts
+    assert isinstance(part, ToolResultPart)
+    assert (part.name, list(warnings)) == (sent, codes)
+    if not codes:
+        assert with_call_names(given, warnings) is given
 
 
 # ------------------------------------------------------------ with_results

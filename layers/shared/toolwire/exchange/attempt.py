@@ -22,7 +22,7 @@ from toolwire.providers.asked import Asked
 from toolwire.providers.profiles import Profile
 from toolwire.rewrite.deferred_tools import with_found_tools
 from toolwire.rewrite.foreign_parts import check_server_tools, without_server_tool_items
-from toolwire.rewrite.history import check_results, without_silent_turns
+from toolwire.rewrite.history import check_results, with_call_names, without_silent_turns
 from toolwire.rewrite.prompt_cache import with_cache_marks
 from toolwire.rewrite.property_names import Names, with_replaced_names
 from toolwire.rewrite.tool_names import wire_name
@@ -172,7 +172,8 @@ def prepare_attempt(
     if not same_dialect:
         check_server_tools(request, target)
         warnings.add(*unread_members(request))
-        given = with_cache_marks(request, provider.cache_form(target, profile), warnings)
+        given = with_call_names(request, warnings)
+        given = with_cache_marks(given, provider.cache_form(target, profile), warnings)
         given = with_found_tools(without_server_tool_items(given, warnings))
         names = _parameter_names(request, provider.schemas)
         given = with_replaced_names(given, {tool: {own: it for it, own in of.items()} for tool, of in names.items()})

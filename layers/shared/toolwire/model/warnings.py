@@ -74,6 +74,7 @@ MESSAGES = {
     "tool_name_mended": "A call named its tool with marks of the model's own around the name; they were left out.",
     "tool_not_allowed": "The tool `{}` is not on the tenant's allowlist.",
     "tool_result_missing": "A call in the history had no result: the provider was sent an error result in its place.",
+    "tool_result_name_corrected": "A tool's result named another tool than its call: it was sent with the call's.",
     "tool_properties_renamed": "The provider refuses names of parameters at `{}`: it got others, restored in calls.",
     "tool_schema_reduced": "`{}` was left out: the provider has no words for it.",
     "turns_rearranged": "The host refused the order of the turns: they were sent once more, by turns.",

@@ -37,6 +37,7 @@ GO_ON = "Continue."
 
 #: Warnings: see the functions that give them.
 SILENT_TURN, USER_TURN, TRIMMED = "silent_turn_left_out", "user_turn_added", "last_turn_trimmed"
+RESULT_NAME = "tool_result_name_corrected"
 
 #: Fields that refer to messages stored at the provider and absent from the request.
 _STORED = ("previous_response_id", "conversation", "prompt", "(item_reference)")
@@ -67,6 +68,24 @@ def check_results(request: ChatRequest) -> None:
                     code="duplicate_tool_result" if known else "unknown_tool_call_id",
                     param=part.path or (f"messages[{number}].tool_call_id" if history == "messages" else history),
                 )
+
+
+def with_call_names(request: ChatRequest, warnings: Warnings) -> ChatRequest:
+    """The request with results that name the tool of their call, with a warning where one names another. A result
+    without a name stays without: a provider that wants one gets the call's."""
+    names: dict[str, str] = {}
+
+    def named(part: Part) -> Part:
+        if type(part) is ToolCallPart:
+            names[part.id] = part.name
+        elif type(part) is ToolResultPart and part.name is not None:
+            name = names.get(part.tool_call_id, part.name)
+            if name != part.name:
+                warnings.add(RESULT_NAME)
+                return replace(part, name=name)
+        return part
+
+    return map_messages(request, lambda message: map_parts(message, named))
 
 
 def with_results(request: ChatRequest) -> tuple[ChatRequest, int]:
