@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,28 @@ from toolwire.shell.serve.output import Answer
 Handler = Callable[[dict[str, Any], Any], Answer]
 
 
+#: Functions that are imported with their first request: pydantic takes 10 MB and a tenth of a second.
+_LATER = ("native",)
+
+
 def load_handlers(functions: Path) -> dict[str, Handler]:
     """Imports each function's `app.py` and returns its handler by folder. Raises what the import raises."""
     folders = {folder for methods in served().values() for folder in methods.values()}
-    return {folder: _load(functions / folder / "app.py", folder) for folder in sorted(folders)}
+    paths = {folder: functions / folder / "app.py" for folder in sorted(folders)}
+    return {folder: (_loaded_later if folder in _LATER else _load)(path, folder) for folder, path in paths.items()}
+
+
+def _loaded_later(path: Path, folder: str) -> Handler:
+    lock = threading.Lock()
+    loaded: list[Handler] = []
+
+    def handler(event: dict[str, Any], context: Any) -> Answer:
+        with lock:
+            if not loaded:
+                loaded.append(_load(path, folder))
+        return loaded[0](event, context)
+
+    return handler
 
 
 def _load(path: Path, folder: str) -> Handler:

@@ -331,6 +331,9 @@ def main(argv: Sequence[str]) -> int:
     give_back_large_blocks()
     try:
         return _serve(arguments.host, arguments.port)
+    except SettingsError as error:
+        print(f"toolwire: {error}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return 0
 
@@ -349,9 +352,6 @@ def _serve(host: str, port: int) -> int:
         settings, store = current_settings(), current_store()
         server.handlers = load_handlers(FUNCTIONS)
         watching.begin()
-    except SettingsError as error:
-        print(f"toolwire: {error}", file=sys.stderr)
-        return 1
     except OSError as error:
         print(f"toolwire: RECORD: {watching.record} cannot be made: {error.strerror}", file=sys.stderr)
         return 1

@@ -29,6 +29,9 @@ from toolwire.shell.serve.watch import Watch
 #: Bytes that are held of one exchange; what comes after them is not seen.
 MOST_EXCHANGE_BYTES = 32 << 20
 
+#: Bytes of memory that the objects of one exchange take beside what it is made of, measured.
+_OBJECTS_BYTES = 12_000
+
 #: What happened, in the order in which it did. `silence` stands before what the server said to keep the client waiting.
 Kind = Literal["asked", "head", "data", "end", "batch", "sent_head", "sent", "silence"]
 
@@ -76,7 +79,7 @@ class SeenExchange(Watch):
         #: Whether it was too large to be held whole.
         self.cut = False
         #: Bytes that are held, nearly.
-        self.size = 2 * len(event.get("body") or "")  # as text, and as what was read of it
+        self.size = _OBJECTS_BYTES + 2 * len(event.get("body") or "")  # as text, and as what was read of it
         self._started = time.monotonic()
         self._changed = changed
         self._secrets = secrets_of((event.get("headers") or {}).items())

@@ -13,8 +13,8 @@ from toolwire.model.errors import GatewayError
 from toolwire.shell.serve.observe import current_watch
 
 #: Lines that are kept, and bytes of exchanges.
-MOST_LINES = 10_000
-MOST_BYTES = 64 << 20
+MOST_LINES = 2_000
+MOST_BYTES = 8 << 20
 
 Listener = Callable[[SeenExchange], None]
 
@@ -138,8 +138,8 @@ class Exchanges:
             self._drop(self._lines.popitem(last=False)[0])
         if self._bytes <= self._most_bytes:
             return
-        # Some more than must go, so that this is not done for every request.
-        for request_id in [request_id for request_id, seen in self._kept.items() if seen.over]:
+        # Some more than must go, so that this is not done for every request; but whoever looks finds the latest.
+        for request_id in [request_id for request_id, seen in self._kept.items() if seen.over][:-1]:
             if self._bytes <= self._most_bytes * 0.9:
                 return
             self._drop(request_id)

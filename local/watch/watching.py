@@ -3,6 +3,7 @@
 a terminal, or LOG_FORMAT=text   lines for a person instead of JSON; LOG_FORMAT=json: JSON on a terminal too
 RECORD=folder                    each exchange as an event folder; REDACT=1: without what was said in it
 INSPECT=0                        no inspector
+INSPECT_MB=number                memory for the bytes of exchanges, 1 to 4096 (8): the oldest go first
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from local.watch.exchanges import Exchanges
+from local.watch.exchanges import MOST_BYTES, Exchanges
+from toolwire.shell.settings.sections import SettingsError
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +28,15 @@ class Watching:
 
     @classmethod
     def of(cls, env: Mapping[str, str], *, is_terminal: bool) -> Watching:
-        """What the environment asks for."""
+        """What the environment asks for. Raises SettingsError."""
         text = env.get("LOG_FORMAT", "").strip().lower()
         on_terminal = text == "text" or (is_terminal and text != "json")
         folder = env.get("RECORD", "").strip()
         record = Path(folder) if folder else None
         redact = env.get("REDACT", "").strip() not in ("", "0")
         inspects = env.get("INSPECT", "").strip() != "0"
-        exchanges = Exchanges() if on_terminal or inspects or record else None
+        most_bytes = _megabytes(env) << 20
+        exchanges = Exchanges(most_bytes=most_bytes) if on_terminal or inspects or record else None
         return cls(exchanges, on_terminal, inspects, record, redact)
 
     def rows(self, url: str) -> dict[str, list[str]]:
@@ -57,3 +60,10 @@ class Watching:
             from local.watch.terminal import show_on_terminal  # rich takes a tenth of a second
 
             show_on_terminal(self.exchanges)
+
+
+def _megabytes(env: Mapping[str, str]) -> int:
+    text = env.get("INSPECT_MB", "").strip() or str(MOST_BYTES >> 20)
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 4096:
+        raise SettingsError("INSPECT_MB: write a whole number of megabytes from 1 to 4096.")
+    return int(text)

@@ -25,12 +25,14 @@ from local.server import FUNCTIONS, LocalServer
 from local.watch.exchange import MOST_EXCHANGE_BYTES, SeenExchange
 from local.watch.exchanges import Exchanges
 from local.watch.recorder import expected_files, scenario_of
+from local.watch.watching import Watching
 from tests.local.serving import serving
 from tests.local.test_recorder import CITY, DOORS, FUNCTION, KEY
 from toolwire.model.errors import RequestError
 from toolwire.model.http import UpstreamRequest
 from toolwire.shell.serve.replay import replay
 from toolwire.shell.serve.scenario import load_scenario
+from toolwire.shell.settings.sections import SettingsError
 
 pytestmark = pytest.mark.enable_socket
 
@@ -387,6 +389,27 @@ class TestMemory:
         assert exchanges.lines()[0].request_id == "request-11999"
         assert exchanges.get("request-11999") is not None
         assert exchanges.get("request-2001") is None
+
+    def test_the_latest_is_kept_however_large_it_is(self) -> None:
+        exchanges = Exchanges(most_bytes=100_000)
+        for number in range(5):
+            with exchanges.watching(event(number)) as seen:
+                seen.upstream_data(b"z" * 300_000)
+        assert [exchanges.get(f"request-{number}") is not None for number in range(5)] == [False] * 4 + [True]
+
+    @pytest.mark.parametrize("text", ["0", "-1", "4097", "8.5", "8MB", "²"])
+    def test_its_memory_is_a_number_of_megabytes(self, text: str) -> None:
+        with pytest.raises(SettingsError, match="INSPECT_MB"):
+            Watching.of({"INSPECT_MB": text}, is_terminal=False)
+
+    def test_its_memory_can_be_set(self) -> None:
+        for megabytes, kept in ((1, False), (4, True)):
+            exchanges = Watching.of({"INSPECT_MB": str(megabytes)}, is_terminal=False).exchanges
+            assert exchanges is not None
+            for number in range(2):
+                with exchanges.watching(event(number)) as seen:
+                    seen.upstream_data(b"z" * (1 << 20))
+            assert (exchanges.get("request-0") is not None) == kept
 
     def test_one_that_is_too_large_is_cut_and_said_not_to_replay(self) -> None:
         exchanges = Exchanges()
