@@ -44,15 +44,17 @@ class AnswerReader:
         self._pending = 0  # bytes since something of the answer was complete
         self._interim = False
         self._length = False  # the body's end is known before the connection's
-        self._parser = httptools.HttpResponseParser(self)
+        parser = httptools.HttpResponseParser(self)
+        self._parser: httptools.HttpResponseParser | None = parser
         # What senders do and no reader stumbles over: a length beside chunks, which then counts for nothing (RFC 9112,
         # 6.3), lines that end without CR, and a space behind a chunk's size.
-        self._parser.set_dangerous_leniencies(
+        parser.set_dangerous_leniencies(
             lenient_chunked_length=True, lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
         )
 
     def feed(self, data: bytes) -> None:
         """Reads what was received. Raises NotHttpError, but not before what came ahead of the fault was taken."""
+        assert self._parser is not None
         self._pending += len(data)
         try:
             self._parser.feed_data(data)
@@ -82,6 +84,10 @@ class AnswerReader:
             self.complete = True
         return self.complete
 
+    def close(self) -> None:
+        """Lets the parser go, which knows this object: else both would stay in memory. Nothing can be read then."""
+        self._parser = None
+
     @property
     def reason(self) -> str:
         """The status, and why, as the host put it."""
@@ -102,6 +108,7 @@ class AnswerReader:
     def on_headers_complete(self) -> None:
         if self.complete:
             return
+        assert self._parser is not None
         self._pending = 0
         status = self._parser.get_status_code()
         self._interim = status < 200 and status != HTTPStatus.SWITCHING_PROTOCOLS

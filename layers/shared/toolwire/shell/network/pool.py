@@ -56,6 +56,7 @@ class Connection:
 
     def ask(self, head: bytes, body: bytes, attempt: Attempt) -> AnswerReader:
         """Sends a request and reads its answer's head. Raises LostError, NotHttpError, TimeoutError and ClientGone."""
+        self.reader.close()
         self.reader = reader = AnswerReader()
         self._stream.write(head, body, attempt)
         while reader.status is None:
@@ -88,6 +89,7 @@ class Connection:
 
     def close(self) -> None:
         """Ends it."""
+        self.reader.close()
         self._stream.close()
 
 
@@ -114,6 +116,7 @@ class Pool:
 
     def release(self, connection: Connection) -> None:
         """Keeps a connection, whose answer was read to its end, for the next request."""
+        connection.reader.close()
         if not connection.reader.keeps_open or connection.reader.overrun:
             self.discard(connection)
             return
