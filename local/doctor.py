@@ -30,7 +30,7 @@ import httpx
 
 from local.again import CLIENT_KEYS, ask_again
 from local.banner import is_ready
-from local.server import free_port
+from local.ports import free_port
 from local.watch.exchange import summary
 from local.watch.exchanges import Exchanges
 from toolwire import __version__

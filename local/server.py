@@ -1,6 +1,6 @@
 """The local server: HTTP on your machine in front of the handlers that run on Lambda.
 
-    python -m local.server [--host 127.0.0.1] [--port 8080] [--config toolwire.toml]
+    python -m local.server [--host 127.0.0.1] [--port 8080] [--config toolwire.toml] [--workers 2]
 
 The standard library's threading server, one thread a connection; each request becomes the event that API Gateway would
 make of it. It owns the client's socket, so a stream is flushed, kept alive and given up as `Output` says. What it
@@ -10,7 +10,6 @@ answers itself (404, 405, 413, malformed HTTP) is what API Gateway answers when 
 from __future__ import annotations
 
 import argparse
-import errno
 import math
 import os
 import signal
@@ -32,9 +31,11 @@ from local.handlers import Handler, load_handlers
 from local.http import HttpAnswer, RefusedError, RequestHead, RequestReader, check_length, linger, set_up
 from local.memory import give_back_large_blocks
 from local.moto_store import moto_store
+from local.ports import cannot_listen, family_of
 from local.watch.exchange import WatchedOutput
 from local.watch.exchanges import Exchanges
 from local.watch.watching import Watching
+from local.workers import MOST_WORKERS, PIPES, banner_row, begin_worker, serve_with_workers
 from toolwire.model.errors import ClientGone, GatewayError
 from toolwire.model.http import Head, Headers
 from toolwire.model.limits import BODY_BYTES
@@ -75,9 +76,11 @@ class LocalServer(socketserver.ThreadingTCPServer):
         exchanges: Exchanges | None = None,
         *,
         inspects: bool = False,
+        shares_port: bool = False,
     ) -> None:
-        """`exchanges`: who watches, if anybody does."""
-        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+        """`exchanges`: who watches, if anybody does. `shares_port`: other processes of ours listen there too."""
+        self.address_family = family_of(address[0])
+        self.allow_reuse_port = shares_port
         super().__init__(address, socketserver.BaseRequestHandler)
         self.handlers = handlers
         self.exchanges = exchanges
@@ -318,7 +321,11 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: %(default)s)")
     parser.add_argument("--port", type=int, default=8080, help="port, 0 for any free one (default: %(default)s)")
     parser.add_argument("--config", help="configuration document (TOML); default: what TOOLWIRE_CONFIG names")
-    return parser.parse_args(argv)
+    parser.add_argument("--workers", type=int, default=1, help="processes that share the port (default: %(default)s)")
+    arguments = parser.parse_args(argv)
+    if not 1 <= arguments.workers <= MOST_WORKERS:
+        parser.error(f"--workers must be from 1 to {MOST_WORKERS}")
+    return arguments
 
 
 def main(argv: Sequence[str]) -> int:
@@ -330,7 +337,9 @@ def main(argv: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     give_back_large_blocks()
     try:
-        return _serve(arguments.host, arguments.port)
+        if arguments.workers > 1 and PIPES not in os.environ:
+            return serve_with_workers(arguments.host, arguments.port, arguments.workers)
+        return _serve(arguments.host, arguments.port, arguments.workers)
     except SettingsError as error:
         print(f"toolwire: {error}", file=sys.stderr)
         return 1
@@ -338,12 +347,12 @@ def main(argv: Sequence[str]) -> int:
         return 0
 
 
-def _serve(host: str, port: int) -> int:
+def _serve(host: str, port: int, workers: int) -> int:
     watching = Watching.of(os.environ, is_terminal=sys.stdout.isatty())
     try:
-        server = LocalServer((host, port), {}, watching.exchanges, inspects=watching.inspects)
+        server = LocalServer((host, port), {}, watching.exchanges, inspects=watching.inspects, shares_port=workers > 1)
     except (OSError, OverflowError) as error:  # a port over 65535 overflows
-        print(f"toolwire: cannot listen at {host}:{port}: {_reason(error, host, port)}", file=sys.stderr)
+        print(cannot_listen(error, host, port), file=sys.stderr)
         return 1
     os.environ["TOOLWIRE_OWN_URLS"] = server.url  # read by the settings, which handlers load when they are imported
     try:
@@ -355,7 +364,11 @@ def _serve(host: str, port: int) -> int:
     except OSError as error:
         print(f"toolwire: RECORD: {watching.record} cannot be made: {error.strerror}", file=sys.stderr)
         return 1
-    print(banner(server.url, settings, WIRES, os.environ, store.name, watching.rows(server.url)), flush=True)
+    rows = watching.rows(server.url)
+    if workers > 1:
+        rows["workers"] = banner_row(workers, settings, store.name)
+    if begin_worker(os.environ):
+        print(banner(server.url, settings, WIRES, os.environ, store.name, rows), flush=True)
     try:
         server.serve_forever()
     except KeyboardInterrupt:
@@ -375,27 +388,6 @@ def _stop(server: LocalServer) -> int:
         return 130
     print(f"toolwire: stopped after {time.monotonic() - started:.1f} s", flush=True)
     return 0
-
-
-def _reason(error: OSError | OverflowError, host: str, port: int) -> str:
-    """Why nothing can listen there; for a port that is taken, the command with one that is free."""
-    if not isinstance(error, OSError):
-        return str(error)
-    reason = error.strerror or type(error).__name__
-    if error.errno == errno.EADDRINUSE and (free := free_port(host, port + 1)) is not None:
-        return f"{reason}. Free is: make run PORT={free}"
-    return reason
-
-
-def free_port(host: str, first: int, tries: int = 50) -> int | None:
-    """The first port from `first` on that nobody listens at; None where none of the tries is."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for port in range(first, min(first + tries, 1 << 16)):
-        with socket.socket(family) as probe, suppress(OSError):
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind((host, port))
-            return port
-    return None
 
 
 if __name__ == "__main__":
