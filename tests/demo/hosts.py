@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -21,10 +20,9 @@ def demo_host(event: dict[str, Any]) -> Callable[[bytes, Callable[[], str]], Ans
     """What the demo answers to the body that the gateway sends it for a client's request. The second argument is the
     source of what is new in each answer."""
     request = http_request(event)
-    body = json.loads(request.body)
-    model = request.parameters.get("id", "").rpartition(":")[0] or body["model"]
-    door = load_door(door_at(event["resource"]) or event["resource"])
-    provider = target_of(model, door.dialect, load_settings({})).provider
+    door = load_door(door_at(request.path) or request.path)
+    asked = door.parse_request(request)
+    provider = target_of(asked.model, door.dialect, load_settings({})).provider
     match provider.wire:
         case "openai_chat":
             flavour: Flavour = "openai" if provider.profile == "openai" else "compatible"
@@ -32,7 +30,6 @@ def demo_host(event: dict[str, Any]) -> Callable[[bytes, Callable[[], str]], Ans
         case "openai_responses":
             return lambda sent, new_hex: openai_responses.answer(sent, now=_NOW, new_hex=new_hex)
         case "gemini":
-            stream = bool(body.get("stream"))
-            return lambda sent, new_hex: gemini.answer(sent, stream=stream, now=_NOW, new_hex=new_hex)
+            return lambda sent, new_hex: gemini.answer(sent, stream=asked.stream, now=_NOW, new_hex=new_hex)
     headers = {"anthropic-version": "2023-06-01"}
     return lambda sent, new_hex: anthropic_messages.answer(sent, headers, new_hex=new_hex)

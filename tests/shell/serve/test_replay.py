@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from local.watch.recorder import expected_files as outcome
-from toolwire.doors import DOORS, door_at
+from toolwire.doors import DOORS, door_at, load_door
 from toolwire.model.events import StreamFailed, ToolCallStart
 from toolwire.shell.serve.proxy_event import http_request
 from toolwire.shell.serve.replay import replay
@@ -58,8 +58,9 @@ def test_a_scenario_runs_live_as_well(folder: Path) -> None:
     event = json.loads((folder / "event.json").read_text("utf-8"))
 
     request = http_request(event)
-    model = request.parameters.get("id") or json.loads(request.body)["model"]
-    assert model.startswith("demo/")
+    door = door_at(request.path)
+    assert door is not None
+    assert load_door(door).parse_request(request).model.startswith("demo/")
 
 
 STREAMS = [folder for folder in FOLDERS if len(load_scenario(folder).answers[0].pieces) > 1]

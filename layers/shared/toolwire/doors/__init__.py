@@ -201,8 +201,14 @@ DOORS = {
     ),
     "gemini": DoorRow(
         "toolwire.doors.gemini.request",
-        ("/v1beta/models/{id+}",),
-        ("/models/{id+}", "/v1alpha/models/{id+}", "/v1beta1/{id+}", "/projects/{id+}", "/publishers/{id+}"),
+        (
+            "/v1beta/models/{id+}",
+            "/models/{id+}",
+            "/v1alpha/models/{id+}",
+            "/v1beta1/{id+}",
+            "/projects/{id+}",
+            "/publishers/{id+}",
+        ),
         words=("v1alpha", "v1beta", "v1beta1", "publishers"),
         models=("/v1beta/models", "/v1beta/models/{id+}"),
         header="x-goog-api-key",
