@@ -218,9 +218,19 @@ def test_a_line_about_who_pays_goes_to_its_own_host_alone(system: Any, wire: str
     if wire == LANES["messages"]:
         assert (found.body["system"], found.warnings) == (system, [])
         return
-    without = [BRIEF] if "brief" in str(system) else None
+    without: Any = [BRIEF] if "brief" in str(system) else None
     assert found.body == send("messages", wire, max_tokens=99, system=without, messages=[USER]).body
     assert found.warnings == ["ignored:x-anthropic-billing-header"]
+
+
+@pytest.mark.parametrize("system", [*BILLED, [{"type": "text", "text": f"{WHO_PAYS}\nBe brief."}]])
+def test_it_does_not_go_to_others_that_speak_anthropics_api(system: Any) -> None:
+    found = send("messages", LANES["messages"], model="deepseek-chat", max_tokens=99, system=system, messages=[USER])
+    brief = "Be brief." if isinstance(system, str) else [BRIEF]
+    assert found.body.get("system") == (brief if "brief" in str(system) else None)
+    assert found.warnings == ["ignored:x-anthropic-billing-header"]
+    plain = send("messages", LANES["messages"], model="deepseek-chat", max_tokens=99, system=brief, messages=[USER])
+    assert (plain.body["system"], plain.warnings) == (brief, [])
 
 
 @pytest.mark.parametrize("wire", foreign("messages"))

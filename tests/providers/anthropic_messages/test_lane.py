@@ -211,7 +211,11 @@ def test_another_providers_thinking_does_not_go_to_claude(asked: dict[str, Any])
 
 def test_hosts_that_sign_nothing_get_their_thinking_back() -> None:
     body = conversation(2).replace(b'"signature":"c2ln"', b'"signature":""')
-    assert sent(parsed(body), "kimi-k3")[0].body == with_model(body, "kimi-k3")
+    upstream, warnings = sent(parsed(body), "kimi-k3")
+    who_pays = b'{"type":"text","text":"x-anthropic-billing-header: cc_version=2;"},'
+    assert who_pays in body
+    assert upstream.body == with_model(body.replace(who_pays, b""), "kimi-k3")
+    assert warnings == ["ignored:x-anthropic-billing-header"]
 
 
 #: Histories that the API itself may refuse, in words that Claude Code knows how to mend.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolwire.model.http import Headers
-from toolwire.model.request import ChatRequest, OpaquePart, ReasoningPart, RequestFields, Tool
+from toolwire.model.request import ChatRequest, OpaquePart, Part, ReasoningPart, RequestFields, TextPart, Tool
 from toolwire.model.settings import Target
 from toolwire.model.source import raw_in
 from toolwire.model.warnings import Warnings
@@ -19,7 +19,7 @@ from toolwire.providers.anthropic_messages.models import Family, is_platform
 from toolwire.providers.anthropic_messages.settings import SAMPLING_VERSION, VERSION, lacks_thinking
 from toolwire.providers.anthropic_messages.tools import write_tool_choice
 from toolwire.rewrite.foreign_parts import no_threads, without_unsigned_reasoning
-from toolwire.wire.anthropic_messages import DIALECT
+from toolwire.wire.anthropic_messages import BILLING, DIALECT
 from toolwire.wire.json import dump, members, write_array, write_object
 
 _SAMPLING = ("temperature", "top_p", "top_k")
@@ -73,6 +73,8 @@ def own_members(
                 value = dump(model)
             case "messages":
                 value = history.messages
+            case "system" if not family.signs_thinking:
+                value = _without_billing(request, raw, warnings)
             case "tools":
                 value = _tools(request, raw) if request.tools else None
             case "tool_choice":
@@ -84,6 +86,25 @@ def own_members(
                 pass
         if value is not None:
             yield name, value
+
+
+def _without_billing(request: ChatRequest, raw: bytes, warnings: Warnings) -> bytes | None:
+    """The system text for a host that is not Anthropic's: without Claude Code's line about who pays, which is another
+    one in every request, so that nothing behind it would be found in a prompt cache."""
+    parts = request.messages[0].parts if request.messages and request.messages[0].role == "system" else ()
+    kept = [part for part in parts if not (type(part) is OpaquePart and part.kind == BILLING)]
+    if len(kept) == len(parts):
+        return raw
+    warnings.add(f"ignored:{BILLING}")
+    if raw[:1] == b'"' or not kept:
+        return dump(kept[0].text) if kept and type(kept[0]) is TextPart else None
+    return write_array(raw_in(part, DIALECT) or _text(part) for part in kept)
+
+
+def _text(part: Part) -> bytes:
+    """The rest of a text that began with the line."""
+    text = part.text if type(part) is TextPart else ""
+    return write_object([("type", b'"text"'), ("text", dump(text)), *part.extra])
 
 
 def _tools(request: ChatRequest, raw: bytes) -> bytes:
