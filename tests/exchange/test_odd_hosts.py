@@ -226,6 +226,22 @@ def test_a_host_that_refuses_a_setting_is_sent_none(status: int, error: dict[str
     assert refused(exchange, status, **error)
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Invalid 'stop': array too long. Expected an array with maximum length 2, but got an array with length 3.",
+        "stop accepts up to 2 sequences; more are not supported",
+    ],
+)
+def test_a_host_that_takes_fewer_stop_sequences_is_sent_as_many(message: str) -> None:
+    body = json.dumps({"model": "m", "messages": [ASKED], **SET, "stop_sequences": ["a", "b", "c"]}).encode()
+    exchange = open_exchange(body, door="messages")
+    assert not refused(exchange, 400, message, param="stop")
+    assert json.loads(exchange.upstream_request.body)["stop"] == ["a", "b"]
+    assert "stop_cut:stop_sequences" in exchange.figures.warnings
+    assert refused(exchange, 400, message)
+
+
 def test_several_refusals_are_learned_from_one_after_the_other() -> None:
     body = json.dumps({"model": "m", "messages": [ASKED, ASKED], **SET}).encode()
     exchange = open_exchange(body, door="messages")

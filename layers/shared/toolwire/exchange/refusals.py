@@ -35,6 +35,9 @@ _SETTINGS = (
     "parallel_tool_calls", "stream_options",
 )  # fmt: skip
 
+#: How many stop sequences a host takes, as it says of too many.
+_MOST = re.compile(r"\b(?:max\w*|at most|up to|exceeds?|limit\w*)\D{0,40}(\d{1,3})\b", re.IGNORECASE)
+
 _NEWER_LIMIT = "max_completion_tokens"
 
 
@@ -57,8 +60,11 @@ def lessons(refusal: GatewayError, profile: Profile, *, same_dialect: bool) -> I
     if is_about_order(refusal.message):
         yield Lesson("turns_rearranged", {"alternates": True})
     if setting := _setting_in(refusal):
+        most = _MOST.search(refusal.message) if setting == "stop" else None
         if setting == "stream_options":
             yield Lesson("", {"stream_usage": False})
+        elif most is not None and not same_dialect:
+            yield Lesson("", {"stops": int(most[1])})
         elif not same_dialect:
             yield Lesson("", {"refuses": profile.refuses | {setting}})
     if _NEWER_LIMIT in refusal.message and "max_tokens" in refusal.message and not same_dialect:
