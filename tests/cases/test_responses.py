@@ -99,8 +99,9 @@ def test_instructions_and_developer_messages_keep_their_order() -> None:
     roles = ("developer", "user", "assistant", "developer", "user")
     items = [{"role": role, "content": f"{role} {number}"} for number, role in enumerate(roles)]
     messages = json.loads(exchange(input=items, instructions="first").upstream_request.body)["messages"]
-    assert [message["content"] for message in messages] == ["first", *(item["content"] for item in items)]
-    assert [message["role"] for message in messages] == ["system", "system", "user", "assistant", "system", "user"]
+    # The host may take one system text at the front alone: those that stand there are one.
+    assert [message["content"] for message in messages] == ["first\ndeveloper 0", *(it["content"] for it in items[1:])]
+    assert [message["role"] for message in messages] == ["system", "user", "assistant", "system", "user"]
 
 
 def test_line_separators_within_json_pass() -> None:
