@@ -110,7 +110,7 @@ SUITE = [
 #: The wires, by the model of the demo that speaks it.
 WIRES = tuple(DEMO_MODELS)
 #: Those whose demo shows reasoning where it is asked for.
-REASONING_WIRES = ("responses", "compatible", "anthropic", "gemini")
+REASONING_WIRES = ("responses", "compatible", "anthropic", "gemini", "bedrock", "bedrock-claude")
 
 
 def play(wire: str, asked: Asked) -> Answer:

@@ -161,6 +161,7 @@ def test_types_of_a_vendors_own_pass_to_a_host_of_this_api(fields: dict[str, Any
     ("fields", "param"),
     [
         ({"input": []}, "input"),
+        ({"input": [{"type": "item_reference", "id": f"msg_{24 * 'x'}_0"}]}, "input"),
         ({"input": [user("hi"), {"type": "function_call", "call_id": "c", "arguments": "{}"}]}, "input[1].name"),
         ({"temperature": "hot"}, "temperature"),
         ({"presence_penalty": 3}, "presence_penalty"),

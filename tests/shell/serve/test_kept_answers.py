@@ -75,6 +75,26 @@ def test_an_item_that_is_only_named_is_sent(keeping: str) -> None:
     assert "item_reference" not in said.headers.get("x-toolwire-warnings", "")
 
 
+@pytest.mark.parametrize("removed", [True, False], ids=["removed", "another's"])
+def test_an_item_that_is_not_there_is_not_left_out(keeping: str, removed: bool) -> None:
+    """The model would answer another conversation."""
+    kept = ask(keeping).json()
+    item = kept["output"][-1]["id"] if removed else f"msg_{24 * 'x'}_0"
+    httpx.delete(f"{keeping}/responses/{kept['id']}")
+    named = {"type": "item_reference", "id": item}
+    got = ask(keeping, input=[user("hi"), named, user("And?")])
+    assert (got.status_code, got.json()["error"]["code"]) == (400, "item_not_found")
+    assert got.json()["error"]["param"] == "input[1]"
+    assert error_faults(got.content) == []
+
+
+def test_an_answer_that_failed_does_not_say_that_it_is_kept(keeping: str) -> None:
+    said = ask(keeping, input="[demo cut] Name a river.", stream=True)
+    final = list(events(said.content))[-1]["response"]
+    assert (final["status"], final["store"]) == ("failed", False)
+    assert httpx.get(f"{keeping}/responses/{final['id']}").status_code == 404
+
+
 def test_an_answer_is_fetched_and_removed(keeping: str) -> None:
     said = ask(keeping).json()
     place = f"{keeping}/responses/{said['id']}"

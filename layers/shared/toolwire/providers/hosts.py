@@ -163,15 +163,24 @@ def aws_scope(provider: ProviderConfig) -> AwsScope | None:
 #: The name that no configuration can take: the demo provider.
 DEMO = "demo"
 
+#: The model that the demo plays at Bedrock.
+_DEMO_CLAUDE = "anthropic.claude-sonnet-4-5-20250929-v1:0"
+
 #: The demo's models, each in the true format of one wire. The base URL is relative to wherever the demo server listens.
 DEMO_MODELS: dict[str, ProviderConfig] = {
     "openai": ProviderConfig(name=DEMO, wire="openai_chat", base_url="/openai/v1", profile="openai"),
     "responses": ProviderConfig(name=DEMO, wire="openai_responses", base_url="/openai/v1", profile="openai"),
     "compatible": ProviderConfig(name=DEMO, wire="openai_chat", base_url="/compatible/v1", profile="compatible"),
     "anthropic": ProviderConfig(name=DEMO, wire="anthropic_messages", base_url="/anthropic"),
-    "bedrock": ProviderConfig(name=DEMO, wire="bedrock_converse", base_url="/bedrock"),
+    "bedrock": ProviderConfig(
+        name=DEMO,
+        wire="bedrock_converse",
+        base_url="/bedrock",
+        models=(("bedrock", _DEMO_CLAUDE),),
+        wire_is_chosen=True,
+    ),
     "bedrock-claude": ProviderConfig(
-        name=DEMO, wire="bedrock_messages", base_url="/bedrock", models=(("bedrock-claude", "claude-sonnet-4-5"),)
+        name=DEMO, wire="bedrock_messages", base_url="/bedrock", models=(("bedrock-claude", _DEMO_CLAUDE),)
     ),
     "gemini": ProviderConfig(name=DEMO, wire="gemini", base_url="/gemini/v1beta"),
 }

@@ -37,12 +37,12 @@ def continued(
 ) -> ChatRequest:
     """The request with the history that it continues from, and what is to be kept of its answer. `answers`: what was
     found of those it names, and of those before them; `parse` reads a request's members. Raises RequestError
-    (`previous_response_not_found`)."""
+    (`previous_response_not_found`, `item_not_found`)."""
     assert request.fields is not None
     top, previous = dict(request.fields.members), _previous(request)
     before = _before(previous, answers) if previous else ()
     given = _own_input(request)
-    own = [_resolved(item, answers) for item in given]
+    own = [_resolved(item, f"input[{place}]", answers) for place, item in enumerate(given)]
     wanted = top.get("store") != b"false"
     keeping = Keeping(wanted, previous, answers[previous].earlier if previous else (), before, tuple(own))
     if previous or own != given:
@@ -85,9 +85,16 @@ def _reference(item: bytes) -> tuple[str, int] | None:
     return answer_of(shape.id) if is_reference and isinstance(shape.id, str) else None
 
 
-def _resolved(item: bytes, answers: Mapping[str, KeptAnswer]) -> bytes:
+def _resolved(item: bytes, path: str, answers: Mapping[str, KeptAnswer]) -> bytes:
+    """The item, or the one that it names. Raises RequestError where that is not there."""
     place = _reference(item)
-    if place is None or place[0] not in answers:
+    if place is None:
         return item
-    output = answers[place[0]].output
-    return output[place[1]] if place[1] < len(output) else item
+    output = answers[place[0]].output if place[0] in answers else []
+    if place[1] >= len(output):
+        raise RequestError(
+            f"`{path}`: there is no such item: its answer was not kept, or has expired.",
+            param=path,
+            code="item_not_found",
+        )
+    return output[place[1]]

@@ -127,8 +127,9 @@ def _request(top: dict[str, bytes]) -> ChatRequest:
     model = required_model(top)
     history = read_input(top)
     if not history.messages and not any(top.get(name, b"null") != b"null" for name in _STORED_HISTORY):
+        least = "an item that is no reference to another" if history.left_out else "one item"
         raise RequestError(
-            "`input` is required: a string, or a list of at least one item",
+            f"`input` is required: a string, or a list of at least {least}",
             param="input",
             code="missing_required_parameter",
         )

@@ -64,7 +64,7 @@ class ResponseShape:
             "incomplete_details": dump({"reason": reason}) if reason else _NULL,
             "model": dump(start.model),
             "output": write_array(output),
-            "store": dump(self._request is not None and self._request.kept is not None and self._request.kept.wanted),
+            "store": dump(status != "failed" and self._is_kept()),
             "usage": write_usage(usage) if usage is not None else _NULL,
             **self._repeated(),
         }
@@ -76,6 +76,10 @@ class ResponseShape:
             if value != _NULL or (name in NULLABLE and name != "completed_at")
         }
         return write_object((written | said).items())
+
+    def _is_kept(self) -> bool:
+        """Whether the answer is kept, if it does not fail."""
+        return self._request is not None and self._request.kept is not None and self._request.kept.wanted
 
     def whole(self, raw: bytes, start: ResponseStart, status: str) -> bytes:
         """An upstream's own object with what the standard requires and it does not say; itself where it says all."""
