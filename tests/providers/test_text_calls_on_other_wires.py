@@ -46,7 +46,20 @@ TEXTS: dict[str, tuple[list[str], str, int]] = {
     "two": ([HERMES, "\n", KIMI], "", 2),
     "quoted": (["`" + HERMES + "`"], "`" + HERMES + "`", 0),
     "no call": (["Hi"], "Hi", 0),
+    "an empty piece first": (["", HERMES], "", 1),
+    "an empty piece first, and no call": (["", "Hi"], "Hi", 0),
 }
+
+
+def _texts(door: str, body: bytes) -> int:
+    """How many texts have begun in a door's stream, where texts begin: of nothing but markup there is none, as in a
+    document."""
+    begins = {
+        "messages": b'"content_block":{"type":"text"',
+        "responses": b'"type":"response.content_part.added"',
+        "native": b'"type":"text.start"',
+    }
+    return body.replace(b" ", b"").count(begins[door]) if door in begins else int(bool(every_door.text_in(door, body)))
 
 
 @pytest.mark.parametrize("door", every_door.REQUESTS)
@@ -60,6 +73,8 @@ def test_they_become_calls(name: str, wire: str, door: str) -> None:
         calls = every_door.calls_in(door, said.body, streamed=True)
         assert [(tool, json.loads(arguments)) for tool, arguments in calls] == [("weather", json.loads(PARIS))] * count
         assert every_door.text_in(door, said.body) == left
+        assert _texts(door, said.body) == bool(left)
+        assert (b"tool_call>" in said.body) == ("tool_call>" in left), "nothing that was left out is told again"
     said = every_door.asked(door, document, streamed=False, wire=wire)
     calls = every_door.calls_in(door, said.body, streamed=False)
     assert [(tool, json.loads(arguments)) for tool, arguments in calls] == [("weather", json.loads(PARIS))] * count

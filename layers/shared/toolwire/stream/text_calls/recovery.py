@@ -48,6 +48,7 @@ from toolwire.model.source import Members
 from toolwire.model.stage import Stage
 from toolwire.model.warnings import Warnings
 from toolwire.stream.text_calls.arguments import TextTool
+from toolwire.stream.text_calls.held_start import HeldStart
 from toolwire.stream.text_calls.scanner import TextCall, TextCallScanner
 from toolwire.wire.plain import plain
 
@@ -78,6 +79,8 @@ class TextCallRecovery(Stage):
         self._warnings = Warnings() if warnings is None else warnings
         self._scanners: dict[int, TextCallScanner] = {}  # part index -> scanner of an open text
         self._waiting: dict[int, TextStart] = {}  # texts whose start is held, since nothing of them was shown
+        self._held: HeldStart | None = None
+        self._left_out = False  # whether something was left out of the text that ended last, with no part behind it
         self._calls: list[TextCall] = []  # calls in the texts that have ended
         self._kept = 0  # characters of these calls
         self._structured: dict[int, tuple[str, list[str]]] = {}  # name and arguments of the provider's own calls
@@ -95,6 +98,42 @@ class TextCallRecovery(Stage):
         """The batch to pass on. Raises UpstreamProtocolError if the held text is longer than an answer may be."""
         if len(batch.events) == 1 and self._passes(batch.events[0]):
             return [batch]
+        if batch.source is not None and self._is_untrue(batch):
+            batch = plain(batch)
+        held, self._held = self._held, None
+        if held is not None:
+            return self._behind_start(held, batch)
+        self._held = HeldStart.of(batch)
+        if self._held is None:
+            return self._taken(batch)
+        self._scanners[self._held.index] = TextCallScanner(self._tools)
+        self._waiting[self._held.index] = self._held.start
+        return []
+
+    def _is_untrue(self, batch: Batch) -> bool:
+        """Whether a frame without content may tell again a text of which something was left out."""
+        if batch.events and not (len(batch.events) == 1 and type(batch.events[0]) is TextEnd):
+            return False
+        return self._left_out or not all(scanner.is_plain for scanner in self._scanners.values())
+
+    def _behind_start(self, held: HeldStart, batch: Batch) -> list[Batch]:
+        """What may be shown now that a batch has come behind a lone start of a text."""
+        index, event = held.index, batch.events[0] if len(batch.events) == 1 else None
+        scanner, is_in_place = self._scanners[index], self._parts == index
+        if not batch.events or (type(event) is TextDelta and event.index == index):
+            if type(event) is TextDelta and is_in_place and scanner.passes(event.text):
+                self._begin(index, [])
+                return [*held.batches, batch]
+            held.batches += [] if batch.events else [batch]
+            taken = self._taken(batch) if batch.events else []
+            self._held = held if index in self._waiting else None
+            return taken
+        if not is_in_place or (type(event) is TextEnd and event.index == index and not scanner.is_plain):
+            return self._taken(batch)
+        self._begin(index, [])
+        return [*held.batches, *self._taken(batch)]
+
+    def _taken(self, batch: Batch) -> list[Batch]:
         events: list[StreamEvent] = []
         for number, event in enumerate(batch.events):
             after = batch.events[number + 1] if number + 1 < len(batch.events) else None
@@ -107,7 +146,7 @@ class TextCallRecovery(Stage):
             self._held_extra, extra = _split(extra)
         elif self._held_extra and any(type(event) is Finish for event in events):
             extra, self._held_extra = _joined(extra, self._held_extra), ()
-        return [Batch(tuple(self._with_extras(events, bare)), extra)]
+        return [Batch(tuple(_with_extras(events, bare, self._places)), extra)]
 
     def broken(self) -> list[Batch]:
         """The text that was held, for an answer that broke off. Its calls are not shown, since no client may run
@@ -163,6 +202,7 @@ class TextCallRecovery(Stage):
             self._show(event.index, shown, events)
 
     def _part(self, event: _PartEvent, after: StreamEvent | None, events: list[StreamEvent]) -> None:
+        self._left_out = self._left_out and isinstance(event, TextEnd | ReasoningEnd | ToolCallEnd)
         match event:
             case TextStart(index, False):
                 self._scanners[index] = TextCallScanner(self._tools)
@@ -173,6 +213,7 @@ class TextCallRecovery(Stage):
                 scanner = self._scanners.pop(index)
                 structured = bool(self._structured) or type(after) is ToolCallStart
                 self._show(index, scanner.end(has_structure=structured), events)
+                self._left_out = bool(scanner.calls)
                 self._calls += scanner.calls
                 self._kept += scanner.held
                 if self._waiting.pop(index, None) is not None:  # the text was nothing but markup
@@ -219,7 +260,8 @@ class TextCallRecovery(Stage):
                 self.duplicates += 1
             else:
                 self.recovered[call.format.name] += 1
-                events += self._events(call)
+                events += _events(call, self._parts)
+                self._parts += 1
         if self.recovered and "text_calls_recovered" not in self._warnings:
             self._warnings.add("text_calls_recovered")
         finish, self._held_finish = self._held_finish, None
@@ -228,22 +270,22 @@ class TextCallRecovery(Stage):
         if finish is not None:
             events.append(finish)
 
-    def _events(self, call: TextCall) -> list[StreamEvent]:
-        index = self._parts  # an index that the decoder does not have
-        self._parts += 1
-        kind: Literal["function", "custom"] = "custom" if call.tool.kind == "custom" else "function"
-        arguments = [ToolCallDelta(index, call.arguments)] if call.arguments else []
-        return [ToolCallStart(index, None, call.tool.name, kind, recovered=True), *arguments, ToolCallEnd(index)]
 
-    def _with_extras(self, events: list[StreamEvent], bare: Batch) -> list[StreamEvent]:
-        """The events, each start of a provider's call with its unnamed members from `bare`."""
-        extras = {self._places[event.index]: event.extra for event in bare.events if type(event) is ToolCallStart}
-        return [
-            replace(event, extra=extras[event.index])
-            if type(event) is ToolCallStart and event.index in extras
-            else event
-            for event in events
-        ]
+def _events(call: TextCall, index: int) -> list[StreamEvent]:
+    """A recovered call as the part with this index, which the decoder does not have."""
+    kind: Literal["function", "custom"] = "custom" if call.tool.kind == "custom" else "function"
+    arguments = [ToolCallDelta(index, call.arguments)] if call.arguments else []
+    return [ToolCallStart(index, None, call.tool.name, kind, recovered=True), *arguments, ToolCallEnd(index)]
+
+
+def _with_extras(events: list[StreamEvent], bare: Batch, places: dict[int, int]) -> list[StreamEvent]:
+    """The events, each start of a provider's call with its unnamed members from `bare`. `places`: the decoder's part
+    index -> the index that is shown."""
+    extras = {places[event.index]: event.extra for event in bare.events if type(event) is ToolCallStart}
+    return [
+        replace(event, extra=extras[event.index]) if type(event) is ToolCallStart and event.index in extras else event
+        for event in events
+    ]
 
 
 def _split(extra: tuple[tuple[str, Members], ...]) -> tuple[tuple[tuple[str, Members], ...], ...]:

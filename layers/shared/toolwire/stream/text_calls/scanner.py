@@ -47,6 +47,11 @@ class TextCallScanner:
         self._is_text = False  # in a malformed block without a closing mark: all the rest is text
 
     @property
+    def is_plain(self) -> bool:
+        """Whether nothing of the text was held or left out."""
+        return not self._busy and not self.calls
+
+    @property
     def inside(self) -> bool:
         """Whether a block has begun that may still become a call."""
         return self._block is not None and not self._block.quoted

@@ -1,0 +1,22 @@
+"""The start of a text that came alone, as on the Messages wire: it waits, with its bytes, until it is known whether
+there is any text. Of nothing but markup there is none.
+"""
+
+from __future__ import annotations
+
+from toolwire.model.events import Batch, TextStart
+
+
+class HeldStart:
+    """`batches`: its own, and those behind it that say nothing neutral: they go where it goes."""
+
+    __slots__ = ("batches", "index", "start")
+
+    def __init__(self, start: TextStart, batch: Batch) -> None:
+        self.start, self.index, self.batches = start, start.index, [batch]
+
+    @classmethod
+    def of(cls, batch: Batch) -> HeldStart | None:
+        """The start in a batch that is nothing else; None for any other batch."""
+        start = batch.events[0] if len(batch.events) == 1 else None
+        return cls(start, batch) if type(start) is TextStart and not start.refusal else None
