@@ -30,7 +30,7 @@ PACKED  := $(abspath $(wildcard toolwire.toml))
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help run providers doctor test integration agents check format build deploy key secret destroy verify replay \
-	conversation minimize scorecard conformance openapi mcp-schemas scorecards bench profile lock clean python3 \
+	conversation minimize scorecard conformance openapi mcp-schemas suites bench profile lock clean python3 \
 	deployable config
 
 help:  ## list the targets
@@ -129,7 +129,7 @@ minimize: .venv/run.stamp  ## make a failing event folder small (EVENT=recording
 conformance: .venv/dev.stamp  ## write docs/conformance.md and the README's table from the test matrix
 	$(RUN) -m tests.matrix.page
 
-scorecards: .venv/dev.stamp  ## what suites of others say of the gateway: docs/scorecards.md; needs npm and pip (SCHEMAS=folder)
+suites: .venv/dev.stamp  ## what suites of others say of the gateway: docs/scorecards.md; needs npm and pip (SCHEMAS=folder)
 	$(RUN) -m tests.scorecards $(if $(SCHEMAS),--schemas '$(SCHEMAS)')
 
 mcp-schemas: .venv/dev.stamp  ## hold the tools of public MCP servers against every provider: docs/mcp-schemas.md (CAPTURES=folder)

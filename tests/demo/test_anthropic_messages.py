@@ -97,6 +97,13 @@ def test_tool_choice(client: anthropic.Anthropic, stream: bool, choice: Any, cal
 
 
 @EITHER
+def test_a_stop_sequence_ends_the_text_and_is_named(client: anthropic.Anthropic, stream: bool) -> None:
+    message = ask(client, "hello", stream, stop_sequences=["nowhere", " model"])
+    assert message.content[0].text == "This is the demo"
+    assert (message.stop_reason, message.stop_sequence) == ("stop_sequence", " model")
+
+
+@EITHER
 def test_limit_and_schema(client: anthropic.Anthropic, stream: bool) -> None:
     assert ask(client, "hello", stream, max_tokens=3).stop_reason == "max_tokens"
     schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}

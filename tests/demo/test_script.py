@@ -131,6 +131,24 @@ def test_the_output_limit_cuts_and_never_completes(limit: int) -> None:
         assert turn == whole
 
 
+@pytest.mark.parametrize(
+    ("stop", "text", "stopped"),
+    [
+        ((), None, None),
+        (("nowhere",), None, None),
+        ((" model", " demo"), "This is the", " demo"),  # the first one in the text
+        (("",), None, None),
+        (("This",), "", "This"),
+    ],
+)
+def test_a_stop_sequence_ends_a_text(stop: tuple[str, ...], text: str | None, stopped: str | None) -> None:
+    whole = play(asked("hello"))
+    turn = play(replace(asked("hello"), stop=stop))
+    assert "".join(turn.text) == ("".join(whole.text) if text is None else text)
+    assert (turn.stopped, turn.finish) == (stopped, "stop")
+    assert play(replace(asked("Weather in Oslo", WEATHER), stop=("Oslo",))).finish == "tool_calls"
+
+
 def test_length_on_demand_cuts_inside_the_first_call() -> None:
     turn = play(asked("Weather in Oslo [demo length]", WEATHER))
 

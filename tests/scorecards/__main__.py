@@ -19,7 +19,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "scorecards.md"
 
 _HEAD = """# What other people's suites say
 
-Written by `make scorecards`, which fetches suites and data sets that others wrote and holds the gateway against them.
+Written by `make suites`, which fetches suites and data sets that others wrote and holds the gateway against them.
 It needs node, npm and pip, and takes some minutes; `make test` runs none of it. What this project's own tests say is in
 [conformance.md](conformance.md), with the standard of the Responses API.
 

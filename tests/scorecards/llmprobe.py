@@ -21,9 +21,8 @@ _SECONDS = 600
 
 #: What a row's text holds -> why it fails.
 WHY = {
-    "stop seq": "the demo's: it writes on behind a stop sequence",
-    "stop_sequence": "the demo's: it writes on behind a stop sequence",
-    "stop as a bare string": "the demo's: it writes on behind a stop sequence",
+    "stop": "by design: OpenAI's Responses API has no stop sequences; they are left out with a warning, "
+    "`not_supported:stop`",
     "logprobs": "by design: a setting that the provider lacks is left out with a warning, `not_supported:logprobs`",
     "streaming + SSE framing": "by design: OpenAI's Responses API ends with `response.completed` and has no `[DONE]`",
     "max_tokens is honored": "the demo's: its limit leaves out the reasoning that it tells; and OpenAI's Responses API "

@@ -1,4 +1,4 @@
-"""What `make scorecards` makes of the suites' reports and data, without any of them."""
+"""What `make suites` makes of the suites' reports and data, without any of them."""
 
 from __future__ import annotations
 

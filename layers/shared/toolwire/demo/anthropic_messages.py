@@ -98,7 +98,7 @@ class _Writer:
             for delta in self._deltas(block["type"], fragments):
                 yield {"type": "content_block_delta", "index": index, "delta": delta}
             yield {"type": "content_block_stop", "index": index}
-        end = {"stop_reason": self._stop_reason(), "stop_sequence": None}
+        end = {"stop_reason": self._stop_reason(), "stop_sequence": self.turn.stopped}
         yield {"type": "message_delta", "delta": end, "usage": self._usage(self.turn.tokens + self._thought())}
         yield {"type": "message_stop"}
 
@@ -147,12 +147,12 @@ class _Writer:
             "model": MODEL,
             "content": content,
             "stop_reason": stop_reason,
-            "stop_sequence": None,
+            "stop_sequence": self.turn.stopped if stop_reason is not None else None,
             "usage": usage,
         }
 
     def _stop_reason(self) -> str:
-        return _STOP_REASONS[self.turn.finish]
+        return "stop_sequence" if self.turn.stopped is not None else _STOP_REASONS[self.turn.finish]
 
     def _thought(self) -> int:
         return len(self.turn.reasoning) if shows_thinking(self.request) else 0

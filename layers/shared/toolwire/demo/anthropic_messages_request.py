@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from toolwire.demo.answer import RefusedError
 from toolwire.demo.last_words import Spoken, last_words
-from toolwire.demo.script import Asked, DemoTool
+from toolwire.demo.script import Asked, DemoTool, stop_sequences
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
@@ -66,6 +66,7 @@ def read_request(body: Any, headers: Mapping[str, str], *, model: str) -> Asked:
         allowed=allowed,
         parallel=parallel,
         max_tokens=limit,
+        stop=stop_sequences(body.get("stop_sequences")),
         answer_schema=_answer_schema(body.get("output_config")),
     )
 

@@ -109,7 +109,7 @@ class _Writer:
         return {
             "metrics": {"latencyMs": 1},
             "output": {"message": {"content": content, "role": "assistant"}},
-            "stopReason": _STOP_REASONS[self.turn.finish],
+            "stopReason": self._stop_reason(),
             "usage": self._usage(),
         }
 
@@ -129,8 +129,11 @@ class _Writer:
             fragments = () if call.arguments == ("{}",) else call.arguments
             yield from self._block(index, [{"toolUse": {"input": text}} for text in fragments])
             index += 1
-        yield "messageStop", {"stopReason": _STOP_REASONS[self.turn.finish]}
+        yield "messageStop", {"stopReason": self._stop_reason()}
         yield "metadata", {"metrics": {"latencyMs": 1}, "usage": self._usage()}
+
+    def _stop_reason(self) -> str:
+        return "stop_sequence" if self.turn.stopped is not None else _STOP_REASONS[self.turn.finish]
 
     def _block(self, index: int, deltas: list[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
         yield from (("contentBlockDelta", {"contentBlockIndex": index, "delta": delta}) for delta in deltas)

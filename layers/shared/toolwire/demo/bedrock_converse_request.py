@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from toolwire.demo.answer import RefusedError
 from toolwire.demo.last_words import Spoken, last_words
-from toolwire.demo.script import Asked, DemoTool
+from toolwire.demo.script import Asked, DemoTool, stop_sequences
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
@@ -48,6 +48,7 @@ def read_request(body: Any) -> Asked:
         allowed=allowed,
         parallel=_parallel(body.get("additionalModelRequestFields")),
         max_tokens=limit,
+        stop=stop_sequences((body.get("inferenceConfig") or {}).get("stopSequences")),
         answer_schema=_answer_schema(body.get("outputConfig")),
     )
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from toolwire.demo.answer import RefusedError
 from toolwire.demo.last_words import Spoken, last_words
-from toolwire.demo.script import Asked, DemoTool
+from toolwire.demo.script import Asked, DemoTool, stop_sequences
 
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 _MOST_STOPS = 5
@@ -90,6 +90,7 @@ def read_request(body: Any) -> Asked:
         choice=choice,
         allowed=allowed,
         max_tokens=generation.get("maxOutputTokens"),
+        stop=stop_sequences(generation.get("stopSequences")),
         answer_schema=_answer_schema(generation),
     )
 

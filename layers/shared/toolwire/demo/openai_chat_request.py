@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from toolwire.demo.answer import RefusedError
 from toolwire.demo.last_words import Spoken, last_words
-from toolwire.demo.script import Asked, DemoTool
+from toolwire.demo.script import Asked, DemoTool, stop_sequences
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ROLES = ("developer", "system", "user", "assistant", "tool", "function")
@@ -52,6 +52,7 @@ def read_request(body: Any, *, model: str, strict: bool) -> Asked:
         allowed=allowed,
         parallel=body.get("parallel_tool_calls") is not False,
         max_tokens=_output_limit(body),
+        stop=stop_sequences(body.get("stop")),
         answer_schema=_answer_schema(body),
     )
 

@@ -59,6 +59,8 @@ class Asked:
     parallel: bool = True
     #: Output limit in tokens.
     max_tokens: int | None = None
+    #: What ends a text, and is no part of it.
+    stop: tuple[str, ...] = ()
     #: Schema that a JSON answer has to follow, or None for prose.
     answer_schema: Any = None
 
@@ -80,6 +82,8 @@ class Turn:
     text: tuple[str, ...]
     calls: tuple[Call, ...]
     finish: Literal["stop", "tool_calls", "length"]
+    #: The stop sequence that ended the text.
+    stopped: str | None = None
 
     @property
     def tokens(self) -> int:
@@ -102,7 +106,8 @@ def play(asked: Asked) -> Turn:
         names = ", ".join(dict.fromkeys(call.name for call in calls))
         turn = Turn(fragments(f"The user needs {names}."), (), calls, "tool_calls")
     else:
-        turn = Turn(fragments("No tool is needed here."), fragments(_text(asked, wanted, said)), (), "stop")
+        text, stopped = _until_stop(_text(asked, wanted, said), asked.stop)
+        turn = Turn(fragments("No tool is needed here."), fragments(text), (), "stop", stopped)
     limit = asked.max_tokens
     if wanted.length:
         inside = 4 + len(calls[0].arguments) // 2 if calls else len(turn.text) // 2
@@ -183,6 +188,19 @@ def _text(asked: Asked, wanted: Directives, said: Subjects) -> str:
     if not asked.tools:
         return f"{greeting} Declare tools to have one called."
     return f"{greeting} Write [demo call NAME {{}}] to have a tool called."
+
+
+def _until_stop(text: str, stop: tuple[str, ...]) -> tuple[str, str | None]:
+    """The text in front of the first stop sequence in it, and that sequence; the whole text where there is none."""
+    places = [(text.index(sequence), sequence) for sequence in stop if sequence and sequence in text]
+    at, found = min(places, default=(len(text), None))
+    return text[:at], found
+
+
+def stop_sequences(given: object) -> tuple[str, ...]:
+    """The stop sequences of a request: one, several, or none."""
+    listed = given if isinstance(given, list) else [given]
+    return tuple(sequence for sequence in listed if isinstance(sequence, str))
 
 
 def _cut_by_limit(turn: Turn, limit: int) -> Turn:
