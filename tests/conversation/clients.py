@@ -13,6 +13,8 @@ from typing import Any, ClassVar
 
 from anthropic import Anthropic
 from anthropic import DefaultHttpxClient as AnthropicHttp
+from google import genai
+from google.genai import types
 from openai import DefaultHttpxClient, OpenAI
 
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -228,6 +230,59 @@ class NativeClient(DoorClient):
         return [message]
 
 
+class GeminiClient(DoorClient):
+    """google-genai, which keeps a content for each chunk of a stream and brings them back as they came."""
+
+    door = "gemini"
+
+    def _ask(self, model: str) -> Step:
+        root = self.base.removesuffix("/v1")
+        sdk = genai.Client(api_key=self.key, vertexai=False, http_options=types.HttpOptions(base_url=root))
+        function = {"name": "get_weather", "description": "The weather.", "parameters_json_schema": PARAMETERS}
+        config: Any = {
+            "tools": [{"function_declarations": [function]}],
+            "thinking_config": {"include_thoughts": True, "thinking_budget": 8192},
+        }
+        options: Any = {"model": model, "contents": self._joined(), "config": config}
+        if self.stream:
+            answers = list(sdk.models.generate_content_stream(**options))
+        else:
+            answers = [sdk.models.generate_content(**options)]
+            self._warned(answers[0].sdk_http_response.headers)  # type: ignore[union-attr]
+        contents: list[Any] = [answer.candidates[0].content for answer in answers]  # type: ignore[index]
+        self.history += contents
+        parts = [part for content in contents for part in content.parts or ()]
+        calls = [part.function_call for part in parts if part.function_call]
+        text = "".join(part.text for part in parts if part.text and not part.thought)
+        return Step(text, tuple((call.id, json.dumps(call.args)) for call in calls))
+
+    def _joined(self) -> list[Any]:
+        """Results of one turn in one content and in the order of the calls, as the API wants them."""
+        joined: list[Any] = []
+        order = [id for step in self.steps for id, _ in step.calls]
+        for content in self.history:
+            results = isinstance(content, dict) and "function_response" in content["parts"][0]
+            if results and isinstance(joined[-1], dict) and "function_response" in joined[-1]["parts"][0]:
+                parts = [*joined[-1]["parts"], *content["parts"]]
+                parts.sort(key=lambda part: order.index(part["function_response"]["id"]))
+                joined[-1] = {"role": "user", "parts": parts}
+            else:
+                joined.append(content)
+        return joined
+
+    def _plain(self, step: Step) -> list[Any]:
+        if step.result is not None:
+            id, output = step.result
+            answered = {"id": id, "name": "get_weather", "response": {"output": output}}
+            return [{"role": "user", "parts": [{"function_response": answered}]}]
+        parts: list[Any] = [{"text": step.text}] if step.text else []
+        parts += [
+            {"function_call": {"id": id, "name": "get_weather", "args": json.loads(arguments)}}
+            for id, arguments in step.calls
+        ]
+        return [{"role": "user" if step.by_user else "model", "parts": parts}]
+
+
 CLIENTS: dict[str, type[DoorClient]] = {
-    kind.door: kind for kind in (ChatClient, MessagesClient, ResponsesClient, NativeClient)
+    kind.door: kind for kind in (ChatClient, GeminiClient, MessagesClient, ResponsesClient, NativeClient)
 }

@@ -32,7 +32,7 @@ HOSTS: dict[str, tuple[type[Host], str, str, str]] = {
     "openrouter": (OpenRouter, 'wire = "openai_chat"\nprofile = "openrouter"', "/v1", "some/model"),
 }
 #: Doors whose client shows the provider's own ids: nothing but the API's own dialect passes between them.
-LANES = {("messages", "claude"), ("responses", "openai")}
+LANES = {("gemini", "gemini"), ("messages", "claude"), ("responses", "openai")}
 
 
 @contextmanager
@@ -76,6 +76,8 @@ ROUTES = [
     ("messages", "native", "chat"),
     ("responses", "chat", "native"),
     ("native", "responses", "messages"),
+    ("gemini", "messages", "chat"),
+    ("responses", "gemini", "native"),
 ]
 
 
@@ -93,7 +95,10 @@ def test_another_door_in_the_middle(route: tuple[str, ...], tmp_path: Path) -> N
     assert {name: host.refused for name, host in running.items()} == {name: [] for name in HOSTS}
 
 
-@pytest.mark.parametrize(("first", "second"), [("chat", "messages"), ("messages", "responses"), ("native", "chat")])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("chat", "messages"), ("messages", "responses"), ("native", "chat"), ("gemini", "chat"), ("chat", "gemini")],
+)
 @pytest.mark.parametrize("name", HOSTS)
 def test_another_door_inside_a_tool_loop(first: str, second: str, name: str, tmp_path: Path) -> None:
     """The call was made on one door, its result comes by another: its state is what is stored, if its id is ours."""

@@ -153,6 +153,17 @@ def test_a_history_of_another_provider_is_written_anew(name: str, signature: str
     assert MINTED.encode() not in body
 
 
+def test_calls_of_this_api_keep_their_ids_in_a_history_that_is_written_anew() -> None:
+    own = [call(thoughtSignature="c2ln"), {"functionCall": {"id": "g-1", "name": "g", "args": {}}}]
+    answers = results("f", "g")
+    answers["parts"][1]["functionResponse"]["id"] = "g-1"
+    given = json.loads(other_providers())
+    given["contents"] += [USER, model(*own), answers]
+    *_, made, told = json.loads(sent(parsed(json.dumps(given).encode()))[0])["contents"]
+    assert made == model({"functionCall": {"name": "f", "args": {"n": 1}}, "thoughtSignature": "c2ln"}, own[1])
+    assert [part["functionResponse"].get("id") for part in told["parts"]] == [None, "g-1"]
+
+
 def test_tools_that_may_not_be_used_are_left_out() -> None:
     search: dict[str, Any] = {"googleSearch": {}}
     body = {"contents": [USER], "tools": [{"functionDeclarations": [TOOL, {"name": "g"}]}, search],

@@ -13,6 +13,9 @@ from toolwire.model.events import FinishReason
 
 DIALECT = "gemini"
 
+#: How the gateway's id of a call begins that came without one, and what the place of the call makes of it.
+PLACE_ID = "call_at_"
+
 _FILTERED = (
     "SAFETY", "3", "RECITATION", "4", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR",
     "ESCALATION", "PUP_LIMITED_DISABLED", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "IMAGE_OTHER",

@@ -30,14 +30,11 @@ from toolwire.model.request import (
     ToolResultPart,
 )
 from toolwire.model.source import Members, Source, with_source
-from toolwire.wire.gemini import DIALECT
+from toolwire.wire.gemini import DIALECT, PLACE_ID
 from toolwire.wire.json import is_object
 
 #: The role of a content -> the neutral one. The two last are how results were sent once.
 _ROLES: dict[str, Any] = {"user": "user", "model": "assistant", "function": "user", "tool": "user"}
-
-#: How an id begins that stands for none.
-_PLACE = "call_at_"
 
 
 def read_history(top: dict[str, bytes]) -> tuple[Message, ...]:
@@ -182,7 +179,7 @@ class _Reader:
             raise RequestError(f"`{at}.args` must be an object", param=f"{at}.args", code="invalid_type")
         self._calls += 1
         signature = read_signature(found, path)
-        id = id or f"{_PLACE}{self._calls}"
+        id = id or f"{PLACE_ID}{self._calls}"
         extra = (*rest(found), *_others(call, _CALL))
         part = ToolCallPart(id, name, arguments.decode(), extra=extra, signature=signature)
         self._open.append(part)

@@ -8,12 +8,14 @@ it: those have ids and lack signatures that this API wants.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from toolwire.conversation.tool_call_ids import token_of
-from toolwire.model.request import ChatRequest, RequestFields, Tool
+from toolwire.model.map_request import map_messages, map_parts
+from toolwire.model.request import ChatRequest, Part, RequestFields, Tool, ToolCallPart
 from toolwire.model.source import raw_in
 from toolwire.providers.gemini.tools import calling_config
-from toolwire.wire.gemini import DIALECT
+from toolwire.wire.gemini import DIALECT, PLACE_ID
 from toolwire.wire.json import dump, elements, members, write_array, write_object
 
 #: The members that hold the history.
@@ -59,6 +61,18 @@ def _one(contents: list[bytes]) -> bytes:
     parts = [part for raw in each for part in ([raw] if raw[:1] == b"{" else elements(raw))]
     own = {name: value for content in found for name, value in content.items()}
     return write_object((own | {"parts": write_array(parts)}).items())
+
+
+def with_own_ids(request: ChatRequest) -> ChatRequest:
+    """The request whose calls of this API's own keep their ids in a history that is written anew: those that neither
+    the gateway has made nor stand for none."""
+
+    def own(part: Part) -> Part:
+        if type(part) is not ToolCallPart or token_of(part.id) is not None or part.id.startswith(PLACE_ID):
+            return part
+        return replace(part, own_id=True)
+
+    return map_messages(request, lambda message: map_parts(message, own))
 
 
 def own_members(request: ChatRequest, fields: RequestFields, history: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:

@@ -20,7 +20,7 @@ from toolwire.providers.address import key_headers, url_of
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.gemini.answer import GeminiDecoder
 from toolwire.providers.gemini.errors import error_from_body
-from toolwire.providers.gemini.lane import has_own_history, joined, own_fields, own_members
+from toolwire.providers.gemini.lane import has_own_history, joined, own_fields, own_members, with_own_ids
 from toolwire.providers.gemini.messages import HistoryWriter, content_rules
 from toolwire.providers.gemini.models import Family, family_of, thinking
 from toolwire.providers.gemini.tools import SCHEMAS, calling_config, write_declarations
@@ -121,7 +121,7 @@ def _same_api(
     warnings = Warnings()
     if has_own_history(request, fields):
         return list(own_members(request, fields, joined(request, fields))), warnings
-    writer = HistoryWriter(_prepared(request, target, family, warnings), family)
+    writer = HistoryWriter(_prepared(with_own_ids(request), target, family, warnings), family)
     members = list(own_members(request, fields, dict(writer.members())))
     warnings.add(*writer.warnings)
     return members, warnings
