@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.clients.sending import LANES, MODELS, send
 from tests.corpus.driver import open_exchange, opened
+from toolwire.doors import DOORS
 from toolwire.doors.messages.request import DOOR
 from toolwire.model.errors import RequestError
 from toolwire.model.settings import ProviderConfig, Target, Tenant
@@ -39,6 +40,10 @@ names = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=20).filter(
 )
 values = st.one_of(st.booleans(), st.integers(), st.text(max_size=5), st.lists(st.integers(), max_size=2),
                    st.dictionaries(st.text(max_size=3), st.integers(), max_size=2))  # fmt: skip
+
+
+def test_every_door_of_a_vendor_is_covered() -> None:
+    assert {*LANES, "native"} == set(PLAIN) == set(DOORS)
 
 
 @pytest.mark.parametrize(("door", "wire"), OTHERS)

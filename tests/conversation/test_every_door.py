@@ -19,6 +19,7 @@ from tests.conversation.signing_hosts import Claude, DeepSeek, Gemini, Host, Ope
 from tests.conversation.signing_responses import OpenAIResponses
 from tests.gateway import gateway
 from toolwire.conversation.tool_call_ids import token_of
+from toolwire.doors import DOORS
 from toolwire.shell.access.key_records import KeyRecord, file_text
 
 pytestmark = [pytest.mark.enable_socket, pytest.mark.integration]
@@ -49,6 +50,10 @@ def hosts(folder: Path, *names: str) -> Iterator[tuple[str, dict[str, Host]]]:
 
 def model(name: str) -> str:
     return f"{name}/{HOSTS[name][3]}"
+
+
+def test_every_door_is_covered() -> None:
+    assert set(CLIENTS) == set(DOORS)
 
 
 @pytest.mark.parametrize("door", CLIENTS)

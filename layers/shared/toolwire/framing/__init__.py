@@ -1,4 +1,4 @@
-"""Bytes to frames and back, one module a framing: `sse` here, AWS's event stream beside it when a wire needs it.
+"""Bytes to frames and back, one module a framing: server-sent events, and AWS's event stream.
 
 A framing knows no vendor and no protocol: what a frame says is read by the provider's decoder.
 """

@@ -1,4 +1,4 @@
-"""Limits, in one place. Each number says its unit and where it comes from. `policy.py` enforces them."""
+"""Limits, in one place. Each number says its unit and where it comes from. `policy/` enforces them."""
 
 from __future__ import annotations
 
