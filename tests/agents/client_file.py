@@ -26,6 +26,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,7 +66,7 @@ class Client:
         packages = [_VERSION.sub("", package) for package in self.packages] if latest else list(self.packages)
         digest = hashlib.sha256(" ".join(packages).encode()).hexdigest()[:8]
         cache = Path(os.environ.get("AGENTS_DIR") or Path.home() / ".cache" / "toolwire-agents")
-        folder = cache / f"{self.path.stem}-{'latest' if latest else digest}"
+        folder = cache / f"{self.path.stem}-{time.strftime('%Y-%m-%d') if latest else digest}"
         if not (folder / "installed").exists():
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)

@@ -11,6 +11,7 @@ from toolwire.providers.hosts import DEMO_MODELS
 
 PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
 COLUMNS = (*DEMO_MODELS, "switch")
+_NAMES = ["client", "version", *COLUMNS, "date", "failures, and whose they are"]
 
 _HEAD = """\
 # Real clients, every provider
@@ -64,9 +65,12 @@ def write(row: Row) -> None:
         for found in row.verdicts.values()
         for verdict in found
     }  # fmt: skip
-    there[row.name] = [row.name, row.version, *cells, row.date, "; ".join(sorted(faults))]
-    head = ["client", "version", *COLUMNS, "date", "failures, and whose they are"]
-    lines = [head, ["---"] * len(head), *(there[name] for name in sorted(there, key=str.lower))]
+    there[row.name] = dict(
+        zip(_NAMES, [row.name, row.version, *cells, row.date, "; ".join(sorted(faults))], strict=True)
+    )
+    lines = [_NAMES, ["---"] * len(_NAMES)]
+    for name in sorted(there, key=str.lower):
+        lines.append([there[name].get(column, "not run") for column in _NAMES])
     PAGE.write_text(_HEAD + "".join(f"| {' | '.join(line)} |\n" for line in lines), "utf-8")
 
 
@@ -74,9 +78,9 @@ def _cell(found: list[Verdict]) -> str:
     return ", ".join(dict.fromkeys(verdict.scenario for verdict in found)) or "ok"
 
 
-def rows(text: str) -> dict[str, list[str]]:
-    """The page's rows by client, each as its cells."""
+def rows(text: str) -> dict[str, dict[str, str]]:
+    """The page's rows by client, each as its cells by their column."""
     lines = [
         re.split(r" \| ", line.removeprefix("| ").removesuffix(" |")) for line in text.splitlines() if line[:2] == "| "
     ]
-    return {line[0]: line for line in lines[2:]}
+    return {line[0]: dict(zip(lines[0], line, strict=True)) for line in lines[2:]}

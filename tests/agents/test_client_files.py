@@ -51,12 +51,21 @@ def test_a_row_replaces_its_own_and_no_other(tmp_path: Path, monkeypatch: pytest
         page.Row("b", "3", well, "x"),
     ):
         page.write(row)
-    lines = [line for line in page.PAGE.read_text().splitlines() if line.startswith("| ")][2:]
-    assert lines == [
-        "| A | 2 | ok | ok | ok | ok | ok | cut | ok | 2026-01-02 | "
-        "cut (chat): not explained yet; cut (chat-streamed): not explained yet |",
-        "| b | 3 | ok | ok | ok | ok | ok | ok | ok | x |  |",
-    ]
+    there = page.rows(page.PAGE.read_text())
+    assert list(there) == ["A", "b"]
+    assert {column for column in page.COLUMNS if there["A"][column] != "ok"} == {"gemini"}
+    assert there["A"]["gemini"] == "cut"
+    assert there["A"]["failures, and whose they are"].count("not explained yet") == 2
+    assert all(there["b"][column] == "ok" for column in page.COLUMNS)
+    assert (there["b"]["version"], there["b"]["date"]) == ("3", "x")
+
+
+def test_a_column_that_a_row_was_written_without_was_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "PAGE", tmp_path / "agents.md")
+    page.PAGE.write_text("| client | version | openai |\n| --- | --- | --- |\n| a | 1 | ok |\n")
+    page.write(page.Row("b", "1", {column: [] for column in page.COLUMNS}, "x"))
+    first = page.rows(page.PAGE.read_text())["a"]
+    assert (first["openai"], first["gemini"]) == ("ok", "not run")
 
 
 def test_the_page_has_only_clients_that_there_are() -> None:

@@ -173,6 +173,16 @@ def test_the_provider_is_sent_its_own_ids_and_no_others(items: list[Item], ids: 
     assert turn.request.messages[2].parts[0].tool_call_id == ids[0]  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize(
+    ("made_by", "own"), [(TARGET, True), (OTHERS[0], False), (OTHERS[2], False)], ids=["itself", "model", "account"]
+)
+def test_only_what_made_an_id_must_take_it_back(made_by: Target, own: bool) -> None:
+    """Hosts with many models behind them, a router's, have models with other rules for ids."""
+    history = request(USER, said(call(our(1))), result(our(1)))
+    turn = restored(history, Found.of([mapping(our(1), "p", made_by)]), TARGET, shares_state=False)
+    assert turn.request.messages[1].tool_calls[0].own_id is own
+
+
 # ---------------------------------------------------------------- state: there and back
 
 signatures = st.none() | st.text("abc", min_size=1)

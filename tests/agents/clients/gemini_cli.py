@@ -3,6 +3,7 @@
 name: Gemini CLI
 install: npm @google/gemini-cli@0.61.0
 ways: gemini-streamed
+known: switch *: Gemini CLI's: when it resumes it sends each result twice, which Google refuses as well
 note: [demo call run_shell_command {"command": "echo WORD >> log.txt; echo noted WORD"}]
 broken: [demo call run_shell_command {"command": "echo it is broken; exit 3"}]
 """

@@ -3,6 +3,8 @@
 // name: Vercel AI SDK
 // install: npm ai@7.0.173 @ai-sdk/openai@4.0.118 @ai-sdk/openai-compatible@3.0.92 @ai-sdk/anthropic@4.0.105 @ai-sdk/google@4.0.121
 // ways: chat, chat-streamed, responses, responses-streamed, messages, messages-streamed, gemini, gemini-streamed
+// known: picture gemini: @ai-sdk/google's: an image alone is sent as the user's, without a functionResponse
+// known: picture gemini-streamed: @ai-sdk/google's: an image alone is sent as the user's, without a functionResponse
 // picture: [demo call picture {}]
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createGoogleGenerativeAI } from "@ai-sdk/google";

@@ -300,3 +300,17 @@ def test_an_item_that_nobody_knows_may_have_anything_for_its_id(odd: Any) -> Non
     news = {"type": "news", "id": odd}
     told = numbered(created(), event("output_item.added", output_index=0, item=news), done(0, news), completed(news))
     assert ask(told).status == 200
+
+
+@pytest.mark.parametrize("store", [{}, {"store": True}, {"store": False}], ids=str)
+def test_reasoning_that_the_host_has_not_made_does_not_reach_it(store: dict[str, Any]) -> None:
+    """A provider that encrypts nothing has shown it to the client, as an item with an id of ours."""
+    summary = [{"type": "summary_text", "text": "so"}]
+    ours, hosts = ({"type": "reasoning", "id": id, "summary": summary} for id in ("rs_LNvm94m70J7_0", "rs_68a9f"))
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hi"}]}
+    history = [{"role": "user", "content": "hi"}, ours, said, {"role": "user", "content": "and"}, hosts, said]
+    body = json.dumps({"model": "p/m", "input": [*history, {"role": "user", "content": "go"}]} | store).encode()
+    exchange = open_exchange(body, door="responses", wire=WIRE, profile="openai", model=MODEL)
+    sent = json.loads(exchange.upstream_request.body)["input"]
+    kept = [] if store.get("store") is False else ["rs_68a9f"]
+    assert [item["id"] for item in sent if item.get("type") == "reasoning"] == kept

@@ -197,7 +197,11 @@ class _Restorer:
 
     def _call(self, part: ToolCallPart) -> ToolCallPart:
         given = self._ids.get(part.id)
-        return part if given is None else replace(part, id=given, own_id=True)
+        if given is None:
+            return part
+        # Another model of the provider may have another rule for ids: what it refuses is rewritten like any other.
+        own = self._found.mappings[part.id].values.get("origin") == self._origin
+        return replace(part, id=given, own_id=own)
 
     # ------------------------------------------------------------ what the client brought
 

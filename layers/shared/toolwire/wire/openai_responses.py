@@ -20,6 +20,7 @@ are:
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 import msgspec
@@ -28,6 +29,15 @@ from msgspec import Raw, Struct
 from toolwire.wire.json import raw_members, write_object
 
 DIALECT = "openai_responses"
+
+#: An id that the gateway has given an item of an answer.
+_OWN_ID = re.compile(r"(?:msg|rs|fc|ctc|tsc|lsh|sh|apc|cu)_[A-Za-z0-9_-]{1,48}_[0-9]{1,5}")
+
+
+def is_own_id(id: str | None) -> bool:
+    """Whether an item of ours has this id: no provider keeps what it said."""
+    return id is not None and _OWN_ID.fullmatch(id) is not None
+
 
 #: A Raw member that is absent, to be told by `is`; `Raw | None` would accept nothing but null.
 ABSENT = Raw()

@@ -13,7 +13,6 @@ from typing import Any, cast
 import msgspec
 
 from toolwire.doors.openai_files import file_part, image_part, raw_audio_part, stored_image
-from toolwire.doors.responses.items import is_own_id
 from toolwire.doors.responses.tools import read_tool_list
 from toolwire.doors.typed import decode
 from toolwire.model.errors import RequestError
@@ -122,7 +121,7 @@ class _Reader:
             self.add(Message("tool", (self._result(shape, path),)), Source(wire.DIALECT, raw))
         elif kind == "reasoning":
             self._say([_reasoning(shape, raw, path)], raw)
-        elif kind == "item_reference" and is_own_id(shape.id):
+        elif kind == "item_reference" and wire.is_own_id(shape.id):
             self._left_out = True
         elif not self._own_item(kind, shape, raw, path):
             self._foreign_item(kind, raw, path)

@@ -10,9 +10,9 @@ from toolwire.model.events import Finish, Usage
 from toolwire.model.source import Members, raw_in
 from toolwire.wire.json import dump, is_object, write_array, write_object
 from toolwire.wire.openai_client_tools import CALLS, call_members
-from toolwire.wire.openai_responses import DIALECT, SEARCH_CALL
+from toolwire.wire.openai_responses import DIALECT, SEARCH_CALL, is_own_id
 
-#: Item type -> what its ids begin with.
+#: Item type -> what its ids begin with (`is_own_id` knows them).
 _PREFIXES = {
     "message": "msg",
     "reasoning": "rs",
@@ -24,9 +24,6 @@ _PREFIXES = {
     "apply_patch_call": "apc",
     "computer_call": "cu",
 }
-
-#: An id of ours, as `item_id` makes them.
-_OWN_ID = re.compile(r"(?:msg|rs|fc|ctc|tsc|lsh|sh|apc|cu)_[A-Za-z0-9_-]{1,48}_[0-9]{1,5}")
 
 #: What of a response's id its items' ids repeat: together they are within the 64 characters that clients expect.
 _TOKEN = re.compile(r"resp_([A-Za-z0-9_-]{1,48})")
@@ -53,11 +50,6 @@ def answer_of(id: str) -> tuple[str, int] | None:
     _, _, rest = id.partition("_")
     token, _, index = rest.rpartition("_")
     return f"resp_{token}", int(index)
-
-
-def is_own_id(id: str | None) -> bool:
-    """Whether an item of ours has this id: nothing keeps what it said."""
-    return id is not None and _OWN_ID.fullmatch(id) is not None
 
 
 def status_of(finish: Finish) -> str:

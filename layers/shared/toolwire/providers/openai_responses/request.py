@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from toolwire.model.errors import UpstreamError
 from toolwire.model.http import UpstreamRequest, post_json
-from toolwire.model.map_request import map_messages
-from toolwire.model.request import ChatRequest, Message, RequestFields
+from toolwire.model.map_request import map_messages, map_parts
+from toolwire.model.request import ChatRequest, Message, Part, ReasoningPart, RequestFields
 from toolwire.model.settings import Target
 from toolwire.model.source import raw_in
 from toolwire.model.warnings import Warnings
@@ -38,7 +38,7 @@ from toolwire.rewrite.prompt_cache import AS_GIVEN, CacheForm
 from toolwire.rewrite.tool_names import with_wire_names
 from toolwire.wire import openai_chat
 from toolwire.wire.json import dump, members, write_object
-from toolwire.wire.openai_responses import DIALECT
+from toolwire.wire.openai_responses import DIALECT, is_own_id
 
 if TYPE_CHECKING:
     from toolwire.providers.sent_tools import SentTool
@@ -169,12 +169,21 @@ def _told_by_the_user(message: Message) -> Message:
 
 
 def _with_encrypted_reasoning(request: ChatRequest) -> ChatRequest:
-    """The request without reasoning that is not encrypted, where nothing is stored at the host: it is another
-    provider's, shown to this client earlier, and the host says that it knows no such item."""
+    """The request without reasoning that is neither encrypted nor stored at the host: it is another provider's, shown
+    to this client earlier, and the host says that it knows no such item. Where the host stores answers, what it has not
+    made has an id of ours."""
     fields = request.fields
-    if fields is None or dict(fields.members).get("store") != b"false":
-        return request
-    return without_unsigned_reasoning(request)
+    if fields is not None and dict(fields.members).get("store") == b"false":
+        return without_unsigned_reasoning(request)
+    return map_messages(request, lambda message: map_parts(message, _but_ours))
+
+
+def _but_ours(part: Part) -> Part | None:
+    if type(part) is not ReasoningPart or part.signature:
+        return part
+    item = raw_in(part, DIALECT)
+    # An id of ours is plain ASCII: what stands between its quotation marks is the id.
+    return None if item and is_own_id(members(item).get("id", b"").decode().strip('"')) else part
 
 
 def _carried(request: ChatRequest) -> dict[str, bytes]:
