@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 from toolwire.model.map_request import map_each
@@ -31,6 +32,8 @@ from toolwire.wire.json import is_object, members
 
 CACHE_CONTROL, BREAKPOINT = "cache_control", "prompt_cache_breakpoint"
 MARKS = frozenset({CACHE_CONTROL, BREAKPOINT})
+
+_extra_of = attrgetter("extra")
 
 #: Warning: the provider takes fewer marks than the request has.
 _CUT = "cache_marks_cut"
@@ -69,6 +72,8 @@ AS_GIVEN = CacheForm(BREAKPOINT, takes=frozenset({BREAKPOINT}))
 def with_cache_marks(request: ChatRequest, form: CacheForm | None, warnings: Warnings) -> ChatRequest:
     """The request with the marks that the wire takes, under its name, and no others; what was left out is named in a
     warning. Itself if it has none. `form` is None for a wire without marks."""
+    if _is_plain(request):  # as nearly all are
+        return request
     marks = _Marks(form, Warnings())
     marked = marks.apply(request)
     if form is not None and form.most is not None and marks.count > form.most:
@@ -77,6 +82,22 @@ def with_cache_marks(request: ChatRequest, form: CacheForm | None, warnings: War
         marks.warnings.add(_CUT)
     warnings.add(*marks.warnings)
     return marked
+
+
+def _is_plain(request: ChatRequest) -> bool:
+    """Whether nothing in the request has a member that the model does not name, which a mark is."""
+    if CACHE_CONTROL in request.dialect_fields:
+        return False
+    for tool in request.tools:
+        if tool.extra:
+            return False
+    for message in request.messages:
+        if message.extra:
+            return False
+        for part in message.parts:
+            if part.extra or (type(part) is ToolResultPart and any(map(_extra_of, part.content))):
+                return False
+    return True
 
 
 def marks_of(extra: Members) -> Members:
