@@ -30,7 +30,7 @@ PACKED  := $(abspath $(wildcard toolwire.toml))
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help run providers doctor test integration agents check format build deploy key secret destroy verify replay \
-	conversation minimize scorecard conformance openapi mcp-schemas suites bench profile lock clean python3 \
+	conversation minimize scorecard conformance openapi mcp-schemas suites bench bench-peers profile lock clean python3 \
 	deployable config
 
 help:  ## list the targets
@@ -140,6 +140,9 @@ openapi: .venv/run.stamp  ## write docs/openapi.json, the native API's OpenAPI d
 
 bench: .venv/dev.stamp  ## measure against a direct connection
 	$(RUN) -m bench
+
+bench-peers: .venv/dev.stamp  ## measure other gateways beside this one: docs/benchmarks.md; needs npm and a network (RUNS=5)
+	$(RUN) -m bench.beside $(if $(RUNS),--runs $(RUNS))
 
 profile: .venv/dev.stamp  ## where the CPU time of a JSON answer and of a stream goes, by room
 	$(RUN) -m bench.rooms

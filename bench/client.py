@@ -24,10 +24,13 @@ class BenchError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A Chat Completions API: `base_url` as SDKs take it, and the model that leads to the scripted upstream."""
+    """An API: `base_url` with its version, the model that leads to the scripted upstream, what else a request needs.
+    `door` is the API: "chat" (Chat Completions) or "messages" (Anthropic's)."""
 
     base_url: str
     model: str
+    headers: tuple[str, ...] = ()
+    door: str = "chat"
 
     @property
     def address(self) -> tuple[str, int]:
@@ -39,13 +42,15 @@ class Endpoint:
 
     def request(self, script: Script, *, stream: bool = True) -> bytes:
         """The whole HTTP request for a scripted answer."""
-        body = script.request(self.model, stream=stream)
+        body = (script.request if self.door == "chat" else script.messages_request)(self.model, stream=stream)
+        path = "chat/completions" if self.door == "chat" else "messages"
         host, port = self.address
         lines = [
-            f"POST {urlsplit(self.base_url).path.rstrip('/')}/chat/completions HTTP/1.1",
+            f"POST {urlsplit(self.base_url).path.rstrip('/')}/{path} HTTP/1.1",
             f"Host: {host}:{port}",
             "Authorization: Bearer bench",
             "Content-Type: application/json",
+            *self.headers,
             f"Content-Length: {len(body)}",
         ]
         return "\r\n".join([*lines, "\r\n"]).encode() + body
@@ -97,7 +102,8 @@ class Answer:
         """Raises BenchError if this is not the answer with so many deltas (0: the JSON answer)."""
         whole = b"".join(self.pieces)
         found = len(STAMP.findall(whole))
-        right = b"list_files" in whole if stamps == 0 else found == stamps and b"[DONE]" in whole
+        ended = b"[DONE]" in whole or b'"message_stop"' in whole
+        right = b"list_files" in whole if stamps == 0 else found == stamps and ended
         if not whole.startswith(b"HTTP/1.1 200") or not right:
             raise BenchError(f"not the scripted answer ({found} of {stamps} deltas): {whole[:300]!r}")
 

@@ -54,11 +54,19 @@ class Process:
             self._popen.wait()
         self._output.close()
 
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return self._popen.poll() is None
+
+    def said(self) -> str:
+        """What it has printed so far, at most 64 KiB."""
+        return os.pread(self._output.fileno(), 1 << 16, 0).decode(errors="replace")
+
     def printed(self, pattern: str) -> str:
         """The first thing it prints that matches, once it has. Raises BenchError if it ends, or does not, in time."""
         while True:
             ended = self._popen.poll() is not None
-            said = os.pread(self._output.fileno(), 1 << 16, 0).decode()
+            said = self.said()
             if (found := re.search(pattern, said)) is not None:
                 return found[0]
             if ended or time.monotonic() - self.started > _PATIENCE:

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 MARK = b"MARK"
 STAMP = re.compile(rb"@(\d+)@")
 
+_PARAMETERS = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+
 _SCRIPT = re.compile(rb"bench/(text|bare|tools)/(\d+)/(\d+)")
 
 
@@ -46,6 +48,20 @@ class Script:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         return json.dumps(body).encode()
 
+    def messages_request(self, model: str, *, stream: bool = True) -> bytes:
+        """The same as a request of Anthropic's Messages API."""
+        content = f"bench/{self.kind}/{self.deltas}/{self.pause_ms}"
+        body: dict[str, object] = {"model": model, "max_tokens": 4096}
+        body["messages"] = [{"role": "user", "content": content}]
+        if self.kind == "tools":
+            body["tools"] = [
+                {"name": name, "description": "Files.", "input_schema": _PARAMETERS}
+                for name in ("read_file", "list_files")
+            ]
+        if stream:
+            body["stream"] = True
+        return json.dumps(body).encode()
+
 
 def read_script(body: bytes) -> Script:
     """The script in a request's body. Raises ValueError if there is none."""
@@ -56,8 +72,7 @@ def read_script(body: bytes) -> Script:
 
 
 def _tool(name: str) -> dict[str, object]:
-    parameters = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
-    return {"type": "function", "function": {"name": name, "description": "Files.", "parameters": parameters}}
+    return {"type": "function", "function": {"name": name, "description": "Files.", "parameters": _PARAMETERS}}
 
 
 def arguments(script: Script) -> bytes:

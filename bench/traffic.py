@@ -30,9 +30,13 @@ class Sizes:
     burst_deltas: int = 2000
     json_requests: int = 150
     seconds: float = 0.6
+    #: JSON answers over which the memory must not rise.
+    more_answers: int = 1000
 
 
-QUICK = Sizes(asks=3, paced_deltas=10, pause_ms=1, bursts=1, burst_deltas=100, json_requests=5, seconds=0.05)
+QUICK = Sizes(
+    asks=3, paced_deltas=10, pause_ms=1, bursts=1, burst_deltas=100, json_requests=5, seconds=0.05, more_answers=5
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +133,16 @@ def rates(subject: Subject, sizes: Sizes) -> Figures:
     }
 
 
-def memory(subject: Subject, sizes: Sizes) -> Figures:  # noqa: ARG001 - one signature for all
-    """Resident memory, in MB, after what was measured before."""
-    return {} if subject.pid is None else {"rss": memory_mb(subject.pid)}
+def memory(subject: Subject, sizes: Sizes) -> Figures:
+    """Resident memory, in MB, after what was measured before, and by how much it rises over more JSON answers."""
+    if subject.pid is None:
+        return {}
+    before = memory_mb(subject.pid)
+    request = subject.endpoint.request(Script("tools"), stream=False)
+    with Connection(subject.endpoint) as connection:
+        for _ in range(sizes.more_answers):
+            connection.ask(request)
+    return {"rss": before, "rss_more": memory_mb(subject.pid) - before}
 
 
 #: Every measurement, in the order of a run.
