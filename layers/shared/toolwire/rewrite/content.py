@@ -161,7 +161,8 @@ def only_bytes(part: ImagePart | FilePart, what: str) -> Refusal:
 
 def not_of_type(part: ImagePart | FilePart, taken: str) -> Refusal:
     """The refusal of a type of file. `taken`: the types that the provider takes, in words."""
-    what = "an image" if type(part) is ImagePart else "a recording" if is_audio(part) else f"a {part.kind}"
+    kinds = {"audio": "a recording", "video": "a video"}
+    what = "an image" if type(part) is ImagePart else kinds.get((part.media_type or "").partition("/")[0], "a file")
     said = f"of the type {part.media_type!r}" if part.media_type else "whose type is not said"
     text = "input_text" if part.path.startswith("input") else "text"
     return f"{what} {said}", f"send {taken}, or what it says as a part of the type {text!r}"
