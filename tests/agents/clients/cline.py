@@ -7,6 +7,7 @@ note: [demo call run_commands {"commands": ["echo WORD >> log.txt; echo noted WO
 broken: [demo call run_commands {"commands": ["echo it is broken; exit 3"]}]
 """
 
+import json
 import subprocess
 import sys
 
@@ -15,6 +16,9 @@ from tools import BASE, CLIENT, TURNS
 PROGRAM = f"{CLIENT}/node_modules/.bin/cline"
 for number, (model, prompt) in enumerate(TURNS):
     subprocess.run([PROGRAM, "auth", "-p", "openai-compatible", "-k", "none", "-b", BASE, "-m", model], check=True)
-    command = [PROGRAM, "--json", *(["--continue"] if number else []), "-P", "openai-compatible", "-m", model]
+    command = [PROGRAM, "--json", "-P", "openai-compatible", "-m", model]
+    if number:
+        history = subprocess.run([PROGRAM, "history", "--json"], capture_output=True, check=True).stdout
+        command += ["--id", json.loads(history)[0]["sessionId"]]
     if status := subprocess.run([*command, prompt]).returncode:
         sys.exit(status)
