@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 
 import hypothesis
@@ -55,6 +56,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 hypothesis.settings.register_profile("quick", derandomize=True, deadline=None, database=None, max_examples=50)
 hypothesis.settings.register_profile("thorough", parent=hypothesis.settings.get_profile("quick"), max_examples=1000)
 hypothesis.settings.load_profile("quick")
+
+
+@pytest.fixture(autouse=True)
+def _every_host_may_be_asked() -> Iterator[None]:
+    """What failed in one test is not passed over in the next."""
+    yield
+    if (module := sys.modules.get("toolwire.shell.network.breaker")) is not None:
+        module._breaker.cache_clear()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

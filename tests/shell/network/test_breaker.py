@@ -163,11 +163,25 @@ def test_targets_have_circuits_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rules", "several", "there"), [(None, False, False), (None, True, True), (RULES, False, True), (RULES, True, True)]
+    ("rules", "several", "kept"),
+    [
+        (None, False, MemoryCircuits),
+        (None, True, TableCircuits),
+        (RULES, False, TableCircuits),
+        (RULES, True, TableCircuits),
+    ],
 )
-def test_a_request_that_can_go_nowhere_else_has_a_breaker_if_one_is_configured(
-    rules: BreakerRules | None, several: bool, there: bool
+def test_a_request_that_can_go_nowhere_else_shares_its_breaker_if_one_is_configured(
+    rules: BreakerRules | None, several: bool, kept: type
 ) -> None:
-    made: Callable[[], Breaker | None] = lambda: breaker_for(Settings({}, breaker=rules), several=several)  # noqa: E731
-    assert (made() is not None) is there
-    assert made() is made()
+    settings = Settings({}, breaker=rules, rates_table="rates")
+    made: Callable[[], Breaker | None] = lambda: breaker_for(settings, several=several)  # noqa: E731
+    first = made()
+    assert first is not None
+    assert type(first._circuits) is kept
+    assert made() is first
+
+
+@pytest.mark.parametrize("several", [True, False])
+def test_it_can_be_switched_off(several: bool) -> None:
+    assert breaker_for(Settings({}, breaker=BreakerRules(enabled=False)), several=several) is None

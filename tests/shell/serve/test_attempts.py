@@ -321,6 +321,24 @@ REQUESTS: dict[str, dict[str, Any]] = {
 }
 
 
+def test_a_single_target_is_left_alone_by_default(configured: Configured, server: MisbehavingUpstream) -> None:
+    configured()
+    server.script(*[refused(500)] * 5)
+
+    answers = [ask() for _ in range(30)]
+
+    assert len(server.requests) == 5
+    assert [head.status for head, _ in answers] == [500] * 5 + [503] * 25
+    assert "at last with `upstream_error`" in json.loads(answers[-1][1])["error"]["message"]
+
+
+def test_it_is_asked_every_time_without_a_breaker(configured: Configured, server: MisbehavingUpstream) -> None:
+    configured(breaker=BreakerRules(enabled=False))
+    server.script(*[refused(500)] * 12)
+
+    assert [ask()[0].status for _ in range(12)] == [500] * 12
+
+
 @pytest.mark.parametrize("stream", [False, True], ids=["json", "stream"])
 @pytest.mark.parametrize("door", REQUESTS)
 def test_where_nobody_else_can_be_asked_the_door_says_when_to_come_back(

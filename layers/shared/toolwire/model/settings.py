@@ -72,6 +72,7 @@ class Retries:
 class BreakerRules:
     """When a target that fails is not asked any more."""
 
+    enabled: bool = True
     #: Failures within `seconds` that open its circuit.
     failures: int = 5
     seconds: float = 30.0

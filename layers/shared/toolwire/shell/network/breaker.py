@@ -144,6 +144,7 @@ class Breaker:
         self._rules, self._circuits, self._clock = rules, circuits, clock
         self._read: dict[str, tuple[Kept, float]] = {}
         self._outcomes: defaultdict[str, Outcomes] = defaultdict(Outcomes)
+        self._last: dict[str, str] = {}
 
     def claim(self, target: Target) -> float:
         """Claims the right to ask a target. The seconds for which it must not be asked; 0: it may be."""
@@ -157,9 +158,15 @@ class Breaker:
         self._change(key_of(target), ask)
         return wait
 
-    def ended(self, target: Target, *, failed: bool) -> None:
-        """A target has answered, or has failed."""
+    def last_failure(self, target: Target) -> str | None:
+        """The code of the failure of a target that this process saw last."""
+        return self._last.get(key_of(target))
+
+    def ended(self, target: Target, *, failed: bool, code: str | None = None) -> None:
+        """A target has answered, or has failed, with this code."""
         key = key_of(target)
+        if failed and code is not None:
+            self._last[key] = code
         counts = self._outcomes[key].note(failed=failed)
         if failed and counts:
             self._change(key, lambda circuit: after_failure(circuit, self._rules, self._clock()))
@@ -207,11 +214,13 @@ def key_of(target: Target) -> str:
 
 
 def breaker_for(settings: Settings, *, several: bool) -> Breaker | None:
-    """The breaker of this process. Without rules there is one only for requests that have `several` targets: they can
-    go elsewhere."""
-    if settings.breaker is not None:
-        return _breaker(settings.breaker, settings.rates_table)
-    return _breaker(BreakerRules(), settings.rates_table) if several else None
+    """The breaker of this process; None where it is switched off. Without rules only requests that have `several`
+    targets share theirs: to read the table would cost every request something whose one target never fails."""
+    rules = settings.breaker or BreakerRules()
+    if not rules.enabled:
+        return None
+    shared = settings.breaker is not None or several
+    return _breaker(rules, settings.rates_table if shared else None)
 
 
 @functools.cache

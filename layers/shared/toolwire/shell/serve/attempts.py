@@ -91,7 +91,7 @@ class Preparation:
         error = exchange.error
         if error is not None:
             failed = is_failure(error, exchange.figures.upstream_status)
-            self._breaker.ended(exchange.attempt.target, failed=failed)
+            self._breaker.ended(exchange.attempt.target, failed=failed, code=observe.code_of(error))
         elif exchange.over:
             self._breaker.ended(exchange.attempt.target, failed=False)
 
@@ -119,7 +119,7 @@ class Preparation:
         self._take_slot(target.provider)
         if self._breaker is not None and (wait := self._breaker.claim(attempt.target)):
             self.give_back()
-            raise _unavailable(target, wait)
+            raise _unavailable(target, wait, self._breaker.last_failure(attempt.target))
         self._record.begin_attempt(attempt.target)
         if (watch := observe.current_watch.get()) is not None:
             watch.attempting(attempt.target)
@@ -160,8 +160,10 @@ def pause(seconds: float) -> None:
         time.sleep(seconds)
 
 
-def _unavailable(target: Target, wait: float) -> UpstreamError:
-    message = f"The provider {target.provider.name!r} has failed too often; it is asked again in {math.ceil(wait)} s."
+def _unavailable(target: Target, wait: float, last: str | None) -> UpstreamError:
+    how = f", at last with `{last}`" if last else ""
+    again = f"it is asked again in {math.ceil(wait)} s"
+    message = f"The provider {target.provider.name!r} has failed too often{how}; {again}."
     return UpstreamError(message, code="upstream_unavailable", status=503, retry_after=str(math.ceil(wait)))
 
 

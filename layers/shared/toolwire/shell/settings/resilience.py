@@ -53,6 +53,7 @@ class RetriesSection(Struct, forbid_unknown_fields=True):
 class BreakerSection(Struct, forbid_unknown_fields=True):
     """The keys of [breaker]; the field of `BreakerRules` has the same name."""
 
+    enabled: bool | UnsetType = UNSET
     failures: Annotated[int, Meta(ge=1, le=100)] | UnsetType = UNSET
     seconds: Annotated[int, Meta(ge=1, le=600)] | UnsetType = UNSET
     open_seconds: Annotated[int, Meta(ge=1, le=600)] | UnsetType = UNSET
