@@ -312,6 +312,18 @@ def test_a_target_that_has_failed_too_often_is_passed_over(
     assert attempts == ["2"] * 5 + ["1"] * 3
 
 
+def test_a_keys_fallback_that_leads_nowhere_harms_no_request(
+    configured: Configured, server: MisbehavingUpstream
+) -> None:
+    configured(tenant=Tenant(fallback=("nobody/m", "nothing")))
+    server.script(whole(COMPLETION))
+
+    head, body = ask()
+
+    assert calls(body, stream=False) == [("weather", '{"city":"Bern"}')]
+    assert dict(head.headers)["x-toolwire-warnings"] == "fallback_unknown"
+
+
 #: What each API's clients read an error from.
 REQUESTS: dict[str, dict[str, Any]] = {
     "chat": {"messages": [{"role": "user", "content": "Hi"}]},
@@ -377,6 +389,7 @@ def test_without_configuration_a_request_is_sent_once(configured: Configured, se
         ("quick", {"aliases": {"quick": "twin/m"}}, "twin/m"),
         (None, {"tenant": Tenant(fallback=("twin/m",))}, "twin/m"),
         (None, {"tenant": Tenant(fallback=("nobody/m",)), "fallbacks": {"acme/m": ("twin/m",)}}, "twin/m"),
+        (None, {"tenant": Tenant(fallback=("nobody/m", "nothing", "twin/m"))}, "twin/m"),
         (None, {"tenant": Tenant(fallback=("claude/c", "twin/m"), models=("acme/*", "twin/*"))}, "twin/m"),
         ("off", {"fallbacks": {"acme/m": ("twin/m",)}}, None),
     ],

@@ -28,11 +28,13 @@ MOST_FALLBACKS, MOST_ATTEMPTS = 8, 10
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The targets of one request, and how they may be asked. `more`: those behind the first."""
+    """The targets of one request, and how they may be asked. `more`: those behind the first. `unknown`: fallback models
+    of the settings of the tenant's key that lead nowhere."""
 
     first: Target
     more: tuple[Target, ...] = ()
     retries: Retries = field(default_factory=Retries)
+    unknown: tuple[str, ...] = ()
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -50,9 +52,10 @@ def plan_for(client: ClientRequest, target: Target, settings: Settings, chance: 
     endpoint of a conversation that is new. Raises RequestError for a fallback model that leads nowhere or may not be
     used, where the client named it."""
     own = _own(client, target, settings, chance)
-    fallbacks = tuple(_fallbacks(client, target, settings))
+    unknown: list[str] = []
+    fallbacks = tuple(_fallbacks(client, target, settings, unknown))
     more = tuple(dict.fromkeys(it for it in (*own[1:], *fallbacks) if it != own[0]))
-    return Plan(own[0], more, settings.retries)
+    return Plan(own[0], more, settings.retries, tuple(unknown))
 
 
 def _own(client: ClientRequest, target: Target, settings: Settings, chance: Callable[[], float]) -> tuple[Target, ...]:
@@ -84,14 +87,18 @@ def _place_of(token: str) -> float:
     return int.from_bytes(hashlib.sha256(token.encode()).digest()[:6], "big") / (1 << 48)
 
 
-def _fallbacks(client: ClientRequest, target: Target, settings: Settings) -> Iterator[Target]:
+def _fallbacks(client: ClientRequest, target: Target, settings: Settings, unknown: list[str]) -> Iterator[Target]:
     named = client.http.headers.get(FALLBACK_HEADER)
     if named is not None:
         yield from _named_fallbacks(client, named, settings)
         return
     model, full = client.request.model, f"{target.provider.name}/{target.model}"
     for name in settings.fallbacks.get(model) or settings.fallbacks.get(full) or client.tenant.fallback:
-        fallback = target_of(name, client.door.dialect, settings)
+        try:
+            fallback = target_of(name, client.door.dialect, settings)
+        except RequestError:  # the document was checked, a key's settings may be older than it
+            unknown.append(name)
+            continue
         if may_use(client.tenant, name, fallback):
             yield fallback
 

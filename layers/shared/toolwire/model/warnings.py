@@ -28,6 +28,7 @@ MESSAGES = {
     "document_as_text": "A document of text was sent as text, with its title in front.",
     "empty_answer": "The model ended its turn without a word and without a call.",
     "empty_message": "A turn without content was sent as `(no text)`: the provider refuses an empty one.",
+    "fallback_unknown": "A fallback model in the settings of the key leads nowhere: the request goes on without it.",
     "history_arguments_wrapped": "Arguments of a call in the history are no JSON object: they were sent as a string "
     "under `_raw_arguments`.",
     "ignored": "`{}` means nothing to the provider, so it was left out.",

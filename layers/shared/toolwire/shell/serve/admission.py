@@ -10,14 +10,14 @@ import random
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from toolwire.conversation.tool_call_ids import ALPHABET
 from toolwire.doors import Door
 from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.plan import plan_for
-from toolwire.exchange.prepare import check_loop, prepare
+from toolwire.exchange.prepare import ClientRequest, check_loop, prepare
 from toolwire.exchange.routing import check_door
 from toolwire.model.errors import RequestError
 from toolwire.model.http import Headers, HttpRequest
@@ -66,6 +66,8 @@ def open_exchange(
     client, target = prepare(door, request, settings, tenant, partial(_with_earlier_turns, door, tenant, record))
     record.target = target
     plan = plan_for(client, target, settings, random.random)
+    if plan.unknown:
+        client = _without_fallbacks(client, plan.unknown, record)
     preparation = Preparation(client, plan, seconds, settings, record)
     _take_slot(tenant, settings, seconds, record)
     record.held.append(preparation.give_back)
@@ -107,6 +109,15 @@ def _take_slot(tenant: Tenant, settings: Settings, seconds: float, record: obser
             retry_after="1",
         )
     record.held.append(slot)
+
+
+def _without_fallbacks(client: ClientRequest, unknown: tuple[str, ...], record: observe.RequestRecord) -> ClientRequest:
+    """The request, which is told of fallback models that lead nowhere. Whoever made the key finds them in the log."""
+    names = ", ".join(observe.short(name) or "" for name in unknown)
+    observe.logger().warning(
+        "fallback models of a key lead nowhere", request_id=record.request_id, tenant=client.tenant.name, models=names
+    )
+    return replace(client, warnings=(*client.warnings, "fallback_unknown"))
 
 
 def _with_earlier_turns(door: Door, tenant: Tenant, record: observe.RequestRecord, request: ChatRequest) -> ChatRequest:
