@@ -32,7 +32,7 @@ from toolwire.shell.serve import door as serve_module
 from toolwire.shell.serve.door import serve
 
 #: One host a wire.
-_HOSTS = tuple({host.wire: host for host in reversed(HOSTS)}.values())
+HOSTS_OF_WIRES = tuple({host.wire: host for host in reversed(HOSTS)}.values())
 
 #: Seconds that a host is waited for which does not answer.
 _PATIENCE = 0.3
@@ -64,10 +64,10 @@ class Row:
         """What the client gets, in words; it fails where that is wrong."""
         answer = self.ask()
         outcome = outcome_of(self.door, answer, stream=self.stream)
-        if outcome == "the answer":
-            self._judge(answer)
-        elif outcome.startswith("an error event"):
-            self._judge_failure(answer)
+        whole_or_begun(outcome, self.door, self.host, answer, stream=self.stream, usage_told=self.fault not in CUTS)
+        if self.second and outcome.startswith("an error event"):
+            # Where nothing was shown, the second target would have been asked.
+            _judge_failure(self.door, answer, shown=1)
         return outcome
 
     def ask(self) -> Answer:
@@ -85,31 +85,10 @@ class Row:
             ):
                 return _asked(self)
 
-    def _judge(self, answer: Answer) -> None:
-        """All that was said. Where the connection ended behind the last word, the usage may be missing."""
-        said = SCENARIO.without_spaces() if self.host.spaces_lost else SCENARIO
-        try:
-            JUDGES[self.door](said, answer, self.stream)
-        except AssertionError:
-            if self.fault not in CUTS or not self.stream:
-                raise
-            JUDGES[self.door](replace(said, usage=_UNKNOWN), answer, True)
-
-    def _judge_failure(self, answer: Answer) -> None:
-        """The SDK raises it, and what was shown in front of it is how the answer begins. Where nothing was, the second
-        target would have been asked."""
-        for pieces in range(1 if self.second else 0, len(_TEXT.pieces) + 1):
-            shown = replace(SCENARIO, parts=(Text(_TEXT.pieces[:pieces]),), failure="cut")
-            try:
-                return JUDGES[self.door](shown, answer, True)
-            except AssertionError as wrong:
-                fault = wrong
-        raise fault
-
 
 def rows() -> Iterator[Row]:
     """All rows."""
-    for fault, door, host, stream in itertools.product(FAULTS, DOORS, _HOSTS, (True, False)):
+    for fault, door, host, stream in itertools.product(FAULTS, DOORS, HOSTS_OF_WIRES, (True, False)):
         for place in range(len(fault.spoil(host.write(fault.scenario, stream)))):
             yield from (Row(fault, place, door, host, stream, second) for second in (False, True))
 
@@ -164,3 +143,32 @@ def _code(document: dict[str, Any]) -> str:
         reasons = [detail["reason"].lower() for detail in error.get("details", ()) if "reason" in detail]
         return reasons[0] if reasons else str(error["status"])
     return str(error.get("details", {}).get("error_code") or error.get("code") or error.get("type"))
+
+
+def whole_or_begun(
+    outcome: str, door: str, host: Host, answer: Answer, *, stream: bool, usage_told: bool = False
+) -> None:
+    """Fails where an answer is not all that was said, or what was shown in front of an error event is not how it
+    begins. `usage_told`: the usage cannot be missing, as it can where the connection ended behind the last word."""
+    if outcome == "the answer":
+        said = SCENARIO.without_spaces() if host.spaces_lost else SCENARIO
+        try:
+            JUDGES[door](said, answer, stream)
+        except AssertionError:
+            if usage_told or not stream:
+                raise
+            JUDGES[door](replace(said, usage=_UNKNOWN), answer, True)
+    elif outcome.startswith("an error event"):
+        _judge_failure(door, answer, shown=0)
+
+
+def _judge_failure(door: str, answer: Answer, shown: int) -> None:
+    """The SDK raises the error, and what came before it is how the answer begins, with so many pieces at least."""
+    fault = AssertionError()
+    for pieces in range(shown, len(_TEXT.pieces) + 1):
+        begun = replace(SCENARIO, parts=(Text(_TEXT.pieces[:pieces]),), failure="cut")
+        try:
+            return JUDGES[door](begun, answer, True)
+        except AssertionError as wrong:
+            fault = wrong
+    raise fault

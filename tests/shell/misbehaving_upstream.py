@@ -131,6 +131,10 @@ class MisbehavingUpstream:
         """Answer the next requests so, one script each."""
         self._scripts.extend(scripts)
 
+    def script_for(self, received: Received) -> Sequence[Step]:
+        """What is done with a request."""
+        return self._scripts.popleft() if self._scripts else [Send(answer())]
+
     def close_idle(self) -> None:
         """Hang up on every connection, as a server does that has waited long enough for the next request."""
         with self._changed:
@@ -181,7 +185,7 @@ class MisbehavingUpstream:
             if self._tls is not None:
                 connection = self._open[number] = self._tls.wrap_socket(connection, server_side=True)
             while (received := _receive(number, connection)) is not None:
-                script = self._scripts.popleft() if self._scripts else [Send(answer())]
+                script = self.script_for(received)
                 with self._changed:
                     self.requests.append(received)
                     self._changed.notify_all()
