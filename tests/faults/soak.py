@@ -158,20 +158,19 @@ def _watched(clients: Clients, pid: int, seconds: float, count: int) -> list[tup
 
 
 def _printed(clients: Clients, provider: Provider, samples: list[tuple[float, int]], seconds: float) -> int:
-    total = sum(clients.outcomes.values())
-    print(f"{total:,} requests in {seconds:g} s; the provider spoiled {sum(provider.faults.values()):,} answers")
-    for outcome in ("right", "a clear error", "left", "wrong"):
-        print(f"  {outcome}: {clients.outcomes[outcome]:,}")
-    early, late = samples[len(samples) // 10], samples[-2]
-    for name, moment in (("after a tenth of it", early), ("at the end", late), ("when all were gone", samples[-1])):
-        print(f"  {name}: {moment[0]:.0f} MB, {moment[1]} descriptors")
-    print(f"  at most: {max(mb for mb, _ in samples):.0f} MB, {max(files for _, files in samples)} descriptors")
+    early, late, after = samples[len(samples) // 10], samples[-2], samples[-1]
     slowest = sorted(clients.seconds)
-    print(f"  time of a request: {slowest[len(slowest) // 2] * 1000:.0f} ms (median), {slowest[-1]:.1f} s at most")
-    for wrong in clients.wrong[:20]:
-        print(f"wrong: {wrong}")
-    grown = late[0] - early[0] > _MOST_GROWTH_MB or samples[-1][1] > samples[0][1] + _MOST_GROWTH_FILES
-    print("something grew" if grown else "nothing grew")
+    grown = late[0] - early[0] > _MOST_GROWTH_MB or after[1] > samples[0][1] + _MOST_GROWTH_FILES
+    moments = {"after a tenth of it": early, "at the end": late, "when all were gone": after, "at most": max(samples)}
+    lines = [
+        f"{clients.outcomes.total():,} requests in {seconds:g} s; {provider.faults.total():,} answers were spoiled",
+        *(f"  {name}: {clients.outcomes[name]:,}" for name in ("right", "a clear error", "left", "wrong")),
+        *(f"  {name}: {moment[0]:.0f} MB, {moment[1]} descriptors" for name, moment in moments.items()),
+        f"  a request: {slowest[len(slowest) // 2] * 1000:.0f} ms (median), {slowest[-1]:.1f} s at most",
+        *(f"wrong: {wrong}" for wrong in clients.wrong[:20]),
+        "something grew" if grown else "nothing grew",
+    ]
+    sys.stdout.write("\n".join(lines) + "\n")
     return int(bool(clients.wrong) or grown)
 
 

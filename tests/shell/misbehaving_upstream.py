@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Literal
+from typing import Literal, Self
 
 #: Seconds after which a server thread stops waiting for a test that has gone wrong.
 _PATIENCE = 10.0
@@ -152,7 +152,7 @@ class MisbehavingUpstream:
         with self._changed:
             return self._changed.wait_for(lambda: len(self.requests) >= requests, seconds)
 
-    def __enter__(self) -> MisbehavingUpstream:
+    def __enter__(self) -> Self:
         threading.Thread(target=self._accept, daemon=True).start()
         return self
 
