@@ -32,7 +32,7 @@ from tests.faults.rows import HOSTS_OF_WIRES, outcome_of, whole_or_begun
 from tests.gemini_client import placed
 from tests.matrix.cells import REQUESTS
 from tests.matrix.hosts import Host
-from tests.shell.misbehaving_upstream import MisbehavingUpstream, Received, Step
+from tests.shell.misbehaving_upstream import Close, MisbehavingUpstream, Received, Step
 from toolwire.doors import DOORS
 
 #: How a request for a stream is known: in its body, or in its path.
@@ -63,7 +63,7 @@ class Provider(MisbehavingUpstream):
             return as_it_is(host.write(SCENARIO, stream))[0]
         fault = random.choice(_FAULTS)
         self.faults[fault.name] += 1
-        return random.choice(fault.spoil(host.write(fault.scenario, stream)))
+        return random.choice(fault.spoil(host.write(fault.scenario, stream)) or [[Close()]])
 
 
 class Clients:
