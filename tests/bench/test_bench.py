@@ -35,6 +35,16 @@ def test_a_quick_run_prints_every_figure() -> None:
 
 
 @pytest.mark.integration
+def test_what_an_open_circuit_costs_is_measured() -> None:
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "layers" / "shared")}
+    command = [sys.executable, "-m", "bench.open_circuit", "--requests", "20"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("20 answers of an open circuit: CPU ")
+
+
+@pytest.mark.integration
 def test_a_profile_sees_the_time_of_both_kinds() -> None:
     environment = os.environ | {"PYTHONPATH": str(ROOT / "layers" / "shared")}
     command = [sys.executable, "-m", "bench.rooms", "--requests", "50"]

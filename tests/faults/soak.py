@@ -3,9 +3,9 @@ gateway's memory and descriptors stay where they are.
 
     python -m tests.faults.soak [--seconds 600] [--clients 32] [--faulty 20] [--leaving 10]
 
-The gateway is the local server in a process of its own, without the inspector, which keeps what it has seen. The
-clients and the provider are this process. Each answer is judged as in the fault table. The exit status is 1 where one
-was wrong or something grew.
+The gateway is the local server in a process of its own, without the inspector, which keeps what it has seen, and with
+a store that is soon full. The clients and the provider are this process. Each answer is judged as in the fault table.
+The exit status is 1 where one was wrong or something grew.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def main(argv: Sequence[str]) -> int:
         configuration = Path(folder, "toolwire.toml")
         configuration.write_text("".join(_section(host, provider.url) for host in HOSTS_OF_WIRES))
         command = python("-m", "local.server", "--port", "0", "--config", str(configuration))
-        with Process(command, {"INSPECT": "0", "LOG_LEVEL": "CRITICAL"}) as gateway:
+        with Process(command, {"INSPECT": "0", "STORE_MEMORY_MB": "1", "LOG_LEVEL": "CRITICAL"}) as gateway:
             port = int(gateway.printed(r"http://127\.0\.0\.1:\d+").rpartition(":")[2])
             clients = Clients(("127.0.0.1", port), options.leaving)
             samples = _watched(clients, gateway.pid, options.seconds, options.clients)
