@@ -7,6 +7,7 @@ import json
 import logging
 import socket
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -173,6 +174,7 @@ def configured(server: MisbehavingUpstream, second: MisbehavingUpstream, monkeyp
 def ask(
     *,
     door: str = "chat",
+    path: str = "/chat/completions",
     body: dict[str, Any] | None = None,
     model: str = "acme/m",
     stream: bool = False,
@@ -182,7 +184,7 @@ def ask(
     chat = {"model": model, "messages": [{"role": "user", "content": "Hi"}], "tools": [tool], "stream": stream}
     event = {
         "httpMethod": "POST",
-        "path": "/chat/completions",
+        "path": path,
         "headers": headers or {},
         "multiValueHeaders": {name: [value] for name, value in (headers or {}).items()},
         "requestContext": {"requestId": "req-1"},
@@ -342,6 +344,22 @@ def test_a_single_target_is_left_alone_by_default(configured: Configured, server
     assert len(server.requests) == 5
     assert [head.status for head, _ in answers] == [500] * 5 + [503] * 25
     assert "at last with `upstream_error`" in json.loads(answers[-1][1])["error"]["message"]
+
+
+def test_a_count_of_tokens_is_no_less_a_sign(
+    configured: Configured, second: MisbehavingUpstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configured(breaker=BreakerRules(failures=2))
+    count = {"model": "claude/c", "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 9}
+    second.script(*[refused(500)] * 2, whole({"input_tokens": 7}), whole({"input_tokens": 7}))
+
+    asked = [ask(door="messages", path="/messages/count_tokens", body=count) for _ in range(4)]
+    assert [head.status for head, _ in asked] == [500, 500, 503, 503]
+    assert len(second.requests) == 2
+
+    monkeypatch.setattr(breaker._breaker(BreakerRules(failures=2), None), "_clock", lambda: time.time() + 11)
+    asked = [ask(door="messages", path="/messages/count_tokens", body=count) for _ in range(2)]
+    assert [json.loads(body) for _, body in asked] == [{"input_tokens": 7}] * 2
 
 
 def test_it_is_asked_every_time_without_a_breaker(configured: Configured, server: MisbehavingUpstream) -> None:

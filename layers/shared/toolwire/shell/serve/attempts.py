@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 import random
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from toolwire.conversation import NOTHING_FOUND, Found
@@ -86,14 +88,23 @@ class Preparation:
     def ended(self, exchange: Exchange) -> None:
         """An attempt has ended: its slot is free, and the breaker hears of it."""
         self.give_back()
-        if self._breaker is None:
-            return
-        error = exchange.error
-        if error is not None:
-            failed = is_failure(error, exchange.figures.upstream_status)
-            self._breaker.ended(exchange.attempt.target, failed=failed, code=observe.code_of(error))
-        elif exchange.over:
-            self._breaker.ended(exchange.attempt.target, failed=False)
+        if exchange.error is not None or exchange.over:
+            self._tell_breaker(exchange.attempt.target, exchange.error, exchange.figures.upstream_status)
+
+    @contextmanager
+    def question(self, target: Target) -> Iterator[None]:
+        """What is asked of the target in the block is no attempt at an answer; the breaker hears of its end too."""
+        try:
+            yield
+        except GatewayError as error:
+            self._tell_breaker(target, error, None)
+            raise
+        self._tell_breaker(target, None, None)
+
+    def _tell_breaker(self, target: Target, error: GatewayError | None, status: int | None) -> None:
+        if self._breaker is not None:
+            failed = error is not None and is_failure(error, status)
+            self._breaker.ended(target, failed=failed, code=None if error is None else observe.code_of(error))
 
     def give_back(self) -> None:
         """Gives the provider's slot back, if one is held."""

@@ -87,8 +87,8 @@ def _answer(door: Door, event: dict[str, Any], context: Any, record: observe.Req
         request = http_request(event)
         record.session = observe.session_id(map(request.headers.get, door.conversation_headers))
         exchange, preparation = open_exchange(door, request, seconds_left(context), record)
-        document = _counted(door.count_renderer(request), exchange, preparation.expires, record)
-        document = document or _compacted(door.compaction(request), exchange, preparation.expires, record)
+        document = _counted(door.count_renderer(request), exchange, preparation, record)
+        document = document or _compacted(door.compaction(request), exchange, preparation, record)
     except Exception as failure:  # noqa: BLE001 - a request is answered, whatever happens
         error = _as_gateway_error(failure, record)
         record.failed(error)
@@ -105,26 +105,28 @@ def _answer(door: Door, event: dict[str, Any], context: Any, record: observe.Req
 
 
 def _counted(
-    render: Callable[[int], bytes] | None, exchange: Exchange, expires: float, record: observe.RequestRecord
+    render: Callable[[int], bytes] | None, exchange: Exchange, preparation: Preparation, record: observe.RequestRecord
 ) -> tuple[Head, bytes] | None:
     """The answer to a request that only asks how many tokens it has; None for every other. Raises GatewayError."""
     if render is None:
         return None
     from toolwire.shell.serve.count_tokens import count_tokens  # few requests ask for it
 
-    tokens, warnings = count_tokens(exchange, expires, record)
+    with preparation.question(exchange.attempt.target):
+        tokens, warnings = count_tokens(exchange, preparation.expires, record)
     return _document_head(exchange, warnings, record), render(tokens)
 
 
 def _compacted(
-    shown: Compaction | None, exchange: Exchange, expires: float, record: observe.RequestRecord
+    shown: Compaction | None, exchange: Exchange, preparation: Preparation, record: observe.RequestRecord
 ) -> tuple[Head, bytes] | None:
     """The answer to a request for a shorter history; None for every other. Raises GatewayError."""
     if shown is None:
         return None
     from toolwire.shell.serve.compaction import compact  # few requests ask for it
 
-    body = compact(shown, exchange, expires, record)
+    with preparation.question(exchange.attempt.target):
+        body = compact(shown, exchange, preparation.expires, record)
     return _document_head(exchange, exchange.figures.warnings, record), body
 
 
