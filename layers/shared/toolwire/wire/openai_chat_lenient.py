@@ -94,7 +94,7 @@ def _delta(raw: bytes | None) -> Delta | None:
     calls = _calls(delta.get("tool_calls", b""))
     known = {call.id for call in calls or () if call.id}  # a host may tell a call in both places
     blocks = [call for call in _called_in(delta.get("content", b"")) if call.id not in known]
-    return OddDelta(
+    said = Delta(
         role=text_of(delta.get("role")),
         content=content,
         refusal=text_of(delta.get("refusal")) or _refusal_in(delta.get("content", b"")),
@@ -103,8 +103,9 @@ def _delta(raw: bytes | None) -> Delta | None:
         tool_calls=[*(calls or ()), *blocks] if blocks else calls,
         function_call=_function(delta.get("function_call", b"")),
         reasoning_details=msgspec.Raw(delta.get("reasoning_details", b"")),
-        left_out=_left_out(delta.get("content", b"")),
     )
+    left_out = _left_out(delta.get("content", b""))
+    return OddDelta(**msgspec.structs.asdict(said), left_out=left_out) if left_out else said
 
 
 def _calls(raw: bytes) -> list[ToolCallDelta] | None:
