@@ -294,7 +294,8 @@ def test_the_dashboard_shows_metrics_that_are_written(deployed: dict[str, Any]) 
     widgets = json.loads(re.sub(r"\$\{[\w:]+\}", "x", text))["widgets"]
     assert len(widgets) >= 6
     source = (ROOT / "layers/shared/toolwire/shell/serve/observe.py").read_text(encoding="utf-8")
-    dimensions = sorted([*re.findall(r'add_dimension\("(\w+)"', source), "service"])
+    (made,) = re.findall(r'_metric_set\((\{"door": [^}]+\})\)', source)
+    dimensions = sorted([*re.findall(r'"(\w+)":', made), "service"])
     searches = re.findall(
         r"SEARCH\('\{\\\"toolwire/x\\\",([\w,]+)\} MetricName=\\\"(\w+)\\\"", text.replace("${AWS::StackName}", "x")
     )

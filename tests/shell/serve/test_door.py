@@ -566,8 +566,11 @@ def test_metrics_have_few_dimensions(
 
     ask(event(stream=True, tools=[WEATHER]))
 
-    (metrics,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    metrics, quality = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     (directive,) = metrics["_aws"]["CloudWatchMetrics"]
     assert set(directive["Dimensions"][0]) == {"door", "provider", "outcome", "service"}
     assert (metrics["door"], metrics["provider"], metrics["outcome"]) == ("chat", "acme", "ok")
     assert (metrics["ToolCalls"], metrics["InputTokens"]) == ([1.0], [7.0])
+    (directive,) = quality["_aws"]["CloudWatchMetrics"]
+    assert set(directive["Dimensions"][0]) == {"provider", "model", "service"}
+    assert quality["ModelCalls"] == [1.0]
