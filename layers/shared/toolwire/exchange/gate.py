@@ -1,5 +1,6 @@
-"""What a turn leaves behind is stored before the client hears that the turn is over: until then, the bytes that say so
-wait here."""
+"""Holds back the bytes that tell the client of the turn's end, until the turn's items are in the store.
+
+The next request can come within a millisecond of those bytes, and needs the items."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ class Gate:
         self._waiting = b""
 
     def hold(self, data: bytes, answer: tuple[Item, ...] = ()) -> tuple[Item, ...]:
-        """What is to be stored before `data` is sent, and was not handed out before; where there is nothing, `data`
-        need not wait. `answer`: what is kept of the answer itself."""
+        """Returns the items to store before `data` may be sent, each once. Without any, `data` need not wait. `answer`:
+        the items that hold the answer itself, where answers are kept."""
         leaves, self._leaves = self._leaves, ()
         items = leaves = (*leaves, *answer)
         if self._record is not None:

@@ -1,4 +1,4 @@
-"""What a host's refusal tells of it: fields of its profile that are otherwise than its row says.
+"""Reads from a host's refusal which fields of its profile are wrong, and gives their right values.
 
 Hosts of one API differ in what they refuse, and a row for each of them cannot be had. Each rule reads the words of
 known hosts; a request is sent once more only where what it tells changes the request.

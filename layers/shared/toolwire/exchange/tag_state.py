@@ -1,5 +1,5 @@
-"""State that a client of another dialect is shown says whose it is, so that it is known when the client brings it
-back."""
+"""Puts the origin in front of each signature that a client of another dialect is shown, so that the gateway knows
+whose it is when the client brings it back."""
 
 from __future__ import annotations
 

@@ -35,8 +35,9 @@ def keeps_ids(door: Door, target: Target) -> bool:
 
 
 def conversation_of(client: ClientRequest, target: Target, new_id: Callable[[int], str]) -> Conversation:
-    """The conversation of a request to this target: the one that its client names, or that its ids lead to. Else a new
-    one, whose token will be in its ids; or, where none of these will be ours, one known by how it begins."""
+    """The conversation of a request to this target: the one that the client names; else that of the newest id of ours
+    in the history; else, where the target's own ids are kept, one derived from the conversation's opening; else a new
+    one."""
     if (named := client.named) is not None:
         return named
     request, tenant = client.request, client.tenant.name

@@ -1,5 +1,5 @@
-"""Where a request to a target goes, and the header that carries its credential: what the configuration may say of them,
-and what holds where it says nothing. Every wire builds its requests by these two."""
+"""The address of a request to a target, and the header that carries its credential: from the configuration, else the
+wire's own. Every wire builds its requests by these two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Settings of sampling that a model which reasons refuses, for requests of clients that do not speak its host's API."""
+"""Leaves out the sampling settings (`temperature`, `top_p`, ...) that reasoning models refuse, with a warning. Only for
+clients of other APIs: a client of the host's own API is told by the host."""
 
 from __future__ import annotations
 

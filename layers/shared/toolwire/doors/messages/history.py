@@ -67,7 +67,7 @@ def _system(top: dict[str, bytes]) -> list[Message]:
 
 
 def _accounting_apart(part: Part) -> tuple[Part, ...]:
-    """A part of the system text; a line about who pays, with which some begin, as a part of its own."""
+    """A part of the system text. Claude Code's billing line, with which the text may begin, is a part of its own."""
     if type(part) is not TextPart or not part.text.startswith(wire.BILLING):
         return (part,)
     line, _, text = part.text.partition("\n")

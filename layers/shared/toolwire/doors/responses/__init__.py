@@ -15,7 +15,7 @@ required         what Open Responses requires, put in where a host leaves it out
 document         the answer as one JSON document
 compaction       a shorter history in place of an answer
 models           a model's entry in the list of models, as Codex reads it
-kept             what it wants of kept answers
+kept             `previous_response_id`, `item_reference` and `store` of a request
 input_items      what a kept answer answers, as a list of items
 errors           errors
 """

@@ -1,4 +1,4 @@
-"""GET /responses/{id}/input_items: what a kept answer answers, with all that came before, as a list of items in pages.
+"""GET /responses/{id}/input_items: the input of a kept answer, with the whole history before it, as items in pages.
 
 Items are shown as the standard has them, whatever short form the client wrote: with an id, a status and their parts. An
 id that the client did not give is the item's place in the conversation, the same in every page.

@@ -1,4 +1,5 @@
-"""What a request of this API wants of kept answers: to continue from one, to name an item of one, to be kept itself.
+"""Kept answers in a request: `previous_response_id` (continue from one), `item_reference` (an item of one), `store`
+(keep this request's own).
 
 An id that OpenAI gave is none of ours: where the host keeps its answers itself, they are its own business.
 """
