@@ -403,7 +403,7 @@ class TestMemory:
             Watching.of({"INSPECT_MB": text}, is_terminal=False)
 
     def test_its_memory_can_be_set(self) -> None:
-        for megabytes, kept in ((1, False), (4, True)):
+        for megabytes, kept in ((1, False), (16, True)):
             exchanges = Watching.of({"INSPECT_MB": str(megabytes)}, is_terminal=False).exchanges
             assert exchanges is not None
             for number in range(2):
