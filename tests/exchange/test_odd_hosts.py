@@ -53,8 +53,7 @@ def test_a_name_with_marks_around_it_is_the_declared_tools(given: str, name: str
     upstream = stream(ROLE, opening(0, "call_a", given, '{"a":1}'), CALLS, TOTAL)
     said = seen(upstream)
     assert [call[1] for call in said.calls] == [name]
-    warned = ask(upstream).headers.get("x-toolwire-warnings", "")
-    assert ("tool_name_mended" in warned) == (given != name)
+    assert ("tool_name_mended" in ask(upstream).body.decode()) == (given != name)
 
 
 def ids(upstream: bytes, **fields: Any) -> list[str]:

@@ -25,6 +25,7 @@ from toolwire.exchange.writer import writer_for
 from toolwire.model.errors import GatewayError, UpstreamProtocolError
 from toolwire.model.events import Batch, ReasoningStart, ResponseStart, StreamFailed, TextDelta, TextStart, UsageUpdate
 from toolwire.model.stored import Item
+from toolwire.model.warnings import Warnings
 
 T = TypeVar("T")
 
@@ -68,7 +69,7 @@ class Answer:
         """The upstream's status and headers (names in lower case)."""
         figures = self._turn.figures
         figures.upstream_status = status
-        self._heads.upstream_headers = headers
+        self._heads.upstream_headers, self._heads.warnings_before = headers, Warnings(figures.warnings)
         self._reader = reader_for(
             status,
             headers,

@@ -6,7 +6,7 @@ import re
 
 from toolwire.exchange.figures import Figures
 from toolwire.model.http import CONVERSATION_HEADER, Head, Headers, id_headers
-from toolwire.model.warnings import HEADER
+from toolwire.model.warnings import HEADER, Warnings
 
 #: The form of a provider's header that may be shown, and how many of them.
 _SHOWN_VALUE = re.compile(r"[\x21-\x7e]{1,64}")
@@ -21,30 +21,39 @@ class Heads:
 
     def __init__(self, request_id: str, conversation_id: str, figures: Figures, answer_headers: Headers) -> None:
         self._request_id, self._conversation_id, self._figures = request_id, conversation_id, figures
-        self._told: frozenset[str] = frozenset()  # warnings that a head has told
+        self._told: frozenset[str] = frozenset()  # warnings that the head has told
         self.answer_headers = answer_headers
         #: Whether one is on its way: it is the only one.
         self.sent = False
+        #: The warnings that were known when the upstream's answer began; None before that.
+        self.warnings_before: Warnings | None = None
         #: The provider's, names in lower case, and how those begin that its own clients are shown.
         self.upstream_headers: dict[str, str] = {}
         self.shown: tuple[str, ...] = ()
         #: What is told of the attempt that answers.
         self.attempt: Headers = ()
 
+    def stream_head(self, content_type: str) -> Head:
+        """A stream's head. It has the warnings that were known when the upstream began: which of the answer's own are
+        found before the head goes out depends on how the answer's bytes arrive."""
+        found = self._figures.warnings if self.warnings_before is None else self.warnings_before
+        return self._head(200, content_type, found, ("cache-control", "no-cache"))
+
     def head(self, status: int, content_type: str, *more: tuple[str, str]) -> Head:
         """A head with the warnings that are known by now."""
+        return self._head(status, content_type, self._figures.warnings, *more)
+
+    def _head(self, status: int, content_type: str, warnings: Warnings, *more: tuple[str, str]) -> Head:
         headers = [("content-type", content_type), *id_headers(self._request_id)]
         headers.append((CONVERSATION_HEADER, self._conversation_id))
-        warnings = self._figures.warnings
         self._told = frozenset(warnings)
         if warnings:
             headers.append((HEADER, warnings.header()))
         return Head(status, (*headers, *self.attempt, *(self.answer_headers or self._limits()), *more))
 
     def late_warnings(self) -> str:
-        """The warnings that no head has told yet, once, as the value of their header."""
-        told, self._told = self._told, frozenset(self._figures.warnings)
-        return self._figures.warnings.header(told)
+        """The warnings that the head has not told, or is not going to tell, as the value of their header."""
+        return self._figures.warnings.header(self._told if self.sent else self.warnings_before or ())
 
     def _limits(self) -> Headers:
         return tuple(

@@ -19,7 +19,7 @@ from toolwire.exchange.stages import Stages
 from toolwire.exchange.turn import Turn
 from toolwire.framing.sse import encode_comment
 from toolwire.model.errors import GatewayError
-from toolwire.model.events import Batch
+from toolwire.model.events import Batch, ResponseEnd
 from toolwire.model.http import Head
 from toolwire.model.warnings import HEADER
 from toolwire.stream.fold import Fold
@@ -54,9 +54,16 @@ class StreamWriter:
 
     def write(self, batches: list[Batch]) -> bytes:
         """See the module."""
-        if len(batches) == 1:
+        if len(batches) == 1 and not self._order.ended:
             return self._encoder.encode(batches[0])
-        return b"".join(map(self._encoder.encode, batches))
+        return b"".join(map(self._encoded, batches))
+
+    def _encoded(self, batch: Batch) -> bytes:
+        """A batch, with what was found out after the head as a comment in front of the end."""
+        data = self._encoder.encode(batch)
+        is_end = bool(batch.events) and type(batch.events[-1]) is ResponseEnd
+        late = self._heads.late_warnings() if is_end and self._door.has_comments else ""
+        return encode_comment(f"{HEADER}: {late}".encode()) + data if late else data
 
     def send(self, data: bytes) -> list[Action]:
         """See the module. The head goes out with the answer's first event, whether that has bytes or not."""
@@ -67,7 +74,7 @@ class StreamWriter:
             self._heads.sent = True
             actions.append(self.early_head())
         if data:
-            actions.append(Send(self._late_warnings() + data))
+            actions.append(Send(data))
         return actions
 
     def fail(self, error: GatewayError, held: list[Batch]) -> list[Action]:
@@ -80,17 +87,12 @@ class StreamWriter:
     def early_head(self) -> Head:
         """See `Writer`."""
         kind = self._door.stream_type(self.context.request) or STREAM
-        return self._heads.head(200, kind, ("cache-control", "no-cache"))
+        return self._heads.stream_head(kind)
 
     def keep_alive(self) -> bytes:
         """See `Writer`."""
         self._heads.sent = True
         return self._encoder.keep_alive()
-
-    def _late_warnings(self) -> bytes:
-        """What was found out after the head, as a comment in front of the end."""
-        late = self._heads.late_warnings() if self._order.ended and self._door.has_comments else ""
-        return encode_comment(f"{HEADER}: {late}".encode()) if late else b""
 
 
 class DocumentWriter:

@@ -71,7 +71,7 @@ class GeminiEncoder:
         self._context, self._in_array = context, in_array
         self._sequence = Sequential()
         self._begun = False  # whether there was a chunk
-        self._told: frozenset[str] | None = None  # the warnings that the head has told
+        self._told = frozenset(context.warnings)  # the warnings that the head tells
         self._id: str | None = None
         self._model: str | None = None
         self._calls: dict[int, _Call] = {}
@@ -84,8 +84,6 @@ class GeminiEncoder:
         self._extra: dict[str, Members] = {}
 
     def encode(self, batch: Batch) -> bytes:
-        if self._told is None:
-            self._told = frozenset(self._context.warnings)
         ready: list[StreamEvent] = []
         for event in batch.events:
             self._note(event)
@@ -201,7 +199,7 @@ class GeminiEncoder:
 
     def _late_warnings(self) -> str:
         """What was found out after the head, for which this API has one place: the words beside the finish reason."""
-        return self._context.warnings.header(self._told or frozenset())
+        return self._context.warnings.header(self._told)
 
     def _frame(self, chunk: bytes) -> bytes:
         if not self._in_array:
