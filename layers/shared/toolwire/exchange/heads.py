@@ -21,7 +21,7 @@ class Heads:
 
     def __init__(self, request_id: str, conversation_id: str, figures: Figures, answer_headers: Headers) -> None:
         self._request_id, self._conversation_id, self._figures = request_id, conversation_id, figures
-        self._told: frozenset[str] = frozenset()  # warnings that the head has told
+        self._told: frozenset[str] = frozenset()  # warnings that the head or a comment has told
         self.answer_headers = answer_headers
         #: Whether one is on its way: it is the only one.
         self.sent = False
@@ -46,14 +46,16 @@ class Heads:
     def _head(self, status: int, content_type: str, warnings: Warnings, *more: tuple[str, str]) -> Head:
         headers = [("content-type", content_type), *id_headers(self._request_id)]
         headers.append((CONVERSATION_HEADER, self._conversation_id))
-        self._told = frozenset(warnings)
+        self._told |= frozenset(warnings)
         if warnings:
             headers.append((HEADER, warnings.header()))
         return Head(status, (*headers, *self.attempt, *(self.answer_headers or self._limits()), *more))
 
     def late_warnings(self) -> str:
-        """The warnings that the head has not told, or is not going to tell, as the value of their header."""
-        return self._figures.warnings.header(self._told if self.sent else self.warnings_before or ())
+        """The warnings that nothing has told and the head is not going to tell, once, as the value of their header."""
+        told = self._told if self.sent else self._told | frozenset(self.warnings_before or ())
+        self._told = told | frozenset(self._figures.warnings)
+        return self._figures.warnings.header(told)
 
     def _limits(self) -> Headers:
         return tuple(

@@ -59,11 +59,10 @@ class StreamWriter:
         return b"".join(map(self._encoded, batches))
 
     def _encoded(self, batch: Batch) -> bytes:
-        """A batch, with what was found out after the head as a comment in front of the end."""
+        """A batch; in front of the answer's end what was found out after the head."""
         data = self._encoder.encode(batch)
         is_end = bool(batch.events) and type(batch.events[-1]) is ResponseEnd
-        late = self._heads.late_warnings() if is_end and self._door.has_comments else ""
-        return encode_comment(f"{HEADER}: {late}".encode()) + data if late else data
+        return self._late_warnings() + data if is_end else data
 
     def send(self, data: bytes) -> list[Action]:
         """See the module. The head goes out with the answer's first event, whether that has bytes or not."""
@@ -74,7 +73,8 @@ class StreamWriter:
             self._heads.sent = True
             actions.append(self.early_head())
         if data:
-            actions.append(Send(data))
+            # What storing the turn has shown comes after the end was written, and before it is sent.
+            actions.append(Send(self._late_warnings() + data if self._order.ended else data))
         return actions
 
     def fail(self, error: GatewayError, held: list[Batch]) -> list[Action]:
@@ -93,6 +93,11 @@ class StreamWriter:
         """See `Writer`."""
         self._heads.sent = True
         return self._encoder.keep_alive()
+
+    def _late_warnings(self) -> bytes:
+        """What nothing has told yet, as a comment."""
+        late = self._heads.late_warnings() if self._door.has_comments else ""
+        return encode_comment(f"{HEADER}: {late}".encode()) if late else b""
 
 
 class DocumentWriter:
