@@ -16,6 +16,8 @@ from tests.doors.responses import responses_reader
 def outcome(path: str, body: bytes) -> dict[str, Any]:
     """The outcome of the answer to a request for `path`."""
     streamed = body.startswith((b"data:", b"event:", b":"))
+    if body.startswith(b"["):  # a stream of Gemini's API as one array
+        body, streamed = b"".join(b"data: %b\n\n" % json.dumps(chunk).encode() for chunk in json.loads(body)), True
     if not streamed and (error := json.loads(body).get("error")):
         return {"error": error.get("code") or error["type"]}
     return _DOORS[path](body, streamed)

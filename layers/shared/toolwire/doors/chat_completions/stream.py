@@ -32,7 +32,7 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.model.source import Members, raw_in
-from toolwire.wire.json import dump, members, write_object
+from toolwire.wire.json import dump, members, whole_characters, write_object
 from toolwire.wire.openai_chat import DIALECT
 from toolwire.wire.openai_chat_extra import without_source
 
@@ -206,7 +206,7 @@ class ChatEncoder:
 
     def _write_usage(self) -> bytes:
         body = self._prefix.rpartition(b',"choices":')[0] + b',"choices":[],"usage":' + render_usage(self._usage)
-        named = members(body + b"}")
+        named = members(whole_characters(body) + b"}")  # a model's name may have half a character
         rest = tuple(pair for pair in self._usage_extra if pair[0] not in named)
         return b"data: " + body + more_members(rest) + b"}\n\n"
 

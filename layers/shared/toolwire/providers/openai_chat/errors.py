@@ -15,7 +15,7 @@ import msgspec
 from toolwire.model.errors import UpstreamError
 from toolwire.model.source import Source
 from toolwire.providers.upstream_errors import code_of, credential_refused, retry_of
-from toolwire.wire.json import raw_members
+from toolwire.wire.json import raw_members, whole_characters
 from toolwire.wire.openai_chat import DIALECT
 
 #: Where hosts put the text of an error, the likeliest first.
@@ -54,7 +54,7 @@ def error_from_body(body: bytes, status: int, retry_after: str | None = None) ->
 
 def is_failure(body: bytes) -> bool:
     """Whether a document that holds no choices says in their place what went wrong."""
-    found = raw_members(body)
+    found = raw_members(whole_characters(body))
     if any(name != "error" and bytes(found.get(name, b""))[:1] in (b'"', b"[") for name in _TEXTS):
         return True
     status = bytes(found.get("base_resp", b""))
