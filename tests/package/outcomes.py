@@ -20,7 +20,7 @@ def outcome(path: str, body: bytes) -> dict[str, Any]:
         body, streamed = b"".join(b"data: %b\n\n" % json.dumps(chunk).encode() for chunk in json.loads(body)), True
     if not streamed and (error := json.loads(body).get("error")):
         return {"error": error.get("code") or error["type"]}
-    return _DOORS[path](body, streamed)
+    return (_gemini if path.endswith("{id+}") else _DOORS[path])(body, streamed)  # Gemini's API has several paths
 
 
 def _chat(body: bytes, streamed: bool) -> dict[str, Any]:
@@ -76,5 +76,4 @@ _DOORS = {
     "/messages": _messages,
     "/native/chat": _native,
     "/responses": _responses,
-    "/v1beta/models/{id+}": _gemini,
 }
