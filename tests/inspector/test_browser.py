@@ -40,10 +40,11 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
     if CHROMIUM is None:
         pytest.skip("there is no Chromium (on Debian: apt-get install chromium)")
-    with api.sync_playwright() as playwright:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
         browser.close()
@@ -142,7 +143,9 @@ def test_ten_thousand_exchanges_scroll(url: str, page: Page) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_can_be_read_by_everybody(url: str, chromium: Any, scheme: str, tmp_path: Path) -> None:
     """axe-core finds nothing serious; the pictures are those of the documents."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
+    from axe_playwright_python.sync_playwright import Axe
+
+    axe = Axe()
     ask(url, "chat", model="demo/gemini", stream=True, sead=4)
     ask(url, "messages", model="demo/openai", stream=True)
     page = chromium.new_page(viewport={"width": 1280, "height": 860}, color_scheme=scheme)

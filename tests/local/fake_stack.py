@@ -48,7 +48,8 @@ class FakeCloudFormation:
 @contextmanager
 def fake_stack() -> Iterator[FakeCloudFormation]:
     """The stack STACK with its table of keys, for the clients of `toolwire.shell.network.aws`."""
-    moto = pytest.importorskip("moto")
+    import moto  # 0.5 s, which the other tests here do without
+
     with pytest.MonkeyPatch.context() as patch, moto.mock_aws():
         for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
             patch.setenv(name, "testing")

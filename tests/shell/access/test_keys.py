@@ -327,7 +327,8 @@ def table(fresh_clients: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
-    moto = pytest.importorskip("moto")
+    import moto  # 0.5 s, which the other tests here do without
+
     with moto.mock_aws():
         use_boto3("dynamodb").create_table(
             TableName="keys",

@@ -211,8 +211,14 @@ def calls(body: bytes, *, stream: bool) -> list[tuple[str, str]]:
     return [(deltas[0]["function"]["name"], "".join(call["function"].get("arguments", "") for call in deltas))]
 
 
-@pytest.mark.parametrize("stream", [False, True], ids=["json", "stream"])
-@pytest.mark.parametrize("fault", FAULTS)
+#: A JSON answer has the whole time for its head: there a stall in front of it is no fault yet.
+STREAMED_ONLY = {"stall before the head"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "stream"),
+    [(fault, stream) for fault in FAULTS for stream in (False, True) if stream or fault not in STREAMED_ONLY],
+)
 def test_the_second_target_answers_where_nothing_was_shown(
     fault: str,
     stream: bool,
@@ -224,9 +230,6 @@ def test_the_second_target_answers_where_nothing_was_shown(
     configured(fallbacks={"acme/m": ("claude/c",)})
     server.script(FAULTS[fault])
     second.script(whole(MESSAGE))
-
-    if fault == "stall before the head" and not stream:
-        pytest.skip("a JSON answer has the whole time for its head")
 
     head, body = ask(stream=stream)
 
