@@ -141,75 +141,64 @@ def test_tokens_are_counted_by_bedrock_where_it_counts(base: str, monkeypatch: p
     assert (Aws.faults, Aws.paths) == ([None, None], ["count-tokens", "count-tokens"])
 
 
-def test_awss_own_client_reads_the_demo(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """AWS's own client of the demo."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    demo = DemoServer(pace=0)
+    address = f"{demo.base_url}/bedrock"
+    settings = Config(retries={"max_attempts": 1})
+    yield boto3.client("bedrock-runtime", endpoint_url=address, region_name="eu-west-1", config=settings)
+    demo.close()
+
+
+def test_awss_own_client_reads_the_demo(client: Any) -> None:
     """The demo writes what boto3 decodes, event by event."""
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY)
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
-    demo = DemoServer(pace=0)
-    try:
-        settings = Config(retries={"max_attempts": 1})
-        client = boto3.client(
-            "bedrock-runtime", endpoint_url=f"{demo.base_url}/bedrock", region_name="eu-west-1", config=settings
-        )
-        asked = {
-            "modelId": "bedrock",
-            "messages": [{"role": "user", "content": [{"text": "What is the weather in Paris and New York?"}]}],
-            "toolConfig": {"tools": [{"toolSpec": {"name": "get_weather", "inputSchema": {"json": SCHEMA}}}]},
+    asked = {
+        "modelId": "bedrock",
+        "messages": [{"role": "user", "content": [{"text": "What is the weather in Paris and New York?"}]}],
+        "toolConfig": {"tools": [{"toolSpec": {"name": "get_weather", "inputSchema": {"json": SCHEMA}}}]},
+    }
+    whole = client.converse(**asked)
+    uses = [block["toolUse"] for block in whole["output"]["message"]["content"]]
+    assert [use["input"] for use in uses] == [{"city": "Paris"}, {"city": "New York"}]
+    events = list(client.converse_stream(**asked)["stream"])
+    kinds = [next(iter(event)) for event in events]
+    assert (kinds[0], kinds[-2:], whole["stopReason"]) == ("messageStart", ["messageStop", "metadata"], "tool_use")
+    joined = ["", ""]
+    for event in events:
+        if "contentBlockDelta" in event:
+            said = event["contentBlockDelta"]
+            joined[said["contentBlockIndex"]] += said["delta"]["toolUse"]["input"]
+    assert [json.loads(text) for text in joined] == [{"city": "Paris"}, {"city": "New York"}]
+    with pytest.raises(client.exceptions.ThrottlingException):
+        client.converse(modelId="bedrock", messages=[{"role": "user", "content": [{"text": "[demo error 429]"}]}])
+
+
+def test_awss_own_client_reads_the_demo_of_claudes_own_api(client: Any) -> None:
+    def asked(text: str, **more: Any) -> dict[str, Any]:
+        body = {
+            "anthropic_version": "bedrock-2023-05-31",
+            "max_tokens": 99,
+            "messages": [{"role": "user", "content": text}],
+            "tools": [{"name": "get_weather", "input_schema": SCHEMA}],
         }
-        whole = client.converse(**asked)
-        uses = [block["toolUse"] for block in whole["output"]["message"]["content"]]
-        assert [use["input"] for use in uses] == [{"city": "Paris"}, {"city": "New York"}]
-        events = list(client.converse_stream(**asked)["stream"])
-        kinds = [next(iter(event)) for event in events]
-        assert (kinds[0], kinds[-2:], whole["stopReason"]) == ("messageStart", ["messageStop", "metadata"], "tool_use")
-        joined = ["", ""]
-        for event in events:
-            if "contentBlockDelta" in event:
-                said = event["contentBlockDelta"]
-                joined[said["contentBlockIndex"]] += said["delta"]["toolUse"]["input"]
-        assert [json.loads(text) for text in joined] == [{"city": "Paris"}, {"city": "New York"}]
-        with pytest.raises(client.exceptions.ThrottlingException):
-            client.converse(modelId="bedrock", messages=[{"role": "user", "content": [{"text": "[demo error 429]"}]}])
-    finally:
-        demo.close()
+        return {"modelId": "bedrock-claude", "body": json.dumps(body | more)}
 
-
-def test_awss_own_client_reads_the_demo_of_claudes_own_api(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY)
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
-    demo = DemoServer(pace=0)
-    try:
-        settings = Config(retries={"max_attempts": 1})
-        client = boto3.client(
-            "bedrock-runtime", endpoint_url=f"{demo.base_url}/bedrock", region_name="eu-west-1", config=settings
-        )
-
-        def asked(text: str, **more: Any) -> dict[str, Any]:
-            body = {
-                "anthropic_version": "bedrock-2023-05-31",
-                "max_tokens": 99,
-                "messages": [{"role": "user", "content": text}],
-                "tools": [{"name": "get_weather", "input_schema": SCHEMA}],
-            }
-            return {"modelId": "bedrock-claude", "body": json.dumps(body | more)}
-
-        question = asked("What is the weather in Paris and New York?")
-        whole = json.loads(client.invoke_model(**question)["body"].read())
-        assert [block["input"] for block in whole["content"]] == [{"city": "Paris"}, {"city": "New York"}]
-        stream = client.invoke_model_with_response_stream(**question)["body"]
-        events = [json.loads(event["chunk"]["bytes"]) for event in stream]
-        assert (events[0]["type"], events[-1]["type"]) == ("message_start", "message_stop")
-        assert events[-1]["amazon-bedrock-invocationMetrics"]["outputTokenCount"] > 0
-        said = [
-            event["delta"]["partial_json"]
-            for event in events
-            if event.get("delta", {}).get("type") == "input_json_delta"
-        ]
-        assert "".join(said) == '{"city":"Paris"}{"city":"New York"}'
-        with pytest.raises(client.exceptions.ThrottlingException):
-            client.invoke_model(**asked("[demo error 429]"))
-        for odd in ({"anthropic_version": "2023-06-01"}, {"stream": True}, {"model": "m"}, {"max_tokens": 0}):
-            with pytest.raises(client.exceptions.ValidationException):
-                client.invoke_model(**asked("hi", **odd))
-    finally:
-        demo.close()
+    question = asked("What is the weather in Paris and New York?")
+    whole = json.loads(client.invoke_model(**question)["body"].read())
+    assert [block["input"] for block in whole["content"]] == [{"city": "Paris"}, {"city": "New York"}]
+    stream = client.invoke_model_with_response_stream(**question)["body"]
+    events = [json.loads(event["chunk"]["bytes"]) for event in stream]
+    assert (events[0]["type"], events[-1]["type"]) == ("message_start", "message_stop")
+    assert events[-1]["amazon-bedrock-invocationMetrics"]["outputTokenCount"] > 0
+    said = [
+        event["delta"]["partial_json"] for event in events if event.get("delta", {}).get("type") == "input_json_delta"
+    ]
+    assert "".join(said) == '{"city":"Paris"}{"city":"New York"}'
+    with pytest.raises(client.exceptions.ThrottlingException):
+        client.invoke_model(**asked("[demo error 429]"))
+    for odd in ({"anthropic_version": "2023-06-01"}, {"stream": True}, {"model": "m"}, {"max_tokens": 0}):
+        with pytest.raises(client.exceptions.ValidationException):
+            client.invoke_model(**asked("hi", **odd))

@@ -11,10 +11,10 @@ from typing import Literal
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.loopback.passage import decoded, folded
 from tests.providers.openai_chat.chat_reader import read, sdk_stream
 from toolwire.doors.chat_completions.document import render_response
 from toolwire.doors.chat_completions.stream import ChatEncoder
-from toolwire.framing.sse import SseDecoder
 from toolwire.model.events import (
     Batch,
     Finish,
@@ -37,7 +37,6 @@ from toolwire.model.events import (
 from toolwire.model.response import ChatResponse, OutputPart, ReasoningOutput, TextOutput, ToolCallOutput
 from toolwire.providers.asked import Asked
 from toolwire.providers.openai_chat.answer import ChatDecoder
-from toolwire.stream.fold import Fold
 from toolwire.stream.order import OrderCheck
 
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=10)
@@ -126,23 +125,12 @@ def encode(batches: list[Batch]) -> bytes:
 
 
 def decode(body: bytes) -> list[Batch]:
-    frames, decoder, order = SseDecoder(), ChatDecoder(OURS), OrderCheck()
-    found = [decoder.decode(frame) for frame in [*frames.feed(body), *frames.end()]] + [decoder.end()]
-    for batch in found:
-        order.check(batch)
-    return found
-
-
-def fold(batches: list[Batch]) -> ChatResponse:
-    gathered = Fold()
-    for batch in batches:
-        gathered.take(Batch(batch.events))
-    return gathered.response()
+    return decoded(body, ChatDecoder(OURS))
 
 
 def sense(batches: list[Batch]) -> list[object]:
     """What the events say, part by part: where the wire cannot say more, neighbours of one kind are one part."""
-    response = fold(batches)
+    response = folded(batches)
     said: list[OutputPart] = []
     for part in response.parts:
         match said[-1:], part:
@@ -185,7 +173,7 @@ def test_a_second_passage_changes_no_byte(batches: list[Batch]) -> None:
 @given(answers())
 def test_strict_clients_read_it(batches: list[Batch]) -> None:
     body = encode(batches)
-    said, response = read(body, usage=True), fold(batches)
+    said, response = read(body, usage=True), folded(batches)
     calls = [(part.id, part.name, part.arguments) for part in calls_of(response)]
     assert said.calls == calls
     assert [said.content, said.refusal, said.reasoning] == texts_of(response)
@@ -199,8 +187,8 @@ def test_strict_clients_read_it(batches: list[Batch]) -> None:
 
 @given(answers())
 def test_the_document_says_what_the_stream_says(batches: list[Batch]) -> None:
-    wanted = fold(batches)
-    got = fold([ChatDecoder().decode_json(render_response(wanted, Batch(())))])
+    wanted = folded(batches)
+    got = folded([ChatDecoder().decode_json(render_response(wanted, Batch(())))])
     assert (got.id, got.model, got.created, got.finish) == (wanted.id, wanted.model, wanted.created, wanted.finish)
     assert (got.usage, texts_of(got)) == (wanted.usage, texts_of(wanted))
     # Whether a cut custom call is complete is told by its place among the parts, which a document does not keep.

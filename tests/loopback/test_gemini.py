@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from tests.doors.gemini.genai_reader import sdk_stream
 from tests.gemini_client import chunks, read
+from tests.loopback.passage import decoded, folded
 from tests.loopback.test_chat import answers as chat_answers
 from toolwire.doors import AnswerContext
 from toolwire.doors.gemini.document import render_response
 from toolwire.doors.gemini.stream import GeminiEncoder
-from toolwire.framing.sse import SseDecoder
 from toolwire.model.errors import InternalError
 from toolwire.model.events import (
     Batch,
@@ -30,8 +30,6 @@ from toolwire.model.events import (
 from toolwire.model.request import ChatRequest
 from toolwire.model.response import ChatResponse, OutputPart, ReasoningOutput, TextOutput, ToolCallOutput
 from toolwire.providers.gemini.answer import GeminiDecoder
-from toolwire.stream.fold import Fold
-from toolwire.stream.order import OrderCheck
 
 #: What each form of a stream is told by: SSE, and one array.
 FORMS = pytest.mark.parametrize("in_array", [False, True], ids=["sse", "array"])
@@ -74,19 +72,7 @@ def encode(batches: list[Batch], *, in_array: bool = False) -> bytes:
 
 def decode(body: bytes) -> list[Batch]:
     """A stream of either form, chunk by chunk as the network brings it."""
-    frames, decoder, order = SseDecoder(), GeminiDecoder(), OrderCheck()
-    events = b"".join(b"data: " + chunk + b"\n\n" for chunk in chunks(body))
-    found = [decoder.decode(frame) for frame in [*frames.feed(events), *frames.end()]] + [decoder.end()]
-    for batch in found:
-        order.check(batch)
-    return found
-
-
-def fold(batches: list[Batch]) -> ChatResponse:
-    gathered = Fold()
-    for batch in batches:
-        gathered.take(Batch(batch.events))
-    return gathered.response()
+    return decoded(b"".join(b"data: " + chunk + b"\n\n" for chunk in chunks(body)), GeminiDecoder())
 
 
 def sense(response: ChatResponse) -> list[Any]:
@@ -115,7 +101,7 @@ def _sense(part: OutputPart) -> list[list[Any]]:
 @FORMS
 @given(batches=answers())
 def test_what_the_encoder_writes_the_decoder_reads(batches: list[Batch], in_array: bool) -> None:
-    wanted, got = fold(batches), fold(decode(encode(batches, in_array=in_array)))
+    wanted, got = folded(batches), folded(decode(encode(batches, in_array=in_array)))
     assert sense(got) == sense(wanted)
     assert (got.id, got.model, got.usage or Usage()) == (wanted.id, wanted.model, wanted.usage)
     assert got.finish.reason == wanted.finish.reason
@@ -136,7 +122,7 @@ def test_a_second_passage_changes_no_byte(batches: list[Batch], in_array: bool) 
 
 @given(batches=answers())
 def test_strict_clients_read_it(batches: list[Batch]) -> None:
-    body, response = encode(batches), fold(batches)
+    body, response = encode(batches), folded(batches)
     calls = [part for part in response.parts if type(part) is ToolCallOutput]
     said = read(body)
     assert said.calls == [(part.name, part.arguments) for part in calls]
@@ -147,8 +133,8 @@ def test_strict_clients_read_it(batches: list[Batch]) -> None:
 
 @given(batches=answers())
 def test_the_document_says_what_the_stream_says(batches: list[Batch]) -> None:
-    wanted = fold(batches)
-    got = fold([GeminiDecoder().decode_json(render_response(wanted, Batch(()), context()))])
+    wanted = folded(batches)
+    got = folded([GeminiDecoder().decode_json(render_response(wanted, Batch(()), context()))])
     assert sense(got) == sense(wanted)
     assert (got.id, got.usage or Usage(), got.finish.reason) == (wanted.id, wanted.usage, wanted.finish.reason)
 

@@ -8,18 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.doors.messages.messages_reader import read, sdk_stream
+from tests.loopback.passage import decoded, folded
 from tests.loopback.test_chat import OURS
 from tests.loopback.test_chat import answers as chat_answers
 from toolwire.doors import AnswerContext
 from toolwire.doors.messages.document import render_response
 from toolwire.doors.messages.stream import MessagesEncoder
-from toolwire.framing.sse import SseDecoder
 from toolwire.model.events import Batch, ReasoningEnd, ResponseStart, StreamEvent, ToolCallDelta, ToolCallStart
 from toolwire.model.request import ChatRequest
 from toolwire.model.response import ChatResponse, OutputPart, ReasoningOutput, TextOutput, ToolCallOutput
 from toolwire.providers.anthropic_messages.answer import MessagesDecoder
-from toolwire.stream.fold import Fold
-from toolwire.stream.order import OrderCheck
 
 
 @st.composite
@@ -60,18 +58,7 @@ def encode(batches: list[Batch]) -> bytes:
 
 
 def decode(body: bytes) -> list[Batch]:
-    frames, decoder, order = SseDecoder(), MessagesDecoder(OURS), OrderCheck()
-    found = [decoder.decode(frame) for frame in [*frames.feed(body), *frames.end()]] + [decoder.end()]
-    for batch in found:
-        order.check(batch)
-    return found
-
-
-def fold(batches: list[Batch]) -> ChatResponse:
-    gathered = Fold()
-    for batch in batches:
-        gathered.take(Batch(batch.events))
-    return gathered.response()
+    return decoded(body, MessagesDecoder(OURS))
 
 
 def sense(response: ChatResponse) -> list[OutputPart]:
@@ -89,7 +76,7 @@ def sense(response: ChatResponse) -> list[OutputPart]:
 
 @given(answers())
 def test_what_the_encoder_writes_the_decoder_reads(batches: list[Batch]) -> None:
-    wanted, got = fold(batches), fold(decode(encode(batches)))
+    wanted, got = folded(batches), folded(decode(encode(batches)))
     assert sense(got) == sense(wanted)
     assert (got.id, got.model, got.usage) == (wanted.id, wanted.model, wanted.usage)
 
@@ -103,7 +90,7 @@ def test_a_second_passage_changes_no_byte(batches: list[Batch]) -> None:
 
 @given(answers())
 def test_strict_clients_read_it(batches: list[Batch]) -> None:
-    body, response = encode(batches), fold(batches)
+    body, response = encode(batches), folded(batches)
     said = read(body)
     calls = [part for part in response.parts if type(part) is ToolCallOutput]
     assert said.calls == [(part.id, part.name, part.arguments) for part in calls]
@@ -114,8 +101,8 @@ def test_strict_clients_read_it(batches: list[Batch]) -> None:
 
 @given(answers())
 def test_the_document_says_what_the_stream_says(batches: list[Batch]) -> None:
-    wanted = fold(batches)
-    got = fold([MessagesDecoder().decode_json(render_response(wanted, Batch(()), context()))])
+    wanted = folded(batches)
+    got = folded([MessagesDecoder().decode_json(render_response(wanted, Batch(()), context()))])
     # An empty input may be whole or cut: where the output limit ended the answer, a document does not tell which.
     assert [_either(part) for part in sense(got)] == [_either(part) for part in sense(wanted)]
     assert (got.id, got.usage) == (wanted.id, wanted.usage)

@@ -6,7 +6,8 @@ import dataclasses
 
 from hypothesis import given
 
-from tests.loopback.test_chat import answers, calls_of, fold, texts_of
+from tests.loopback.passage import folded
+from tests.loopback.test_chat import answers, calls_of, texts_of
 from tests.native_client import Said, read_answer, read_stream
 from toolwire.doors import AnswerContext
 from toolwire.doors.native.document import render_response
@@ -53,7 +54,7 @@ def is_broken(response: ChatResponse) -> bool:
 @given(answers())
 def test_the_stream_and_the_document_say_what_the_events_say(batches: list[Batch]) -> None:
     batches = minted(batches)
-    response = fold(batches)
+    response = folded(batches)
     if is_broken(response) and response.finish.reason != "length":
         return
     order, encoder = OrderCheck(), NativeEncoder(context())

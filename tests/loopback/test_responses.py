@@ -5,14 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 
 from tests.doors.responses.responses_reader import read
-from tests.loopback.test_chat import OURS, answers, fold
+from tests.loopback.passage import decoded, folded
+from tests.loopback.test_chat import OURS, answers
 from toolwire.doors import AnswerContext
 from toolwire.doors.responses.request import DOOR, parse_request
-from toolwire.framing.sse import SseDecoder
 from toolwire.model.events import Batch
 from toolwire.model.response import ChatResponse, OutputPart, ReasoningOutput, TextOutput, ToolCallOutput
 from toolwire.providers.openai_responses.answer import ResponsesDecoder
-from toolwire.stream.order import OrderCheck
 
 REQUEST = parse_request(b'{"model":"m","input":"hi","stream":true}')
 
@@ -27,11 +26,7 @@ def encode(batches: list[Batch]) -> bytes:
 
 
 def decode(body: bytes) -> list[Batch]:
-    frames, decoder, order = SseDecoder(), ResponsesDecoder(OURS), OrderCheck()
-    found = [decoder.decode(frame) for frame in [*frames.feed(body), *frames.end()]] + [decoder.end()]
-    for batch in found:
-        order.check(batch)
-    return found
+    return decoded(body, ResponsesDecoder(OURS))
 
 
 def sense(response: ChatResponse) -> list[object]:
@@ -51,7 +46,7 @@ def sense(response: ChatResponse) -> list[object]:
 
 @given(answers())
 def test_what_the_encoder_writes_the_decoder_reads(batches: list[Batch]) -> None:
-    assert sense(fold(decode(encode(batches)))) == sense(fold(batches))
+    assert sense(folded(decode(encode(batches)))) == sense(folded(batches))
 
 
 @given(answers())
@@ -63,7 +58,7 @@ def test_a_second_passage_changes_no_byte(batches: list[Batch]) -> None:
 
 @given(answers())
 def test_a_strict_reader_finds_no_fault(batches: list[Batch]) -> None:
-    said, response = read(encode(batches)), fold(batches)
+    said, response = read(encode(batches)), folded(batches)
     assert said.final is not None
     calls = [item for item in said.final["output"] if item["type"].endswith("call")]
     assert [(item["call_id"], item["name"], item.get("arguments", item.get("input"))) for item in calls] == [
@@ -78,8 +73,8 @@ def test_a_strict_reader_finds_no_fault(batches: list[Batch]) -> None:
 @given(answers())
 def test_the_document_says_what_the_stream_says(batches: list[Batch]) -> None:
     """To the byte: the response in the stream's last event is the JSON answer."""
-    wanted = fold(batches)
+    wanted = folded(batches)
     document = DOOR.render_response(wanted, Batch(()), context())
     ending = encode(batches).rsplit(b"data: ", 1)[1]
     assert document in ending
-    assert sense(fold([ResponsesDecoder().decode_json(document)])) == sense(wanted)
+    assert sense(folded([ResponsesDecoder().decode_json(document)])) == sense(wanted)
