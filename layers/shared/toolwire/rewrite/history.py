@@ -73,6 +73,8 @@ def check_results(request: ChatRequest) -> None:
 def with_call_names(request: ChatRequest, warnings: Warnings) -> ChatRequest:
     """The request with results that name the tool of their call, with a warning where one names another. A result
     without a name stays without: a provider that wants one gets the call's."""
+    if not any(_is_named(part) for message in request.messages if message.role == "tool" for part in message.parts):
+        return request  # as most clients' results are
     names: dict[str, str] = {}
 
     def named(part: Part) -> Part:
@@ -86,6 +88,10 @@ def with_call_names(request: ChatRequest, warnings: Warnings) -> ChatRequest:
         return part
 
     return map_messages(request, lambda message: map_parts(message, named))
+
+
+def _is_named(part: Part) -> bool:
+    return type(part) is ToolResultPart and part.name is not None
 
 
 def with_results(request: ChatRequest) -> tuple[ChatRequest, int]:
