@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import msgspec
 
-from toolwire.doors.responses.required import whole_reasoning, whole_text, whole_tools
+from toolwire.doors.responses.required import whole_reasoning, whole_text, whole_tools, with_members
 from toolwire.model.request import ChatRequest
 from toolwire.wire.json import dump, raw_members, write_object
 from toolwire.wire.openai_responses import DIALECT
@@ -65,10 +65,19 @@ def _shaped(name: str, raw: bytes) -> bytes:
         case "reasoning":
             return whole_reasoning(raw)
         case "text":
-            return whole_text(raw)
+            return _text(raw)
         case "service_tier" if raw == b'"auto"':
             return b'"default"'
     return raw
+
+
+def _text(raw: bytes) -> bytes:
+    """A response does not repeat the schema that the answer had to follow: it is null in the standard."""
+    whole = whole_text(raw)
+    shape = raw_members(whole)["format"]
+    if "schema" not in raw_members(shape):
+        return whole
+    return with_members(whole, {}, {"format": with_members(bytes(shape), {}, {"schema": b"null"})})
 
 
 def _choice(raw: bytes) -> bytes:

@@ -1,7 +1,7 @@
 """Members that Open Responses, the standard of this API, requires, put in where a host of the API leaves them out.
 
-What a host says stays as it came, but for the schema of an answer (`whole_text`): members are added behind its own. A
-null stands for nothing said where the standard has no null.
+What a host says stays as it came: members are added behind its own. A null stands for nothing said where the standard
+has no null.
 """
 
 from __future__ import annotations
@@ -153,13 +153,10 @@ def whole_reasoning(raw: bytes) -> bytes:
 
 
 def whole_text(raw: bytes) -> bytes:
-    """The settings for text, without the schema that the answer had to follow: a response does not repeat it in the
-    standard, whose type for it is null."""
+    """The settings for text."""
     whole = with_members(raw, {"format": b'{"type":"text"}'})
     shape = bytes(raw_members(whole)["format"])
-    required = _FORMATS.get(type_of(shape), {})
-    changed = {"schema": _NULL} if "schema" in required and "schema" in raw_members(shape) else {}
-    return with_members(whole, {}, {"format": with_members(shape, required, changed)})
+    return with_members(whole, {}, {"format": with_members(shape, _FORMATS.get(type_of(shape), {}))})
 
 
 def _each(raw: bytes, whole: Callable[[bytes], bytes]) -> bytes:
