@@ -55,6 +55,8 @@ IDLE_SECONDS = 120.0
 STOP_SECONDS = 8.0
 #: Seconds after them in which an answer that was ended tells its client so.
 _LAST_WORDS_SECONDS = 1.0
+#: Seconds after which a wait of the main thread sees a signal that came just before it began to wait.
+_SIGNAL_SECONDS = 0.1
 
 #: Where the inspector's pages are.
 INSPECTOR = "/_toolwire"
@@ -136,7 +138,8 @@ class LocalServer(socketserver.ThreadingTCPServer):
             for connection, busy in self._connections.items():
                 if not busy:
                     _hang_up(connection)
-            self._changed.wait_for(lambda: not any(self._connections.values()), seconds + _LAST_WORDS_SECONDS)
+            while any(self._connections.values()) and time.monotonic() < self.stops_at + _LAST_WORDS_SECONDS:
+                self._changed.wait(_SIGNAL_SECONDS)
 
 
 class Connection:
