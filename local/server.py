@@ -100,17 +100,30 @@ class LocalServer(socketserver.ThreadingTCPServer):
         name = f"[{host}]" if self.address_family == socket.AF_INET6 else host
         return f"http://{name}:{port}"
 
+    def process_request(self, request: socket.socket | tuple[bytes, socket.socket], client_address: Any) -> None:
+        """Starts a connection's thread. Raises RuntimeError where the system has no thread left."""
+        assert isinstance(request, socket.socket)
+        self.mark(request, busy=False)
+        try:
+            super().process_request(request, client_address)
+        except Exception:
+            self._forget(request)
+            raise
+
     def finish_request(self, request: socket.socket | tuple[bytes, socket.socket], client_address: object) -> None:
         """Serves one connection, in its own thread."""
         assert isinstance(request, socket.socket)
         assert isinstance(client_address, tuple)
-        self.mark(request, busy=False)
         try:
             Connection(self, request, str(client_address[0])).serve()
         finally:
-            with self._changed:
-                del self._connections[request]
-                self._changed.notify()
+            self._forget(request)
+
+    def shutdown_request(self, request: socket.socket | tuple[bytes, socket.socket]) -> None:
+        """Ends a connection that no thread serves. Where a signal interrupts the start of a thread, the standard
+        library would end the thread's connection, with an answer under way."""
+        if request not in self._connections:
+            super().shutdown_request(request)
 
     def handle_error(self, request: object, client_address: object) -> None:  # noqa: ARG002 - socketserver's signature
         """Reports what ended a connection's thread: a bug."""
@@ -121,6 +134,11 @@ class LocalServer(socketserver.ThreadingTCPServer):
         """Notes whether a connection is in the middle of a request."""
         with self._changed:
             self._connections[connection] = busy
+            self._changed.notify()
+
+    def _forget(self, connection: socket.socket) -> None:
+        with self._changed:
+            del self._connections[connection]
             self._changed.notify()
 
     @property

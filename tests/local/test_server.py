@@ -6,7 +6,9 @@ import http.client
 import json
 import socket
 import threading
-from contextlib import closing
+from collections.abc import Callable
+from contextlib import closing, suppress
+from threading import Thread
 
 import pytest
 
@@ -173,3 +175,45 @@ class TestStopping:
             assert idle.sock.recv(1) == b""
             with pytest.raises(ConnectionRefusedError):
                 socket.create_connection(("127.0.0.1", port), timeout=1)
+
+    def test_a_signal_that_interrupts_the_start_of_a_thread_hangs_up_on_nobody(
+        self, handlers: Handlers, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The thread that accepts may still be in `Thread.start` when the answer is under way already."""
+        server = LocalServer(("127.0.0.1", 0), handlers.by_folder())
+        begun = threading.Event()
+
+        def start_and_be_interrupted(thread: threading.Thread, start: Callable[..., None] = Thread.start) -> None:
+            start(thread)
+            assert begun.wait(10)
+            raise KeyboardInterrupt
+
+        def serve() -> None:
+            with suppress(KeyboardInterrupt):
+                server.serve_forever(poll_interval=0.02)
+            server.drain(seconds=5)
+
+        accepting = Thread(target=serve, daemon=True)
+        accepting.start()
+        monkeypatch.setattr(Thread, "start", start_and_be_interrupted)
+        with closing(http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=10)) as client:
+            response = post(client, "stream")
+            assert response.read1() == b"one"
+            begun.set()
+            accepting.join(0.2)  # it drains
+            handlers.go_on.set()
+            assert response.read() == b"two"
+        accepting.join(10)
+        assert server.under_way == 0
+
+    def test_a_connection_without_a_thread_is_ended(self, handlers: Handlers, monkeypatch: pytest.MonkeyPatch) -> None:
+        with serving(LocalServer(("127.0.0.1", 0), handlers.by_folder())) as server:
+
+            def no_thread_left(_: threading.Thread) -> None:
+                raise RuntimeError("can't start new thread")
+
+            with monkeypatch.context() as failing:
+                failing.setattr(Thread, "start", no_thread_left)
+                assert exchange(server, b"GET /health HTTP/1.1\r\nhost: h\r\n\r\n") == b""
+            assert exchange(server, b"GET /health HTTP/1.0\r\nhost: h\r\n\r\n").startswith(b"HTTP/1.1 200")
+            assert server.under_way == 0
