@@ -14,7 +14,14 @@ from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Message, Part, TextPart, ToolCallPart, ToolResultPart
 from toolwire.model.source import Source, with_source
 from toolwire.model.warnings import Warnings
-from toolwire.rewrite.history import NO_RESULT, check_results, with_call_names, with_legal_ids, with_results
+from toolwire.rewrite.history import (
+    NO_RESULT,
+    check_results,
+    lacks_results,
+    with_call_names,
+    with_legal_ids,
+    with_results,
+)
 
 LEGAL = r"[A-Za-z0-9]{9}"
 
@@ -125,10 +132,13 @@ def test_a_result_has_the_name_of_its_call(name: str | None, sent: str | None, c
     ],
 )
 def test_a_call_without_a_result_gets_one(messages: list[Message], whole: list[Message]) -> None:
-    out, added = with_results(request(*messages))
+    warnings = Warnings()
+    out = with_results(request(*messages), warnings)
 
     assert list(out.messages) == whole
-    assert added == len(whole) - len(messages)
+    added = len(whole) - len(messages)
+    assert list(warnings) == (["tool_result_missing"] if added else [])
+    assert lacks_results(request(*messages)) == (added > 0)
 
 
 @pytest.mark.parametrize(
@@ -143,8 +153,11 @@ def test_a_call_without_a_result_gets_one(messages: list[Message], whole: list[M
 def test_a_whole_history_is_left_alone(messages: list[Message]) -> None:
     given = request(*messages)
 
-    assert with_results(given) == (given, 0)
-    assert with_results(given)[0] is given
+    warnings = Warnings()
+
+    assert with_results(given, warnings) is given
+    assert not warnings
+    assert not lacks_results(given)
 
 
 # ------------------------------------------------------------ with_legal_ids
@@ -228,7 +241,8 @@ def histories(draw: st.DrawFn) -> ChatRequest:
 def test_any_history_becomes_one_the_provider_takes(given: ChatRequest) -> None:
     check_results(given)
 
-    whole, added = with_results(given)
+    warnings = Warnings()
+    whole = with_results(given, warnings)
     out = with_legal_ids(whole, LEGAL, 9)
 
     check_results(out)
@@ -236,7 +250,8 @@ def test_any_history_becomes_one_the_provider_takes(given: ChatRequest) -> None:
     assert len(set(made)) == len(made) == sum(len(message.tool_calls) for message in given.messages)
     assert all(re.fullmatch(LEGAL, id) for id in made)
     assert [message for message in out.messages if message.role == "user"] == [USER] * given.messages.count(USER)
-    assert len(out.messages) == len(given.messages) + added
+    added = len(out.messages) - len(given.messages)
+    assert list(warnings) == (["tool_result_missing"] if added else [])
     expected: set[str] = set()  # what the messages right after an assistant turn must answer
     for message in out.messages:
         if message.role != "tool":
@@ -247,5 +262,5 @@ def test_any_history_becomes_one_the_provider_takes(given: ChatRequest) -> None:
             elif isinstance(part, ToolCallPart):
                 expected.add(part.id)
     assert expected == set()
-    assert with_results(out) == (out, 0)
+    assert with_results(out, Warnings()) is out
     assert with_legal_ids(out, LEGAL, 9) is out

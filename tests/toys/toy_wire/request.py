@@ -39,7 +39,8 @@ class ToyWire(Provider):
         profile: Profile,
         credential: str | None,
     ) -> tuple[UpstreamRequest, Warnings]:
-        request, added = with_results(with_wire_names(request, self.tool_name))
+        warnings = Warnings()
+        request = with_results(with_wire_names(request, self.tool_name), warnings)
         path = f"/models/{quote(target.model, safe='')}/talk"
         url = endpoint(target.provider.base_url, path, f"version=2&streams={int(request.stream)}")
         tools = [
@@ -47,7 +48,7 @@ class ToyWire(Provider):
         ]
         turns = [dump(said) for message in request.messages for said in _said(message)]
         body = write_object([("turns", write_array(turns)), ("tools", write_array(tools))])
-        return post_json(url, body, stream=request.stream), Warnings(["tool_result_missing"] if added else [])
+        return post_json(url, body, stream=request.stream), warnings
 
     def sign(self, request: UpstreamRequest, credential: str | None, now: float) -> UpstreamRequest:
         seal = signature(request, credential or "", int(now))

@@ -37,7 +37,7 @@ GO_ON = "Continue."
 
 #: Warnings: see the functions that give them.
 SILENT_TURN, USER_TURN, TRIMMED = "silent_turn_left_out", "user_turn_added", "last_turn_trimmed"
-RESULT_NAME = "tool_result_name_corrected"
+RESULT_NAME, MISSING_RESULT = "tool_result_name_corrected", "tool_result_missing"
 
 #: Fields that refer to messages stored at the provider and absent from the request.
 _STORED = ("previous_response_id", "conversation", "prompt", "(item_reference)")
@@ -94,8 +94,8 @@ def _is_named(part: Part) -> bool:
     return type(part) is ToolResultPart and part.name is not None
 
 
-def with_results(request: ChatRequest) -> tuple[ChatRequest, int]:
-    """The request with a synthetic error result for every call that has none, and how many were added.
+def with_results(request: ChatRequest, warnings: Warnings) -> ChatRequest:
+    """The request with a synthetic error result for every call that has none, with a warning.
 
     The Chat API refuses an assistant message with tool calls that is not followed by a result for each; a call is
     never dropped. A result that comes later, behind what the user said in the meantime, is moved to its turn; the
@@ -114,7 +114,13 @@ def with_results(request: ChatRequest) -> tuple[ChatRequest, int]:
         if number not in turns:
             messages += (message, *behind.get(number, ()))
     kept = same_if_unchanged(given, messages)
-    return request if kept is given else replace(request, messages=kept), len(missing)
+    warnings.add(*([MISSING_RESULT] if missing else ()))
+    return request if kept is given else replace(request, messages=kept)
+
+
+def lacks_results(request: ChatRequest) -> bool:
+    """Whether a call has no result anywhere after it."""
+    return bool(_pairs(request)[0])
 
 
 def without_silent_turns(request: ChatRequest, warnings: Warnings, *, own: str | None = None) -> ChatRequest:

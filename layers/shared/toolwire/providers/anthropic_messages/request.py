@@ -170,10 +170,7 @@ def _translated(
 
 def _with_pairs(request: ChatRequest, warnings: Warnings) -> ChatRequest:
     """The request with a result for each call, and ids that the API takes."""
-    request, added = with_results(request)
-    if added:
-        warnings.add("tool_result_missing")
-    return with_legal_ids(request, _CALL_ID, _CALL_ID_LENGTH)
+    return with_legal_ids(with_results(request, warnings), _CALL_ID, _CALL_ID_LENGTH)
 
 
 # ---------------------------------------------------------------- the body

@@ -135,9 +135,7 @@ def write_request(request: ChatRequest, target: Target) -> tuple[bytes, bool, Wa
         with_own_redacted(bridged(request, warnings)), CONTENT, target.provider.name, warnings
     )
     request = with_known_tools(request, target, family, warnings)
-    request, added = with_results(with_wire_names(request, WIRE_NAME))
-    if added:
-        warnings.add("tool_result_missing")
+    request = with_results(with_wire_names(request, WIRE_NAME), warnings)
     request = with_legal_ids(request, family.call_id, family.call_id_length)
     request = with_stops(request, warnings, most=_MOST_STOPS, takes=str.strip)
     if not family.structured_output or request.response_format == ResponseFormat("json_object"):

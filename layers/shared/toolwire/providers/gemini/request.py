@@ -141,9 +141,7 @@ def _prepared(request: ChatRequest, target: Target, family: Family, warnings: Wa
     """The request with a history that `HistoryWriter` can write."""
     request = with_carried_content(request, content_rules(family), target.provider.name, warnings)
     request = bridged(request, warnings)
-    request, added = with_results(request)
-    if added:
-        warnings.add("tool_result_missing")
+    request = with_results(request, warnings)
     # Ids stay here; rewritten where one is used twice, they tell which result is whose.
     return with_legal_ids(request, r"(?s).+", 40)
 

@@ -130,9 +130,7 @@ def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatR
         request = request if profile.json_schema else _with_plain_json(request, warnings)
         request = with_known_schemas(request, target, profile, warnings)
     check_tools(request, target, profile, warnings)
-    request, added = with_results(request)
-    if added:
-        warnings.add("tool_result_missing")
+    request = with_results(request, warnings)
     if translated and not profile.prefill:
         request = with_user_last(request, warnings)
     if profile.alternates:

@@ -33,7 +33,7 @@ from toolwire.providers.upstream_errors import retry_after_of
 from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields, without_server_tools, without_unsigned_reasoning
-from toolwire.rewrite.history import with_legal_ids, with_results
+from toolwire.rewrite.history import lacks_results, with_legal_ids, with_results
 from toolwire.rewrite.prompt_cache import AS_GIVEN, CacheForm
 from toolwire.rewrite.tool_names import with_wire_names
 from toolwire.wire import openai_chat
@@ -153,11 +153,8 @@ def _adapted(
         request = _with_encrypted_reasoning(request)
     if same_dialect and not profile.unasked_outputs:
         request = map_messages(request, _told_by_the_user)
-    paired, added = with_results(request)
-    if added:
-        warnings.add("tool_result_missing")
-    if added or not same_dialect:  # a client of this API may put results anywhere behind their calls
-        request = paired
+    if not same_dialect or lacks_results(request):  # a client of this API may put results anywhere behind their calls
+        request = with_results(request, warnings)
     return with_wire_names(with_legal_ids(request, _CALL_ID, _CALL_ID_LENGTH), _TOOL_NAME), warnings
 
 
