@@ -23,7 +23,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from local.banner import banner
 from local.event import LocalContext, proxy_event
@@ -31,6 +30,7 @@ from local.handlers import Handler, load_handlers
 from local.http import HttpAnswer, RefusedError, RequestHead, RequestReader, check_length, linger, set_up
 from local.memory import give_back_large_blocks
 from local.moto_store import moto_store
+from local.origins import check_origin
 from local.ports import cannot_listen, family_of
 from local.watch.exchange import WatchedOutput
 from local.watch.exchanges import Exchanges
@@ -188,7 +188,7 @@ class Connection:
             self._server.mark(self._socket, busy=True)
             if self._server.inspects and _is_inspectors(head):
                 return self._inspect(head)
-            _check_origin(head)
+            check_origin(head)
             route = resolve(head.method, _path(head))
             body = self._read_body(head, route)
         except GatewayError as refused:
@@ -301,21 +301,6 @@ class Connection:
         output.write(body)
         output.finish()
         return answer.keeps_open
-
-
-def _check_origin(head: RequestHead) -> None:
-    """Refuses what the page of another site sends through its reader's browser: where no key is asked for, any page
-    could spend the credentials in this process's environment. Browsers name the page's origin with every POST; no other
-    client does, and apps (`vscode-webview://...`) have schemes of their own. CORS_ORIGIN lets a site in."""
-    origin = head.fields.get("origin", "")
-    if cors_origin(os.environ) in (origin, "*"):
-        return
-    if origin != "null" and not origin.startswith(("http://", "https://")):
-        return
-    with suppress(ValueError):  # no URL: nothing of ours
-        if urlsplit(origin).hostname in ("localhost", "127.0.0.1", "::1"):
-            return
-    raise RefusedError("Pages of other sites may not use this gateway.", 403, "access_denied")
 
 
 def _is_inspectors(head: RequestHead) -> bool:

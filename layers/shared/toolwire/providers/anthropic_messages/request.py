@@ -142,7 +142,7 @@ def _same_api(
     request = with_signed_thinking(named, family)
     if request is not named:
         warnings.add("state_left_out")
-    request = _with_pairs(request, warnings)
+    request = with_legal_ids(with_results(request, warnings), _CALL_ID, _CALL_ID_LENGTH)
     return own_members(request, fields, target.model, family, warnings), own_headers(request, fields), warnings
 
 
@@ -151,26 +151,22 @@ def _translated(
 ) -> tuple[Iterator[tuple[str, bytes]], Headers, Warnings]:
     """Members of the body, headers, and warnings for a client of any other API. The members add to the warnings."""
     warnings = check_fields(request, target)
-    request = bridged(request, warnings)
-    request = with_carried_content(request, CONTENT, target.provider.name, warnings)
-    request, tools = with_tools(with_wire_names(request, _TOOL_NAME), target, family, warnings)
-    request = _with_pairs(with_stops(request, warnings, takes=str.strip), warnings)
+    request = with_stops(request, warnings, takes=str.strip)
     if not family.structured_output or request.response_format == ResponseFormat("json_object"):
         request = with_format_in_words(request, warnings)
+    request = with_carried_content(bridged(request, warnings), CONTENT, target.provider.name, warnings)
+    request, tools = with_tools(with_wire_names(request, _TOOL_NAME), target, family, warnings)
     settings = settle(request, family)
     if settings.frees_choice:
         request = replace(request, tool_choice=ToolChoice("auto"))
+    request = with_results(request, warnings)
     if settings.thinks or not family.prefill:
         request = with_user_last(request, warnings)
     else:
         request = with_trimmed_end(request, warnings)
+    request = with_legal_ids(request, _CALL_ID, _CALL_ID_LENGTH)
     members = _members(request, target, family, settings, tools, warnings)
     return members, (("anthropic-version", settings.version),), warnings
-
-
-def _with_pairs(request: ChatRequest, warnings: Warnings) -> ChatRequest:
-    """The request with a result for each call, and ids that the API takes."""
-    return with_legal_ids(with_results(request, warnings), _CALL_ID, _CALL_ID_LENGTH)
 
 
 # ---------------------------------------------------------------- the body

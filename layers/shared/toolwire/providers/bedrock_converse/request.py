@@ -21,7 +21,7 @@ from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.address import key_headers, url_of
 from toolwire.providers.anthropic_messages.models import family_of as claude_of
-from toolwire.providers.anthropic_messages.settings import settle
+from toolwire.providers.anthropic_messages.settings import Settings, settle
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.bedrock_converse.answer import ConverseDecoder
 from toolwire.providers.bedrock_converse.errors import error_of
@@ -131,24 +131,14 @@ def write_request(request: ChatRequest, target: Target) -> tuple[bytes, bool, Wa
     warnings = check_fields(request, target)
     if not family.pattern and target.known_as.startswith("arn:"):
         warnings.add("model_not_said")
+    request = with_stops(request, warnings, most=_MOST_STOPS, takes=str.strip)
+    if not family.structured_output or request.response_format == ResponseFormat("json_object"):
+        request = with_format_in_words(request, warnings)
     request = with_carried_content(
         with_own_redacted(bridged(request, warnings)), CONTENT, target.provider.name, warnings
     )
     request = with_known_tools(request, target, family, warnings)
     request = with_results(with_wire_names(request, WIRE_NAME), warnings)
-    request = with_legal_ids(request, family.call_id, family.call_id_length)
-    request = with_stops(request, warnings, most=_MOST_STOPS, takes=str.strip)
-    if not family.structured_output or request.response_format == ResponseFormat("json_object"):
-        request = with_format_in_words(request, warnings)
-    has_tool_blocks = any(isinstance(part, ToolCallPart | ToolResultPart) for m in request.messages for part in m.parts)
-    body = write_object(_members(request, target, family, warnings, has_tool_blocks=has_tool_blocks))
-    streams = request.stream and (family.streams_tools or not (request.tools or has_tool_blocks))
-    return body, streams, warnings
-
-
-def _members(
-    request: ChatRequest, target: Target, family: Family, warnings: Warnings, *, has_tool_blocks: bool
-) -> Iterator[tuple[str, bytes]]:
     claude = settle(request, claude_of(target.known_as)) if family.reasoning == "claude" else None
     if claude is not None:
         request = replace(request, tool_choice=None) if claude.frees_choice else request
@@ -156,6 +146,23 @@ def _members(
             request = with_user_last(request, warnings)
         else:
             request = with_trimmed_end(request, warnings)
+    request = with_legal_ids(request, family.call_id, family.call_id_length)
+    has_tool_blocks = any(isinstance(part, ToolCallPart | ToolResultPart) for m in request.messages for part in m.parts)
+    body = write_object(_members(request, target, family, claude, warnings, has_tool_blocks=has_tool_blocks))
+    streams = request.stream and (family.streams_tools or not (request.tools or has_tool_blocks))
+    return body, streams, warnings
+
+
+def _members(
+    request: ChatRequest,
+    target: Target,
+    family: Family,
+    claude: Settings | None,
+    warnings: Warnings,
+    *,
+    has_tool_blocks: bool,
+) -> Iterator[tuple[str, bytes]]:
+    """`claude`: the settings of a model that takes Claude's."""
     history = write_messages(request, family, instruction(request, has_tool_blocks=has_tool_blocks))
     tools = write_tools(request, target, family, warnings, has_tool_blocks=has_tool_blocks)
     warnings.add(*history.warnings)

@@ -121,7 +121,8 @@ def _same_api(
     warnings = Warnings()
     if has_own_history(request, fields):
         return list(own_members(request, fields, joined(request, fields))), warnings
-    writer = HistoryWriter(_prepared(with_own_ids(request), target, family, warnings), family)
+    carried = _carried(with_own_ids(request), target, family, warnings)
+    writer = HistoryWriter(_paired(carried, warnings), family)
     members = list(own_members(request, fields, dict(writer.members())))
     warnings.add(*writer.warnings)
     return members, warnings
@@ -130,20 +131,23 @@ def _same_api(
 def _translated(request: ChatRequest, target: Target, family: Family) -> tuple[list[tuple[str, bytes]], Warnings]:
     """The members for a client of another API, and warnings. Raises RequestError for what cannot be carried."""
     warnings = check_fields(request, target)
-    request = with_wire_names(_prepared(request, target, family, warnings), _TOOL_NAME)
     request = with_stops(request, warnings, most=_MOST_STOPS)
     if request.tools and not family.json_with_tools:
         request = with_format_in_words(request, warnings)
+    request = with_wire_names(_carried(request, target, family, warnings), _TOOL_NAME)
+    request = _paired(request, warnings)
     return list(_members(request, target, family, warnings)), warnings
 
 
-def _prepared(request: ChatRequest, target: Target, family: Family, warnings: Warnings) -> ChatRequest:
-    """The request with a history that `HistoryWriter` can write."""
-    request = with_carried_content(request, content_rules(family), target.provider.name, warnings)
-    request = bridged(request, warnings)
-    request = with_results(request, warnings)
-    # Ids stay here; rewritten where one is used twice, they tell which result is whose.
-    return with_legal_ids(request, r"(?s).+", 40)
+def _carried(request: ChatRequest, target: Target, family: Family, warnings: Warnings) -> ChatRequest:
+    """The request with tools and content of kinds that `HistoryWriter` can write."""
+    return with_carried_content(bridged(request, warnings), content_rules(family), target.provider.name, warnings)
+
+
+def _paired(request: ChatRequest, warnings: Warnings) -> ChatRequest:
+    """The request with a result for each call. Ids stay here; rewritten where one is used twice, they tell which result
+    is whose."""
+    return with_legal_ids(with_results(request, warnings), r"(?s).+", 40)
 
 
 def _members(request: ChatRequest, target: Target, family: Family, warnings: Warnings) -> Iterator[tuple[str, bytes]]:

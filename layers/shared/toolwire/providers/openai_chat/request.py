@@ -121,16 +121,16 @@ def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatR
         warnings.add(*check_fields(request, target))
         if request.sampling.top_k is not None:
             warnings.add("not_supported:top_k")
-        request = without_server_tools(without_dialect(request, DIALECT), DIALECT, target, warnings)
-        content = DOCUMENT_URLS if profile.document_urls else CONTENT
-        request = with_carried_content(request, content, target.provider.name, warnings)
-        request = request if profile.custom_tools else bridged(request, warnings)
         request = with_known_effort(request, target, profile.efforts, warnings)
         request = with_stops(with_known_sampling(request, target, warnings), warnings, most=profile.stops)
         request = request if profile.json_schema else _with_plain_json(request, warnings)
+        request = without_server_tools(without_dialect(request, DIALECT), DIALECT, target, warnings)
+        request = request if profile.custom_tools else bridged(request, warnings)
+        content = DOCUMENT_URLS if profile.document_urls else CONTENT
+        request = with_carried_content(request, content, target.provider.name, warnings)
         request = with_known_schemas(request, target, profile, warnings)
     check_tools(request, target, profile, warnings)
-    request = with_results(request, warnings)
+    request = with_results(with_wire_names(request), warnings)
     if translated and not profile.prefill:
         request = with_user_last(request, warnings)
     if profile.alternates:
@@ -149,7 +149,7 @@ def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatR
         request = without_refusals(request)
     if profile.message_members is not None:
         request = with_known_members(request, profile.message_members, warnings)
-    return with_wire_names(request), warnings
+    return request, warnings
 
 
 def _with_plain_json(request: ChatRequest, warnings: Warnings) -> ChatRequest:

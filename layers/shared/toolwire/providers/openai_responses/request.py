@@ -146,16 +146,17 @@ def _adapted(
     if not same_dialect:
         others = tuple(name for name in request.dialect_fields if name not in _carried(request))
         warnings.add(*check_fields(replace(request, dialect_fields=others), target))
-        request = with_carried_content(request, CONTENT, target.provider.name, warnings)
-        request = _with_sent_tools(request, target, profile, warnings)
         request = with_known_effort(request, target, EFFORTS, warnings)
+        request = _with_sent_tools(request, target, profile, warnings)
+        request = with_carried_content(request, CONTENT, target.provider.name, warnings)
     elif profile.reasoning_back is None:
         request = _with_encrypted_reasoning(request)
     if same_dialect and not profile.unasked_outputs:
         request = map_messages(request, _told_by_the_user)
+    request = with_wire_names(request, _TOOL_NAME)
     if not same_dialect or lacks_results(request):  # a client of this API may put results anywhere behind their calls
         request = with_results(request, warnings)
-    return with_wire_names(with_legal_ids(request, _CALL_ID, _CALL_ID_LENGTH), _TOOL_NAME), warnings
+    return with_legal_ids(request, _CALL_ID, _CALL_ID_LENGTH), warnings
 
 
 def _told_by_the_user(message: Message) -> Message:
