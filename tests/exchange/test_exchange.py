@@ -13,6 +13,7 @@ import pytest
 
 from tests.corpus import driver
 from tests.corpus.driver import Answer, answer
+from tests.providers.every_door import REQUESTS
 from tests.providers.openai_chat.chat_reader import read, sdk_stream
 from tests.providers.openai_chat.chat_upstream import (
     CALLS,
@@ -28,7 +29,7 @@ from tests.providers.openai_chat.chat_upstream import (
     whole,
 )
 from toolwire.conversation.tool_call_ids import token_of
-from toolwire.doors import load_door
+from toolwire.doors import DOORS, load_door
 from toolwire.exchange.actions import Action, Send
 from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.observer import Observer
@@ -287,11 +288,9 @@ def test_a_document_may_begin_with_white_space() -> None:
     assert json.loads(body)["choices"][0]["message"]["content"] == "x"
 
 
-@pytest.mark.parametrize("door", ["chat", "responses", "messages", "native"])
+@pytest.mark.parametrize("door", DOORS)
 def test_a_failure_behind_a_documents_head_is_the_doors_error(door: str) -> None:
-    told = {"messages": [{"role": "user", "content": "Hi"}]} if door != "responses" else {"input": "Hi"}
-    more = {"max_tokens": 9} if door == "messages" else {}
-    exchange = driver.open_exchange(json.dumps({"model": "m", **told, **more}).encode(), door=door)
+    exchange = driver.open_exchange(json.dumps({"model": "m", **REQUESTS[door]}).encode(), door=door)
     alive = exchange.keep_alive()
 
     actions = refuse(exchange)
