@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from local.inspector.listing import duration
 from local.shortened import Shortener, said
-from local.watch.exchange import Note, SeenExchange
+from local.watch.exchange import SeenExchange
+from local.watch.reading import Moment, Reading
 from toolwire.framing import Frame, Framing
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import TextDelta, ToolCallDelta, ToolCallEnd, ToolCallStart
@@ -54,45 +54,44 @@ class Call:
     result_in: str | None = None
 
 
-def timeline(seen: SeenExchange) -> list[Row]:
+def timeline(reading: Reading) -> list[Row]:
     """The rows of the timeline, in order."""
     rows: list[Row] = []
-    frames, sent = _Frames(seen), Shortener()
-    for note in list(seen.notes):
+    frames, sent = _Frames(reading.seen), Shortener()
+    for moment in reading.moments:
         if len(rows) >= MOST_ROWS:
             break
+        note = moment.note
         if note.kind in ("asked", "head", "data", "end", "silence") or not rows:
             before = rows[-1].at if rows else 0.0
             rows.append(Row(note.at, duration(note.at - before), note.kind))
-        _add(rows[-1], note, frames, sent)
+        _add(rows[-1], moment, frames, sent)
     return rows
 
 
-def _add(row: Row, note: Note, frames: _Frames, sent: Shortener) -> None:
-    what = note.what
-    if note.kind == "asked":
+def _add(row: Row, moment: Moment, frames: _Frames, sent: Shortener) -> None:
+    kind, what = moment.note.kind, moment.note.what
+    row.events += [shortened(frames.blotted(said(event))) for event in moment.events]
+    if kind == "asked":
         row.received.append(f"asked: {what.method} {what.url}, {len(what.body)} bytes")
         frames.begin(what.wire)
-    elif note.kind == "head":
-        status, headers = what
-        row.received.append(f"HTTP {status}")
-        row.received += [f"{name}: {value}" for name, value in headers.items()]
-        frames.head(status, headers)
-    elif note.kind == "data":
+    elif kind == "head":
+        row.received.append(f"HTTP {what.status}")
+        row.received += [f"{name}: {value}" for name, value in what.headers.items()]
+        frames.head(what.status, what.headers)
+    elif kind == "data":
         row.raw = what
         row.received += frames.texts(what)
-    elif note.kind == "end":
+    elif kind == "end":
         row.received.append("the end" if what is None else f"broke off: {what.message} ({what.code})")
-    elif note.kind == "silence":
+    elif kind == "silence":
         row.received.append("nothing came for long")
-    elif note.kind == "batch":
-        row.events += [shortened(said(event)) for event in what.events]
-    elif note.kind == "sent_head":
+    elif kind == "sent_head":
         row.sent.append(f"HTTP {what.status}")
     elif what == row.raw:
         row.same = True
     else:
-        row.sent += [shortened(line) for line in sent.lines(what)]
+        row.sent += [shortened(frames.blotted(line)) for line in sent.lines(what)]
 
 
 class _Frames:
@@ -111,6 +110,10 @@ class _Frames:
         kind = headers.get("content-type", "").lower()
         if "eventstream" in kind and self._wire and status < 300:
             self._framing = load_provider(self._wire).framing(kind, b"", asked=True)
+
+    def blotted(self, text: str) -> str:
+        """A text that may repeat a credential, without it."""
+        return self._seen.without_credentials(text.encode("utf-8", "surrogatepass")).decode("utf-8", "replace")
 
     def texts(self, data: bytes) -> list[str]:
         if self._framing is None:
@@ -157,10 +160,10 @@ def ticks(seen: SeenExchange) -> tuple[list[Tick], str]:
 # ---------------------------------------------------------------- calls
 
 
-def calls(seen: SeenExchange, others: Iterable[SeenExchange]) -> list[Call]:
+def calls(reading: Reading, others: Iterable[SeenExchange]) -> list[Call]:
     """The calls of the answer, as far as they have come. `others`: exchanges that may have brought their results."""
     found: dict[int, Call] = {}
-    for event in _events(seen):
+    for event in reading.events:
         if isinstance(event, ToolCallStart):
             call = Call(event.name, event.id or "", event.provider_id, event.has_state, event.recovered)
             found[event.index] = call
@@ -170,19 +173,13 @@ def calls(seen: SeenExchange, others: Iterable[SeenExchange]) -> list[Call]:
         elif isinstance(event, ToolCallEnd) and event.index in found:
             found[event.index].complete = True
             found[event.index].has_state |= event.signature is not None
-    made = list(found.values())
-    schemas = {tool.name: tool for tool in seen.client.request.tools} if seen.client else {}
+    made, client = list(found.values()), reading.seen.client
+    schemas = {tool.name: tool for tool in client.request.tools} if client else {}
     for call in made:
         tool = schemas.get(call.name)
         call.verdict, call.is_bad = _verdict(call, tool.parameters if tool else None, known=tool is not None)
     _add_results(made, others)
     return made
-
-
-def _events(seen: SeenExchange) -> Iterator[Any]:
-    for note in list(seen.notes):
-        if note.kind == "batch":
-            yield from note.what.events
 
 
 def _verdict(call: Call, parameters: bytes | None, *, known: bool) -> tuple[str, bool]:
@@ -264,6 +261,6 @@ def _id_there(call_id: str, seen: SeenExchange) -> str:
     return "" if item is None else str(item.values.get("provider_call_id", ""))
 
 
-def answer_text(seen: SeenExchange) -> str:
+def answer_text(reading: Reading) -> str:
     """The words of the answer, calls aside."""
-    return shortened("".join(event.text for event in _events(seen) if isinstance(event, TextDelta)))
+    return shortened("".join(event.text for event in reading.events if isinstance(event, TextDelta)))

@@ -38,6 +38,7 @@ from local.inspector.listing import FILTERS, PAGE, choices, chosen, line
 from local.inspector.requests import client_body, client_command, pretty, provider_command, side_by_side
 from local.watch.exchange import SeenExchange, summary
 from local.watch.exchanges import Exchanges
+from local.watch.reading import Reading, read
 from local.watch.recorder import can_be_replayed, record
 from toolwire.doors import DOORS
 from toolwire.model.errors import GatewayError, RequestError
@@ -211,7 +212,7 @@ class Inspector:
     # ------------------------------------------------------------ one exchange
 
     def _exchange(self, asked: Asked, seen: SeenExchange, template: str) -> Page:
-        of = summary(seen)
+        of, reading = summary(seen), read(seen)
         body = client_body(seen.event)
         attempts = []
         for request in seen.asked:
@@ -233,30 +234,31 @@ class Inspector:
             line=line(of),
             error=None if seen.error is None else _error(seen),
             warnings={code: explain(code) for code in of.warnings},
-            beside=self._beside(seen, asked.query.get("beside")),
+            beside=self._beside(reading, asked.query.get("beside")),
             models=_models(),
             suggested=of.model,
             replayable=seen.over and can_be_replayed(seen),
             ticks=marks,
             total=total,
-            calls=view.calls(seen, self._exchanges.later_than(seen)),
-            text=view.answer_text(seen),
+            calls=view.calls(reading, self._exchanges.later_than(seen)),
+            text=view.answer_text(reading),
+            unread=reading.failed,
             attempts=attempts,
             client=pretty(body),
             command=client_command(seen.event, self._url),
             conversation=view.conversation(seen),
-            rows=view.timeline(seen),
+            rows=view.timeline(reading),
             most_rows=view.MOST_ROWS,
         )
         return Page(page.status, page.kind, page.body, (("x-running", "1" if of.seconds is None else "0"),))
 
-    def _beside(self, seen: SeenExchange, other_id: str | None) -> dict[str, Any] | None:
+    def _beside(self, reading: Reading, other_id: str | None) -> dict[str, Any] | None:
         other = self._exchanges.get(other_id) if other_id else None
         if other is None:
             return None
-        before, after = rows(other), rows(seen)
-        before["text"], after["text"] = view.answer_text(other), view.answer_text(seen)
-        for label, of in ((before, other), (after, seen)):
+        before, after = rows(other), rows(reading.seen)
+        for label, of in ((before, read(other)), (after, reading)):
+            label["text"] = view.answer_text(of)
             label["arguments"] = "\n".join(call.arguments for call in view.calls(of, ()))
         table = [(label, before[label], after[label]) for label in before if before[label] or after[label]]
         return {"id": other.request_id, "rows": table}

@@ -4,6 +4,7 @@
     Exchanges          the latest of them, in bounded memory, and who wants to hear of them
     terminal           a line when a request begins and one when it ends
     recorder           each exchange as an event folder
+    reading            what was understood of one, read from its bytes when somebody looks
 
 Nothing here is part of the gateway: with INSPECT=0, no RECORD and no terminal the server does not watch at all.
 """

@@ -1,11 +1,14 @@
 """One request as it is watched: bytes and objects that exist anyway, each with its moment. Nothing is parsed, copied or
-written here, since this runs between the provider and the client; whoever looks does the work."""
+written here, since this runs between the provider and the client; whoever looks does the work. What was understood of
+an answer is not kept either: it is read from the bytes again (`reading.py`).
+
+Objects are held as they came, the request's key and the provider's credential included. What is given out has none."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -31,40 +34,81 @@ MOST_EXCHANGE_BYTES = 32 << 20
 
 #: Bytes of memory that the objects of one exchange take beside what it is made of, measured.
 _OBJECTS_BYTES = 12_000
+#: And those of one note.
+_NOTE_BYTES = 160
 
 #: What happened, in the order in which it did. `silence` stands before what the server said to keep the client waiting.
-Kind = Literal["asked", "head", "data", "end", "batch", "sent_head", "sent", "silence"]
+Kind = Literal["asked", "head", "data", "end", "sent_head", "sent", "silence"]
 
 
 class Note(Struct, frozen=True, gc=False):  # made for every frame: a frozen dataclass takes ten times as long
-    """`at` is in seconds since the request came. `what` is by `kind`: an `Asked`, (status, headers), bytes, an error or
-    None, a Batch, a Head, bytes, nothing."""
+    """`at` is in seconds since the request came. `what` is by `kind`: an `Asked`, an `Answered`, bytes, an error or
+    None, a Head, bytes, nothing."""
 
     at: float
     kind: Kind
     what: Any
 
 
-@dataclass(frozen=True, slots=True)
 class Asked:
-    """A request to a provider, without its credential."""
+    """A request to a provider. What can be asked of it holds no credential, but for `secrets`."""
 
-    method: str
-    url: str
-    headers: list[tuple[str, str]]
-    body: bytes
-    wire: str = ""
+    __slots__ = ("_request", "wire")
+
+    def __init__(self, request: UpstreamRequest, wire: str = "") -> None:
+        self._request, self.wire = request, wire
+
+    @property
+    def method(self) -> str:
+        """Of HTTP."""
+        return self._request.method
+
+    @property
+    def url(self) -> str:
+        """Without a key in it."""
+        return kept_url(self._request.url)
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        """With the values that may be kept."""
+        return kept_headers(self._request.headers)
+
+    @property
+    def body(self) -> bytes:
+        """As it was sent."""
+        return self._request.body
+
+    @property
+    def secrets(self) -> set[bytes]:
+        """The credentials, to be blotted out."""
+        return secrets_of(self._request.headers, self._request.url)
+
+
+class Answered:
+    """The head of a provider's answer."""
+
+    __slots__ = ("_headers", "status")
+
+    def __init__(self, status: int, headers: dict[str, str]) -> None:
+        self.status, self._headers = status, headers
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """With the values that may be kept."""
+        return dict(kept_headers(self._headers.items()))
 
 
 class SeenExchange(Watch):
     """See the module. Filled in by the thread that serves the request; others may read it meanwhile."""
 
+    follows_tokens = False
+
     def __init__(self, event: dict[str, Any], changed: Callable[[SeenExchange], None]) -> None:
-        self.event = kept_event(event)
         self._event = event
         self.request_id: str = event["requestContext"]["requestId"]
-        self.began_at = datetime.now(UTC)
         self.notes: list[Note] = []
+        #: The requests to providers, which are notes too.
+        self.asked: list[Asked] = []
         self.who: Admitted | None = None
         self.client: ClientRequest | None = None
         self.plan: Plan | None = None
@@ -80,9 +124,10 @@ class SeenExchange(Watch):
         self.cut = False
         #: Bytes that are held, nearly.
         self.size = _OBJECTS_BYTES + 2 * len(event.get("body") or "")  # as text, and as what was read of it
+        self._began = time.time()
         self._started = time.monotonic()
         self._changed = changed
-        self._secrets = secrets_of((event.get("headers") or {}).items())
+        self._secrets: tuple[int, set[bytes]] | None = None
         self._lines: Observer | None = None
 
     # ------------------------------------------------------------ what is told while it runs
@@ -95,6 +140,7 @@ class SeenExchange(Watch):
         """See `Watch`."""
         self.client, self.plan, self.found = client, plan, found
         self._lines = call_lines(self.request_id, client.request)
+        self.follows_tokens = self._lines is not None
 
     def attempting(self, target: Target) -> None:
         """See `Watch`."""
@@ -110,19 +156,24 @@ class SeenExchange(Watch):
 
     def upstream_request(self, request: UpstreamRequest) -> None:
         """See `Observer`."""
-        self._secrets |= secrets_of(request.headers, request.url)
         wire = self.targets[-1].provider.wire if self.targets else ""
-        kept = Asked(request.method, kept_url(request.url), kept_headers(request.headers), request.body, wire)
-        self._note("asked", kept, len(request.body))
+        asked = Asked(request, wire)
+        self._note("asked", asked, len(request.body))
+        if not self.cut:
+            self.asked.append(asked)
         self._changed(self)
 
     def upstream_head(self, status: int, headers: dict[str, str]) -> None:
         """See `Observer`."""
-        self._note("head", (status, dict(kept_headers(headers.items()))), 1000)
+        self._note("head", Answered(status, headers), 1000)
 
     def upstream_data(self, data: bytes) -> None:
         """See `Observer`."""
-        self._note("data", data, 3 * len(data))  # as it came, as its frames, and as what was read of them
+        if self.size >= MOST_EXCHANGE_BYTES:  # as `_note` does it, which is a call more for every token
+            self.cut = True
+            return
+        self.size += len(data) + _NOTE_BYTES
+        self.notes.append(Note(time.monotonic() - self._started, "data", data))
 
     def upstream_end(self, error: GatewayError | None) -> None:
         """See `Observer`."""
@@ -130,7 +181,6 @@ class SeenExchange(Watch):
 
     def batch(self, batch: Batch) -> None:
         """See `Observer`."""
-        self._note("batch", batch, 400)
         if self._lines is not None:
             self._lines.batch(batch)
 
@@ -147,7 +197,11 @@ class SeenExchange(Watch):
 
     def wrote(self, data: bytes) -> None:
         """Some of the body is on its way to the client."""
-        self._note("sent", data, len(data))
+        if self.size >= MOST_EXCHANGE_BYTES:
+            self.cut = True
+            return
+        self.size += len(data) + _NOTE_BYTES
+        self.notes.append(Note(time.monotonic() - self._started, "sent", data))
 
     def closed(self, refused: GatewayError | None = None) -> None:
         """The request is over. `refused`: the server itself has answered it."""
@@ -159,21 +213,32 @@ class SeenExchange(Watch):
         if self.size >= MOST_EXCHANGE_BYTES:
             self.cut = True
             return
-        self.size += size + 100
+        self.size += size + _NOTE_BYTES
         self.notes.append(Note(time.monotonic() - self._started, kind, what))
 
     # ------------------------------------------------------------ what can be asked then
 
     @property
-    def path(self) -> str:
-        """The path as the client wrote it."""
-        path: str = self.event["requestContext"]["path"]
-        return path
+    def event(self) -> dict[str, Any]:
+        """The request as it came, without its credentials."""
+        return kept_event(self._event)
 
     @property
-    def asked(self) -> list[Asked]:
-        """The requests to providers."""
-        return [note.what for note in self.notes if note.kind == "asked"]
+    def began_at(self) -> datetime:
+        """When the request came."""
+        return datetime.fromtimestamp(self._began, UTC)
+
+    @property
+    def method(self) -> str:
+        """Of HTTP."""
+        method: str = self._event["httpMethod"]
+        return method
+
+    @property
+    def path(self) -> str:
+        """The path as the client wrote it."""
+        path: str = self._event["requestContext"]["path"]
+        return path
 
     @property
     def error(self) -> GatewayError | None:
@@ -200,7 +265,14 @@ class SeenExchange(Watch):
 
     def without_credentials(self, data: bytes) -> bytes:
         """Some of what came from outside, should it repeat a credential."""
-        return blotted(data, self._secrets)
+        return blotted(data, self._all_secrets())
+
+    def _all_secrets(self) -> set[bytes]:
+        asked = list(self.asked)
+        if self._secrets is None or self._secrets[0] != len(asked):
+            found = secrets_of((self._event.get("headers") or {}).items())
+            self._secrets = len(asked), found.union(*(one.secrets for one in asked))
+        return self._secrets[1]
 
 
 class WatchedOutput(Output):
@@ -256,22 +328,20 @@ class Summary:
     seconds: float | None = None
     attempts: int = 0
     stream: bool = False
-    changed: int = field(default=0, compare=False)
 
 
 def summary(seen: SeenExchange) -> Summary:
     """What a line of a list says of the exchange, as far as it is known now."""
-    line = Summary(seen.request_id, seen.began_at, seen.event["httpMethod"], seen.path)
-    notes = list(seen.notes)
-    line.attempts = sum(note.kind == "asked" for note in notes)
+    line = Summary(seen.request_id, seen.began_at, seen.method, seen.path)
+    line.attempts = len(seen.asked)
     if seen.client is not None:
         request = seen.client.request
         line.model, line.tools, line.stream = request.model, len(request.tools), request.stream
         line.door = seen.client.door.name
     if seen.targets:
         line.provider = f"{seen.targets[-1].provider.name}/{seen.targets[-1].model}"
-    line.first_byte = next((note.at for note in notes if note.kind == "sent"), None)
-    line.status = next((note.what.status for note in notes if note.kind == "sent_head"), None)
+    line.first_byte = next((note.at for note in seen.notes if note.kind == "sent"), None)
+    line.status = next((note.what.status for note in seen.notes if note.kind == "sent_head"), None)
     record = seen.record
     if record is not None:
         line.door, line.tools, line.outcome = record.door, record.tools, record.outcome
@@ -286,5 +356,5 @@ def summary(seen: SeenExchange) -> Summary:
         line.status = line.status or seen.error.status
         line.outcome = line.outcome if record is not None else "request_error"
     if seen.over:
-        line.seconds = notes[-1].at if notes else 0.0
+        line.seconds = seen.notes[-1].at if seen.notes else 0.0
     return line

@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
 
 from local.watch.exchange import SeenExchange, Summary, summary
@@ -19,6 +20,27 @@ MOST_BYTES = 8 << 20
 Listener = Callable[[SeenExchange], None]
 
 
+@dataclass(slots=True)
+class _Entry:
+    """One exchange: itself while its bytes are held, and its line as soon as somebody looks or it must outlive them."""
+
+    seen: SeenExchange | None
+    line: Summary | None = None
+    #: The version of its last change.
+    changed: int = 0
+    size: int = 0
+
+    def summed_up(self) -> Summary:
+        """Its line. That of a running exchange is another one each time."""
+        if self.line is not None:
+            return self.line
+        assert self.seen is not None
+        line = summary(self.seen)
+        if line.seconds is not None:
+            self.line = line
+        return line
+
+
 class Exchanges:
     """The exchanges of one server. Its methods may be called by any thread.
 
@@ -29,13 +51,16 @@ class Exchanges:
     def __init__(self, *, most_lines: int = MOST_LINES, most_bytes: int = MOST_BYTES) -> None:
         self._most_lines, self._most_bytes = most_lines, most_bytes
         self._listeners: list[Listener] = []
-        self._kept: OrderedDict[str, SeenExchange] = OrderedDict()
-        self._lines: OrderedDict[str, Summary] = OrderedDict()
-        self._sizes: dict[str, int] = {}
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        #: Those of which there is more than a line, and the last of them that ended.
+        self._held: dict[str, _Entry] = {}
+        self._latest: _Entry | None = None
+        self._running: set[str] = set()
         self._bytes = 0
         self._lock = threading.Lock()
         self._news = threading.Condition(self._lock)
         self._version = 0
+        self._waiting = 0
 
     def listen(self, listener: Listener) -> None:
         """Tells a listener from now on."""
@@ -68,33 +93,33 @@ class Exchanges:
     def _begin(self, event: dict[str, Any]) -> SeenExchange:
         seen = SeenExchange(event, self._changed)
         with self._lock:
-            self._kept[seen.request_id] = seen
+            self._entries[seen.request_id] = self._held[seen.request_id] = _Entry(seen)
+            self._running.add(seen.request_id)
         self._changed(seen)
         return seen
 
     def get(self, request_id: str) -> SeenExchange | None:
         """The exchange of a request; None if there was none or its bytes are gone."""
         with self._lock:
-            return self._kept.get(request_id)
+            entry = self._entries.get(request_id)
+            return None if entry is None else entry.seen
 
     def lines(self) -> list[Summary]:
         """A line of each exchange, the latest first."""
         with self._lock:
-            lines = list(self._lines.values())
-            running = [seen for seen in self._kept.values() if not seen.over]
-        fresh = {line.request_id: line for line in map(summary, running)}
-        return [fresh.get(line.request_id, line) for line in reversed(lines)]
+            return [entry.summed_up() for entry in reversed(self._entries.values())]
 
     @property
     def running(self) -> int:
         """How many requests are being served now."""
         with self._lock:
-            return sum(not seen.over for seen in self._kept.values())
+            return len(self._running)
 
     def later_than(self, seen: SeenExchange) -> list[SeenExchange]:
         """The exchanges that began after this one, of which there is more than a line."""
         with self._lock:
-            return [other for other in self._kept.values() if other.began_at > seen.began_at]
+            others = [entry.seen for entry in self._held.values() if entry.seen is not None]
+        return [other for other in others if other.began_at > seen.began_at]
 
     @property
     def version(self) -> int:
@@ -106,7 +131,7 @@ class Exchanges:
     def count(self) -> int:
         """How many lines there are."""
         with self._lock:
-            return len(self._lines)
+            return len(self._entries)
 
     @property
     def size(self) -> int:
@@ -117,33 +142,47 @@ class Exchanges:
     def changes(self, since: int, timeout: float) -> tuple[int, list[Summary]]:
         """Waits until a line is newer than the version `since`: the version now, and the lines that are."""
         with self._news:
-            self._news.wait_for(lambda: self._version > since, timeout)
-            return self._version, [line for line in self._lines.values() if line.changed > since]
+            self._waiting += 1
+            try:
+                self._news.wait_for(lambda: self._version > since, timeout)
+            finally:
+                self._waiting -= 1
+            return self._version, [entry.summed_up() for entry in self._entries.values() if entry.changed > since]
 
     def _changed(self, seen: SeenExchange) -> None:
-        line = summary(seen)
         with self._news:
             self._version += 1
-            line.changed = self._version
-            self._lines[seen.request_id] = line
-            self._bytes += seen.size - self._sizes.get(seen.request_id, 0)
-            self._sizes[seen.request_id] = seen.size
-            self._make_room()
-            self._news.notify_all()
+            entry = self._entries.get(seen.request_id)
+            if seen.over:
+                self._running.discard(seen.request_id)
+                self._latest = entry
+            if entry is not None:  # else as many began after it as there are lines
+                entry.changed = self._version
+                self._bytes += seen.size - entry.size
+                entry.size = seen.size
+                self._make_room()
+            if self._waiting:
+                self._news.notify_all()
         for listener in list(self._listeners):
             listener(seen)
 
     def _make_room(self) -> None:
-        while len(self._lines) > self._most_lines:
-            self._drop(self._lines.popitem(last=False)[0])
+        while len(self._entries) > self._most_lines:
+            request_id, entry = self._entries.popitem(last=False)
+            self._held.pop(request_id, None)
+            self._bytes -= entry.size
         if self._bytes <= self._most_bytes:
             return
         # Some more than must go, so that this is not done for every request; but whoever looks finds the latest.
-        for request_id in [request_id for request_id, seen in self._kept.items() if seen.over][:-1]:
-            if self._bytes <= self._most_bytes * 0.9:
-                return
-            self._drop(request_id)
-
-    def _drop(self, request_id: str) -> None:
-        self._kept.pop(request_id, None)
-        self._bytes -= self._sizes.pop(request_id, 0)
+        going, left = [], self._bytes
+        for request_id, entry in self._held.items():
+            if left <= self._most_bytes * 0.9:
+                break
+            if entry is not self._latest and request_id not in self._running:
+                going.append(request_id)
+                left -= entry.size
+        for request_id in going:
+            entry = self._held.pop(request_id)
+            entry.summed_up()
+            entry.seen, entry.size = None, 0
+        self._bytes = left

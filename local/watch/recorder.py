@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -87,7 +87,6 @@ def about(seen: SeenExchange) -> dict[str, Any]:
     """What a reader of the folder wants to know first. No replay reads it."""
     line = summary(seen)
     values = asdict(line)
-    del values["changed"]
     values["began_at"] = line.began_at.isoformat()
     values["warnings"] = {code: explain(code) for code in line.warnings}
     values["asked"] = [{"method": asked.method, "url": asked.url, "headers": asked.headers} for asked in seen.asked]
@@ -98,16 +97,18 @@ def about(seen: SeenExchange) -> dict[str, Any]:
 # ---------------------------------------------------------------- what a replay needs
 
 
-def scenario_of(seen: SeenExchange) -> Scenario:
-    """The exchange as a scenario."""
-    answers = [_answer(seen, notes) for notes in _attempts(seen.notes)]
+def scenario_of(seen: SeenExchange, notes: Sequence[Note] | None = None, *, blots: bool = True) -> Scenario:
+    """The exchange as a scenario: all of it, or as far as these notes go. Without `blots`, for whoever keeps nothing
+    of it, an answer that repeats a credential stays what it was."""
+    notes = list(seen.notes) if notes is None else notes
+    answers = [_answer(seen, attempt, blots=blots) for attempt in _attempts(notes)]
     return Scenario(seen.event, answers[0] if answers else None, tuple(answers[1:]), _context(seen))
 
 
 def _attempts(notes: Iterable[Note]) -> list[list[Note]]:
     """What followed each request to a provider."""
     attempts: list[list[Note]] = []
-    for note in list(notes):
+    for note in notes:
         if note.kind == "asked":
             attempts.append([])
         elif attempts:
@@ -115,18 +116,18 @@ def _attempts(notes: Iterable[Note]) -> list[list[Note]]:
     return attempts
 
 
-def _answer(seen: SeenExchange, notes: list[Note]) -> Recording:
-    status, headers = next((note.what for note in notes if note.kind == "head"), (None, {}))
+def _answer(seen: SeenExchange, notes: list[Note], *, blots: bool) -> Recording:
+    answered = next((note.what for note in notes if note.kind == "head"), None)
     timing = [
         (note.at, len(note.what) if note.kind == "data" else None) for note in notes if note.kind in ("data", "silence")
     ]
     body = b"".join(note.what for note in notes if note.kind == "data")
-    kept = seen.without_credentials(body)
+    kept = seen.without_credentials(body) if blots else body
     ended = next((note for note in notes if note.kind == "end"), None)
     failed = ended.what if ended is not None else _failure(seen)
     return Recording(
-        status,
-        headers,
+        None if answered is None else answered.status,
+        {} if answered is None else answered.headers,
         kept,
         "cut" if failed is not None else "complete" if ended is not None else "unread",
         Failure.of(failed) if failed is not None else None,

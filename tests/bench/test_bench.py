@@ -45,6 +45,16 @@ def test_what_an_open_circuit_costs_is_measured() -> None:
 
 
 @pytest.mark.integration
+def test_what_the_inspector_costs_is_measured() -> None:
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "layers" / "shared")}
+    command = [sys.executable, "-m", "bench.inspector", "--rounds", "1"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+
+    assert done.returncode == 0, done.stderr
+    assert "| stream of 1000 text deltas | " in done.stdout
+
+
+@pytest.mark.integration
 def test_a_profile_sees_the_time_of_both_kinds() -> None:
     environment = os.environ | {"PYTHONPATH": str(ROOT / "layers" / "shared")}
     command = [sys.executable, "-m", "bench.rooms", "--requests", "50"]

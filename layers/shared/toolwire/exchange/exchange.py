@@ -56,6 +56,7 @@ class Exchange:
         """The first attempt. What this turn leaves in the store lives for `state_seconds`; `answer_headers` go with
         every answer. `attempts`: whom else to ask; None: nobody."""
         self.client, self.answer_headers, self._observer = client, answer_headers, observer
+        self._follower = observer if observer is not None and observer.follows_tokens else None
         self.figures = Figures(client.request.stream, client.door.dialect, warnings=Warnings(client.warnings))
         self.conversation = conversation_of(client, attempt.target, new_id)
         expires_at = int(now()) + state_seconds
@@ -77,7 +78,7 @@ class Exchange:
         self._heads.shown = attempt.provider.shown_headers if attempt.same_dialect else ()
         self._heads.attempt = () if self.attempts is None else _attempt_headers(self.attempts.count, attempt)
         may_follow = self.attempts is not None and self.attempts.may_follow
-        self._answer = Answer(self._turn, attempt, self._heads, self._observer, holds_start=may_follow)
+        self._answer = Answer(self._turn, attempt, self._heads, self._follower, holds_start=may_follow)
         if self._observer is not None:
             self._observer.upstream_request(attempt.upstream_request)
 
@@ -181,10 +182,10 @@ class Exchange:
         return [] if self.following is not None else self.fail(error)
 
     def _sent(self, actions: list[Action]) -> list[Action]:
-        if self._observer is not None:
+        if self._follower is not None:
             for action in actions:
                 if not isinstance(action, Store):
-                    self._observer.sent(action.data if isinstance(action, Send) else action)
+                    self._follower.sent(action.data if isinstance(action, Send) else action)
         return actions
 
 

@@ -11,6 +11,9 @@ from toolwire.model.http import Head, HttpRequest, UpstreamRequest
 class Observer:
     """Sees what crosses an exchange, as it does; nothing it does changes that. Each method may be left out."""
 
+    #: Whether it wants `frame`, `batch` and `sent`, which come for every token of a stream.
+    follows_tokens = True
+
     def client_request(self, request: HttpRequest) -> None:
         """What was asked, once it was found to be valid. Its headers hold the client's key."""
 

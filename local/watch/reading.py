@@ -1,0 +1,66 @@
+"""What was understood of an exchange: its neutral events, read from the provider's bytes once more when somebody looks.
+
+It is the recorder's replay, which gives the same events for the same bytes; so a stream is not slowed by keeping them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from local.watch.exchange import Note, SeenExchange
+from local.watch.recorder import scenario_of
+from toolwire.model.events import StreamEvent
+from toolwire.shell.serve.replay import Step, replay
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A note, and the events that it led to."""
+
+    note: Note
+    events: tuple[StreamEvent, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """An exchange as far as it had come. `failed` says what keeps its events from being read."""
+
+    seen: SeenExchange
+    moments: tuple[Moment, ...]
+    failed: str = ""
+
+    @property
+    def events(self) -> Iterator[StreamEvent]:
+        """All events, in order."""
+        return (event for moment in self.moments for event in moment.events)
+
+
+def read(seen: SeenExchange) -> Reading:
+    """Reads an exchange, also one that is not over. What cannot be read again has no events."""
+    notes = list(seen.notes)
+    if seen.who is None or not seen.asked:
+        return Reading(seen, tuple(map(Moment, notes)))
+    failed = ""
+    steps: Iterator[Step] = iter(())
+    try:
+        steps = iter(replay(scenario_of(seen, notes, blots=False)).steps)
+    except ValueError:
+        pass  # a mere question, such as how many tokens a request has: it is answered without events
+    except Exception as failure:  # noqa: BLE001 - a bug of the gateway's is what one looks for here
+        failed = type(failure).__name__
+    return Reading(seen, tuple(_aligned(notes, steps)), failed)
+
+
+def _aligned(notes: list[Note], steps: Iterator[Step]) -> Iterator[Moment]:
+    """Each note with the events of its step. What follows the last step that a note has is the last note's."""
+    for number, note in enumerate(notes):
+        events: list[StreamEvent] = []
+        if note.kind in ("data", "end"):
+            for step in steps:
+                events += step.events
+                if step.received != b"":  # else it is a head's, or the client was kept waiting
+                    break
+        if number == len(notes) - 1:
+            events += [event for step in steps for event in step.events]
+        yield Moment(note, tuple(events))

@@ -1,0 +1,191 @@
+"""The events of an exchange are read from its bytes when somebody looks: the same ones, at the same bytes, as live."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from local.again import ask_again
+from local.event import LocalContext
+from local.handlers import Handler, load_handlers
+from local.inspector import exchange as view
+from local.server import FUNCTIONS
+from local.watch import exchange as watched
+from local.watch import reading as reading_module
+from local.watch.exchange import SeenExchange
+from local.watch.exchanges import Exchanges
+from local.watch.reading import read
+from tests.local.test_recorder import DOORS, QUESTION
+from toolwire.exchange.observer import Observer
+from toolwire.model.events import Batch, StreamEvent
+from toolwire.model.http import Head, UpstreamRequest
+from toolwire.pages.paths import Route, resolve
+from toolwire.shell.network import breaker
+
+pytestmark = pytest.mark.enable_socket
+
+MODELS = ["openai", "compatible", "responses", "anthropic", "gemini", "bedrock", "bedrock-claude"]
+SCRIPTS = ["", "[demo error 429]", "[demo cut]", "[demo length]", "[demo interleave]", "[demo text]", "[demo calls 9]"]
+
+
+class Live(Observer):
+    """The events as they come, by how many notes there were."""
+
+    def __init__(self) -> None:
+        self.seen: SeenExchange | None = None
+        self.found: list[tuple[int, tuple[StreamEvent, ...]]] = []
+
+    def batch(self, batch: Batch) -> None:
+        assert self.seen is not None
+        if batch.events:
+            self.found.append((len(self.seen.notes), batch.events))
+
+
+@pytest.fixture(scope="module")
+def handlers() -> dict[str, Handler]:
+    return load_handlers(FUNCTIONS)
+
+
+@pytest.fixture
+def live(monkeypatch: pytest.MonkeyPatch) -> Live:
+    live = Live()
+    monkeypatch.setattr(watched, "call_lines", lambda request_id, request: live)
+    breaker._breaker.cache_clear()
+    return live
+
+
+def event_of(path: str, body: dict[str, Any], **headers: str) -> tuple[dict[str, Any], Route]:
+    route = resolve("POST", path)
+    assert isinstance(route, Route)
+    event = {
+        "resource": path.removeprefix("/v1"),
+        "path": path.removeprefix("/v1"),
+        "httpMethod": "POST",
+        "headers": {"content-type": "application/json", **headers},
+        "body": json.dumps(body),
+        "isBase64Encoded": False,
+        "requestContext": {"requestId": "r-1", "path": path},
+    }
+    return event, route
+
+
+def asked(handlers: dict[str, Handler], live: Live, path: str, body: dict[str, Any], **headers: str) -> SeenExchange:
+    event, route = event_of(path, body, **headers)
+    exchanges = Exchanges()
+
+    def begun(seen: SeenExchange) -> None:
+        live.seen = seen
+
+    exchanges.listen(begun)
+    return ask_again(event, handlers[route.function], exchanges)
+
+
+def with_script(door: str, script: str) -> tuple[str, dict[str, Any]]:
+    path, body = DOORS[door]
+    member = "input" if door == "responses" else "messages"
+    text = f"{QUESTION} {script}".strip()
+    return path, {**body, member: text if member == "input" else [{"role": "user", "content": text}]}
+
+
+def as_live(seen: SeenExchange, live: Live) -> None:
+    """Holds what is read of an exchange against what was seen, event for event and note for note."""
+    reading = read(seen)
+    assert reading.failed == ""
+    assert list(reading.events) == [event for _, events in live.found for event in events]
+    by_note: dict[int, list[StreamEvent]] = {}
+    for count, events in live.found:
+        by_note.setdefault(count - 1, []).extend(events)
+    last = max(by_note, default=0)
+    found = {number: list(it.events) for number, it in enumerate(reading.moments) if it.events}
+    assert {at: it for at, it in found.items() if at < last} == {at: it for at, it in by_note.items() if at < last}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("door", DOORS)
+def test_of_every_door_and_wire(handlers: dict[str, Handler], live: Live, door: str, model: str, stream: bool) -> None:
+    path, body = DOORS[door]
+    seen = asked(handlers, live, path, {**body, "model": f"demo/{model}", "stream": stream})
+
+    assert live.found
+    as_live(seen, live)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_of_what_went_wrong(handlers: dict[str, Handler], live: Live, script: str, model: str, stream: bool) -> None:
+    path, body = with_script("messages", script)
+    as_live(asked(handlers, live, path, {**body, "model": f"demo/{model}", "stream": stream}), live)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("fallback", ["vllm/other, demo/anthropic", "vllm/other"])
+def test_of_several_attempts(handlers: dict[str, Handler], live: Live, fallback: str, stream: bool) -> None:
+    path, body = DOORS["chat"]
+    headers = {"x-toolwire-fallback": fallback}
+    as_live(asked(handlers, live, path, {**body, "model": "lmstudio/some", "stream": stream}, **headers), live)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_of_one_that_still_runs(handlers: dict[str, Handler], live: Live, model: str) -> None:
+    """What is read of its first notes is what all of it begins with: a page that looks again takes nothing back."""
+    path, body = with_script("chat", "[demo calls 3]")
+    event, route = event_of(path, {**body, "model": f"demo/{model}", "stream": True})
+    sizes = []
+    with Exchanges().watching(event) as seen:
+        live.seen = seen
+        for item in handlers[route.function](event, LocalContext("test", "r-1", 60.0)):
+            if isinstance(item, Head):
+                seen.left("sent_head", item)
+            else:
+                seen.wrote(item)
+            reading = read(seen)
+            assert reading.failed == ""
+            so_far = [event for _, events in live.found for event in events]
+            assert list(reading.events) == so_far
+            sizes.append(len(so_far))
+    assert sizes[-1] > sizes[0]
+    assert all(before <= after for before, after in pairwise(sizes))
+
+
+def test_nothing_is_kept_or_called_for_each_token() -> None:
+    """A burst of tokens is one note of what came and one of what left, whatever is in it."""
+    seen = SeenExchange(event_of("/v1/chat/completions", {})[0], lambda seen: None)
+    assert not seen.follows_tokens
+    before = seen.size
+    seen.upstream_data(b"data: {}\n\n" * 1000)
+    assert len(seen.notes) == 1
+    assert seen.size - before < 11_000
+
+
+@pytest.mark.parametrize("error", [TypeError, RecursionError, KeyError])
+def test_a_bug_of_the_gateways_hides_no_bytes(
+    handlers: dict[str, Handler], live: Live, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    path, body = DOORS["chat"]
+    seen = asked(handlers, live, path, {**body, "model": "demo/openai", "stream": True})
+
+    def fails(scenario: object) -> None:
+        raise error("of the prompt")
+
+    monkeypatch.setattr(reading_module, "replay", fails)
+    reading = read(seen)
+    assert (reading.failed, list(reading.events)) == (error.__name__, [])
+    assert any("get_weather" in text for row in view.timeline(reading) for text in row.received)
+
+
+def test_a_credential_that_an_answer_repeats_is_in_no_cell(handlers: dict[str, Handler], live: Live) -> None:
+    """Not in what came, not in the events, not in what was sent."""
+    planted = "sk-planted-credential"
+    path, body = with_script("chat", f'[demo call get_weather {{"location": "{planted}"}}]')
+    seen = asked(handlers, live, path, {**body, "model": "demo/compatible", "stream": True})
+    seen.upstream_request(UpstreamRequest("POST", "http://x/", (("authorization", f"Bearer {planted}"),), b"", False))
+    rows = view.timeline(read(seen))
+
+    cells = [text for row in rows for column in (row.received, row.events, row.sent) for text in column]
+    assert any("get_weather" in text for text in cells)
+    assert not [text for text in cells if planted in text]
