@@ -5,6 +5,7 @@ A run of everything also fails if a test that docs/reference-coverage.md names d
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -101,3 +102,9 @@ def fresh_clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     aws.forget_clients()
     yield
     aws.forget_clients()
+
+
+def pytest_collection_finish() -> None:
+    """The tests themselves are some million objects, which the collector would search again and again."""
+    gc.collect()
+    gc.freeze()

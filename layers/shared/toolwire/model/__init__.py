@@ -1,1 +1,1 @@
-"""The nouns of the waist: request, events, response, errors, limits. Imports nothing else of ours."""
+"""The neutral model: request, events, response, errors, limits. Imports nothing else of ours."""
