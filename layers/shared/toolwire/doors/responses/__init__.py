@@ -1,21 +1,32 @@
 """OpenAI's Responses API: POST /responses. `request.DOOR` is what the registry loads.
 
+The request:
+
 request          the request's fields
 tools            its tools and tool_choice
 history          its items, as messages
-stream           the answer as events: what of it is the upstream's own, failures, keep-alives
-writer           neutral events as this API's
-output           the events that open and end the answer's items
-open_items       an item while it grows
-emitter          events as bytes, numbered
-items            items as JSON
-response_object  the response object as JSON
-request_echo     what that repeats of the request
-required         what Open Responses requires, put in where a host leaves it out
+kept             `previous_response_id`, `item_reference` and `store`
+
+The answer as a stream, each module in terms of those below it:
+
+stream           an answer's batches: an upstream's own event stays as it is, any other goes to the writer
+writer           a neutral event: which item it belongs to
+output           the events that open and end that item
+open_items       the item while it grows
+emitter          an event as bytes, numbered
+
+The answer as one document, and what both forms have in common:
+
 document         the answer as one JSON document
-compaction       a shorter history in place of an answer
-models           a model's entry in the list of models, as Codex reads it
-kept             `previous_response_id`, `item_reference` and `store` of a request
-input_items      what a kept answer answers, as a list of items
+response_object  the response object, as JSON
+items            the items of its output, as JSON
+request_echo     what the response object repeats of the request
+required         what Open Responses requires, put in where a host leaves it out
 errors           errors
+
+What else a client asks for:
+
+compaction       a shorter history in place of an answer
+input_items      the history that a kept answer answers, as a list of items
+models           a model's entry in the list of models, as Codex reads it
 """
