@@ -15,6 +15,7 @@ from tests.matrix.chat_hosts import compatible
 from tests.matrix.scenarios import Call, Scenario
 from tests.providers.every_door import REQUESTS, calls_in
 from toolwire.doors import DOORS
+from toolwire.model.settings import Tenant
 from toolwire.policy.argument_repair import repaired
 from toolwire.policy.arguments import find_faults
 
@@ -87,12 +88,21 @@ _SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}, "n": {"t
 _BROKEN, _GOOD = Call("weather", ('{"city": "Bern", ', '"n": "', '5"}')), Call("weather", ('{"city":"Os', 'lo"}'))
 
 
-def asked(door: str, wire: str, calls: tuple[Call, ...], *, stream: bool, repair: str = "on") -> tuple[Any, bytes]:
+def asked(
+    door: str,
+    wire: str,
+    calls: tuple[Call, ...],
+    *,
+    stream: bool,
+    repair: str | None = "on",
+    tenant: Tenant | None = None,
+) -> tuple[Any, bytes]:
     """The codes of warnings, and the answer's body."""
     plain = '{"type": "object", "properties": {"city": {"type": "string"}}}'
     members = json.loads(json.dumps(REQUESTS[door]).replace(plain, json.dumps(_SCHEMA)))
     body = json.dumps({"model": "m", "stream": stream, **members}).encode()
-    exchange = open_exchange(body, door=door, wire=wire, headers={"x-toolwire-repair-arguments": repair})
+    headers = {} if repair is None else {"x-toolwire-repair-arguments": repair}
+    exchange = open_exchange(body, door=door, wire=wire, headers=headers, tenant=tenant)
     host = {"anthropic_messages": anthropic, "openai_chat": compatible}[wire]
     reply = host(Scenario("x", "x", calls, "tool_calls"), stream)
     pieces = [reply.body[at : at + 7] for at in range(0, len(reply.body), 7)] if stream else [reply.body]
@@ -119,3 +129,10 @@ def test_what_needs_no_repair_is_as_without_the_option(door: str, wire: str, str
     assert with_option == without
     assert with_option[0] == []
     assert asked(door, wire, (_BROKEN,), stream=stream, repair="off")[0] == []
+
+
+@pytest.mark.parametrize(("asks", "repairs"), [(None, True), ("on", True), ("off", False)])
+def test_a_tenant_has_it_for_requests_that_do_not_say(asks: str | None, repairs: bool) -> None:
+    tenant = Tenant(repair_arguments=True)
+    warnings, _ = asked("chat", "openai_chat", (_BROKEN,), stream=True, repair=asks, tenant=tenant)
+    assert warnings == (["tool_arguments_repaired:weather"] if repairs else [])

@@ -83,6 +83,7 @@ def test_what_means_nothing_is_refused(name: str, value: str, says: str) -> None
             ToolRules(allowed=frozenset("a"), refuses_others=False),
         ),
         (Tenant(events="extended"), "responses", ToolRules(extended_events=True)),
+        (Tenant(repair_arguments=True), "chat", ToolRules(repair_arguments=True)),
         (Tenant(strict_parallel="reject"), "chat", ToolRules(refuses_strict_parallel=True)),
         (
             Tenant(validate_tool_arguments="reject", schema_mode="lossy"),

@@ -44,6 +44,7 @@ def test_every_key() -> None:
         allowlist_mode = "warn"
         validate_tool_arguments = "reject"
         schema_mode = "lossy"
+        repair_arguments = true
         strict_parallel = "reject"
         events = "extended"
         tool_choice_not_honored = "warn"
@@ -54,7 +55,7 @@ def test_every_key() -> None:
     assert limits.schema_depth == PRESET_2API.schema_depth
     assert found.allowlist == ("get_weather", "search_db")
     assert found.allowlist_mode == "warn"
-    assert (found.validate_tool_arguments, found.schema_mode) == ("reject", "lossy")
+    assert (found.validate_tool_arguments, found.schema_mode, found.repair_arguments) == ("reject", "lossy", True)
     assert (found.strict_parallel, found.tool_choice_not_honored, found.events) == ("reject", "warn", "extended")
 
 
@@ -97,6 +98,7 @@ def test_each_limit_is_met_at_its_maximum_and_refused_above(preset: str, name: s
         ),
         ('schema_mode = "any"', "tenants.default.schema_mode: .*convert, lossy, reject"),
         ('schema_mode = "loss"', "tenants.default.schema_mode: .*Did you mean 'lossy'?"),
+        ('repair_arguments = "on"', "tenants.default.repair_arguments: .*true or false"),
         ('strict_parallel = "off"', "tenants.default.strict_parallel: .*reject, warn"),
         ('tool_choice_not_honored = "off"', "tenants.default.tool_choice_not_honored: .*error, warn"),
         ('tool_allow = ["a"]', "tenants.default.tool_allow: there is no such key"),

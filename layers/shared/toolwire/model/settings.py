@@ -108,6 +108,8 @@ class Tenant:
     validate_tool_arguments: Literal["off", "annotate", "reject"] = "off"
     #: None: `reject` on the native door, else `convert`.
     schema_mode: Literal["convert", "reject", "lossy"] | None = None
+    #: Whether arguments that break their tool's schema are repaired where that makes them valid.
+    repair_arguments: bool = False
     #: What is done about strict tools beside parallel calls.
     strict_parallel: Literal["warn", "reject"] = "warn"
     #: Which events a Responses client gets: the API's own, or the reference document's too.

@@ -1,4 +1,4 @@
-"""Repairs arguments that break their tool's schema, for requests that ask for it (`repair_arguments`).
+"""Repairs arguments that break their tool's schema, where a request or its tenant asks for it (`repair_arguments`).
 
 Some models write `"5"` for 5, a list as the text of one, or JSON inside a code fence. Only these are undone, and only
 where the whole is valid by the tool's schema then: nothing is guessed, and every other character stays as it came. A

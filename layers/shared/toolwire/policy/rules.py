@@ -30,6 +30,7 @@ class ToolRules:
     refuses_others: bool = True
     validate_tool_arguments: Literal["off", "annotate", "reject"] = "off"
     schema_mode: Literal["convert", "reject", "lossy"] = "convert"
+    repair_arguments: bool = False
     #: Whether strict tools beside parallel calls are refused; else they are a warning.
     refuses_strict_parallel: bool = False
     #: Whether an answer that does not keep to tool_choice is an error; else it is a warning.
@@ -51,6 +52,7 @@ def rules_for(tenant: Tenant, door: str, options: RequestOptions = _SILENT) -> T
         refuses_others=tenant.allowlist_mode == "enforce",
         validate_tool_arguments=options.validate_tool_arguments or tenant.validate_tool_arguments,
         schema_mode=options.schema_mode or tenant.schema_mode or ("reject" if native else "convert"),
+        repair_arguments=tenant.repair_arguments if options.repair_arguments is None else options.repair_arguments,
         refuses_strict_parallel=tenant.strict_parallel == "reject",
         insists_on_choice=unkept == "error",
         extended_events=tenant.events == "extended" if options.extended_events is None else options.extended_events,
@@ -65,6 +67,7 @@ def with_rules(request: ChatRequest, rules: ToolRules) -> ChatRequest:
         request.options,
         validate_tool_arguments=rules.validate_tool_arguments,
         schema_mode=rules.schema_mode,
+        repair_arguments=rules.repair_arguments or request.options.repair_arguments,
         extended_events=rules.extended_events or request.options.extended_events,
         contract_2api=rules.contract_2api,
     )
