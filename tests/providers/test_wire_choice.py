@@ -8,9 +8,10 @@ import pytest
 
 from toolwire.doors import load_door
 from toolwire.model.http import HttpRequest
+from toolwire.model.request import ChatRequest, Message, TextPart
 from toolwire.model.settings import ProviderConfig, Target
 from toolwire.providers import load_provider, profile_of
-from toolwire.providers.hosts import HOSTS
+from toolwire.providers.hosts import HOSTS, AwsScope, aws_scope
 from toolwire.providers.wire_choice import wire_for
 from toolwire.shell.settings.configuration import load_settings
 
@@ -18,6 +19,8 @@ from toolwire.shell.settings.configuration import load_settings
 def target(model: str, profile: str | None = "openai", wire: str = "openai_chat") -> Target:
     return Target(ProviderConfig("host", wire, "https://h/v1", "env:KEY", profile), model)
 
+
+_ASKED = ChatRequest("m", (Message("user", (TextPart("hi"),)),))
 
 NEEDED = [
     "gpt-5.4", "gpt-5.6", "gpt-5.6-mini", "gpt-5.4-2026-03-05", "gpt-5.10", "gpt-6", "gpt-5-codex", "gpt-5.1-codex-max",
@@ -61,6 +64,21 @@ def test_openai_is_known_to_have_both() -> None:
     (openai,) = (host for host in HOSTS if host.name == "openai")
     config = ProviderConfig("openai", openai.wire, openai.base_url, "none", openai.profile)
     assert wire_for(Target(config, "gpt-5.6"), "anthropic_messages").provider.wire == "openai_responses"
+
+
+BY_RESPONSES = ["openai.gpt-5.4", "openai.gpt-5.6-terra", "us.openai.gpt-6-sol"]
+BY_CHAT = ["openai.gpt-oss-120b-1:0", "openai.gpt-oss-20b-1:0", "deepseek.v3.2", "qwen.qwen3-coder-next"]
+
+
+@pytest.mark.parametrize("dialect", ["openai_chat", "openai_responses", "anthropic_messages"])
+@pytest.mark.parametrize("model", BY_RESPONSES + BY_CHAT)
+def test_bedrock_has_the_responses_api_for_models_that_need_it(model: str, dialect: str) -> None:
+    found = wire_for(Target(load_settings({}).providers["bedrock-openai"], model), dialect)
+    assert found.provider.wire == ("openai_responses" if model in BY_RESPONSES else "openai_chat")
+    assert aws_scope(found.provider) == AwsScope("bedrock", "us-east-1")
+    built, _ = load_provider(found.provider.wire).build_request(_ASKED, found, profile_of(found), None)
+    name = "responses" if model in BY_RESPONSES else "chat/completions"
+    assert built.url == f"https://bedrock-runtime.us-east-1.amazonaws.com/openai/v1/{name}"
 
 
 CLAUDES = ["us.anthropic.claude-sonnet-5-v1:0", "anthropic.claude-3-haiku-20240307-v1:0",

@@ -104,6 +104,7 @@ HOSTS: tuple[Host, ...] = (
         "openai_chat",
         "https://bedrock-runtime.{region}.amazonaws.com/openai/v1",
         ("AWS_BEARER_TOKEN_BEDROCK",),
+        profile="bedrock-openai",
     ),
     Host(
         "bedrock-anthropic",

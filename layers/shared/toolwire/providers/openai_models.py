@@ -18,7 +18,7 @@ EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The models whose name, in lower case and after any path, is matched whole by `pattern`."""
+    """The models whose name, in lower case and after any path and maker, is matched whole by `pattern`."""
 
     pattern: str
     #: The efforts that the model knows, rising; (): it refuses the member; None: nobody knows.
@@ -72,6 +72,9 @@ FAMILIES = (
     Family(r"(meta-)?(llama|codellama|mixtral|codestral|pixtral|gemma-?[123]).*", (), can_rest=True),
 )
 
+#: What Bedrock writes in front of a name: the region of an inference profile, and the maker.
+_AT_BEDROCK = re.compile(r"^(?:[a-z]+\.)?openai\.")
+
 UNKNOWN = Family("", can_rest=True)
 
 
@@ -83,5 +86,5 @@ def is_reasoning(family: Family, effort: str | None) -> bool:
 @functools.lru_cache(maxsize=256)
 def family_of(model: str) -> Family:
     """The first family that the model's name belongs to, UNKNOWN if there is none."""
-    name = model.rpartition("/")[2].lower()
+    name = _AT_BEDROCK.sub("", model.rpartition("/")[2].lower())
     return next((family for family in FAMILIES if re.fullmatch(family.pattern, name)), UNKNOWN)

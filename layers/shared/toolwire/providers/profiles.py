@@ -74,6 +74,8 @@ class Profile:
     #: Whether the host has the Responses API beside Chat Completions: clients of the former are always served by it,
     #: others where the model needs it (`openai_models.py`).
     has_responses: bool = False
+    #: Whether its Responses API serves only the models that need it.
+    responses_if_needed: bool = False
     #: How marks for the prompt cache are taken: OpenAI's, by models that have them, or Anthropic's in parts.
     cache_breakpoints: bool = False
     cache_control: bool = False
@@ -173,6 +175,8 @@ PROFILES: dict[str, Profile] = {
         Profile(
             "gemini-compat", efforts=EFFORTS[:5], reasoning_back=None, yields_state=True, recovers_text_calls=False
         ),
+        # https://docs.aws.amazon.com/bedrock/latest/userguide/inference-responses-api.html: gpt-oss by Chat alone
+        Profile("bedrock-openai", has_responses=True, responses_if_needed=True),
         Profile("cerebras", output_limit="max_completion_tokens", stops=4, reasoning_back="reasoning"),
         Profile("ollama", efforts=("none", "low", "medium", "high"), reasoning_back="reasoning"),
     )
