@@ -35,9 +35,11 @@ class Line:
     warnings: tuple[str, ...]
     error: str
     attempts: int
+    #: Whether there is more of it than this line.
+    has_page: bool
 
 
-def line(of: Summary) -> Line:
+def line(of: Summary, *, has_page: bool = True) -> Line:
     """A line of the list."""
     counted = Counter(of.calls)
     model = of.model if of.model == of.provider or not of.provider else f"{of.model} → {of.provider}"
@@ -57,6 +59,7 @@ def line(of: Summary) -> Line:
         warnings=tuple(explain(code) for code in of.warnings if code != "contains_tool_calls"),
         error="the client hung up" if of.outcome == "client_gone" else of.error,
         attempts=of.attempts,
+        has_page=has_page,
     )
 
 

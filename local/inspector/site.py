@@ -19,13 +19,11 @@ import time
 import uuid
 import zipfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from local.again import ask_again, rows, with_model
@@ -33,8 +31,9 @@ from local.event import LocalContext
 from local.handlers import Handler
 from local.inspector import exchange as view
 from local.inspector.conversation import as_json
-from local.inspector.guard import HEADERS, check
+from local.inspector.guard import check
 from local.inspector.listing import FILTERS, PAGE, choices, chosen, line
+from local.inspector.page import Page, Verbatim, html, redirect, static_file, templates
 from local.inspector.requests import client_body, client_command, pretty, provider_command, side_by_side
 from local.watch.exchange import SeenExchange, summary
 from local.watch.exchanges import Exchanges
@@ -42,7 +41,7 @@ from local.watch.reading import Reading, read
 from local.watch.recorder import can_be_replayed, record
 from toolwire.doors import DOORS
 from toolwire.model.errors import GatewayError, RequestError
-from toolwire.model.http import Head, Headers
+from toolwire.model.http import Head
 from toolwire.model.warnings import explain
 from toolwire.pages.paths import resolve
 from toolwire.providers.hosts import DEMO, DEMO_MODELS
@@ -57,10 +56,10 @@ NEWS_SECONDS = 10.0
 #: Seconds after news in which more is gathered.
 _NEWS_PAUSE = 0.1
 
-_HERE = Path(__file__).parent
-_CONFORMANCE = _HERE.parents[1] / "docs" / "conformance.md"
+_CONFORMANCE = Path(__file__).parents[2] / "docs" / "conformance.md"
 _STATIC = {"style.css": "text/css", "page.js": "text/javascript"}
-_HTML = "text/html; charset=utf-8"
+
+_SCROLLED = '<div class="scroll" tabindex="0" role="region" aria-label="Table">'
 
 _EXAMPLE_TOOLS = """[
   {"type": "function", "function": {
@@ -100,22 +99,6 @@ class Asked:
         return dict(parse_qsl(self.body.decode("utf-8", "replace"), keep_blank_values=True))
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """An answer; with `news` a stream, whose pieces follow the body."""
-
-    status: int
-    kind: str
-    body: bytes
-    headers: Headers = ()
-    news: Iterator[bytes] | None = field(default=None, compare=False)
-
-    @property
-    def head(self) -> Head:
-        """Its head."""
-        return Head(self.status, (("content-type", self.kind), *HEADERS, *self.headers))
-
-
 class Inspector:
     """The pages over one server's exchanges. `handlers` answer what is asked again, as the server's do."""
 
@@ -128,7 +111,7 @@ class Inspector:
         try:
             return self._page(asked)
         except RequestError as error:
-            return _html(error.status, "problem.html", here="", message=error.message)
+            return html(error.status, "problem.html", here="", message=error.message)
 
     def _page(self, asked: Asked) -> Page:
         parts = [part for part in asked.path.split("/") if part]
@@ -138,9 +121,9 @@ class Inspector:
             case "GET", ["news"]:
                 return self._news(asked)
             case "GET", ["static", name] if name in _STATIC:
-                return Page(200, f"{_STATIC[name]}; charset=utf-8", _static(name))
+                return Page(200, f"{_STATIC[name]}; charset=utf-8", static_file(name))
             case "GET", ["tools"]:
-                return _html(200, "tools.html", **_tools_values("chat", _EXAMPLE_TOOLS))
+                return html(200, "tools.html", **_tools_values("chat", _EXAMPLE_TOOLS))
             case "POST", ["tools"]:
                 return self._check_tools(asked.form)
             case method, ["conversation"]:
@@ -161,7 +144,9 @@ class Inspector:
     def _seen(self, request_id: str) -> SeenExchange:
         seen = self._exchanges.get(request_id)
         if seen is None:
-            message = "This exchange is not held any more: only the latest are. RECORD=folder keeps all."
+            message = (
+                "This exchange is not held any more: only the latest are. INSPECT_MB=64 holds more, RECORD=folder all."
+            )
             raise RequestError(message, status=404)
         return seen
 
@@ -173,13 +158,14 @@ class Inspector:
         lines = self._exchanges.lines()
         wanted = {name: query.get(name, "") for name in FILTERS}
         found = chosen(lines, wanted)
+        held = self._exchanges.held
         start = int(query["from"]) if query.get("from", "").isdecimal() else 0
         rest = {name: value for name, value in wanted.items() if value} | {"from": str(start + PAGE)}
-        return _html(
+        return html(
             200,
             "list.html",
             here=f"{ROOT}/",
-            lines=[line(one) for one in found[start : start + PAGE]],
+            lines=[line(one, has_page=one.request_id in held) for one in found[start : start + PAGE]],
             total=len(found),
             version=version,
             filters=FILTERS,
@@ -197,7 +183,7 @@ class Inspector:
 
     def _told(self, since: int) -> Iterator[bytes]:
         """The lines that are new or have changed, for ever; a comment where there are none."""
-        template = _templates().get_template("line.html")
+        template = templates().get_template("line.html")
         yield b": here\n\n"
         while True:
             since, changed = self._exchanges.changes(since, NEWS_SECONDS)
@@ -223,11 +209,11 @@ class Inspector:
                     "url": request.url,
                     "left": left,
                     "right": right,
-                    "command": provider_command(request),
+                    "command": Verbatim(provider_command(request)),
                 }
             )
         marks, total = view.ticks(seen)
-        page = _html(
+        page = html(
             200,
             template,
             here="",
@@ -245,7 +231,7 @@ class Inspector:
             unread=reading.failed,
             attempts=attempts,
             client=pretty(body),
-            command=client_command(seen.event, self._url),
+            command=Verbatim(client_command(seen.event, self._url)),
             conversation=view.conversation(seen),
             rows=view.timeline(reading),
             most_rows=view.MOST_ROWS,
@@ -275,7 +261,7 @@ class Inspector:
         thread.start()
         began.wait(5)
         new = quote(event["requestContext"]["requestId"])
-        return _redirect(f"{ROOT}/x/{new}?beside={quote(seen.request_id)}")
+        return redirect(f"{ROOT}/x/{new}?beside={quote(seen.request_id)}")
 
     # ------------------------------------------------------------ tools
 
@@ -285,11 +271,11 @@ class Inspector:
         try:
             tools = json.loads(text)
         except ValueError as error:
-            return _html(200, "tools.html", **values | {"error": f"This is no JSON: {error}."})
+            return html(200, "tools.html", **values | {"error": f"This is no JSON: {error}."})
         status, answer = self._ask("native", "/native/tools/check", {"door": door, "tools": tools})
         if status != 200:
-            return _html(200, "tools.html", **values | {"error": answer["error"]["message"]})
-        return _html(200, "tools.html", **values | {"report": answer})
+            return html(200, "tools.html", **values | {"error": answer["error"]["message"]})
+        return html(200, "tools.html", **values | {"report": answer})
 
     def _ask(self, function: str, path: str, body: object) -> tuple[int, Any]:
         """The gateway's own answer to a question of the inspector's."""
@@ -326,26 +312,6 @@ def _run(event: dict[str, Any], handler: Handler, exchanges: Exchanges, began: t
         exchanges.forget(listener)
 
 
-@cache
-def _templates() -> Environment:
-    loader = FileSystemLoader(_HERE / "templates")
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=False)
-
-
-@cache
-def _static(name: str) -> bytes:
-    return (_HERE / "static" / name).read_bytes()
-
-
-def _html(status: int, template: str, **values: Any) -> Page:
-    text = _templates().get_template(template).render(values)
-    return Page(status, _HTML, text.encode("utf-8", "replace"))
-
-
-def _redirect(place: str) -> Page:
-    return Page(303, _HTML, b"", (("location", place),))
-
-
 def _error(seen: SeenExchange) -> dict[str, Any]:
     error = seen.error
     assert isinstance(error, GatewayError)
@@ -375,12 +341,20 @@ def _conformance() -> Page:
         _CONFORMANCE.read_text("utf-8") if _CONFORMANCE.exists() else "It is not there: `make conformance` writes it."
     )
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
-    return _html(200, "document.html", here=f"{ROOT}/conformance", title="Conformance", body=Markup(body))  # noqa: S704 - ours
+    body = body.replace("<table>", f"{_SCROLLED}<table>").replace("</table>", "</table></div>")  # they are wide
+    return html(200, "document.html", here=f"{ROOT}/conformance", title="Conformance", body=Markup(body))  # noqa: S704 - ours
 
 
 def _tools_values(door: str, tools: str) -> dict[str, Any]:
     doors = [name for name in DOORS if name != "catalog"]
-    return {"here": f"{ROOT}/tools", "doors": doors, "door": door, "tools": tools, "report": None, "error": ""}
+    return {
+        "here": f"{ROOT}/tools",
+        "doors": doors,
+        "door": door,
+        "tools": Verbatim(tools),
+        "report": None,
+        "error": "",
+    }
 
 
 def _models() -> list[str]:

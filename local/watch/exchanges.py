@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from local.watch.exchange import SeenExchange, Summary, summary
@@ -14,7 +15,7 @@ from toolwire.model.errors import GatewayError
 from toolwire.shell.serve.observe import current_watch
 
 #: Lines that are kept, and bytes of exchanges.
-MOST_LINES = 2_000
+MOST_LINES = 10_000
 MOST_BYTES = 8 << 20
 
 Listener = Callable[[SeenExchange], None]
@@ -52,6 +53,8 @@ class Exchanges:
         self._most_lines, self._most_bytes = most_lines, most_bytes
         self._listeners: list[Listener] = []
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        #: The same by their last changes.
+        self._by_change: OrderedDict[str, _Entry] = OrderedDict()
         #: Those of which there is more than a line, and the last of them that ended.
         self._held: dict[str, _Entry] = {}
         self._latest: _Entry | None = None
@@ -93,7 +96,8 @@ class Exchanges:
     def _begin(self, event: dict[str, Any]) -> SeenExchange:
         seen = SeenExchange(event, self._changed)
         with self._lock:
-            self._entries[seen.request_id] = self._held[seen.request_id] = _Entry(seen)
+            entry = self._held[seen.request_id] = _Entry(seen)
+            self._entries[seen.request_id] = self._by_change[seen.request_id] = entry
             self._running.add(seen.request_id)
         self._changed(seen)
         return seen
@@ -134,6 +138,12 @@ class Exchanges:
             return len(self._entries)
 
     @property
+    def held(self) -> set[str]:
+        """The ids of those of which there is more than a line."""
+        with self._lock:
+            return set(self._held)
+
+    @property
     def size(self) -> int:
         """Bytes that are held, nearly."""
         with self._lock:
@@ -147,7 +157,8 @@ class Exchanges:
                 self._news.wait_for(lambda: self._version > since, timeout)
             finally:
                 self._waiting -= 1
-            return self._version, [entry.summed_up() for entry in self._entries.values() if entry.changed > since]
+            newer = list(takewhile(lambda entry: entry.changed > since, reversed(self._by_change.values())))
+            return self._version, [entry.summed_up() for entry in reversed(newer)]
 
     def _changed(self, seen: SeenExchange) -> None:
         with self._news:
@@ -158,6 +169,7 @@ class Exchanges:
                 self._latest = entry
             if entry is not None:  # else as many began after it as there are lines
                 entry.changed = self._version
+                self._by_change.move_to_end(seen.request_id)
                 self._bytes += seen.size - entry.size
                 entry.size = seen.size
                 self._make_room()
@@ -170,19 +182,22 @@ class Exchanges:
         while len(self._entries) > self._most_lines:
             request_id, entry = self._entries.popitem(last=False)
             self._held.pop(request_id, None)
+            del self._by_change[request_id]
             self._bytes -= entry.size
         if self._bytes <= self._most_bytes:
             return
-        # Some more than must go, so that this is not done for every request; but whoever looks finds the latest.
-        going, left = [], self._bytes
-        for request_id, entry in self._held.items():
-            if left <= self._most_bytes * 0.9:
+        # What runs, and the latest, which whoever looks must find, stay; if they are large, half of the memory is still
+        # the others'. Of these some more go than must, so that it is not done for every request.
+        stay = {id(it): it.size for it in (*map(self._held.get, self._running), self._latest) if it is not None}
+        may_stay = max(self._most_bytes * 0.9 - sum(stay.values()), self._most_bytes * 0.45)
+        left = self._bytes - sum(stay.values())
+        others = [it for it in self._held.items() if id(it[1]) not in stay] if left > may_stay else []
+        # The oldest first; but what is large before all that is small, or one would clear the list.
+        for request_id, entry in sorted(others, key=lambda it: it[1].size <= self._most_bytes / 2):
+            if left <= may_stay:
                 break
-            if entry is not self._latest and request_id not in self._running:
-                going.append(request_id)
-                left -= entry.size
-        for request_id in going:
-            entry = self._held.pop(request_id)
+            left -= entry.size
+            self._bytes -= entry.size
             entry.summed_up()
             entry.seen, entry.size = None, 0
-        self._bytes = left
+            del self._held[request_id]

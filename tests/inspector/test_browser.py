@@ -10,15 +10,21 @@ import json
 import os
 import shutil
 import subprocess
+import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from local.handlers import load_handlers
+from local.server import FUNCTIONS, LocalServer
+from local.watch.exchanges import MOST_BYTES, Exchanges
 from tests.gateway import gateway
+from tests.local.serving import serving
 from tests.local.test_recorder import DOORS
+from toolwire.model.http import Head, UpstreamRequest
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -127,17 +133,72 @@ def test_all_of_it_works_with_the_keyboard(url: str, page: Page) -> None:
     assert page.locator("h1").inner_text().startswith("POST /v1/messages")
 
 
-def test_ten_thousand_exchanges_scroll(url: str, page: Page) -> None:
-    """A few hundred here, asked for in pages; the 10,000 are in tests/local/test_inspector.py."""
-    for _ in range(250):
-        urllib.request.urlopen(f"{url}/v1/models", timeout=20).read()
-    page.goto(f"{url}/_toolwire/")
+@pytest.fixture(scope="module")
+def busy() -> Iterator[tuple[str, Exchanges]]:
+    """A server that has served 12,000 exchanges."""
+    exchanges = Exchanges()
+    with serving(LocalServer(("127.0.0.1", 0), load_handlers(FUNCTIONS), exchanges, inspects=True)) as server:
+        for number in range(12_000):
+            served(exchanges, number)
+        yield server.url, exchanges
+
+
+def served(exchanges: Exchanges, number: int) -> None:
+    """An exchange as the server would watch it, without a gateway in between."""
+    event = {
+        "resource": "/chat/completions",
+        "path": "/chat/completions",
+        "httpMethod": "POST",
+        "headers": {"content-type": "application/json"},
+        "body": json.dumps(DOORS["chat"][1]),
+        "requestContext": {"requestId": f"request-{number}", "path": "/v1/chat/completions"},
+    }
+    with exchanges.watching(event) as seen:
+        seen.upstream_request(UpstreamRequest("POST", "http://127.0.0.1:1/", (), b"y" * 1000, False))
+        seen.upstream_data(b"z" * 1000)
+        seen.left("sent_head", Head(200, ()))
+        seen.wrote(b"z" * 1000)
+
+
+def seconds(work: Callable[[], object]) -> float:
+    began = time.monotonic()
+    work()
+    return time.monotonic() - began
+
+
+def test_ten_thousand_exchanges_are_listed_filtered_and_scrolled(busy: tuple[str, Exchanges], page: Page) -> None:
+    """Within a second each, of which most is the browser's, and with as many lines in the page as were asked for."""
+    url, exchanges = busy
+    assert exchanges.count == 10_000
+    assert exchanges.size <= MOST_BYTES
+    assert seconds(lambda: page.goto(f"{url}/_toolwire/")) < 2
+    assert page.locator("#count").inner_text() == "10000"
     assert page.locator("#lines tr").count() == 100
-    page.click("#older")
-    page.locator("#lines tr:nth-child(200)").wait_for(state="attached")
-    page.click("#older")
-    page.locator("#lines tr:nth-child(201)").wait_for(state="attached")
-    page.locator("#lines tr").last.scroll_into_view_if_needed()
+    for clicks in range(2, 22):
+        page.click("#older")
+        page.locator(f"#lines tr:nth-child({clicks * 100})").wait_for(state="attached")
+    last = page.locator("#lines tr").last
+    assert seconds(last.scroll_into_view_if_needed) < 2
+    assert last.get_attribute("id") == f"r-request-{12_000 - 2100}"
+    assert seconds(lambda: page.goto(f"{url}/_toolwire/?outcome=request_error&from=9900")) < 2
+    assert page.locator("#older").count() == 0
+
+
+def test_a_page_stays_quick_while_hundreds_arrive(busy: tuple[str, Exchanges], page: Page) -> None:
+    """The older lines that were asked for stay, the page holds no more than them and 500, and a click is answered."""
+    url, exchanges = busy
+    page.goto(f"{url}/_toolwire/")
+    page.wait_for_selector("#live:text-is('live')")
+    for clicks in range(2, 9):
+        page.click("#older")
+        page.locator(f"#lines tr:nth-child({clicks * 100})").wait_for(state="attached")
+    for number in range(20_000, 21_500):
+        served(exchanges, number)
+    page.locator("#r-request-21499").wait_for(state="attached", timeout=5000)
+    assert page.locator("#lines tr").count() == 800
+    assert exchanges.size <= MOST_BYTES
+    assert seconds(lambda: page.locator("#r-request-21499 a").click()) < 2
+    assert page.locator("h1").inner_text().startswith("POST /v1/chat/completions")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

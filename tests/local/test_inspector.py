@@ -233,6 +233,32 @@ class TestPages:
             assert "<script>alert" not in page
             assert "<img" not in page
 
+    @pytest.mark.parametrize("hidden", ["\u202e", "\u2066", "\u200b", "\ufeff", "\x1b", "\x00", "\U000e0041"])
+    def test_what_cannot_be_seen_is_shown(self, browser: Browser, hidden: str) -> None:
+        """Directions and tags make a text read as another one; a command that is copied has them as they were."""
+        path, body = DOORS["chat"]
+        said = [{"role": "user", "content": f"before{hidden}after"}]
+        request_id = browser.chat(path, {**body, "model": "demo/openai", "tools": [], "messages": said})
+        page = browser.get(f"/_toolwire/x/{request_id}")
+        escape = f"\\u{ord(hidden):04x}" if ord(hidden) < 0x10000 else f"\\U{ord(hidden):08x}"
+
+        assert f"before{escape}after" in page.partition("The conversation so far")[2]
+        assert hidden not in re.sub(r'<pre class="code" id="curl.*?</pre>', "", page, flags=re.DOTALL)
+
+    def test_only_what_can_be_opened_is_a_link(self, browser: Browser) -> None:
+        large, small = DOORS["chat"], {**DOORS["chat"][1], "model": "demo/openai"}
+        text = [{"role": "user", "content": "x" * 3_000_000}]
+        first = browser.chat(large[0], {**small, "messages": text})
+        for _ in range(3):
+            last = browser.chat(large[0], small)
+        page = browser.get("/_toolwire/")
+
+        assert browser.exchanges.get(first) is None
+        assert f'id="r-{first}"' in page
+        assert f'href="/_toolwire/x/{first}"' not in page
+        assert f'href="/_toolwire/x/{last}"' in page
+        assert "INSPECT_MB" in browser.ask("GET", f"/_toolwire/x/{first}")[2].decode()
+
     def test_the_list_is_narrowed_down(self, browser: Browser) -> None:
         path, body = DOORS["chat"]
         browser.chat(path, {**body, "model": "demo/gemini", "sead": 4})
@@ -396,6 +422,27 @@ class TestMemory:
             with exchanges.watching(event(number)) as seen:
                 seen.upstream_data(b"z" * 300_000)
         assert [exchanges.get(f"request-{number}") is not None for number in range(5)] == [False] * 4 + [True]
+
+    @pytest.mark.parametrize("most", [3_000_000, 8 << 20])
+    def test_a_large_one_clears_no_list(self, most: int) -> None:
+        """Neither while it runs, nor when it is over, nor when the next ones come: then it goes first."""
+        exchanges = Exchanges(most_bytes=most)
+        small = [f"request-{number}" for number in range(20)]
+        for number in range(20):
+            with exchanges.watching(event(number)) as seen:
+                seen.upstream_data(b"z" * 30_000)
+        with exchanges.watching(event(100)) as seen:
+            seen.upstream_data(b"z" * (20 << 20))
+            seen.upstream_request(UpstreamRequest("POST", "http://x/", (), b"", False))
+            assert all(map(exchanges.get, small))
+        assert all(map(exchanges.get, small))
+        assert exchanges.get("request-100") is not None
+        for number in range(200, 203):
+            with exchanges.watching(event(number)):
+                pass
+        assert all(map(exchanges.get, small))
+        assert exchanges.get("request-100") is None
+        assert exchanges.size <= most
 
     @pytest.mark.parametrize("text", ["0", "-1", "4097", "8.5", "8MB", "²"])
     def test_its_memory_is_a_number_of_megabytes(self, text: str) -> None:

@@ -29,7 +29,7 @@ document.addEventListener("click", async (event) => {
 // ---- the list: lines that are new or have changed, as the server wrote them
 
 const lines = document.getElementById("lines");
-const MOST = 500; // lines that a page keeps; older ones are a click away
+let most = 500; // lines that a page keeps; older ones are a click away, and then stay
 
 function put(id, html) {
   const holder = document.createElement("tbody");
@@ -43,7 +43,7 @@ function put(id, html) {
     return;
   }
   lines.prepend(line);
-  while (lines.children.length > MOST) lines.lastElementChild.remove();
+  while (lines.children.length > most) lines.lastElementChild.remove();
 }
 
 if (lines && "live" in lines.dataset) {
@@ -65,6 +65,7 @@ older?.addEventListener("click", async (event) => {
   const page = new DOMParser().parseFromString(await (await fetch(older.href)).text(), "text/html");
   const more = [...page.querySelectorAll("#lines > tr")].filter((line) => !document.getElementById(line.id));
   lines.append(...more);
+  most = Math.max(most, lines.children.length);
   say(`${more.length} more lines`);
   const next = page.getElementById("older");
   if (next) older.href = next.href; else older.remove();

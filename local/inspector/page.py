@@ -1,0 +1,81 @@
+"""A page of the inspector, and how it is made: from a template, with every text escaped and nothing in it invisible."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from local.inspector.guard import HEADERS
+from toolwire.model.http import Head, Headers
+
+_HERE = Path(__file__).parent
+_HTML = "text/html; charset=utf-8"
+
+#: Characters that nobody sees, or that change the order in which others are seen: controls, directions, spaces without
+#: a width, tags, halves of a character. Joiners are part of scripts and emoji.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff"
+    "\U000e0000-\U000e007f]"
+)
+
+
+class Verbatim(str):
+    """A text that is to be copied from the page: it stays as it is."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """An answer; with `news` a stream, whose pieces follow the body."""
+
+    status: int
+    kind: str
+    body: bytes
+    headers: Headers = ()
+    news: Iterator[bytes] | None = field(default=None, compare=False)
+
+    @property
+    def head(self) -> Head:
+        """Its head."""
+        return Head(self.status, (("content-type", self.kind), *HEADERS, *self.headers))
+
+
+def visible(value: object) -> object:
+    """A value for a page: of a plain text, what is hidden is shown as JSON would escape it."""
+    return _HIDDEN.sub(_escaped, value) if type(value) is str else value
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+@cache
+def templates() -> Environment:
+    """The templates."""
+    loader = FileSystemLoader(_HERE / "templates")
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, finalize=visible)
+
+
+@cache
+def static_file(name: str) -> bytes:
+    """The style or the script."""
+    return (_HERE / "static" / name).read_bytes()
+
+
+def html(status: int, template: str, **values: Any) -> Page:
+    """The page of a template."""
+    text = templates().get_template(template).render(values)
+    return Page(status, _HTML, text.encode("utf-8", "replace"))
+
+
+def redirect(place: str) -> Page:
+    """The way to another page."""
+    return Page(303, _HTML, b"", (("location", place),))
