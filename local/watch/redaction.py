@@ -12,9 +12,12 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from local.watch.binary_frames import with_texts
+from toolwire.framing.aws_event_stream import CONTENT_TYPE
 from toolwire.shell.serve.proxy_event import http_request
 from toolwire.shell.serve.scenario import Recording, Scenario
 
@@ -65,9 +68,12 @@ def redacted(scenario: Scenario) -> Scenario:
 
 
 def _answer(answer: Recording, known: frozenset[str]) -> Recording:
+    if answer.headers.get("content-type", "").startswith(CONTENT_TYPE):
+        with suppress(ValueError):
+            return replace(answer, body=with_texts(answer.body, lambda texts: _changed(texts, known)))
     try:
         text = answer.body.decode()
-    except UnicodeDecodeError:  # frames of another kind than lines: nothing of them is kept
+    except UnicodeDecodeError:  # nobody knows what is said in it: nothing of it is kept
         return replace(answer, body=b"", timing=(), ends="unread")
     if not answer.is_stream:
         return replace(answer, body=_changed([text], known)[0].encode())
