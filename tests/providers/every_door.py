@@ -69,6 +69,43 @@ def text_in(door: str, body: bytes) -> str:
             return "".join(event[name[1]] for event in events if event["type"] == name[0])
 
 
+def reasoning_in(door: str, body: bytes, *, streamed: bool) -> str:
+    """The reasoning in a door's answer, each piece once."""
+    if door == "gemini":
+        return read(body).thoughts
+    documents = events_in(body) if streamed else [json.loads(body)]
+    return "".join(piece for document in documents for piece in _REASONING[door](document))
+
+
+def _chat_reasoning(document: dict[str, Any]) -> list[str]:
+    told = [choice.get("delta") or choice.get("message") or {} for choice in document["choices"]]
+    return [said["reasoning_content"] for said in told if said.get("reasoning_content")]
+
+
+def _responses_reasoning(document: dict[str, Any]) -> list[str]:
+    if document.get("object") != "response":
+        return [document["delta"]] if "reasoning" in document["type"] and "delta" in document else []
+    items = [item for item in document["output"] if item["type"] == "reasoning"]
+    return [part["text"] for item in items for part in (item.get("content") or []) + item["summary"]][:1]
+
+
+def _messages_reasoning(document: dict[str, Any]) -> list[str]:
+    said = [document["delta"]] if document["type"] == "content_block_delta" else document.get("content", ())
+    return [part["thinking"] for part in said if "thinking" in part]
+
+
+def _native_reasoning(document: dict[str, Any]) -> list[str]:
+    if "choices" in document:
+        return [document["choices"][0]["message"].get("reasoning_content") or ""]
+    return [document["text"]] if document["type"] == "reasoning.delta" else []
+
+
+_REASONING: dict[str, Any] = {
+    "chat": _chat_reasoning, "responses": _responses_reasoning, "messages": _messages_reasoning,
+    "native": _native_reasoning,
+}  # fmt: skip
+
+
 def _chat_stream(chunks: list[dict[str, Any]]) -> list[tuple[str, str]]:
     calls: list[list[str]] = []
     for entry in (e for c in chunks for choice in c["choices"] for e in choice["delta"].get("tool_calls") or ()):

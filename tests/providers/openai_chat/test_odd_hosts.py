@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.providers import every_door
 from tests.providers.openai_chat.chat_upstream import (
     CALLS,
     ROLE,
@@ -33,6 +34,7 @@ def details(text: str, kind: str = "text") -> list[dict[str, Any]]:
     return [{"type": f"reasoning.{kind}", kind: text, "index": 0}]
 
 
+OTHER_NAMES = {"reasoning", "reasoning_text", "cot_summary", "thinking"}
 #: What hosts call reasoning: a delta with this text.
 REASONING: dict[str, Callable[[str], dict[str, Any]]] = {
     "reasoning_content": lambda text: {"reasoning_content": text},
@@ -42,6 +44,16 @@ REASONING: dict[str, Callable[[str], dict[str, Any]]] = {
     "details alone": lambda text: {"reasoning_details": details(text)},
     "in parts": lambda text: {"reasoning_content": [{"type": "text", "text": text}]},
     "in an object": lambda text: {"reasoning": {"content": text}},
+    "Copilot": lambda text: {"reasoning_text": text, "reasoning_opaque": None},
+    "Copilot, before that": lambda text: {"cot_summary": text},
+    "thinking": lambda text: {"thinking": text},
+    "thinking in an object": lambda text: {"thinking": {"text": text}},
+    "blocks": lambda text: {"thinking_blocks": [{"type": "thinking", "thinking": text, "signature": "s"}]},
+    "blocks beside it": lambda text: {
+        "reasoning_content": text,
+        "thinking_blocks": [{"type": "thinking", "thinking": text, "signature": "s"}],
+    },
+    "every name": lambda text: dict.fromkeys(("reasoning_content", "reasoning", "reasoning_text", "thinking"), text),
     "a summary in details": lambda text: {"reasoning": None, "reasoning_details": details(text, "summary")},
 }
 
@@ -51,9 +63,19 @@ def test_reasoning_is_shown_once_under_one_name(delta: Callable[[str], dict[str,
     for parts in (["h", "m"], ["hm"]):
         said = seen(stream(ROLE, *(chunk(delta(part)) for part in parts), text("x"), STOP, TOTAL))
         assert (said.reasoning, said.content) == ("hm", "x")
-        assert not any("reasoning" in c["choices"][0]["delta"] for c in said.chunks if c["choices"])
+        assert not any(OTHER_NAMES & c["choices"][0]["delta"].keys() for c in said.chunks if c["choices"])
     message = json.loads(ask(whole({"content": "x", **delta("hm")}), streamed=False).body)["choices"][0]["message"]
-    assert (message["reasoning_content"], message.get("reasoning")) == ("hm", None)
+    assert (message["reasoning_content"], OTHER_NAMES & message.keys()) == ("hm", set())
+
+
+@pytest.mark.parametrize("door", every_door.REQUESTS)
+@pytest.mark.parametrize("delta", REASONING.values(), ids=REASONING)
+def test_reasoning_is_shown_at_every_door(delta: Callable[[str], dict[str, Any]], door: str) -> None:
+    streamed = stream(ROLE, chunk(delta("hm")), text("x"), STOP, TOTAL)
+    document = whole({"content": "x", **delta("hm")})
+    for upstream, is_stream in ((streamed, True), (document, False)):
+        said = every_door.asked(door, upstream, streamed=is_stream, wire="openai_chat", step=len(upstream))
+        assert every_door.reasoning_in(door, said.body, streamed=is_stream) == "hm"
 
 
 FUNCTION_CALL = {"name": "weather", "arguments": PARIS}

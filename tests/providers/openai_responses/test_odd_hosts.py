@@ -17,6 +17,7 @@ from tests.providers.openai_responses.responses_upstream import (
     event,
     message,
     response,
+    said,
     stream,
     text,
 )
@@ -125,6 +126,11 @@ def bare(kind: str, *output: Any) -> dict[str, Any]:
 
 
 ENTRY = {"type": "function", "id": "call_1", "function": {"name": "weather", "arguments": PARIS}}
+#: A message with a call as Chat's API writes it; one with a call among its parts, as the Messages API does.
+HOLDS = message("msg_1", "x") | {"tool_calls": [ENTRY]}
+PARTED = message("msg_1", "x")
+PARTED["content"] = [*PARTED["content"],
+                     {"type": "tool_use", "id": "call_1", "name": "weather", "input": PARIS}]  # fmt: skip
 TWO = [CALL, call("fc_1", "call_2", "weather", PARIS)]
 #: Events -> how many calls of `weather` in Paris they tell.
 CALLS: dict[str, tuple[list[Any], int]] = {
@@ -140,6 +146,23 @@ CALLS: dict[str, tuple[list[Any], int]] = {
     ),
     "an entry of Chat's": ([created(), done(0, ENTRY), completed(ENTRY)], 1),
     "an item of another kind": ([created(), done(0, {"type": "tool_call", "id": "tc_1"}), completed()], 0),
+    "within a message": ([created(), *said(0, "msg_1", "x"), completed(HOLDS)], 1),
+    "within a message, and an item before": ([created(), OPEN, ARGUMENTS, done(0, CALL), completed(CALL, HOLDS)], 1),
+    "within a message, and an item behind": (
+        [created(), done(0, HOLDS), OPEN | {"output_index": 1}, ARGUMENTS | {"output_index": 1}, done(1, CALL),
+         completed(HOLDS, CALL)], 1,
+    ),
+    "within a message, told thrice": (
+        [created(), added(0, "message", "msg_1", tool_calls=[ENTRY]), done(0, HOLDS), completed(HOLDS)], 1,
+    ),
+    "within a message, two": ([created(), done(0, HOLDS | {"tool_calls": [ENTRY, ENTRY | {"id": "c2"}]}),
+                               completed()], 2),
+    "within a message, no end": ([created(), done(0, HOLDS), b"data: [DONE]\n\n"], 1),
+    "among its parts": ([created(), done(0, PARTED), completed(PARTED)], 1),
+    "among its parts and within it": (
+        [created(), done(0, PARTED | {"tool_calls": [ENTRY]}), completed(PARTED)], 1,
+    ),
+    "none within a message": ([created(), done(0, HOLDS | {"tool_calls": []}), completed()], 0),
     "arguments with other spaces at the end": (
         [created(), OPEN, ARGUMENTS, done(0, CALL | {"arguments": '{"city": "Paris"}'}), completed(CALL)], 1,
     ),
@@ -179,6 +202,35 @@ def test_arguments_of_a_document(name: str, door: str) -> None:
     said = every_door.asked(door, body, streamed=False, wire="openai_responses")
     ((_, shown),) = every_door.calls_in(door, said.body, streamed=False)
     assert json.loads(shown) == json.loads(arguments)
+
+
+#: Output, and the members of its response -> the calls and the text that a client sees, in a document and a stream.
+ELSEWHERE: dict[str, tuple[list[Any], dict[str, Any], int, str]] = {
+    "a call in a message": ([HOLDS], {}, 1, "x"),
+    "a call in a message without text": ([HOLDS | {"content": []}], {}, 1, ""),
+    "a call in a message and its item": ([HOLDS, CALL], {}, 1, "x"),
+    "a call among the parts": ([PARTED], {}, 1, "x"),
+    "text on top alone": ([], {"output_text": "x"}, 0, "x"),
+    "text on top beside a call": ([CALL], {"output_text": "x"}, 1, "x"),
+    "text on top beside an empty message": ([message("msg_1", "")], {"output_text": "x"}, 0, "x"),
+    "text on top beside itself": ([message("msg_1", "x")], {"output_text": "x"}, 0, "x"),
+    "no text on top": ([message("msg_1", "x")], {"output_text": None}, 0, "x"),
+}
+
+
+@pytest.mark.parametrize("door", every_door.REQUESTS)
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_what_stands_in_another_place_is_shown(name: str, door: str) -> None:
+    output, more, calls, words = ELSEWHERE[name]
+    whole = response("completed", output, usage=USAGE, **more)
+    said = every_door.asked(door, json.dumps(whole).encode(), streamed=False, wire="openai_responses")
+    shown = every_door.calls_in(door, said.body, streamed=False)
+    assert [(tool, json.loads(arguments)) for tool, arguments in shown] == [("weather", json.loads(PARIS))] * calls
+    assert said.body.count(b'"x"') == (1 + (more.get("output_text") == "x" and door == "responses") if words else 0)
+    upstream = stream(created(), event("completed", response=whole))
+    told = every_door.asked(door, upstream, streamed=True, wire="openai_responses")
+    assert every_door.calls_in(door, told.body, streamed=True) == [("weather", PARIS)] * calls
+    assert every_door.text_in(door, told.body) == words
 
 
 @pytest.mark.parametrize("name", ANSWERS)

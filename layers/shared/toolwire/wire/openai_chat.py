@@ -202,7 +202,11 @@ class Delta(Struct):
     content: str | None = None
     refusal: str | None = None
     reasoning_content: str | None = None
-    reasoning: str | None = None
+    reasoning: str | None = None  # the same under other names: vLLM, Groq, OpenRouter
+    reasoning_text: str | None = None  # Copilot, as `cot_summary`
+    cot_summary: str | None = None
+    thinking: str | None = None
+    thinking_blocks: Raw = ABSENT  # LiteLLM: the Messages API's blocks, mostly beside `reasoning_content`
     tool_calls: list[ToolCallDelta] | None = None
     function_call: FunctionDelta | None = None  # deprecated; hosts write it all the same
     reasoning_details: Raw = ABSENT  # OpenRouter: state that it wants back on the message
@@ -233,8 +237,11 @@ class Chunk(Struct):
 #: Members that `Chunk` and its parts name: all others travel as `extra`.
 KNOWN_CHUNK = frozenset({"id", "object", "created", "model", "choices", "usage", "error"})
 KNOWN_CHOICE = frozenset({"index", "delta", "message", "text", "finish_reason"})
-#: `reasoning` is the same text under another name: clients are shown `reasoning_content`, once.
-KNOWN_DELTA = frozenset({"role", "content", "refusal", "reasoning_content", "reasoning", "tool_calls"})
+#: Types of parts of a content that are calls.
+CALL_PARTS = frozenset({"tool_use", "tool_call", "function_call"})
+#: Names of `reasoning_content` at other hosts: clients are shown the text once, under that name.
+REASONING_NAMES = ("reasoning", "reasoning_text", "thinking", "cot_summary")
+KNOWN_DELTA = frozenset({"role", "content", "refusal", "reasoning_content", "tool_calls", *REASONING_NAMES})
 KNOWN_CALL = frozenset({"index", "id", "type", "function", "custom", "name", "arguments", "parameters", "input"})
 #: What a usage object must hold.
 USAGE_COUNTS = ("prompt_tokens", "completion_tokens", "total_tokens")

@@ -16,15 +16,13 @@ from typing import Any
 import msgspec
 
 from toolwire.wire.json import elements, members
-from toolwire.wire.openai_chat import Choice, Chunk, CustomDelta, Delta, FunctionDelta, ToolCallDelta
+from toolwire.wire.openai_chat import CALL_PARTS, Choice, Chunk, CustomDelta, Delta, FunctionDelta, ToolCallDelta
 
 #: An escape in a JSON text: a whole surrogate pair, a half of one (group 1), or any other.
 _ESCAPE = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u([dD][89a-fA-F][0-9a-fA-F]{2})|\\.", re.DOTALL
 )
 
-#: Types of parts of a content that are calls.
-_CALL_PARTS = frozenset({"tool_use", "tool_call", "function_call"})
 #: Members of an object that is reasoning.
 _REASONING = ("text", "content", "thinking", "summary")
 #: Members of a part of a content that are read.
@@ -91,15 +89,19 @@ def _delta(raw: bytes | None) -> Delta | None:
         return None
     delta = members(raw)
     content, thinking = _content(delta.get("content"))
-    calls = _calls(delta.get("tool_calls", b""))
+    calls = read_calls(delta.get("tool_calls", b""))
     known = {call.id for call in calls or () if call.id}  # a host may tell a call in both places
-    blocks = [call for call in _called_in(delta.get("content", b"")) if call.id not in known]
+    blocks = [call for call in calls_in_parts(delta.get("content", b"")) if call.id not in known]
     said = Delta(
         role=text_of(delta.get("role")),
         content=content,
         refusal=text_of(delta.get("refusal")) or _refusal_in(delta.get("content", b"")),
-        reasoning_content=_reasoning(delta.get("reasoning_content")) or thinking,
-        reasoning=_reasoning(delta.get("reasoning")),
+        reasoning_content=reasoning_of(delta.get("reasoning_content")) or thinking,
+        reasoning=reasoning_of(delta.get("reasoning")),
+        reasoning_text=reasoning_of(delta.get("reasoning_text")),
+        cot_summary=reasoning_of(delta.get("cot_summary")),
+        thinking=reasoning_of(delta.get("thinking")),
+        thinking_blocks=msgspec.Raw(delta.get("thinking_blocks", b"")),
         tool_calls=[*(calls or ()), *blocks] if blocks else calls,
         function_call=_function(delta.get("function_call", b"")),
         reasoning_details=msgspec.Raw(delta.get("reasoning_details", b"")),
@@ -108,7 +110,7 @@ def _delta(raw: bytes | None) -> Delta | None:
     return OddDelta(**msgspec.structs.asdict(said), left_out=left_out) if left_out else said
 
 
-def _calls(raw: bytes) -> list[ToolCallDelta] | None:
+def read_calls(raw: bytes) -> list[ToolCallDelta] | None:
     """The calls in a list, or the one call that a host sent without a list; either may be a text."""
     calls = _listed(_unquoted(raw))
     return [read_call(entry) for entry in calls if entry != b"null"] if calls is not None else None
@@ -120,14 +122,14 @@ def _unquoted(raw: bytes) -> bytes:
     return inner.encode("utf-8", "surrogatepass") if inner[:1] in ("{", "[") else raw
 
 
-def _called_in(content: bytes) -> list[ToolCallDelta]:
+def calls_in_parts(content: bytes) -> list[ToolCallDelta]:
     """The calls among the parts of a content: blocks as the Messages API has them."""
-    return [read_call(part) for part, kind, _ in _parts(content) if kind in _CALL_PARTS]
+    return [read_call(part) for part, kind, _ in _parts(content) if kind in CALL_PARTS]
 
 
 def _left_out(content: bytes) -> tuple[str, ...]:
     """The types of the parts of a content that have no text and are no calls."""
-    odd = ((kind, found) for _, kind, found in _parts(content) if kind not in _CALL_PARTS)
+    odd = ((kind, found) for _, kind, found in _parts(content) if kind not in CALL_PARTS)
     return tuple(kind or "unknown" for kind, found in odd if not found.keys() & _READ)
 
 
@@ -190,13 +192,13 @@ def _content(raw: bytes | None) -> tuple[str | None, str | None]:
         part = members(element)
         inner = part.get("thinking", part.get("summary"))
         if inner is not None:
-            thinking.append(_reasoning(inner) or "")
+            thinking.append(reasoning_of(inner) or "")
         else:
             text.append(text_of(part.get("text")) or "")
     return "".join(text), "".join(thinking) or None
 
 
-def _reasoning(raw: bytes | None) -> str | None:
+def reasoning_of(raw: bytes | None) -> str | None:
     """The text of reasoning, which may be in parts, or in an object."""
     if raw is None or raw[:1] not in (b"[", b"{"):
         return text_of(raw)

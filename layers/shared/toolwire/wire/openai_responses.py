@@ -177,6 +177,7 @@ class Response(Struct):
     error: Raw = ABSENT
     incomplete_details: IncompleteDetails | None = None
     output: list[Raw] | None = None
+    output_text: str | None = None  # of a host that says its text here, as SDKs show it
     usage: Raw = ABSENT
 
 
@@ -203,6 +204,7 @@ class OutputItem(Struct):
     input: str | None = None
     summary: list[OutputPart] | None = None
     encrypted_content: str | None = None
+    tool_calls: Raw = ABSENT  # of a message, where a host writes its calls as Chat's API does
 
 
 class AnyEvent(Struct):

@@ -10,8 +10,15 @@ from __future__ import annotations
 import msgspec
 
 from toolwire.wire.json import elements, raw_members
-from toolwire.wire.openai_chat import misnamed_arguments
-from toolwire.wire.openai_chat_lenient import number_of, read_call, readable, text_of
+from toolwire.wire.openai_chat import ToolCallDelta, misnamed_arguments
+from toolwire.wire.openai_chat_lenient import (
+    calls_in_parts,
+    number_of,
+    read_call,
+    read_calls,
+    readable,
+    text_of,
+)
 from toolwire.wire.openai_responses import Event, IncompleteDetails, OutputItem, OutputPart, Response
 
 #: Types of items that are calls in other APIs' words.
@@ -28,6 +35,22 @@ def read_other_call(raw: bytes, item: OutputItem) -> OutputItem:
         item.type, item.name, item.arguments = "function_call", told.name, given
         item.call_id = item.call_id or call.id
     return item
+
+
+def calls_in_message(raw: bytes) -> list[OutputItem]:
+    """The calls that stand in a message: in `tool_calls`, as in Chat's, or among the parts of its content, as in the
+    Messages API's. Raises ValueError if it is no JSON object."""
+    found = _members(readable(raw))
+    calls = read_calls(found.get("tool_calls", b"")) or []
+    known = {call.id for call in calls if call.id}
+    calls += [call for call in calls_in_parts(found.get("content", b"")) if call.id not in known]
+    return [_item_of(call) for call in calls]
+
+
+def _item_of(call: ToolCallDelta) -> OutputItem:
+    told = call.function or call
+    given = told.arguments if told.arguments is not None else misnamed_arguments(told)
+    return OutputItem("function_call", call_id=call.id, name=told.name, arguments=given)
 
 
 def read_event(raw: bytes) -> Event:
@@ -51,6 +74,8 @@ def read_item(raw: bytes) -> OutputItem:
     for name in OutputItem.__struct_fields__:
         if name in ("content", "summary"):
             setattr(item, name, _parts(found.get(name)))
+        elif name == "tool_calls":
+            item.tool_calls = msgspec.Raw(found.get(name, b""))
         elif name != "type":
             setattr(item, name, text_of(found.get(name)))
     return item
@@ -70,6 +95,7 @@ def read_response(raw: bytes) -> Response:
         error=msgspec.Raw(found.get("error", b"")),
         incomplete_details=IncompleteDetails(text_of(_members(details).get("reason"))) if details[:1] == b"{" else None,
         output=[msgspec.Raw(item) for item in elements(output)] if output[:1] == b"[" else None,
+        output_text=text_of(found.get("output_text")),
         usage=msgspec.Raw(found.get("usage", b"")),
     )
 

@@ -135,7 +135,8 @@ class ChatDecoder:
             keep = keep and not chunk.choices and self._usage.source is not None
         else:
             keep = keep and is_null(chunk.usage)
-        batch = self._batch(events, data, keep)
+        # of a list whose entries have no index, openai-python refuses the second chunk
+        batch = self._batch(events, data, keep, "thinking_blocks")
         if self._stash:
             rest = tuple(pair for pair in batch.extra if pair[0])
             batch = Batch(batch.events, (("", self._stash + dict(batch.extra).get("", ())), *rest))
@@ -156,7 +157,7 @@ class ChatDecoder:
         _raise_error(choice)
         before = len(events)
         if delta is not None:
-            keep = self._parts.say(delta, events) and keep
+            keep = self._parts.say(delta, events) and keep and not is_set(delta.thinking_blocks)
         if len(events) > before:
             self._has_deltas = self._has_deltas or choice.delta is not None
             keep = keep and self._finish is None  # content after the finish
@@ -254,12 +255,11 @@ class ChatDecoder:
         events.append(ResponseEnd(self._usage))
         return events
 
-    def _batch(self, events: list[StreamEvent], raw: bytes, keep: bool) -> Batch:
+    def _batch(self, events: list[StreamEvent], raw: bytes, keep: bool, *hidden: str) -> Batch:
         batch = Batch(tuple(events), source=Source(wire.DIALECT, raw))
-        if keep:
-            return batch
-        batch = plain(batch)
-        return _without_function_call(batch) if self._asked.tool_names else batch
+        if self._asked.tool_names:
+            hidden = (*hidden, "function_call")  # shown as a tool call
+        return batch if keep else _without(plain(batch), hidden)
 
 
 def _tell_left_out(chunk: wire.Chunk, asked: Asked) -> None:
@@ -269,9 +269,9 @@ def _tell_left_out(chunk: wire.Chunk, asked: Asked) -> None:
             asked.warn(named_warning("answer_part_left_out", kind))
 
 
-def _without_function_call(batch: Batch) -> Batch:
-    """The batch without the deprecated member, which is shown as a tool call."""
-    extra = tuple((path, tuple(pair for pair in found if pair[0] != "function_call")) for path, found in batch.extra)
+def _without(batch: Batch, names: tuple[str, ...]) -> Batch:
+    """The batch, which has no source, without the unnamed members of these names."""
+    extra = tuple((path, tuple(pair for pair in found if pair[0] not in names)) for path, found in batch.extra)
     return Batch(batch.events, tuple(pair for pair in extra if pair[1]))
 
 

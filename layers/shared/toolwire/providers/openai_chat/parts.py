@@ -57,13 +57,7 @@ class AnswerParts:
 
     def say(self, delta: wire.Delta, events: list[StreamEvent]) -> bool:
         """The events of a delta; whether a strict client may see its calls as they are."""
-        reasoning = delta.reasoning_content or delta.reasoning
-        keep = not delta.reasoning  # clients of Chat are told of `reasoning_content` alone
-        if delta.reasoning_details is not wire.ABSENT and bytes(delta.reasoning_details) not in _NO_DETAILS:
-            readable = self._details.take(bytes(delta.reasoning_details))
-            self._has_state = True
-            if readable and not reasoning:
-                reasoning, keep = readable, False
+        reasoning, keep = self._reasoning(delta)
         if reasoning:
             if self._open_reasoning is None:
                 self._close_texts(events)
@@ -88,6 +82,19 @@ class AnswerParts:
         for entry in delta.tool_calls or ():
             keep = self.call(entry, entry.index, events) and keep
         return keep and delta.tool_calls != []
+
+    def _reasoning(self, delta: wire.Delta) -> tuple[str | None, bool]:
+        """The reasoning of a delta, under whatever name; whether it needs no other: clients of Chat are told of
+        `reasoning_content` alone."""
+        named = delta.reasoning or delta.reasoning_text or delta.thinking or delta.cot_summary
+        said = delta.reasoning_content or named
+        if delta.reasoning_details is not wire.ABSENT and bytes(delta.reasoning_details) not in _NO_DETAILS:
+            readable = self._details.take(bytes(delta.reasoning_details))
+            self._has_state = True
+            named = named or (None if said else readable)
+        if not (said or named) and is_set(delta.thinking_blocks):
+            named = _thinking_in(bytes(delta.thinking_blocks))
+        return said or named, not named
 
     def call(self, entry: wire.ToolCallDelta, index: int | None, events: list[StreamEvent]) -> bool:
         """The events of one entry of `tool_calls`; whether a strict client may see it as it is."""
@@ -190,6 +197,12 @@ class AnswerParts:
     def _next_part(self) -> int:
         self.count += 1
         return self.count - 1
+
+
+def _thinking_in(blocks: bytes) -> str | None:
+    from toolwire.wire import openai_chat_lenient  # rare, and not needed at a cold start
+
+    return openai_chat_lenient.reasoning_of(blocks)
 
 
 def _only_arguments(entry: wire.ToolCallDelta, index: int | None) -> str | None:

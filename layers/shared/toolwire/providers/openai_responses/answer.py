@@ -108,6 +108,7 @@ class ResponsesDecoder:
         if not self._output.count or not self._output.all_ended:
             raise UpstreamTruncated("the upstream's answer broke off: no response.completed")
         events: list[StreamEvent] = []
+        self._output.end(None, False, events)
         self._close(Finish("stop"), events)
         return Batch(tuple(events))
 
@@ -159,6 +160,7 @@ class ResponsesDecoder:
         finish = _finish(response, kind == "response.incomplete")
         said = len(events)
         same = self._output.complete(response.output or (), finish.is_cut, events)
+        self._output.end(response.output_text, finish.is_cut, events)
         keep = (
             keep
             and same
@@ -193,7 +195,7 @@ class ResponsesDecoder:
         response, exact = read_response(body)
         _raise_failure(response, failed=False)
         _raise_unfinished(response)
-        if response.output is None:
+        if response.output is None and not response.output_text:
             if is_failure(body):
                 raise error_in_answer(body)
             raise UpstreamProtocolError("the upstream's answer has no output")
@@ -201,11 +203,15 @@ class ResponsesDecoder:
         self._start(response, events)
         finish = _finish(response, incomplete=False)
         as_shown = True
-        for place, raw in enumerate(raw for raw in map(bytes, response.output) if raw != b"null"):
+        items = [bytes(raw) for raw in response.output or ()]
+        for place, raw in enumerate(raw for raw in items if raw != b"null"):
             shape, typed = read_item(raw)
             exact = exact and typed
             as_shown = self._output.whole(place, shape, raw, finish.is_cut, events) and as_shown
-        exact = exact and b"null" not in map(bytes, response.output)
+        said = len(events)
+        self._output.end(response.output_text, finish.is_cut, events)
+        as_shown = as_shown and len(events) == said
+        exact = exact and len(events) == said and b"null" not in items
         if (usage := read_usage(response.usage)) is not None:
             self._usage = usage
             events.append(UsageUpdate(usage))

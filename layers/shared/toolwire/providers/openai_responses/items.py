@@ -139,6 +139,10 @@ class Message(Item):
             said.pieces.append(text)
             events.append(TextDelta(said.part, text))
 
+    @property
+    def has_text(self) -> bool:
+        return any(said.pieces for said in self._texts.values())
+
     def _said(self, place: Place, events: list[StreamEvent]) -> Said:
         """The text at this place, begun if it is new: then those before it are over."""
         said = self._texts.get(place)

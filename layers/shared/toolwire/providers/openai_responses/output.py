@@ -10,6 +10,8 @@ from toolwire.model.events import StreamEvent, TextDelta, ToolCallDelta
 from toolwire.providers.openai_responses.items import Call, Item, Message, OwnCall, Parts, Place, new_item
 from toolwire.providers.openai_responses.shapes import MODELLED, read_item
 from toolwire.wire import openai_responses as wire
+from toolwire.wire.openai_chat import CALL_PARTS, is_set
+from toolwire.wire.openai_responses_lenient import calls_in_message
 
 #: Event -> (the kind of item a delta belongs to, the name of the text's list in it).
 _DELTAS = {
@@ -18,6 +20,7 @@ _DELTAS = {
     "response.reasoning_summary_text.delta": ("reasoning", "summary"),
     "response.reasoning_text.delta": ("reasoning", "content"),
     "response.reasoning.delta": ("reasoning", "content"),  # the same, as Open Responses names it
+    "response.reasoning_summary.delta": ("reasoning", "summary"),  # as OpenAI first named it
     "response.function_call_arguments.delta": ("function_call", "arguments"),
     "response.custom_tool_call_input.delta": ("custom_tool_call", "input"),
 }
@@ -31,6 +34,32 @@ ABOUT_ITEMS = frozenset({
 })  # fmt: skip
 
 
+class CallsWithin:
+    """The calls within the messages of one answer. They count at its end: until then, the host may tell them as items
+    too."""
+
+    def __init__(self) -> None:
+        self._found: dict[Item, list[wire.OutputItem]] = {}
+
+    def note(self, item: Item, shape: wire.OutputItem, raw: bytes) -> bool:
+        """Looks into an item as it was told now, which may be once more. Returns whether it holds calls."""
+        if shape.type != "message":
+            return False
+        if not is_set(shape.tool_calls) and not any(part.type in CALL_PARTS for part in shape.content or ()):
+            return False
+        calls = calls_in_message(raw)
+        if calls:
+            self._found[item] = calls
+            item.mended = True
+        return bool(calls)
+
+    def rest(self, told: set[str]) -> list[wire.OutputItem]:
+        """The calls that no item has told. `told`: the ids of those that one has."""
+        return [
+            call for calls in self._found.values() for call in calls if not call.call_id or call.call_id not in told
+        ]
+
+
 class Output:
     """The items of one answer, by `output_index`, in the order in which they began. `placeholders`: see `Asked`."""
 
@@ -38,6 +67,7 @@ class Output:
         self.items: dict[int, Item] = {}
         self._parts = Parts(placeholders=placeholders)
         self._by_id: dict[str, int] = {}
+        self._within = CallsWithin()
 
     @property
     def count(self) -> int:
@@ -80,6 +110,7 @@ class Output:
             return False  # begun twice
         index, keep = self._free_index(event)
         item = self._open(index, shape, events)
+        self._within.note(item, shape, bytes(event.item))
         return keep and exact and bool(shape.id) and item.shown and not item.mended
 
     def _free_index(self, event: wire.Event) -> tuple[int, bool]:
@@ -153,6 +184,8 @@ class Output:
     def _content_part(self, event: wire.Event, events: list[StreamEvent], *, done: bool) -> bool:
         """content_part.added and content_part.done."""
         part, keep = event.part or wire.OutputPart(), True
+        if part.type in CALL_PARTS:
+            return False  # its item tells it
         kind = "reasoning" if part.type == "reasoning_text" else "message"
         item = self._find(event.output_index, event.item_id, kind)
         if item is None and part.type in ("output_text", "refusal"):
@@ -178,20 +211,12 @@ class Output:
                 return False  # told twice
             item, keep = self._open(self._free_index(event)[0], shape, events), False
         keep = keep and self.items.get(event.output_index if event.output_index is not None else -1) is item
-        keep = keep and (item.id, item.kind) == (shape.id, shape.type)
-        keep = keep and (not isinstance(item, Call) or item.call_id == shape.call_id)
-        keep = keep and item.shown and not item.mended
+        keep = keep and _is_as_begun(item, shape) and exact
         said = len(events)
+        self._within.note(item, shape, raw)
         _finish(item, shape, raw, events)
-        told = [told for told in events[said:] if type(told) is TextDelta or type(told) is ToolCallDelta]
-        if isinstance(item, OwnCall):  # it is told by nothing else
-            return keep and exact
-        return (
-            keep
-            and exact
-            and not item.mended
-            and all(type(one) is ToolCallDelta and shape.arguments == "{}" for one in told)
-        )
+        # a call that the client runs is told by nothing else
+        return keep and (isinstance(item, OwnCall) or _has_told_all(item, shape, events[said:]))
 
     def complete(self, output: Iterable[msgspec.Raw], cut: bool, events: list[StreamEvent]) -> bool:
         """The response at the end tells what the stream has left out: items that have not ended, or never began.
@@ -209,6 +234,7 @@ class Output:
                 item = next((one for one in self.items.values() if _is(one, shape)), None)
             if item is None:
                 item = self._open(self._next_index(), shape, events)
+            self._within.note(item, shape, raw)
             if not item.ended:
                 _finish(item, shape, raw, events, cut)
             told.add(id(item))
@@ -220,12 +246,20 @@ class Output:
                 item.finish(None, b"", cut, events)
         return same
 
+    def end(self, text: str | None, cut: bool, events: list[StreamEvent]) -> None:
+        """No item follows: what only other places of the answer tell counts now. `text`: its `output_text`."""
+        for call in self._within.rest({item.call_id for item in self.items.values() if item.call_id}):
+            _finish(self._open(self._next_index(), call, events), call, b"", events, cut)
+        if text and not any(isinstance(item, Message) and item.has_text for item in self.items.values()):
+            shape = wire.OutputItem("message", content=[wire.OutputPart("output_text", text)])
+            _finish(self._open(self._next_index(), shape, events), shape, b"", events, cut)
+
     def whole(self, index: int, shape: wire.OutputItem, raw: bytes, cut: bool, events: list[StreamEvent]) -> bool:
         """An item that comes in one piece. `cut`: the output limit has cut the answer. Returns whether a client of the
         same API may see it as it is."""
         item = self._open(index, shape, events)
         _finish(item, shape, raw, events, cut)
-        return not isinstance(item, Call) or item.is_told_by(shape)
+        return not self._within.note(item, shape, raw) and (not isinstance(item, Call) or item.is_told_by(shape))
 
 
 def _is_dense(item: Item, place: Place) -> bool:
@@ -238,6 +272,18 @@ def _finish(item: Item, shape: wire.OutputItem, raw: bytes, events: list[StreamE
     """`cut`: the output limit has cut the answer, maybe in this item."""
     item.ended = True
     item.finish(shape, raw, shape.status == "incomplete" or (cut and shape.status != "completed"), events)
+
+
+def _is_as_begun(item: Item, shape: wire.OutputItem) -> bool:
+    """Whether the finished item is the one that clients know."""
+    same = (item.id, item.kind) == (shape.id, shape.type)
+    return same and (not isinstance(item, Call) or item.call_id == shape.call_id) and item.shown and not item.mended
+
+
+def _has_told_all(item: Item, shape: wire.OutputItem, events: list[StreamEvent]) -> bool:
+    """Whether its end told nothing that was not told before. `events`: those of its end."""
+    told = [event for event in events if type(event) is TextDelta or type(event) is ToolCallDelta]
+    return not item.mended and all(type(one) is ToolCallDelta and shape.arguments == "{}" for one in told)
 
 
 def _has_its_ids(item: Item, shape: wire.OutputItem) -> bool:
