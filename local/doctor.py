@@ -60,7 +60,7 @@ class Finding:
 
     def __str__(self) -> str:
         fix = f". {self.fix}" if self.fix else ""
-        return f"{self.verdict:<5} {self.what:<22} {self.detail}{fix}"
+        return f"{self.verdict:<5} {self.what:<24} {self.detail}{fix}"
 
 
 def versions() -> Iterator[Finding]:

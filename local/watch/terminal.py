@@ -11,6 +11,8 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
 
 from rich.console import Console
 from rich.live import Live
@@ -52,6 +54,9 @@ class Terminal:
 
     def log(self, record: logging.LogRecord) -> None:
         """A line of the log that is no request's: something is wrong."""
+        if record.getMessage() == "attempt":
+            self._print(_attempt_line(vars(record)))
+            return
         told = {name: value for name, value in vars(record).items() if name not in _PLAIN_ATTRIBUTES}
         text = Text(f"  {record.getMessage()}", "red" if record.levelno >= logging.ERROR else "yellow")
         for name, value in told.items():
@@ -136,6 +141,18 @@ def _end_lines(seen: SeenExchange, line: Summary) -> Iterable[Text]:
             known = near.get(code.partition(":")[2])
             question = f" Did you mean `{known}`?" if known else ""
             yield Text(f"    ! {printable(explain(code))}{question}", "yellow")
+
+
+def _attempt_line(told: dict[str, Any]) -> Text:
+    """An attempt that has failed and is made good by another one."""
+    target = f"{told.get('gen_ai.provider.name')}/{told.get('gen_ai.request.model')}"
+    text = Text("↻ ", "yellow")
+    text.append(f"{datetime.now():%H:%M:%S} {str(told.get('request_id'))[:4]} ", "dim")
+    text.append(f"attempt {told.get('attempt')} at {printable(target[:100])} failed: ", "yellow")
+    text.append(printable(str(told.get("error_code"))))
+    if (pause := told.get("pause_ms")) and pause >= 1:
+        text.append(f", the next one after {_time(pause / 1000)}", "dim")
+    return text
 
 
 def _error_line(seen: SeenExchange) -> Text:

@@ -26,6 +26,7 @@ from local.watch.exchanges import Exchanges
 from local.watch.terminal import show_on_terminal
 from tests.gateway import ROOT, awaited, running
 from tests.local.serving import serving
+from toolwire.shell.network import breaker
 from toolwire.shell.serve.observe import SERVICE, logger
 
 pytestmark = pytest.mark.enable_socket
@@ -67,6 +68,7 @@ class Shown:
 
 @pytest.fixture
 def shown() -> Iterator[Shown]:
+    breaker._breaker.cache_clear()
     out = io.StringIO()
     exchanges = Exchanges()
     logger()
@@ -136,6 +138,23 @@ def test_a_host_that_is_down_is_named_with_its_address_and_port(shown: Shown, mo
     assert begin.endswith("lmstudio/some")
     assert "  502  " in end
     assert error.startswith("    ✗ The upstream 127.0.0.1:1234 could not be reached: Connection refused.")
+
+
+@pytest.mark.parametrize(("pause", "ends"), [(None, ""), (1200, ", the next one after N ms")])
+def test_an_attempt_that_fails_is_one_line(
+    shown: Shown, monkeypatch: pytest.MonkeyPatch, pause: float | None, ends: str
+) -> None:
+    """With what is needed to tell it from those of other requests; the log has the rest."""
+    if pause is None:
+        shown.ask("/v1/chat/completions", {**CHAT, "model": "lmstudio/s"}, **{"x-toolwire-fallback": "demo/openai"})
+        shown_lines = [line for line in shown.lines if "attempt 1" in line]
+        assert len(shown.lines) == 4
+    else:
+        fields = {"request_id": "abcdef", "attempt": 1, "error_code": "upstream_unreachable", "pause_ms": pause}
+        fields |= {"gen_ai.provider.name": "lmstudio", "gen_ai.request.model": "s"}
+        logger().warning("attempt", extra=fields)
+        shown_lines = shown.lines
+    assert shown_lines == [f"↻ TIME attempt 1 at lmstudio/s failed: upstream_unreachable{ends}"]
 
 
 def test_a_bad_key_is_shown_with_what_to_change_and_not_itself(
