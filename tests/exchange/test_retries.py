@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+
 import pytest
 
 from toolwire.exchange.plan import Plan
@@ -60,6 +63,15 @@ class Clock:
         return self.now
 
 
+@pytest.fixture
+def far_from_greenwich(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with monkeypatch.context() as place:
+        place.setenv("TZ", "JST-9")
+        time.tzset()
+        yield
+    time.tzset()
+
+
 def attempts(*targets: Target, attempts: int | None = None, seconds: float = 60.0, chance: float = 1.0) -> Attempts:
     plan = Plan(targets[0], targets[1:], Retries(attempts))
     return Attempts(plan, 1000.0 + seconds, Clock(), lambda: chance)
@@ -81,13 +93,25 @@ def attempts(*targets: Target, attempts: int | None = None, seconds: float = 60.
         (attempts(A, attempts=2), refusal(429, "7"), [(A, 7.0)]),
         (attempts(A, attempts=2), refusal(429, "0.25"), [(A, 0.5)]),
         (attempts(A, attempts=2), refusal(429, "Thu, 01 Jan 1970 00:17:00 GMT"), [(A, 20.0)]),
+        (attempts(A, attempts=2), refusal(429, " 7 "), [(A, 7.0)]),
+        # Dates that name no zone are in UTC too, wherever the gateway runs.
+        (attempts(A, attempts=2), refusal(429, "Thu, 01 Jan 1970 00:17:00 -0000"), [(A, 20.0)]),
+        (attempts(A, attempts=2), refusal(429, "Thu Jan  1 00:17:00 1970"), [(A, 20.0)]),
+        (attempts(A, attempts=2), refusal(429, "Thursday, 01-Jan-70 00:17:00 GMT"), [(A, 20.0)]),
+        (attempts(A, attempts=2), refusal(429, "Thu, 01 Jan 1970 02:17:00 +0200"), [(A, 20.0)]),
         (attempts(A, attempts=2), refusal(429, "soon"), [(A, 0.5)]),
+        (attempts(A, attempts=2), refusal(429, "1_0"), [(A, 0.5)]),
+        (attempts(A, attempts=2), refusal(429, "-5"), [(A, 0.5)]),
+        (attempts(A, attempts=2), refusal(429, "nan"), [(A, 0.5)]),
+        (attempts(A, attempts=2), refusal(429, "inf"), [(A, 0.5)]),
+        (attempts(A, attempts=2), refusal(429, "9" * 5_000), []),
         (attempts(A, attempts=2), refusal(429, "60"), []),  # not within the budget
-        (attempts(A, attempts=2), refusal(429, "1e999"), []),
+        (attempts(A, attempts=2), refusal(429, "1e999"), [(A, 0.5)]),
         (attempts(A, B), refusal(429, "600"), [(B, 0)]),
         (attempts(A, attempts=5, seconds=1.0), refusal(500), [(A, 0.5)]),
     ],
 )
+@pytest.mark.usefixtures("far_from_greenwich")
 def test_attempts_follow_the_plan(made: Attempts, error: GatewayError, expected: list[tuple[Target, float]]) -> None:
     clock = made._now
     assert isinstance(clock, Clock)

@@ -47,9 +47,18 @@ def test_what_is_given_wins_and_stays_with_its_error() -> None:
     assert UpstreamError("other").status == 502
 
 
-@pytest.mark.parametrize("value", ["0", "1.5", "120", "Wed, 21 Oct 2026 07:28:00 GMT"])
+@pytest.mark.parametrize("value", ["0", "120", "Wed, 21 Oct 2026 07:28:00 GMT"])
 def test_what_says_when_to_retry_is_passed_on(value: str) -> None:
     assert UpstreamError("busy", status=429, retry_after=value).retry_headers() == (("retry-after", value),)
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds", "milliseconds"), [("1.5", "2", "1500"), ("0.0004", "1", "1"), ("3.0", "3", "3000")]
+)
+def test_a_fraction_of_a_second_is_told_in_both_headers(said: str, seconds: str, milliseconds: str) -> None:
+    """`Retry-After` is a whole number: urllib3 raises for another one, in place of the retry."""
+    headers = UpstreamError("busy", status=429, retry_after=said).retry_headers()
+    assert headers == (("retry-after", seconds), ("retry-after-ms", milliseconds))
 
 
 @pytest.mark.parametrize("value", ["", "soon", "1, 2", "-1", "9" * 5_000, "\xe9", "1\r\nset-cookie: a=b", "1\n"])

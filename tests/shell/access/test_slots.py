@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -77,6 +78,38 @@ def test_a_lease_whose_holder_died_ends(moto: None) -> None:
     late()
     late = slots.take("k", 1, 60)
     assert late is not None
+
+
+#: What DynamoDB takes as an expression: bytes of its text, operators and functions in it.
+_MOST_BYTES, _MOST_NAMES = 4096, 300
+
+
+@pytest.mark.parametrize("died", [1, 99, 300, 1000])
+def test_however_many_holders_died_the_next_one_gets_a_slot(died: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More leases than one expression can name: a refused removal would keep every request away."""
+    clock = Clock()
+    leases = {f"l{number:016x}": {"N": str(int(clock.now) - 1)} for number in range(died)}
+
+    def call(_: str, operation: str, *, deadline: float, **asked: Any) -> dict[str, Any]:
+        if operation == "get_item":
+            return {"Item": {"leases": {"M": dict(leases)}}}
+        names = asked["ExpressionAttributeNames"]
+        if len(asked["UpdateExpression"]) > _MOST_BYTES or len(names) > _MOST_NAMES:
+            raise aws.AwsError("update_item", "ValidationException", "refused")
+        if asked["UpdateExpression"].startswith("REMOVE"):
+            for name in names.values():
+                leases.pop(name, None)
+        elif len(leases) >= int(asked["ExpressionAttributeValues"][":most"]["N"]):
+            raise aws.AwsError("update_item", "ConditionalCheckFailedException", "refused")
+        else:
+            leases[names["#lease"]] = asked["ExpressionAttributeValues"][":until"]
+        return {}
+
+    monkeypatch.setattr(aws, "call", call)
+    slots = TableSlots("rates", clock)
+
+    assert None not in [slots.take("k", died, 60) for _ in range(died)]
+    assert slots.take("k", died, 60) is None
 
 
 @pytest.mark.integration

@@ -11,8 +11,10 @@ to know: then nothing is sent again.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Literal, NamedTuple
 
@@ -22,6 +24,9 @@ from toolwire.model.settings import Target
 
 #: The longest pause before a target's second attempt, in seconds; it doubles with every further one, up to the most.
 _FIRST_PAUSE, _MOST_PAUSE = 0.5, 8.0
+
+#: A number of seconds. Some hosts write a fraction, which HTTP does not know.
+_SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 #: What `UpstreamError`s are called that are about an answer's way and not about what is in it.
 _ON_THE_WAY = frozenset(
@@ -132,13 +137,13 @@ class Attempts:
 
 def _wanted_pause(retry_after: str | None, now: float) -> float:
     """The seconds that a `Retry-After` asks for; nothing where it cannot be read."""
-    if retry_after is None:
-        return 0.0
+    said = (retry_after or "").strip()
+    if _SECONDS.fullmatch(said):
+        return float(said)
     try:
-        return float(retry_after)
-    except ValueError:
-        pass
-    try:
-        return parsedate_to_datetime(retry_after).timestamp() - now
+        moment = parsedate_to_datetime(said)
     except (ValueError, TypeError, OverflowError):
         return 0.0
+    if moment.tzinfo is None:  # HTTP's dates are in UTC, also in the two old forms and where the zone is "-0000"
+        moment = moment.replace(tzinfo=UTC)
+    return moment.timestamp() - now

@@ -16,13 +16,14 @@ client. `retry_after` (seconds, as the upstream wrote it) is passed on.
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Self
 
 from toolwire.model.http import Headers
 from toolwire.model.source import Source
 
-#: Seconds or a date (RFC 9110 10.2.3). An upstream wrote it, and it becomes a header of ours.
+#: Seconds, also with a fraction, or a date (RFC 9110 10.2.3). An upstream wrote it, and it becomes a header of ours.
 _RETRY_AFTER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?|[A-Z][a-z]{2}, [0-9A-Za-z: ]{1,30} GMT")
 
 #: Stands where a secret stood.
@@ -89,10 +90,19 @@ class GatewayError(Exception):
         are never told to stay away."""
         headers = self.headers
         if self.retry_after is not None and _RETRY_AFTER.fullmatch(self.retry_after):
-            headers += (("retry-after", self.retry_after),)
+            headers += _retry_after(self.retry_after)
         if self.retry is not None and (self.retry or self.status not in (429, 503, 529)):
             headers += (("x-should-retry", "true" if self.retry else "false"),)
         return headers
+
+
+def _retry_after(said: str) -> Headers:
+    """`Retry-After` is a whole number, and clients fail at another one (urllib3 does): the exact time of a fraction is
+    in `retry-after-ms`, which the official SDKs of OpenAI and Anthropic prefer."""
+    if "." not in said:
+        return (("retry-after", said),)
+    seconds = float(said)
+    return ("retry-after", str(math.ceil(seconds))), ("retry-after-ms", str(math.ceil(round(seconds * 1000, 3))))
 
 
 class RequestError(GatewayError):

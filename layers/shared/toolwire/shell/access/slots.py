@@ -19,6 +19,9 @@ from toolwire.shell.serve import observe
 #: Seconds that one call to the table may take. A table that does not answer refuses nobody.
 _PATIENCE_SECONDS = 1.0
 
+#: The most leases that one write removes: DynamoDB takes no expression of more than 4 KB.
+_MOST_REMOVED = 100
+
 #: Seconds for which an item stays in the table after its last lease.
 _KEPT_SECONDS = 3600
 
@@ -106,7 +109,7 @@ class TableSlots:
         now = self._clock()
         over = [lease for lease, until in item["leases"]["M"].items() if int(until["N"]) < now]
         if over:
-            names = {f"#l{number}": lease for number, lease in enumerate(over)}
+            names = {f"#l{number}": lease for number, lease in enumerate(over[:_MOST_REMOVED])}
             gone = ", ".join(f"leases.{name}" for name in names)
             self._write(key, f"REMOVE {gone}", ExpressionAttributeNames=names)
         return bool(over)
