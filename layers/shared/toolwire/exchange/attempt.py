@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from toolwire.conversation import NOTHING_FOUND, Found, restored
 from toolwire.doors.typed import too_deep
 from toolwire.exchange.prepare import ClientRequest
-from toolwire.exchange.refusals import is_about_members, lessons
+from toolwire.exchange.refusals import REASONING_WANTED, Lesson, is_about_members, lessons, taught
 from toolwire.model.errors import GatewayError
 from toolwire.model.http import UpstreamRequest
 from toolwire.model.request import ChatRequest
@@ -69,11 +68,12 @@ class Attempt:
     has_state: bool
     #: Tool, as the client calls it -> the provider's names for parameters whose own it refuses -> these.
     parameter_names: Names
+    #: What the host's refusals have told, each of which has changed the request.
+    lessons: tuple[Lesson, ...]
     _client: ClientRequest = field(repr=False)
     _credential: str | None = field(repr=False)
     _found: Found = field(repr=False)
     _with_state: bool = field(repr=False)
-    _learned: Mapping[str, Any] = field(repr=False)
 
     def signed(self, request: UpstreamRequest, now: float) -> UpstreamRequest:
         """A request to this provider as it is sent, its last header set: see `Provider.sign`. `now` is in seconds since
@@ -86,19 +86,23 @@ class Attempt:
         if status not in _REFUSED:
             return None
         for lesson in lessons(refusal, self.profile, same_dialect=self.same_dialect):
-            if (attempt := self._again(**lesson.fields)).upstream_request.body != self.upstream_request.body:
-                return Mended(attempt, lesson.warning)
+            if (attempt := self.taught(lesson)) is not self:
+                return Mended(attempt)
         if status != 400:
             return None
         if not is_about_members(refusal) and self._lacks_reasoning(refusal):
-            # Also at an aggregator that calls it otherwise, whose host behind it has refused.
-            again = self._again(reasoning_required=True, lost_reasoning=" ", reasoning_back="reasoning_content")
-            return Mended(again, "reasoning_added")
+            return Mended(self._again(REASONING_WANTED))
         if self.has_state and _ABOUT_STATE.search(refusal.message):
             return Mended(self._again(with_state=False), "state_refused")
         if self._refuses_betas(refusal):
             return Mended(self._without_betas(), "betas_refused")
         return None
+
+    def taught(self, lesson: Lesson) -> Attempt:
+        """The attempt with what a refusal has told of the host; itself where that does not change the request. Raises
+        RequestError."""
+        again = self._again(lesson)
+        return self if again.upstream_request.body == self.upstream_request.body else again
 
     def _lacks_reasoning(self, refusal: GatewayError) -> bool:
         """Whether the provider wants the reasoning of earlier turns, which it was not sent, or sent empty."""
@@ -117,15 +121,15 @@ class Attempt:
         headers = tuple((name, value) for name, value in request.headers if not name.endswith(_BETAS))
         return replace(self, _client=replace(self._client, request=replace(request, headers=headers)))._again()
 
-    def _again(self, *, with_state: bool = True, **profile: Any) -> Attempt:
-        """The request once more, with what refusals have told of the host: fields of its profile."""
+    def _again(self, *more: Lesson, with_state: bool = True) -> Attempt:
+        """The request once more, with what refusals have told of the host."""
         return prepare_attempt(
             self._client,
             self.target,
             self._credential,
             self._found,
             with_state=with_state and self._with_state,
-            learned={**self._learned, **profile},
+            lessons=(*self.lessons, *more),
         )
 
     def asked(self, warn: Callable[[str], None]) -> Asked:
@@ -146,7 +150,7 @@ class Mended(NamedTuple):
     """An attempt in place of one that was refused, and the warning that says what was changed; "" where its own do."""
 
     attempt: Attempt
-    warning: str
+    warning: str = ""
 
 
 def prepare_attempt(
@@ -156,13 +160,13 @@ def prepare_attempt(
     found: Found = NOTHING_FOUND,
     *,
     with_state: bool = True,
-    learned: Mapping[str, Any] = MappingProxyType({}),
+    lessons: tuple[Lesson, ...] = (),
 ) -> Attempt:
-    """The client's request as this target takes it. `found`: what the store had of `conversation.wanted`. `learned`:
-    fields of the host's profile that are otherwise than it says. Raises RequestError for what the provider cannot
+    """The client's request as this target takes it. `found`: what the store had of `conversation.wanted`. `lessons`:
+    what the host's refusals have told. Raises RequestError for what the provider cannot
     take."""
     request = client.request
-    provider, profile = load_provider(target.provider.wire), replace(profile_of(target), **learned)
+    provider, profile = load_provider(target.provider.wire), taught(profile_of(target), lessons)
     same_dialect = client.door.dialect in provider.lanes
     if not (same_dialect and provider.judges_results):
         check_results(request)
@@ -191,14 +195,14 @@ def prepare_attempt(
         same_dialect=same_dialect,
         shares_state=shares_state,
         upstream_request=built,
-        warnings=(*warnings, *turn.warnings, *more),
+        warnings=(*warnings, *turn.warnings, *more, *(lesson.warning for lesson in lessons if lesson.warning)),
         has_state=turn.has_state,
         parameter_names=names,
+        lessons=lessons,
         _client=client,
         _credential=credential,
         _found=found,
         _with_state=with_state,
-        _learned=learned,
     )
 
 

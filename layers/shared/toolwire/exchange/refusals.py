@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from toolwire.model.errors import GatewayError
@@ -42,11 +43,26 @@ _NEWER_LIMIT = "max_completion_tokens"
 
 
 class Lesson(NamedTuple):
-    """Fields of a profile, and the warning about a request that was sent once more for them; "" where whatever builds
-    it warns."""
+    """What a refusal has told of a host: fields of its profile, of which `refuses` has what it refuses besides, and the
+    warning about a request that is changed for them; "" where whatever builds it warns."""
 
     warning: str
     fields: dict[str, Any]
+
+
+#: The host wants the reasoning of earlier turns back, of which some is lost. Also at an aggregator that calls it
+#: otherwise, whose host behind it has refused.
+REASONING_WANTED = Lesson(
+    "reasoning_added", {"reasoning_required": True, "lost_reasoning": " ", "reasoning_back": "reasoning_content"}
+)
+
+
+def taught(profile: Profile, lessons: tuple[Lesson, ...]) -> Profile:
+    """The profile as the host's refusals have told it."""
+    for lesson in lessons:
+        refuses = profile.refuses | lesson.fields.get("refuses", frozenset())
+        profile = replace(profile, **{**lesson.fields, "refuses": refuses})
+    return profile
 
 
 def is_about_members(refusal: GatewayError) -> bool:
@@ -66,7 +82,7 @@ def lessons(refusal: GatewayError, profile: Profile, *, same_dialect: bool) -> I
         elif most is not None and not same_dialect:
             yield Lesson("", {"stops": int(most[1])})
         elif not same_dialect:
-            yield Lesson("", {"refuses": profile.refuses | {setting}})
+            yield Lesson("", {"refuses": frozenset({setting})})
     if _NEWER_LIMIT in refusal.message and "max_tokens" in refusal.message and not same_dialect:
         yield Lesson("", {"output_limit": _NEWER_LIMIT})
     if is_about_members(refusal):

@@ -40,7 +40,7 @@ MESSAGES = {
     "item_reference_left_out": "A reference to an item that the gateway has told was left out: it keeps none.",
     "last_turn_trimmed": "White space at the end of the assistant's last turn, which the model refuses, was left out.",
     "malformed_tool_arguments": "The arguments of a call of the tool `{}` are no JSON object.",
-    "members_refused": "The host refused members of messages that it does not know: they were left out.",
+    "members_refused": "The host refuses members of messages that it does not know: they were left out.",
     "max_tokens_raised": "`max_tokens` was raised to the provider's least, 16.",
     "model_not_said": "The ARN does not say which model it is, so thinking and what else only some models have is left "
     "out: name its model in the provider's `models`.",
@@ -78,7 +78,7 @@ MESSAGES = {
     "tool_result_name_corrected": "A tool's result named another tool than its call: it was sent with the call's.",
     "tool_properties_renamed": "The provider refuses names of parameters at `{}`: it got others, restored in calls.",
     "tool_schema_reduced": "`{}` was left out: the provider has no words for it.",
-    "turns_rearranged": "The host refused the order of the turns: they were sent once more, by turns.",
+    "turns_rearranged": "The host refuses the order of the turns: they were sent by turns.",
     "user_turn_added": "The history ends with the assistant: the model was sent a short turn of the user's behind it.",
     "unknown_field": "`{}` is no member of this API that the gateway knows, so it was left out.",
     "turn_paused": "The provider paused the turn: send it back as it is, and it goes on.",

@@ -25,6 +25,7 @@ from toolwire.shell.access.credentials import credential
 from toolwire.shell.access.slots import GiveBack, slots
 from toolwire.shell.network.breaker import breaker_for
 from toolwire.shell.serve import observe
+from toolwire.shell.serve.lessons import LESSONS
 from toolwire.shell.serve.output import current_output
 
 #: What keeps a target from being asked, whatever the request is: the next one may do.
@@ -90,6 +91,9 @@ class Preparation:
         self.give_back()
         if exchange.error is not None or exchange.over:
             self._tell_breaker(exchange.attempt.target, exchange.error, exchange.figures.upstream_status)
+        if exchange.over and exchange.error is None and (lessons := exchange.attempt.lessons):
+            client = self._client
+            LESSONS.note(client.tenant.name, client.door.dialect, exchange.attempt.target, lessons)
 
     @contextmanager
     def question(self, target: Target) -> Iterator[None]:
@@ -126,7 +130,10 @@ class Preparation:
         """Raises GatewayError."""
         self.give_back()
         self._record.target = target
-        attempt = prepare_attempt(self._client, _listening(target), credential(target.provider), self._found)
+        client = self._client
+        attempt = prepare_attempt(client, _listening(target), credential(target.provider), self._found)
+        for lesson in LESSONS.of(client.tenant.name, client.door.dialect, attempt.target):
+            attempt = attempt.taught(lesson)
         self._take_slot(target.provider)
         if self._breaker is not None and (wait := self._breaker.claim(attempt.target)):
             self.give_back()
