@@ -118,6 +118,39 @@ def test_an_exchange_is_seen_live_opened_sent_elsewhere_and_copied(url: str, pag
     assert b"get_weather" in ran.stdout
 
 
+def test_what_a_reader_does_to_a_page_outlives_its_news(url: str, page: Page) -> None:
+    """While the exchange runs: what is open, scrolled, typed and focused stays; what is selected is not replaced."""
+    page.set_viewport_size({"width": 700, "height": 860})
+    text = "What is the weather in Paris and Oslo? [demo calls 6] [demo slow 90]" + " and a long line" * 40
+    client = begun(url, "chat", model="demo/openai", stream=True, messages=[{"role": "user", "content": text}])
+    try:
+        page.goto(f"{url}/_toolwire/")
+        page.locator("#lines tr", has_text="running").first.locator("a").click()
+        rows = page.locator("table.timeline tbody tr")
+        page.locator("summary").first.click()
+        page.evaluate("document.querySelector('.sides pre').scrollLeft = 90")
+        page.fill("#model", "demo/anthropic")
+        page.locator("summary").nth(1).focus()
+        before = rows.count()
+        page.locator(f"table.timeline tbody tr:nth-child({before + 5})").wait_for(state="attached")
+        assert page.locator("#exchange[data-running]").count() == 1
+        assert page.locator("details").first.get_attribute("open") is not None
+        assert page.locator("details").nth(1).get_attribute("open") is None
+        assert page.evaluate("document.querySelector('.sides pre').scrollLeft") == 90
+        assert page.input_value("#model") == "demo/anthropic"
+        assert page.evaluate("document.activeElement.textContent") == "The client's request as a command"
+
+        page.locator("h1").select_text()
+        page.wait_for_timeout(700)
+        before = rows.count()
+        page.wait_for_timeout(700)
+        assert rows.count() == before
+        page.evaluate("getSelection().removeAllRanges()")
+        page.locator(f"table.timeline tbody tr:nth-child({before + 1})").wait_for(state="attached")
+    finally:
+        client.wait(30)
+
+
 def test_all_of_it_works_with_the_keyboard(url: str, page: Page) -> None:
     ask(url, "messages", model="demo/gemini")
     page.goto(f"{url}/_toolwire/")

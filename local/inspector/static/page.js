@@ -74,20 +74,63 @@ older?.addEventListener("click", async (event) => {
 // ---- one exchange, while it runs
 
 const exchange = document.getElementById("exchange");
+const LEAST_MS = 300; // between two looks at an exchange that runs
+
+// The element's name, to find its like in the page that follows: in between, cards and rows may have come.
+function nameOf(it) {
+  const text = it.matches("a, button, summary") ? it.textContent : it.querySelector(":scope > summary")?.textContent;
+  return [it.tagName, it.id, it.className, it.getAttribute("aria-label"), text].join("|");
+}
+
+function named() {
+  const found = new Map();
+  const times = new Map();
+  for (const it of exchange.querySelectorAll("a, button, input, summary, details, pre, .scroll, [tabindex]")) {
+    const name = nameOf(it);
+    const number = times.get(name) ?? 0;
+    times.set(name, number + 1);
+    found.set(`${name}|${number}`, it);
+  }
+  return found;
+}
+
+// What a reader has done to the page: opened, scrolled, focused, typed. Gives what does it again.
+function readersState() {
+  const before = new Map([...named()].map(([name, it]) => [name, {
+    open: it.open, top: it.scrollTop, left: it.scrollLeft, focused: it === document.activeElement,
+    typed: it.matches("input") && it.value !== it.defaultValue ? it.value : null,
+  }]));
+  return () => {
+    for (const [name, it] of named()) {
+      const was = before.get(name);
+      if (!was) continue;
+      if (was.open) it.open = true;
+      if (was.top) it.scrollTop = was.top;
+      if (was.left) it.scrollLeft = was.left;
+      if (was.typed !== null) it.value = was.typed;
+      if (was.focused) it.focus({ preventScroll: true });
+    }
+  };
+}
+
+const selects = () => {
+  const selection = getSelection();
+  return !selection.isCollapsed && exchange.contains(selection.anchorNode);
+};
 
 async function refresh() {
+  if (selects()) { setTimeout(refresh, LEAST_MS); return; } // what is being copied stays
+  const began = performance.now();
   const answer = await fetch(`${location.pathname}/body${location.search}`);
   if (!answer.ok) return;
   const running = answer.headers.get("x-running") === "1";
-  const model = document.getElementById("model");
-  const typing = model && document.activeElement === model ? model.value : null;
-  exchange.innerHTML = await answer.text();
-  if (typing !== null) {
-    const field = document.getElementById("model");
-    field.value = typing;
-    field.focus();
-  }
-  if (running) setTimeout(refresh, 300); else { exchange.removeAttribute("data-running"); say("The exchange is over"); }
+  const text = await answer.text();
+  const restore = readersState();
+  exchange.innerHTML = text;
+  restore();
+  // A long stream takes longer to read: looking at it takes no more than a fifth of the gateway's time.
+  if (running) setTimeout(refresh, Math.max(LEAST_MS, 4 * (performance.now() - began)));
+  else { exchange.removeAttribute("data-running"); say("The exchange is over"); }
 }
 
 if (exchange && "running" in exchange.dataset) setTimeout(refresh, 200);
