@@ -10,7 +10,8 @@ from toolwire.model.settings import BreakerRules
 
 RULES = BreakerRules(failures=3, seconds=30, open_seconds=10)
 
-#: What happens at which second, and for how long the target must not be asked then.
+#: What happens at which second, and for how long the target must not be asked then. An attempt ends in the second in
+#: which it began, or as "fail since 3".
 Story = list[tuple[float, str, float]]
 
 STORIES: dict[str, Story] = {
@@ -40,6 +41,25 @@ STORIES: dict[str, Story] = {
         (0, "fail", 0), (0, "fail", 0), (0, "fail", 0), (10, "ask", 0),
         (19.9, "ask", 0.1), (20, "ask", 0), (20, "ask", 10),
     ],
+    "an attempt that began before it opened does not close it": [
+        (0, "fail", 0), (1, "fail", 0), (2, "fail", 0), (3, "succeed since 1", 0), (3, "ask", 9),
+    ],
+    "nor keep it open for longer": [
+        (0, "fail", 0), (1, "fail", 0), (2, "fail", 0), (9, "fail since 1", 0), (9, "ask", 3), (12, "ask", 0),
+    ],
+    "nor speak for the one that tries": [
+        (0, "fail", 0), (1, "fail", 0), (2, "fail", 0), (12, "ask", 0),
+        (13, "fail since 1", 0), (13, "succeed since 1", 0), (13, "ask", 9),
+        (14, "succeed since 12", 0), (14, "ask", 0),
+    ],
+    "one that ends after the next one failed is of the past": [
+        (0, "fail", 0), (0, "fail", 0), (0, "fail", 0), (10, "ask", 0), (20, "ask", 0),
+        (21, "fail since 20", 0), (22, "succeed since 10", 0), (22, "ask", 9),
+    ],
+    "the last of many that wait for a dead host counts once it is closed again": [
+        (0, "fail", 0), (0, "fail", 0), (0, "fail", 0), (10, "ask", 0), (11, "succeed since 10", 0),
+        (12, "fail since 0", 0), (12, "fail", 0), (12, "ask", 0), (12, "fail", 0), (12, "ask", 10),
+    ],
 }  # fmt: skip
 
 
@@ -48,25 +68,27 @@ def test_a_circuit_opens_and_closes(story: Story) -> None:
     circuit = CLOSED
     for now, what, expected in story:
         wait = 0.0
+        what, _, since = what.partition(" since ")
+        began = 1000 + float(since or now)
         if what == "ask":
             circuit, wait = claimed(circuit, RULES, 1000 + now)
         elif what == "fail":
-            circuit = after_failure(circuit, RULES, 1000 + now)
+            circuit = after_failure(circuit, RULES, 1000 + now, began)
         else:
-            circuit = after_success(circuit)
+            circuit = after_success(circuit, began)
         assert wait == pytest.approx(expected), (now, what)
 
 
 def test_a_success_in_a_closed_circuit_changes_nothing() -> None:
-    circuit = after_failure(CLOSED, RULES, 1000)
-    assert after_success(circuit) is circuit
-    assert after_success(CLOSED) is CLOSED
+    circuit = after_failure(CLOSED, RULES, 1000, 999)
+    assert after_success(circuit, 1000) is circuit
+    assert after_success(CLOSED, 1000) is CLOSED
 
 
 def test_a_circuit_bears_no_more_failures_than_it_needs() -> None:
     circuit = CLOSED
     for now in range(100):
-        circuit = after_failure(circuit, RULES, now)
+        circuit = after_failure(circuit, RULES, now, now)
     assert circuit == Circuit((97, 98, 99), 109)
 
 

@@ -25,7 +25,7 @@ def main(asked: dict[str, object]) -> None:
     while time.time() < float(str(asked["until"])):
         if made.claim(target) == 0:
             moments.append(time.time())
-            made.ended(target, failed=True)
+            made.ended(target, failed=True, began=moments[-1])
         time.sleep(0.05)
     sys.stdout.write(json.dumps(moments))
 

@@ -68,13 +68,13 @@ def test_two_processes_share_what_they_know(circuits: Circuits) -> None:
 
     for each in (one, other, one):
         assert each.claim(TARGET) == 0
-        each.ended(TARGET, failed=True)
+        each.ended(TARGET, failed=True, began=clock.now)
 
     clock.now += 2  # what was read before is no longer fresh
     assert one.claim(TARGET) == other.claim(TARGET) == 8
     clock.now += 8
     assert [one.claim(TARGET), other.claim(TARGET), one.claim(TARGET)] == [0, 10, 10]
-    one.ended(TARGET, failed=False)
+    one.ended(TARGET, failed=False, began=clock.now)
     clock.now += 2
     assert other.claim(TARGET) == one.claim(TARGET) == 0
 
@@ -83,7 +83,7 @@ def test_one_of_many_threads_tries(circuits: Circuits) -> None:
     clock = Clock()
     each = [Breaker(RULES, circuits, clock) for _ in range(8)]
     for _ in range(3):
-        each[0].ended(TARGET, failed=True)
+        each[0].ended(TARGET, failed=True, began=clock.now)
     clock.now += 10
 
     with ThreadPoolExecutor(8) as pool:
@@ -117,7 +117,7 @@ def test_a_success_writes_nothing_and_a_read_holds_for_two_seconds(monkeypatch: 
 
     for _ in range(100):
         assert breaker.claim(TARGET) == 0
-        breaker.ended(TARGET, failed=False)
+        breaker.ended(TARGET, failed=False, began=clock.now)
         clock.now += 0.1
 
     assert circuits.writes == 0
@@ -146,7 +146,7 @@ def test_a_table_that_does_not_answer_keeps_nobody_from_asking(reply: object, mo
         aws.warm("dynamodb", wait=5.0)
         for _ in range(5):
             assert breaker.claim(TARGET) == 0
-            breaker.ended(TARGET, failed=False)
+            breaker.ended(TARGET, failed=False, began=Clock.now)
         assert len(fake.asked) == 1  # and it is not asked for every request
     finally:
         fake.close()

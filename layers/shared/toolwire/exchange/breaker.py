@@ -5,6 +5,9 @@
     half open   one request asks it, and claims that by opening it for another period: who loses the claim waits.
                 Its success closes the circuit, its failure opens it anew; one that never ends lets the next one try
 
+An attempt that began before the last failure says nothing of an open circuit: a long stream that ends well tells how
+the target was, and those that still wait for a dead one would keep the circuit open until the last has given up.
+
 A circuit is a value. Whoever keeps it (`shell.network.breaker`) replaces one by the next in one step.
 """
 
@@ -44,16 +47,24 @@ def claimed(circuit: Circuit, rules: BreakerRules, now: float) -> tuple[Circuit,
     return Circuit(circuit.failures, now + rules.open_seconds), 0.0
 
 
-def after_failure(circuit: Circuit, rules: BreakerRules, now: float) -> Circuit:
-    """The circuit after a failure."""
+def after_failure(circuit: Circuit, rules: BreakerRules, now: float, began: float) -> Circuit:
+    """The circuit after the failure of an attempt that began at this moment."""
+    if _is_past(circuit, began):
+        return circuit
     recent = tuple(at for at in (*circuit.failures, now) if at > now - rules.seconds)[-rules.failures :]
     opens = bool(circuit.open_until) or len(recent) >= rules.failures
     return Circuit(recent, now + rules.open_seconds if opens else 0.0)
 
 
-def after_success(circuit: Circuit) -> Circuit:
-    """The circuit after a success: closed. Failures in a closed one stay until the window has passed them."""
-    return CLOSED if circuit.open_until else circuit
+def after_success(circuit: Circuit, began: float) -> Circuit:
+    """The circuit after the success of an attempt that began at this moment: closed. Failures in a closed one stay
+    until the window has passed them."""
+    return CLOSED if circuit.open_until and not _is_past(circuit, began) else circuit
+
+
+def _is_past(circuit: Circuit, began: float) -> bool:
+    """Whether the circuit is open, and an attempt that began at this moment is older than what opened it."""
+    return bool(circuit.open_until) and began < max(circuit.failures, default=0.0)
 
 
 def is_failure(error: GatewayError, status: int | None) -> bool:

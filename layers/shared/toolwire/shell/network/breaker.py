@@ -162,16 +162,16 @@ class Breaker:
         """The code of the failure of a target that this process saw last."""
         return self._last.get(key_of(target))
 
-    def ended(self, target: Target, *, failed: bool, code: str | None = None) -> None:
-        """A target has answered, or has failed, with this code."""
+    def ended(self, target: Target, *, failed: bool, began: float, code: str | None = None) -> None:
+        """An attempt at a target that began at this moment has been answered, or has failed, with this code."""
         key = key_of(target)
         if failed and code is not None:
             self._last[key] = code
         counts = self._outcomes[key].note(failed=failed)
         if failed and counts:
-            self._change(key, lambda circuit: after_failure(circuit, self._rules, self._clock()))
+            self._change(key, lambda circuit: after_failure(circuit, self._rules, self._clock(), began))
         elif not failed:
-            self._change(key, after_success)
+            self._change(key, lambda circuit: after_success(circuit, began))
 
     def _change(self, key: str, change: Callable[[Circuit], Circuit]) -> None:
         """Changes a circuit, if the change is one. Others may do so too: then the change is made to what they left."""

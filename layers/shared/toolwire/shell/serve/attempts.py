@@ -47,6 +47,8 @@ class Preparation:
         self.expires = time.monotonic() + self._seconds
         self._breaker = breaker_for(settings, several=bool(plan.more))
         self._slot: GiveBack | None = None
+        #: When the attempt that is under way began.
+        self._began = 0.0
         self._found = NOTHING_FOUND
         self.attempts: Attempts | None = None
 
@@ -108,7 +110,8 @@ class Preparation:
     def _tell_breaker(self, target: Target, error: GatewayError | None, status: int | None) -> None:
         if self._breaker is not None:
             failed = error is not None and is_failure(error, status)
-            self._breaker.ended(target, failed=failed, code=None if error is None else observe.code_of(error))
+            code = None if error is None else observe.code_of(error)
+            self._breaker.ended(target, failed=failed, began=self._began, code=code)
 
     def give_back(self) -> None:
         """Gives the provider's slot back, if one is held."""
@@ -135,6 +138,7 @@ class Preparation:
         for lesson in LESSONS.of(client.tenant.name, client.door.dialect, attempt.target):
             attempt = attempt.taught(lesson)
         self._take_slot(target.provider)
+        self._began = time.time()
         if self._breaker is not None and (wait := self._breaker.claim(attempt.target)):
             self.give_back()
             raise _unavailable(target, wait, self._breaker.last_failure(attempt.target))
