@@ -56,6 +56,19 @@ STORIES: dict[str, Story] = {
         (0, "fail", 0), (0, "fail", 0), (0, "fail", 0), (10, "ask", 0), (20, "ask", 0),
         (21, "fail since 20", 0), (22, "succeed since 10", 0), (22, "ask", 9),
     ],
+    "a clock that was set back by an hour, and one request tries": [
+        (3600, "fail", 0), (3600, "fail", 0), (3600, "fail", 0), (0, "ask", 0), (0, "ask", 10),
+        (1, "succeed since 0", 0), (1, "ask", 0),
+    ],
+    "and fails": [
+        (3600, "fail", 0), (3600, "fail", 0), (3600, "fail", 0), (0, "ask", 0), (2, "fail since 0", 0), (2, "ask", 10),
+    ],
+    "what failed at an hour that is not yet counts no more": [
+        (3600, "fail", 0), (3600, "fail", 0), (0, "fail", 0), (0, "ask", 0),
+    ],
+    "a clock that is a little ahead": [
+        (3, "fail", 0), (3, "fail", 0), (0, "fail", 0), (0, "ask", 10), (3, "fail since 1", 0), (9, "ask", 1),
+    ],
     "the last of many that wait for a dead host counts once it is closed again": [
         (0, "fail", 0), (0, "fail", 0), (0, "fail", 0), (10, "ask", 0), (11, "succeed since 10", 0),
         (12, "fail since 0", 0), (12, "fail", 0), (12, "ask", 0), (12, "fail", 0), (12, "ask", 10),

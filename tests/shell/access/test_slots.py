@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -110,6 +111,16 @@ def test_however_many_holders_died_the_next_one_gets_a_slot(died: int, monkeypat
 
     assert None not in [slots.take("k", died, 60) for _ in range(died)]
     assert slots.take("k", died, 60) is None
+
+
+@pytest.mark.integration
+def test_an_item_that_has_no_leases_is_given_some(moto: None) -> None:
+    key = {"window": {"S": "#slots#k"}}
+    aws.call("dynamodb", "update_item", deadline=time.monotonic() + 30, TableName="rates", Key=key)
+
+    held = [TableSlots("rates").take("k", 1, 60) for _ in range(2)]
+
+    assert [give_back is not None for give_back in held] == [True, False]
 
 
 @pytest.mark.integration

@@ -122,6 +122,9 @@ def test_a_success_writes_nothing_and_a_read_holds_for_two_seconds(monkeypatch: 
 
     assert circuits.writes == 0
     assert circuits.reads == 5
+    clock.now -= 3600
+    breaker.claim(TARGET)
+    assert circuits.reads == 6  # a clock that was set back makes nothing fresh
 
 
 def dead(monkeypatch: pytest.MonkeyPatch, fake: FakeDynamoDb) -> Breaker:

@@ -25,6 +25,10 @@ from toolwire.model.settings import BreakerRules
 _OUTCOMES = 10
 
 
+#: A circuit that is open for more periods than that was opened by another clock: one that is wrong, or was set back.
+_MOST_PERIODS = 2
+
+
 class Circuit(Struct, frozen=True):
     """What is known of one target. Times are seconds since 1970."""
 
@@ -42,16 +46,16 @@ def claimed(circuit: Circuit, rules: BreakerRules, now: float) -> tuple[Circuit,
     changes must be kept before anybody is asked."""
     if not circuit.open_until:
         return circuit, 0.0
-    if now < circuit.open_until:
+    if now < circuit.open_until <= now + _MOST_PERIODS * rules.open_seconds:
         return circuit, circuit.open_until - now
-    return Circuit(circuit.failures, now + rules.open_seconds), 0.0
+    return Circuit(tuple(at for at in circuit.failures if at <= now), now + rules.open_seconds), 0.0
 
 
 def after_failure(circuit: Circuit, rules: BreakerRules, now: float, began: float) -> Circuit:
     """The circuit after the failure of an attempt that began at this moment."""
     if _is_past(circuit, began):
         return circuit
-    recent = tuple(at for at in (*circuit.failures, now) if at > now - rules.seconds)[-rules.failures :]
+    recent = tuple(at for at in (*circuit.failures, now) if abs(now - at) < rules.seconds)[-rules.failures :]
     opens = bool(circuit.open_until) or len(recent) >= rules.failures
     return Circuit(recent, now + rules.open_seconds if opens else 0.0)
 

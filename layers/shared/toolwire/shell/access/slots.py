@@ -98,8 +98,8 @@ class TableSlots:
 
     def _made_room(self, key: str) -> bool:
         """Makes the item, or removes the leases that are over. Whether another try may succeed."""
-        item = self._call("get_item", Key=_key(key), ConsistentRead=True).get("Item")
-        if item is None:
+        leases = self._call("get_item", Key=_key(key), ConsistentRead=True).get("Item", {}).get("leases")
+        if leases is None:
             values: dict[str, Any] = {":none": {"M": {}}}
             self._write(
                 key, "SET leases = :none", ConditionExpression="attribute_not_exists(leases)",
@@ -107,7 +107,7 @@ class TableSlots:
             )  # fmt: skip
             return True
         now = self._clock()
-        over = [lease for lease, until in item["leases"]["M"].items() if int(until["N"]) < now]
+        over = [lease for lease, until in leases["M"].items() if int(until["N"]) < now]
         if over:
             names = {f"#l{number}": lease for number, lease in enumerate(over[:_MOST_REMOVED])}
             gone = ", ".join(f"leases.{name}" for name in names)

@@ -195,7 +195,7 @@ class Breaker:
     def _recent(self, key: str) -> Kept:
         """The circuit, as it was two seconds ago at most."""
         read = self._read.get(key)
-        if read is not None and self._clock() - read[1] < self._circuits.fresh_seconds:
+        if read is not None and 0 <= self._clock() - read[1] < self._circuits.fresh_seconds:
             return read[0]
         kept = self._circuits.read(key)
         self._note(key, kept)
