@@ -31,7 +31,7 @@ PACKED  := $(abspath $(wildcard toolwire.toml))
 .DELETE_ON_ERROR:
 .PHONY: help run providers doctor test integration agents check format build deploy key secret destroy verify replay \
 	conversation minimize scorecard conformance openapi mcp-schemas suites bench bench-peers profile lock clean python3 \
-	deployable config
+	deployable config container
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -85,6 +85,13 @@ deploy: deployable build  ## deploy what `make build` makes (STACK=toolwire PARA
 	@$(SAM) deploy --template-file $(BUILD_DIR)/template.yaml --stack-name $(STACK) --resolve-s3 \
 		--capabilities CAPABILITY_IAM --no-fail-on-empty-changeset $(if $(TAGS),--tags $(TAGS)) --parameter-overrides \
 		Runtime=python$(PYTHON) Architecture=$(ARCH) $(if $(PACKED),ConfigSource=/opt/toolwire.toml) $(PARAMS)
+
+# The local server for those who host it themselves: docs/container.md.
+ENGINE = docker
+IMAGE  = toolwire
+container:  ## an image of the local server, for those who host it themselves (ENGINE=docker|podman IMAGE=toolwire)
+	@command -v $(ENGINE) >/dev/null || { echo "There is no $(ENGINE) here. ENGINE= names another one that builds from a Dockerfile." >&2; exit 1; }
+	$(ENGINE) build --tag '$(IMAGE)' .
 
 # Before the build, which takes a minute.
 deployable: .venv/run.stamp
