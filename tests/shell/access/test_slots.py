@@ -115,8 +115,15 @@ def test_however_many_holders_died_the_next_one_gets_a_slot(died: int, monkeypat
 
 @pytest.mark.integration
 def test_an_item_that_has_no_leases_is_given_some(moto: None) -> None:
-    key = {"window": {"S": "#slots#k"}}
-    aws.call("dynamodb", "update_item", deadline=time.monotonic() + 30, TableName="rates", Key=key)
+    aws.call(
+        "dynamodb",
+        "update_item",
+        deadline=time.monotonic() + 30,
+        TableName="rates",
+        Key={"window": {"S": "#slots#k"}},
+        UpdateExpression="SET odd = :odd",
+        ExpressionAttributeValues={":odd": {"S": "it"}},
+    )
 
     held = [TableSlots("rates").take("k", 1, 60) for _ in range(2)]
 
