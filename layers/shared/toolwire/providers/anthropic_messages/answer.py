@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from toolwire.framing import Frame
 from toolwire.framing.sse import meant
-from toolwire.model.errors import UpstreamProtocolError, UpstreamTruncated
+from toolwire.model.errors import UpstreamError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import (
     Batch,
     Finish,
@@ -24,6 +24,7 @@ from toolwire.providers.anthropic_messages.blocks import Blocks
 from toolwire.providers.anthropic_messages.errors import error_from_body
 from toolwire.providers.anthropic_messages.shapes import NULL, read_event, read_message, usage
 from toolwire.providers.asked import NOTHING_ASKED, Asked
+from toolwire.providers.finish_words import FAILURES, FINISH, meaning
 from toolwire.providers.openai_chat.errors import is_failure
 from toolwire.wire import anthropic_messages as wire
 
@@ -35,11 +36,8 @@ _MODELLED = frozenset({
     "message_stop",
 })  # fmt: skip
 
-#: Words of OpenAI's that hosts of this API send -> its own.
-_OTHER_WORDS = {
-    "stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use", "function_call": "tool_use",
-    "content_filter": "refusal",
-}  # fmt: skip
+#: Why a turn ended -> this API's word for it, where a host sends another API's.
+_OWN_WORDS = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}
 
 
 class MessagesDecoder:
@@ -169,7 +167,7 @@ class MessagesDecoder:
     def _finished(self, given: str, details: wire.StopDetails | None, events: list[StreamEvent]) -> bool:
         """Why the turn ended; whether a client of the same API may see the word. Calls make it tool_calls, whatever the
         word; truncation and a refusal win over calls."""
-        word = _OTHER_WORDS.get(given, given)
+        word = _own_word(given)
         reason = wire.STOP_REASONS.get(word, "stop")  # the word itself is kept beside it
         self._blocks.call_ends.end_waiting(events, cut=Finish(reason, word).is_cut)
         if reason == "content_filter" and self._finish is None and details is not None and details.explanation:
@@ -210,3 +208,13 @@ class MessagesDecoder:
                 setattr(self._counts, name, value)
         self._usage = usage(self._counts)
         events.append(UsageUpdate(self._usage))
+
+
+def _own_word(given: str) -> str:
+    """This API's word for a host's. A word that nobody knows stays. Raises UpstreamError for one of a failure."""
+    if given in wire.STOP_REASONS:
+        return given
+    said = meaning(given)
+    if said in FAILURES:
+        raise UpstreamError(f"the upstream ended its answer with the stop reason {given!r}")
+    return said if said in wire.STOP_REASONS else _OWN_WORDS.get(FINISH.get(said, ""), given)

@@ -121,7 +121,9 @@ class GeminiDecoder:
         has_content = len(events) > before
         if candidate.finish_reason is None:
             return exact and not (finished and has_content)
-        word = str(candidate.finish_reason)
+        given = str(candidate.finish_reason)
+        word = given.upper()  # a proxy writes it small
+        exact = exact and word == given
         if word in _FAILURES:
             message = f"the model broke its answer off with {word}: it {_FAILURES[word]}"
             self._failure = UpstreamError(message, code="upstream_" + word.lower())

@@ -27,6 +27,7 @@ from toolwire.model.events import (
 from toolwire.model.source import Members, Source
 from toolwire.model.warnings import named_warning
 from toolwire.providers.asked import NOTHING_ASKED, Asked
+from toolwire.providers.finish_words import FAILURES, FINISH, meaning
 from toolwire.providers.openai_chat.errors import error_from_body, is_failure
 from toolwire.providers.openai_chat.parts import AnswerParts
 from toolwire.providers.openai_chat.usage import read_usage
@@ -37,27 +38,8 @@ from toolwire.wire.plain import plain
 
 _NOTHING = Batch(())
 
-#: The provider's word -> why the turn ended. An unknown word is a stop; the word itself is kept in `Finish.raw`.
-FINISH: dict[str, FinishReason] = {
-    "stop": "stop", "end_turn": "stop", "eos": "stop", "eos_token": "stop", "stop_sequence": "stop",
-    "completed": "stop",
-    "tool_calls": "tool_calls", "tool_use": "tool_calls", "function_call": "tool_calls",
-    "length": "length", "max_tokens": "length", "max_output_tokens": "length", "model_length": "length",
-    "model_context_window_exceeded": "length",
-    "content_filter": "content_filter", "safety": "content_filter", "refusal": "content_filter",
-    "sensitive": "content_filter", "prohibited_content": "content_filter", "recitation": "content_filter",
-    "blocklist": "content_filter", "spii": "content_filter", "guardrail_intervened": "content_filter",
-}  # fmt: skip
-
 #: Words that say that there is no reason yet: DashScope's own.
 _NOT_YET = ("null", "none")
-
-#: Words for an answer that failed, which must not look like a stop: vLLM and SGLang (abort), DeepSeek, Z.ai, Gemini.
-FAILURES = frozenset({
-    "error", "failed", "abort", "aborted", "cancelled", "canceled", "network_error", "insufficient_system_resource",
-    "malformed_function_call", "unexpected_tool_call", "too_many_tool_calls", "malformed_response",
-    "missing_thought_signature",
-})  # fmt: skip
 
 
 class ChatDecoder:
@@ -215,13 +197,13 @@ class ChatDecoder:
     # ------------------------------------------------------------ ends
 
     def _finished(self, word: str, events: list[StreamEvent]) -> bool:
-        meaning = word.lower().rpartition(": ")[2]  # Gemini's endpoint: "function_call_filter: MALFORMED_..."
-        if meaning in _NOT_YET:
+        said = meaning(word)
+        if said in _NOT_YET:
             return False
-        if meaning in FAILURES:
+        if said in FAILURES:
             raise UpstreamError(f"the upstream ended its answer with the finish reason {word!r}")
         first = self._finish is None
-        reason = FINISH.get(meaning, "stop")
+        reason = FINISH.get(said, "stop")
         if self._finish is not None and (self._finish.reason == "length" or reason != "length"):
             return False
         finish = Finish(self._settle(reason, word), word)

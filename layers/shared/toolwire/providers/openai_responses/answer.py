@@ -26,6 +26,7 @@ from toolwire.model.events import (
 )
 from toolwire.model.source import Source
 from toolwire.providers.asked import NOTHING_ASKED, Asked
+from toolwire.providers.finish_words import FINISH, meaning
 from toolwire.providers.openai_chat.errors import is_failure
 from toolwire.providers.openai_responses.errors import error_in_answer
 from toolwire.providers.openai_responses.output import ABOUT_ITEMS, Output
@@ -177,7 +178,7 @@ class ResponsesDecoder:
         if not self._output.count and finish.raw is None and not raw:
             raise UpstreamProtocolError("the upstream's answer is empty: no output and no response at its end")
         self._close(finish, events)
-        return keep and usage is not None and usage.source is not None
+        return keep and _tells(response, finish) and usage is not None and usage.source is not None
 
     def _close(self, finish: Finish, events: list[StreamEvent]) -> None:
         """The answer's end. Calls make it tool_calls; truncation and a filter win over them."""
@@ -217,7 +218,7 @@ class ResponsesDecoder:
             events.append(UsageUpdate(usage))
         self._close(finish, events)
         whole = exact and as_shown and response.object == "response" and bool(response.id and response.model)
-        whole = whole and response.status in ("completed", "incomplete")
+        whole = whole and response.status in ("completed", "incomplete") and _tells(response, finish)
         whole = whole and usage is not None and usage.source is not None
         batch = Batch(tuple(events), source=Source(wire.DIALECT, body))
         return batch if whole else plain(batch) if exact else Batch(batch.events, response_extra(body))
@@ -230,8 +231,17 @@ def _finish(response: wire.Response, incomplete: bool) -> Finish:
     status = response.status
     if status == "incomplete" or (incomplete and status != "completed"):
         word = response.incomplete_details.reason if response.incomplete_details is not None else None
+        if word is not None and word not in INCOMPLETE:
+            cut_by = FINISH.get(meaning(word))  # another API's word
+            word = {"length": "max_output_tokens", "content_filter": "content_filter"}.get(cut_by or "", word)
         return Finish(INCOMPLETE.get(word or "", "length"), word or status)
     return Finish("stop", status)
+
+
+def _tells(response: wire.Response, finish: Finish) -> bool:
+    """Whether the response says in this API's word why it is incomplete."""
+    details = response.incomplete_details
+    return details is None or details.reason is None or details.reason == finish.raw
 
 
 def _raise_failure(response: wire.Response, failed: bool) -> None:

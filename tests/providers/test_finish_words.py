@@ -1,0 +1,68 @@
+"""Why a turn ended, in words of other APIs and other spellings: a cut or a failure never looks like a stop."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.providers import every_door
+from tests.providers.openai_responses import responses_upstream as responses
+
+#: A host's word -> why the turn ended, as the Chat API has it; "" for an answer that failed.
+WORDS = {
+    "stop": "stop", "COMPLETE": "stop", "end-turn": "stop", "FINISH_REASON_STOP": "stop", "what-is-this": "stop",
+    "length": "length", "max-tokens": "length", "maxTokens": "length", "MAX_TOKENS": "length", "token_limit": "length",
+    "time_limit": "length", "max_length": "length", "ERROR_LIMIT": "length", "max_completion_tokens": "length",
+    "context_length_exceeded": "length",
+    "content_filter": "content_filter", "content-filter": "content_filter", "contentFilter": "content_filter",
+    "sensitive": "content_filter", "ERROR_TOXIC": "content_filter", "content_filtered": "content_filter",
+    "error": "", "timeout": "", "USER_CANCEL": "", "cancel": "", "server_error": "", "network_error": "",
+    "not_finished": "", "abort": "",
+}  # fmt: skip
+
+
+def chat(word: str) -> dict[str, Any]:
+    choice = {"index": 0, "message": {"role": "assistant", "content": "x"}, "finish_reason": word}
+    return {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+
+
+def messages(word: str) -> dict[str, Any]:
+    blocks = [{"type": "text", "text": "x"}]
+    return {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": blocks, "stop_reason": word}
+
+
+def gemini(word: str) -> dict[str, Any]:
+    content = {"role": "model", "parts": [{"text": "x"}]}
+    return {"candidates": [{"index": 0, "content": content, "finishReason": word}]}
+
+
+@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize(("wire", "document"), [("openai_chat", chat), ("anthropic_messages", messages)])
+def test_a_word_of_any_api_is_read(wire: str, document: Any, word: str) -> None:
+    body = json.dumps(document(word)).encode()
+    for door in every_door.REQUESTS:
+        said = every_door.asked(door, body, streamed=False, wire=wire)
+        assert (said.status == 200) == (WORDS[word] != "")
+    shown = json.loads(every_door.asked("chat", body, streamed=False, wire=wire).body)
+    assert shown["choices"][0]["finish_reason"] == WORDS[word] if WORDS[word] else "error" in shown
+
+
+@pytest.mark.parametrize("word", [word for word, reason in WORDS.items() if reason in ("length", "content_filter")])
+def test_a_reason_of_another_api_for_what_is_incomplete(word: str) -> None:
+    whole = responses.response("incomplete", [responses.message("msg_1", "x")], incomplete_details={"reason": word})
+    body = json.dumps(whole).encode()
+    chat = json.loads(every_door.asked("chat", body, streamed=False, wire="openai_responses").body)
+    own = json.loads(every_door.asked("responses", body, streamed=False, wire="openai_responses").body)
+    assert chat["choices"][0]["finish_reason"] == WORDS[word]
+    reason = {"length": "max_output_tokens"}.get(WORDS[word], WORDS[word])
+    assert (own["status"], own["incomplete_details"]) == ("incomplete", {"reason": reason})
+
+
+@pytest.mark.parametrize(("word", "reason"), [("stop", "stop"), ("max_tokens", "length"), ("safety", "content_filter")])
+def test_googles_words_written_small(word: str, reason: str) -> None:
+    body = json.dumps(gemini(word)).encode()
+    chat = json.loads(every_door.asked("chat", body, streamed=False, wire="gemini").body)
+    own = json.loads(every_door.asked("gemini", body, streamed=False, wire="gemini").body)
+    assert (chat["choices"][0]["finish_reason"], own["candidates"][0]["finishReason"]) == (reason, word.upper())
