@@ -16,8 +16,9 @@ from toolwire.model.request import Message, ReasoningPart, TextPart, ToolCallPar
 from toolwire.policy.arguments import find_faults
 from toolwire.providers import load_provider
 
-#: Rows of a timeline that are shown, and characters of one text.
-MOST_ROWS, MOST_CHARS = 1500, 4000
+#: Rows of a timeline that are shown, texts in all of them (one row has what one receive brought), and characters of a
+#: text.
+MOST_ROWS, MOST_TEXTS, MOST_CHARS = 1500, 6000, 4000
 
 
 @dataclass(slots=True)
@@ -33,6 +34,11 @@ class Row:
     raw: bytes = b""
     #: The client was sent the very bytes that came.
     same: bool = False
+
+    @property
+    def texts(self) -> int:
+        """How many texts it has."""
+        return len(self.received) + len(self.events) + len(self.sent)
 
 
 @dataclass(slots=True)
@@ -54,19 +60,20 @@ class Call:
     result_in: str | None = None
 
 
-def timeline(reading: Reading) -> list[Row]:
-    """The rows of the timeline, in order."""
+def timeline(reading: Reading) -> tuple[list[Row], bool]:
+    """The rows of the timeline, in order, and whether these are all."""
     rows: list[Row] = []
-    frames, sent = _Frames(reading.seen), Shortener()
+    texts, frames, sent = 0, _Frames(reading.seen), Shortener()
     for moment in reading.moments:
-        if len(rows) >= MOST_ROWS:
-            break
         note = moment.note
         if note.kind in ("asked", "head", "data", "end", "silence") or not rows:
+            texts += rows[-1].texts if rows else 0
+            if len(rows) >= MOST_ROWS or texts >= MOST_TEXTS:
+                return rows, False
             before = rows[-1].at if rows else 0.0
             rows.append(Row(note.at, duration(note.at - before), note.kind))
         _add(rows[-1], moment, frames, sent)
-    return rows
+    return rows, True
 
 
 def _add(row: Row, moment: Moment, frames: _Frames, sent: Shortener) -> None:

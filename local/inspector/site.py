@@ -213,6 +213,7 @@ class Inspector:
                 }
             )
         marks, total = view.ticks(seen)
+        rows_shown, is_all = view.timeline(reading)
         page = html(
             200,
             template,
@@ -233,8 +234,8 @@ class Inspector:
             client=pretty(body),
             command=Verbatim(client_command(seen.event, self._url)),
             conversation=view.conversation(seen),
-            rows=view.timeline(reading),
-            most_rows=view.MOST_ROWS,
+            rows=rows_shown,
+            is_all=is_all,
         )
         return Page(page.status, page.kind, page.body, (("x-running", "1" if of.seconds is None else "0"),))
 

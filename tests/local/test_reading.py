@@ -162,6 +162,25 @@ def test_nothing_is_kept_or_called_for_each_token() -> None:
     assert seen.size - before < 11_000
 
 
+@pytest.mark.parametrize("pieces", [40, 400])
+def test_a_long_stream_makes_no_endless_page(handlers: dict[str, Handler], live: Live, pieces: int) -> None:
+    """However its bytes came: what is beyond is in the event folder, and the page says that there is more."""
+    path, body = DOORS["messages"]
+    seen = asked(handlers, live, path, {**body, "model": "demo/openai", "stream": True})
+    rows, is_all = view.timeline(read(seen))
+    assert is_all
+    assert sum(row.texts for row in rows) < view.MOST_TEXTS
+
+    burst = b'data: {"choices": []}\n\n' * 20_000
+    size = len(burst) // pieces
+    for at in range(0, len(burst), size):
+        seen.upstream_data(burst[at : at + size])
+    seen.upstream_end(None)
+    rows, is_all = view.timeline(read(seen))
+    assert not is_all
+    assert sum(row.texts for row in rows) < view.MOST_TEXTS + 20_000 // pieces + 10
+
+
 @pytest.mark.parametrize("error", [TypeError, RecursionError, KeyError])
 def test_a_bug_of_the_gateways_hides_no_bytes(
     handlers: dict[str, Handler], live: Live, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
@@ -175,7 +194,7 @@ def test_a_bug_of_the_gateways_hides_no_bytes(
     monkeypatch.setattr(reading_module, "replay", fails)
     reading = read(seen)
     assert (reading.failed, list(reading.events)) == (error.__name__, [])
-    assert any("get_weather" in text for row in view.timeline(reading) for text in row.received)
+    assert any("get_weather" in text for row in view.timeline(reading)[0] for text in row.received)
 
 
 def test_a_credential_that_an_answer_repeats_is_in_no_cell(handlers: dict[str, Handler], live: Live) -> None:
@@ -184,7 +203,7 @@ def test_a_credential_that_an_answer_repeats_is_in_no_cell(handlers: dict[str, H
     path, body = with_script("chat", f'[demo call get_weather {{"location": "{planted}"}}]')
     seen = asked(handlers, live, path, {**body, "model": "demo/compatible", "stream": True})
     seen.upstream_request(UpstreamRequest("POST", "http://x/", (("authorization", f"Bearer {planted}"),), b"", False))
-    rows = view.timeline(read(seen))
+    rows, _ = view.timeline(read(seen))
 
     cells = [text for row in rows for column in (row.received, row.events, row.sent) for text in column]
     assert any("get_weather" in text for text in cells)
