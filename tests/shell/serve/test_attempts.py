@@ -482,12 +482,48 @@ def test_a_conversation_keeps_its_endpoint_while_that_answers(
     assert keys == {"Bearer sk-second-secret"}
 
 
+@pytest.mark.parametrize("told", ["the id that it was given", "the ids of its calls", "ids of its calls that are ours"])
+def test_a_conversation_that_begins_here_stays_where_it_began(
+    told: str, configured: Configured, server: MisbehavingUpstream, second: MisbehavingUpstream
+) -> None:
+    configured(**endpoints(server, second))
+    both = (server, second)
+    foreign = told == "the ids of its calls"
+    tool = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}}}
+    moved, asked = 0, set()
+    for number in range(16):
+        history: list[dict[str, Any]] = [{"role": "user", "content": "Hi"}]
+        headers: dict[str, str] = {}
+        places = []
+        for turn in range(4):
+            call = CALL | {"id": f"call_own{number}t{turn}" if foreign else f"call/{number}/{turn}"}
+            message = {"role": "assistant", "tool_calls": [call]}
+            choice = {"index": 0, "finish_reason": "tool_calls", "message": message}
+            for each in both:
+                each._scripts.clear()
+                each.script(whole(COMPLETION | {"choices": [choice]}))
+            head, body = ask(body={"model": "acme/m", "messages": history, "tools": [tool]}, headers=headers)
+            places.append(next(each.url for each in both if not each._scripts))
+            if told == "the id that it was given":
+                headers = {"x-conversation-id": dict(head.headers)["x-conversation-id"]}
+                continue
+            message = json.loads(body)["choices"][0]["message"]
+            result = {"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": "r"}
+            history += [message, result]
+        # Where the provider's own ids are kept, the first turn leaves nothing that tells it.
+        moved += len(set(places[1:] if foreign else places)) > 1
+        asked |= set(places)
+
+    assert moved == 0
+    assert len(asked) == 2
+
+
 def test_new_conversations_are_dealt_out_by_weight(
     configured: Configured, server: MisbehavingUpstream, second: MisbehavingUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     configured(**endpoints(server, second, weight=3))
     numbers = iter([0.0, 0.24, 0.26, 0.999])
-    monkeypatch.setattr("random.random", lambda: next(numbers))
+    monkeypatch.setattr("toolwire.exchange.plan._place_of", lambda token: next(numbers))
     for each in (server, second):
         each.script(*[whole(COMPLETION)] * 2)
 

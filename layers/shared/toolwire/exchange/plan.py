@@ -47,24 +47,24 @@ class Plan:
         return min(self.retries.attempts or len(self.more) + 1, MOST_ATTEMPTS)
 
 
-def plan_for(client: ClientRequest, target: Target, settings: Settings, chance: Callable[[], float]) -> Plan:
-    """The plan of a request whose model leads to `target`. `chance` gives a number from 0 up to 1, which chooses the
-    endpoint of a conversation that is new. Raises RequestError for a fallback model that leads nowhere or may not be
-    used, where the client named it."""
-    own = _own(client, target, settings, chance)
+def plan_for(client: ClientRequest, target: Target, settings: Settings, new_token: Callable[[], str]) -> Plan:
+    """The plan of a request whose model leads to `target`. `new_token` gives the token of a conversation that is new,
+    which must then have it: it chooses the endpoint, on this turn as on every later one. Raises RequestError for a
+    fallback model that leads nowhere or may not be used, where the client named it."""
+    own = _own(client, target, settings, new_token)
     unknown: list[str] = []
     fallbacks = tuple(_fallbacks(client, target, settings, unknown))
     more = tuple(dict.fromkeys(it for it in (*own[1:], *fallbacks) if it != own[0]))
     return Plan(own[0], more, settings.retries, tuple(unknown))
 
 
-def _own(client: ClientRequest, target: Target, settings: Settings, chance: Callable[[], float]) -> tuple[Target, ...]:
+def _own(client: ClientRequest, target: Target, settings: Settings, new_token: Callable[[], str]) -> tuple[Target, ...]:
     """The target at each endpoint of its provider."""
     endpoints = settings.endpoints.get(target.provider.name)
     if endpoints is None:
         return (target,)
     token = conversation_of(client, target, lambda _: "").token
-    place = _place_of(token) if token else chance()
+    place = _place_of(token or _first_call(client) or new_token())
     # What was found out about the model's wire holds at every endpoint.
     return tuple(
         replace(target, provider=replace(endpoint, wire=target.provider.wire))
@@ -80,6 +80,11 @@ def _from_place(endpoints: tuple[ProviderConfig, ...], place: float) -> Iterator
         first += 1
     yield from endpoints[first:]
     yield from endpoints[:first]
+
+
+def _first_call(client: ClientRequest) -> str | None:
+    """The id of the history's first call, where no id tells the conversation: they are the provider's own."""
+    return next((call.id for message in client.request.messages for call in message.tool_calls), None)
 
 
 def _place_of(token: str) -> float:

@@ -6,14 +6,13 @@ is refused before anything is sent upstream.
 
 from __future__ import annotations
 
-import random
 import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from toolwire.conversation.tool_call_ids import ALPHABET
+from toolwire.conversation.tool_call_ids import ALPHABET, TOKEN_CHARS
 from toolwire.doors import Door
 from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.plan import plan_for
@@ -65,7 +64,8 @@ def open_exchange(
     settings, tenant = admitted.settings, admitted.tenant
     client, target = prepare(door, request, settings, tenant, partial(_with_earlier_turns, door, tenant, record))
     record.target = target
-    plan = plan_for(client, target, settings, random.random)
+    ids = _Ids()
+    plan = plan_for(client, target, settings, ids.token)
     if plan.unknown:
         client = _without_fallbacks(client, plan.unknown, record)
     preparation = Preparation(client, plan, seconds, settings, record)
@@ -74,10 +74,10 @@ def open_exchange(
     found = recall(client, record)
     attempt = preparation.first(found)
     now: Callable[[], float] = time.time
-    new_id: Callable[[int], str] = _new_id
+    new_id: Callable[[int], str] = ids.new
     if watch is not None:
         watch.prepared(client, plan, found)
-        now, new_id = watched_clock(watch), watched_ids(watch, _new_id)
+        now, new_id = watched_clock(watch), watched_ids(watch, ids.new)
     exchange = Exchange(
         client,
         attempt,
@@ -123,6 +123,26 @@ def _without_fallbacks(client: ClientRequest, unknown: tuple[str, ...], record: 
 def _with_earlier_turns(door: Door, tenant: Tenant, record: observe.RequestRecord, request: ChatRequest) -> ChatRequest:
     """The request with what the store has of earlier turns: its model, and the history it continues from."""
     return with_kept_history(door, with_known_model(request, record), tenant, record)
+
+
+class _Ids:
+    """Characters for the ids of one request. Who chooses the endpoint of a new conversation needs its token before the
+    exchange does, which then gets the same."""
+
+    def __init__(self) -> None:
+        self._token: str | None = None
+
+    def token(self) -> str:
+        """The token of the request's conversation, which is new."""
+        self._token = _new_id(TOKEN_CHARS)
+        return self._token
+
+    def new(self, length: int) -> str:
+        """So many random characters."""
+        if self._token is not None and length == TOKEN_CHARS:
+            token, self._token = self._token, None
+            return token
+        return _new_id(length)
 
 
 def _new_id(length: int) -> str:
