@@ -15,12 +15,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
 from tests.package.emulator import ARCH, INTERPRETER, ROOT, Emulator, running
 from tests.package.outcomes import outcome
-from toolwire.pages.paths import served
+from toolwire.pages.paths import path_of, served
 
 pytestmark = [pytest.mark.integration, pytest.mark.enable_socket]
 
@@ -121,6 +122,36 @@ def test_the_paths_that_ask_no_provider_are_answered(functions: dict[str, Emulat
         reply = functions[served()[path]["POST"]].ask(_get(path) | {"httpMethod": "POST", "body": json.dumps(body)})
         assert reply.status == 200, reply.body
         assert isinstance(json.loads(reply.body), dict)
+
+
+def _by_url(event: dict[str, Any]) -> dict[str, Any]:
+    """A recorded event as a function URL would have it (payload format 2.0)."""
+    path = path_of(event["resource"], event.get("pathParameters") or {})
+    return {
+        "version": "2.0",
+        "rawPath": path,
+        "rawQueryString": urlencode(event.get("queryStringParameters") or {}),
+        "headers": {name.lower(): value for name, value in event["headers"].items()},
+        "requestContext": {
+            "requestId": event["requestContext"]["requestId"],
+            "http": {"method": event["httpMethod"], "path": path},
+        },
+        "body": event["body"],
+        "isBase64Encoded": event["isBase64Encoded"],
+    }
+
+
+def test_one_function_answers_every_event_behind_a_function_url(layer: Path, tmp_path: Path) -> None:
+    config = {"TOOLWIRE_CONFIG": str(layer / "toolwire.toml")}
+    with running(layer, ROOT / "functions" / "gateway", tmp_path / "log", **config) as gateway:
+        assert gateway.ask(_by_url(_get("/health"))).status == 200
+        for folder in EVENTS:
+            event = json.loads((folder / "event.json").read_text())
+            reply = gateway.ask(_by_url(event))
+            (body,) = (path for path in folder.glob("expected.*") if path.suffixes in ([".sse"], [".body", ".json"]))
+            assert reply.status == json.loads((folder / "expected.json").read_text())["status"], folder.name
+            assert reply.headers["x-request-id"] == event["requestContext"]["requestId"]
+            assert outcome(event["resource"], reply.body) == outcome(event["resource"], body.read_bytes()), folder.name
 
 
 #: The first scenario of each function that has one.

@@ -85,7 +85,7 @@ def test_the_table_of_permissions_is_true(deployed: dict[str, Any]) -> None:
         told["Not for `GET /models`" in row] |= set(re.findall(r"`([a-z0-9]+:[A-Z]\w+)`", row.split("|")[1]))
     roles = {name: found for name, found in deployed["Resources"].items() if found["Type"] == "AWS::IAM::Role"}
 
-    assert len(roles) == 6
+    assert len(roles) == 7
     for name, role in roles.items():
         assert actions(role) == (told[False] if name == "CatalogRole" else told[False] | told[True]), name
 
@@ -270,10 +270,15 @@ def test_an_access_line_has_nothing_that_bears_a_key(deployed: dict[str, Any]) -
 def test_the_alarm_on_functions_counts_each(deployed: dict[str, Any]) -> None:
     functions = {name for name, found in deployed["Resources"].items() if found["Type"] == "AWS::Lambda::Function"}
     total, *metrics = resource(deployed, "FunctionAlarm")["Properties"]["Metrics"]
+    # The last one is there where the function URL is.
+    asked, with_url, without = metrics[-1].pop("Fn::If")
+    metrics[-1] = with_url
     counted = {it["MetricStat"]["Metric"]["Dimensions"][0]["Value"]["Ref"] for it in metrics}
     assert counted == functions
-    filled = ", ".join(f"FILL({it['Id']}, 0)" for it in metrics)
-    assert total["Expression"] == f"SUM([{filled}])"
+    filled = [f"FILL({it['Id']}, 0)" for it in metrics]
+    sums = [f"SUM([{', '.join(some)}])" for some in (filled, filled[:-1])]
+    assert total["Expression"] == {"Fn::If": ["HasFunctionUrl", *sums]}
+    assert (asked, without) == ("HasFunctionUrl", {"Ref": "AWS::NoValue"})
 
 
 def test_alarms_are_made_where_there_is_somebody_to_tell(deployed: dict[str, Any]) -> None:

@@ -185,6 +185,10 @@ PERMISSIONS["ResponsesRole"] = [
     {"Effect": "Allow", "Action": LOGS, "Resource": {"Fn::GetAtt": ["ResponsesLogs", "Arn"]}},
     *PERMISSIONS["ChatCompletionsRole"][1:],
 ]
+PERMISSIONS["GatewayRole"] = [
+    {"Effect": "Allow", "Action": LOGS, "Resource": {"Fn::GetAtt": ["GatewayLogs", "Arn"]}},
+    *PERMISSIONS["ChatCompletionsRole"][1:],
+]
 PERMISSIONS["NativeRole"] = [
     {"Effect": "Allow", "Action": LOGS, "Resource": {"Fn::GetAtt": ["NativeLogs", "Arn"]}},
     *PERMISSIONS["ChatCompletionsRole"][1:],
@@ -308,7 +312,7 @@ def test_functions_are_what_the_folder_holds(written: dict[str, Any]) -> None:
 
 def test_functions_run_in_the_streaming_runtime(deployed: dict[str, Any]) -> None:
     functions = _of_type(deployed, "AWS::Lambda::Function")
-    assert functions.keys() == set(METHODS.values())
+    assert functions.keys() == {*METHODS.values(), "GatewayFunction"}
     for name, properties in functions.items():
         door = name.removesuffix("Function")
         assert properties["Handler"] == "app.handler"
@@ -334,8 +338,33 @@ def test_permissions_are_these_and_no_more(deployed: dict[str, Any]) -> None:
         ]
 
 
+URL_PERMISSIONS: dict[str, dict[str, Any]] = {
+    "GatewayUrlPermission": {"Action": "lambda:InvokeFunctionUrl", "FunctionUrlAuthType": "NONE"},
+    "GatewayThroughUrlPermission": {"Action": "lambda:InvokeFunction", "InvokedViaFunctionUrl": True},
+}
+
+
+def test_a_function_url_streams_and_is_there_where_it_is_asked_for(deployed: dict[str, Any]) -> None:
+    """Open to everybody only where its parameter says so, and then through the URL alone."""
+    resources, conditions = deployed["Resources"], deployed["Conditions"]
+    assert resources["GatewayUrl"]["Properties"] == {
+        "TargetFunctionArn": {"Fn::GetAtt": ["GatewayFunction", "Arn"]},
+        "AuthType": {"Ref": "FunctionUrl"},
+        "InvokeMode": "RESPONSE_STREAM",
+    }
+    for name in ("GatewayUrl", "GatewayFunction", "GatewayRole", "GatewayLogs"):
+        assert resources[name]["Condition"] == "HasFunctionUrl"
+    assert conditions["HasOpenFunctionUrl"] == {"Fn::Equals": [{"Ref": "FunctionUrl"}, "NONE"]}
+    for name, expected in URL_PERMISSIONS.items():
+        assert resources[name]["Condition"] == "HasOpenFunctionUrl"
+        shared = {"Principal": "*", "FunctionName": {"Ref": "GatewayFunction"}}
+        assert resources[name]["Properties"] == expected | shared
+
+
 def test_only_the_api_invokes_the_functions(deployed: dict[str, Any]) -> None:
-    for permission in _of_type(deployed, "AWS::Lambda::Permission").values():
+    for name, permission in _of_type(deployed, "AWS::Lambda::Permission").items():
+        if name in URL_PERMISSIONS:
+            continue
         assert permission["Principal"] == "apigateway.amazonaws.com"
         assert permission["Action"] == "lambda:InvokeFunction"
         of_the_api = permission["SourceArn"]["Fn::Sub"]
@@ -348,7 +377,8 @@ def test_only_the_api_invokes_the_functions(deployed: dict[str, Any]) -> None:
 
 def test_logs_are_kept_for_a_while(deployed: dict[str, Any]) -> None:
     groups = _of_type(deployed, "AWS::Logs::LogGroup")
-    assert groups.keys() == {name.removesuffix("Function") + "Logs" for name in METHODS.values()} | {"AccessLogs"}
+    of_functions = {name.removesuffix("Function") + "Logs" for name in METHODS.values()}
+    assert groups.keys() == of_functions | {"AccessLogs", "GatewayLogs"}
     assert all(group["RetentionInDays"] == {"Ref": "LogRetentionDays"} for group in groups.values())
 
 
