@@ -7,6 +7,8 @@ message_delta with usage and message_stop at the end; an `error` event instead w
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import msgspec
 
 from toolwire.doors.messages.document import DEFAULT_STOP, render_usage, stop_reason
@@ -35,7 +37,7 @@ from toolwire.model.source import Members, raw_in
 from toolwire.stream.sequential import Sequential
 from toolwire.wire.anthropic_messages import DIALECT
 from toolwire.wire.anthropic_messages_extra import without_source
-from toolwire.wire.json import dump, write_object
+from toolwire.wire.json import dump, whole_characters, write_object
 
 _PING = encode_event(b"ping", b'{"type":"ping"}')
 _STOP = encode_event(b"message_stop", b'{"type":"message_stop"}')
@@ -49,6 +51,16 @@ class _Frame(msgspec.Struct):
 
 
 _frame = msgspec.json.Decoder(_Frame)
+
+
+def _frame_of(raw: bytes) -> _Frame | None:
+    """None for an event of which this cannot be told."""
+    try:
+        return _frame.decode(raw)
+    except ValueError:  # half a character somewhere in it is no reason to write it anew
+        with suppress(ValueError):
+            return _frame.decode(whole_characters(raw))
+        return None
 
 
 class MessagesEncoder:
@@ -80,9 +92,9 @@ class MessagesEncoder:
         raw = raw_in(batch, DIALECT)
         if raw is None:
             return self._write(ready, batch.extra)
-        frame = _frame.decode(raw)
+        frame = _frame_of(raw)
         straight = len(ready) == len(batch.events) and all(map(_same, ready, batch.events))
-        if straight and self._fits(frame):
+        if frame is not None and straight and self._fits(frame):
             return self._show(frame, raw, batch)
         return self._write(ready, without_source(batch).extra)
 

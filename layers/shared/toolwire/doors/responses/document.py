@@ -69,10 +69,13 @@ class _Document:
             item if isinstance(item, bytes) else item.write(item.final_status(finish, number == last))
             for number, item in enumerate(self._output)
         ]
-        return self._with_raw(written)
+        try:
+            return self._with_raw(written)
+        except ValueError:  # an item that is none, or has half a character, cannot be read
+            return written
 
     def _with_raw(self, written: list[bytes]) -> list[bytes]:
-        """The upstream's own items, where it speaks this API, and only the calls written anew."""
+        """The upstream's own items, where it speaks this API, and only the calls written anew. Raises ValueError."""
         raws = [raw for _, raw in dict(self._response.extra).get("output", ())]
         calls = list(filter(_is_call, written))
         if not raws or sum(map(_is_call, raws)) != len(calls):  # one was withheld

@@ -69,9 +69,9 @@ def _goes_on(last: Any, detail: dict[str, Any]) -> bool:
     if not isinstance(last, dict) or last.get("type") != detail.get("type"):
         return False
     known, index = last.get("index"), detail.get("index")
-    ids = {last.get("id"), detail.get("id")} - {None}
+    ids = [of["id"] for of in (last, detail) if of.get("id") is not None]
     # A whole encrypted block has no pieces, unless its host says where they belong.
-    return known == index and len(ids) < 2 and (index is not None or detail.get("type") == "reasoning.text")
+    return known == index and ids[:1] == ids[-1:] and (index is not None or detail.get("type") == "reasoning.text")
 
 
 def _join(last: dict[str, Any], detail: dict[str, Any]) -> None:
