@@ -1,6 +1,7 @@
 """Measures the gateway beside a direct connection to the same upstream, in one run:
 
     make bench
+    python -m bench --starts [--runs 5]      cold starts alone
     python -m bench [--runs 5] [--quick]
                     [--peer http://127.0.0.1:4000/v1 --peer-model MODEL [--peer-anthropic MODEL]
                      [--peer-gemini MODEL] [--peer-pid PID]] [--upstream-url URL]
@@ -26,7 +27,7 @@ import platform
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -35,6 +36,7 @@ from bench.client import BenchError, Endpoint
 from bench.cold_start import MODELS, SIGNED_MODEL, bare_start, configure, lambda_start, local_start, start_gateway
 from bench.process import Process, python
 from bench.report import CORE_ROWS, DIRECT, ROWS, START_ROWS, STORE_ROWS, table
+from bench.tables import tables_at_once
 from bench.traffic import MEASUREMENTS, QUICK, Figures, Sizes, Subject, prove
 from bench.wires import WIRES
 
@@ -53,13 +55,15 @@ def main(argv: Sequence[str]) -> int:
     try:
         with ExitStack() as stack:
             configuration = _configured(stack, options.upstream_url)
-            traffic = _traffic(stack, options, configuration, runs, sizes)
-            _print_traffic(traffic)
+            if not options.starts:
+                _print_traffic(_traffic(stack, options, configuration, runs, sizes))
             print("\nCold start of the chat function on Lambda's runtime; ratios are to AWS's runtime client alone.\n")
             print(table(START_ROWS, _starts(configuration[0], runs)), flush=True)
     except (BenchError, OSError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
+    if options.starts:
+        return 0
     print("\nThe translation alone, in process; ratios are to Chat Completions on both sides.\n")
     print(table(CORE_ROWS, _cores(sizes, runs)), flush=True)
     print("\nThe store's part in a turn; ratios are to the store in memory.\n")
@@ -85,6 +89,7 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measures the gateway on this machine.")
     parser.add_argument("--runs", type=int, default=5, help="runs to take medians of (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="one short run: shows that it works, not how fast")
+    parser.add_argument("--starts", action="store_true", help="measure cold starts alone")
     parser.add_argument("--upstream-url", help="a `python -m bench.upstream` that runs already; default: our own")
     parser.add_argument("--peer", help="base URL of another gateway to measure, in front of the same upstream")
     parser.add_argument("--peer-model", default="scripted", help="the model to ask it for (default: %(default)s)")
@@ -140,14 +145,20 @@ def _traffic(
 
 
 def _starts(configuration: str, runs: int) -> dict[str, list[Figures]]:
-    """Cold starts, AWS's runtime client alone, ours, and ours at a provider that is signed for, in turn. One of each
-    comes first, to compile and cache."""
-    bare, ours, signed = [], [], []
-    for _ in range(runs + 1):
-        bare.append(bare_start())
-        ours.append(lambda_start(configuration))
-        signed.append(lambda_start(configuration, SIGNED_MODEL))
-    return {"awslambdaric": bare[1:], GATEWAY: ours[1:], f"{GATEWAY}, signing": signed[1:]}
+    """Cold starts: AWS's runtime client alone, ours, ours at a provider that is signed for, and ours with the
+    template's tables, in turn. One of each comes first, to compile and cache."""
+    figures: dict[str, list[Figures]] = {}
+    with tables_at_once() as tables:
+        starts: dict[str, Callable[[], Figures]] = {
+            "awslambdaric": bare_start,
+            GATEWAY: lambda: lambda_start(configuration),
+            f"{GATEWAY}, signing": lambda: lambda_start(configuration, SIGNED_MODEL),
+            f"{GATEWAY}, tables": lambda: lambda_start(configuration, tables=tables),
+        }
+        for _ in range(runs + 1):
+            for name, start in starts.items():
+                figures.setdefault(name, []).append(start())
+    return {name: found[1:] for name, found in figures.items()}
 
 
 def _cores(sizes: Sizes, runs: int) -> dict[str, list[Figures]]:

@@ -66,9 +66,10 @@ def local_start(configuration: str) -> Figures:
         return {"local_start": _since(process.started)}
 
 
-def lambda_start(configuration: str, model: str = MODEL) -> Figures:
+def lambda_start(configuration: str, model: str = MODEL, tables: str | None = None) -> Figures:
     """The chat function: from the process's start to its first poll, and from the event to the first streamed byte of
-    this model's answer. The role's credentials are in the environment, as on Lambda."""
+    this model's answer. The role's credentials are in the environment, as on Lambda. `tables`: the address of a
+    DynamoDB; then keys, rates and ids are in its tables, as the template has them."""
     variables = {
         "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
         "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY",
@@ -79,6 +80,16 @@ def lambda_start(configuration: str, model: str = MODEL) -> Figures:
         "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "1024",
         "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
     }
+    if tables is not None:
+        variables |= {
+            "AWS_ENDPOINT_URL_DYNAMODB": tables,
+            "AWS_REGION": "eu-central-1",
+            "REQUIRE_KEY": "1",
+            "KEYS_TABLE": "keys",
+            "RATES_TABLE": "rates",
+            "STORE": "dynamodb",
+            "STORE_TABLE": "tool_calls",
+        }
     body = Script("text").request(model).decode()
     first_poll, first_byte = _start_runtime(["sh", str(LAYER / "bootstrap"), *python()], variables, _event(body))
     return {"first_poll": first_poll, "first_byte": first_byte}
@@ -110,8 +121,11 @@ def _start_runtime(command: list[str], variables: dict[str, str], event: object)
             ready, _, _ = select.select([polling, listener], [], [], _PATIENCE)
             answers = polls if polling in ready else _accept(stack, listener)[1]
             _expect(answers, b"POST ")
-            answers.read(1)  # the first byte of the body
-            return first_poll, _since(sent)
+            begun = answers.read(1)  # the first byte of the body
+            first_byte = _since(sent)
+            if b'"statusCode":200' not in (prelude := begun + answers.read1()) and event:
+                raise BenchError(f"it was refused: {prelude!r}")
+            return first_poll, first_byte
         except (OSError, BenchError) as error:
             raise BenchError(f"{command!r} did not answer: {error}") from error
 
@@ -150,8 +164,8 @@ def _event(body: str) -> dict[str, object]:
         "resource": "/chat/completions",
         "path": "/chat/completions",
         "httpMethod": "POST",
-        "headers": {"content-type": "application/json"},
-        "multiValueHeaders": {"content-type": ["application/json"]},
+        "headers": {"content-type": "application/json", "x-api-key": "tw_bench"},
+        "multiValueHeaders": {"content-type": ["application/json"], "x-api-key": ["tw_bench"]},
         "requestContext": {"requestId": "bench", "stage": "v1"},
         "body": body,
         "isBase64Encoded": False,

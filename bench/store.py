@@ -6,17 +6,15 @@ loopback interface: what boto3 and this package cost. A real table's own few mil
 
 from __future__ import annotations
 
-import json
 import os
 import random
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from statistics import median
-from typing import Any, ClassVar
+from typing import Any
 
+from bench.tables import tables_at_once
 from bench.traffic import Figures
 from toolwire.conversation import Found, TurnRecord, partition_of, restored, wanted
 from toolwire.conversation.tool_call_ids import mint
@@ -102,57 +100,13 @@ def _history(steps: int) -> ChatRequest:
     return ChatRequest("bench/gemini-3-pro", tuple(messages))
 
 
-# ---------------------------------------------------------------- a table that answers at once
-
-
-class _Table(BaseHTTPRequestHandler):
-    """DynamoDB's protocol as far as the store speaks it: what was written is found, and nothing is ever busy."""
-
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    items: ClassVar[dict[str, Any]] = {}
-
-    def do_POST(self) -> None:
-        request = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        operation = self.headers["x-amz-target"].partition(".")[2]
-        body = json.dumps(getattr(self, operation)(request)).encode()
-        self.send_response(200)
-        self.send_header("content-type", "application/x-amz-json-1.0")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def BatchWriteItem(self, request: dict[str, Any]) -> dict[str, Any]:  # noqa: N802 - AWS's name
-        ((_, writes),) = request["RequestItems"].items()
-        for write in writes:
-            item = write["PutRequest"]["Item"]
-            self.items[item["tool_call_id"]["S"]] = item
-        return {"UnprocessedItems": {}}
-
-    def BatchGetItem(self, request: dict[str, Any]) -> dict[str, Any]:  # noqa: N802
-        ((table, wanted_keys),) = request["RequestItems"].items()
-        names = [key["tool_call_id"]["S"] for key in wanted_keys["Keys"]]
-        return {"Responses": {table: [self.items[name] for name in names if name in self.items]}}
-
-    def Query(self, request: dict[str, Any]) -> dict[str, Any]:  # noqa: N802, ARG002
-        return {"Items": [item for name, item in self.items.items() if name.startswith("call_")]}
-
-    def log_message(self, *args: object) -> None:
-        """Nothing."""
-
-
 @contextmanager
 def _table() -> Iterator[Store]:
-    _Table.items.clear()  # what an earlier run has left would be found, and read
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Table) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with tables_at_once() as url:
         os.environ |= {
-            "AWS_ENDPOINT_URL_DYNAMODB": f"http://127.0.0.1:{server.server_address[1]}",
+            "AWS_ENDPOINT_URL_DYNAMODB": url,
             "AWS_DEFAULT_REGION": "eu-central-1",
             "AWS_ACCESS_KEY_ID": "bench",
             "AWS_SECRET_ACCESS_KEY": "bench",
         }
-        try:
-            yield DynamoDbStore("bench")
-        finally:
-            server.shutdown()
+        yield DynamoDbStore("bench")

@@ -35,6 +35,18 @@ def test_a_quick_run_prints_every_figure() -> None:
 
 
 @pytest.mark.integration
+def test_starts_are_measured_alone_and_with_the_templates_tables() -> None:
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "layers" / "shared")}
+    command = [sys.executable, "-m", "bench", "--starts", "--quick"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+
+    assert done.returncode == 0, done.stderr
+    head, _, *rows = [line for line in done.stdout.splitlines() if line.startswith("|")]
+    assert head.strip("| ").split(" | ")[-1] == "toolwire, tables"
+    assert [row.strip("| ").split(" | ")[0] for row in rows] == [row.title for row in START_ROWS]
+
+
+@pytest.mark.integration
 def test_what_an_open_circuit_costs_is_measured() -> None:
     environment = os.environ | {"PYTHONPATH": str(ROOT / "layers" / "shared")}
     command = [sys.executable, "-m", "bench.open_circuit", "--requests", "20"]
