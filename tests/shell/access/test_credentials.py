@@ -10,7 +10,14 @@ import pytest
 from tests.shell.boto3_clients import use_boto3
 from toolwire.model.errors import InternalError, RequestError
 from toolwire.model.settings import ProviderConfig
-from toolwire.shell.access.credentials import TTL_SECONDS, Credentials, SecretStoreError, read_parameter, read_secret
+from toolwire.shell.access.credentials import (
+    RETRY_SECONDS,
+    TTL_SECONDS,
+    Credentials,
+    SecretStoreError,
+    read_parameter,
+    read_secret,
+)
 
 pytestmark = pytest.mark.usefixtures("fresh_clients")
 
@@ -66,6 +73,32 @@ def test_a_stored_one_is_kept_for_a_while(kind: str) -> None:
     clock.now += TTL_SECONDS + 1
     assert credentials.credential(acme) == "sk-2"
     assert store.asked == 2
+
+
+@pytest.mark.parametrize("kind", ["secret", "ssm"])
+@pytest.mark.parametrize(("age", "asked_again"), [(0.0, False), (RETRY_SECONDS - 1, False), (RETRY_SECONDS, True)])
+def test_one_that_the_host_refuses_is_read_again(kind: str, age: float, asked_again: bool) -> None:
+    """It may have been rotated, and the old one revoked at once. A wrong key is not read with every request."""
+    store, clock = FakeStore({"toolwire/acme": "sk-1"}), Clock()
+    credentials = Credentials({kind: store}, env={}, clock=clock)
+    acme, other = provider(f"{kind}:toolwire/acme"), provider(f"{kind}:toolwire/other")
+    store.values["toolwire/other"] = "sk-other"
+    credentials.credential(acme)
+    credentials.credential(other)
+    store.values["toolwire/acme"] = "sk-2"
+
+    clock.now += age
+    credentials.refused(acme)
+    assert credentials.credential(acme) == ("sk-2" if asked_again else "sk-1")
+    credentials.refused(acme)
+    credentials.credential(acme)
+    credentials.credential(other)
+    assert store.asked == (3 if asked_again else 2)
+
+
+@pytest.mark.parametrize("credential", ["none", "env:ACME_KEY", "secret:never/read", "aws"])
+def test_a_refusal_of_what_is_not_kept_is_nothing(credential: str) -> None:
+    Credentials({}, env={}).refused(provider(credential))
 
 
 @pytest.mark.parametrize(

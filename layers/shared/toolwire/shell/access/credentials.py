@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 #: Seconds for which a fetched credential is used before it is fetched again: how long a rotated one stays in use.
 TTL_SECONDS = 300.0
 
+#: Seconds after which a credential that its host refuses is fetched again: a wrong one is not, with every request.
+RETRY_SECONDS = 10.0
+
 #: Seconds that a fetch may take. Where no such service is to be reached, a request must not wait for its patience.
 _FETCH_SECONDS = 3.0
 
@@ -83,9 +86,15 @@ class Credentials:
         return value
 
     def refused(self, provider: ProviderConfig) -> None:
-        """The provider's host did not know the credential (401): a token that was minted may have been revoked."""
+        """The provider's host did not know the credential (401): a minted token may have been revoked, a stored
+        key rotated."""
         if provider.credential.partition(":")[0] in MINTED:
             self._kept_token(provider).refused()
+            return
+        with self._lock:
+            kept = self._kept.get(provider.credential)
+            if kept is not None and self._clock() >= kept[0] - TTL_SECONDS + RETRY_SECONDS:
+                del self._kept[provider.credential]
 
     def _stored(self, provider: ProviderConfig, kind: str, name: str) -> tuple[str, str]:
         """The value that is kept there, and the place in words."""
