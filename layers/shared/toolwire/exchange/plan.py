@@ -89,7 +89,7 @@ def _first_call(client: ClientRequest) -> str | None:
 
 def _place_of(token: str) -> float:
     """A conversation's place, from 0 up to 1: the same on every turn."""
-    return int.from_bytes(hashlib.sha256(token.encode()).digest()[:6], "big") / (1 << 48)
+    return int.from_bytes(hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()[:6], "big") / (1 << 48)
 
 
 def _fallbacks(client: ClientRequest, target: Target, settings: Settings, unknown: list[str]) -> Iterator[Target]:
