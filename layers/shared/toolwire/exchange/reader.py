@@ -139,6 +139,8 @@ class DocumentReader:
         self._stream_reader = stream_reader
         self._stream: StreamReader | None = None
         self._body = bytearray()
+        #: Whether something else than white space has come.
+        self._begun = False
 
     def feed(self, data: bytes) -> Iterable[Batch]:
         """See the module."""
@@ -146,7 +148,9 @@ class DocumentReader:
             return self._stream.feed(data)
         begins = len(self._body) < _BEGINNING
         self._body += data
-        _check_page(self._body)
+        if not self._begun:
+            _check_page(data)
+            self._begun = bool(data.strip())
         _check_size(len(self._body))
         if begins and (stream := self._stream_reader(bytes(self._body))) is not None:
             self._stream = stream
@@ -193,7 +197,7 @@ class RefusalReader:
         raise refusal
 
 
-def _check_page(start: bytes | bytearray) -> None:
+def _check_page(start: bytes) -> None:
     """Raises UpstreamProtocolError where the body begins as a web page does: no answer of any API does."""
     if start.lstrip()[:1] == b"<":
         raise UpstreamProtocolError(
