@@ -31,7 +31,7 @@ PACKED  := $(abspath $(wildcard toolwire.toml))
 .DELETE_ON_ERROR:
 .PHONY: help run providers doctor test integration agents check format build deploy key secret destroy verify replay \
 	conversation minimize scorecard conformance openapi mcp-schemas suites bench bench-peers profile lock clean python3 \
-	deployable config container
+	deployable config container mutants
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -59,6 +59,10 @@ AGENT_both         = one_conversation
 AGENT_long         = long_task
 agents: .venv/dev.stamp  ## real clients in tool loops through the gateway; needs npm (AGENT=name|both|long|...-talks LATEST=1)
 	AGENT='$(AGENT)' LATEST='$(LATEST)' $(RUN) -m tests.agents.$(or $(AGENT_$(AGENT)),suite)
+
+# Not part of any test: some seconds for each mutant.
+mutants: .venv/dev.stamp  ## whether the tests of docs/reference-coverage.md can fail (ONLY=text CHANGED=1)
+	@PYTHONPATH=layers/shared nice $(BIN)/python -m tests.mutations.run $(if $(ONLY),--only '$(ONLY)') $(if $(CHANGED),--changed)
 
 check: .venv/dev.stamp  ## lint, types and import rules only
 	$(BIN)/ruff check .

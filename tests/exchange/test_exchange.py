@@ -50,12 +50,21 @@ def opened(
     tenant: str = "default",
     credential: str | None = "secret",
     observer: Observer | None = None,
+    new_id: Callable[[int], str] | None = None,
 ) -> Exchange:
     door = load_door("chat")
     asks = Tenant(tenant, limits)
     target = Target(ProviderConfig("up", "openai_chat", "http://127.0.0.1:1/v1", "none", profile), "m")
     return driver.opened(
-        door, body, target, asks, headers=headers, credential=credential, request_id="req-1", observer=observer
+        door,
+        body,
+        target,
+        asks,
+        headers=headers,
+        credential=credential,
+        request_id="req-1",
+        observer=observer,
+        new_id=new_id,
     )
 
 
@@ -143,16 +152,17 @@ def test_names_a_host_refuses_come_back_as_the_client_knows_them() -> None:
 
 
 def test_the_conversation_is_found_by_the_ids_of_the_history() -> None:
-    first = opened(request())
+    new_id = driver.counting_ids()  # goes on: a conversation that is not found is another
+    first = opened(request(), new_id=new_id)
     ((id, _, _),) = read(told(first, stream(ROLE, opening(0, "x", "time", "{}"), CALLS)).body).calls
     history = [
         {"role": "user", "content": "x"},
         {"role": "assistant", "tool_calls": [{"id": id, "function": {"name": "time", "arguments": "{}"}}]},
         {"role": "tool", "tool_call_id": id, "content": "x"},
     ]
-    second = opened(request(messages=history))
+    second = opened(request(messages=history), new_id=new_id)
 
-    assert second.conversation == first.conversation
+    assert second.conversation == first.conversation != opened(request(), new_id=new_id).conversation
     assert id.encode() in second.upstream_request.body, "an id of ours is legal everywhere but at Mistral"
     assert id.encode() not in opened(request(messages=history), profile="mistral").upstream_request.body
 

@@ -1,0 +1,7 @@
+"""Mutants of the behaviour that docs/reference-coverage.md claims: `make mutants` shows that its tests can fail.
+
+run         the script: applies one mutant after the other to a copy of the tree and runs the row's tests
+mutant      what a mutant is, and which of the page's tests are its own
+sentinel    mutants of the rows from Sentinel's documents
+two_api     mutants of the rows from 2api's specification
+"""

@@ -1,0 +1,91 @@
+"""Mutants of the rows from Sentinel's documents."""
+
+from __future__ import annotations
+
+from tests.mutations.mutant import Mutant
+
+_PACKAGE = "layers/shared/toolwire"
+_DOCUMENT = f"{_PACKAGE}/doors/native/document.py"
+_CHAT = f"{_PACKAGE}/providers/openai_chat/messages.py"
+
+MUTANTS = {
+    "Sentinel: the translator plan": [
+        Mutant(
+            "`parameters` must be a valid schema",
+            f"{_PACKAGE}/doors/native/tools.py",
+            """if root != b'"object"':""",
+            "if root == b'null':",
+        ),
+        Mutant(
+            "`tool_choice`: auto, none, required, a function",
+            f"{_PACKAGE}/doors/native/tools.py",
+            'return ToolChoice("required", (choice.function.name,), named=True)',
+            'return ToolChoice("required")',
+        ),
+        Mutant(
+            "Calls of an answer become the unified form",
+            f"{_PACKAGE}/exchange/answer_ids.py",
+            "if event.id and self._keeps(event.id, event.has_state, self.used):",
+            "if event.id:",
+        ),
+        Mutant(
+            "Arguments are shown as a parsed object",
+            _DOCUMENT,
+            '(("arguments", raw_arguments(call.arguments)),)',
+            '(("arguments", dump(call.arguments)),)',
+        ),
+        Mutant("Malformed arguments are an error", _DOCUMENT, "if not finish.is_cut:", "if False:"),
+        Mutant(
+            "`finish_reason: tool_calls` passes through",
+            _DOCUMENT,
+            '("finish_reason", dump(finish.reason))',
+            '("finish_reason", dump("stop"))',
+        ),
+        Mutant(
+            "A JSON result becomes text for OpenAI",
+            f"{_PACKAGE}/doors/native/history.py",
+            "    if not isinstance(value, list) or not value:\n        return (TextPart(raw.decode()),)",
+            "    if not isinstance(value, list) or not value:\n        return (TextPart(str(value)),)",
+        ),
+        Mutant("`is_error` is told to OpenAI by a prefix", _CHAT, 'TextPart(f"Error: {first.text}")', "first"),
+        Mutant(
+            "A result is `{tool_call_id, content, is_error?}`",
+            _CHAT,
+            'yield "tool_call_id", dump(part.tool_call_id)',
+            'yield "tool_call_id", dump("call_0")',
+        ),
+    ],
+    "Sentinel: the research": [
+        Mutant(
+            "`functions` and `function_call` are not supported",
+            f"{_PACKAGE}/doors/native/shapes.py",
+            'extra="forbid"',
+            'extra="ignore"',
+        ),
+        Mutant(
+            "Arguments that are malformed at the end are an error",
+            _DOCUMENT,
+            "if not finish.is_cut:",
+            "if False:",
+        ),
+        Mutant(
+            "A named conversation",
+            f"{_PACKAGE}/conversation/tool_call_ids.py",
+            "for named in (request.conversation_id, *map(headers.get, names)):",
+            "for named in map(headers.get, names):",
+        ),
+        Mutant(
+            "A mapping hint for stateless clients",
+            f"{_PACKAGE}/conversation/tool_call_ids.py",
+            "for message in reversed(request.messages):",
+            "for message in ():",
+        ),
+        Mutant(
+            "`required` is treated like every other choice",
+            f"{_PACKAGE}/policy/rules.py",
+            '("error" if native else "warn")',
+            '"warn"',
+        ),
+        Mutant("No limit on parallel calls", f"{_PACKAGE}/model/limits.py", "    calls=20,", "    calls=2000,"),
+    ],
+}
