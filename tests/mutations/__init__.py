@@ -3,5 +3,7 @@
 run         the script: applies one mutant after the other to a copy of the tree and runs the row's tests
 mutant      what a mutant is, and which of the page's tests are its own
 sentinel    mutants of the rows from Sentinel's documents
+cline       mutants of the rows from Cline's data model
 two_api     mutants of the rows from 2api's specification
+responses   mutants of the rows from the document of the Responses proxy
 """
