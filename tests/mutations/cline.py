@@ -82,4 +82,12 @@ MUTANTS = {
         ),
         Mutant("A named function is in `tools`", _DEFINITIONS, "        if name not in names:", "        if False:"),
     ],
+    "Cline: the response": [
+        Mutant(
+            "`total_tokens` is the sum",
+            f"{_PACKAGE}/doors/openai_usage.py",
+            '"total_tokens": usage.total_tokens',
+            '"total_tokens": usage.input_tokens',
+        ),
+    ],
 }

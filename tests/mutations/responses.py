@@ -27,5 +27,12 @@ MUTANTS = {
             "self.sequence, self.sequence + 2",
         ),
         Mutant("`response.done` is the last event", f"{_PACKAGE}/emitter.py", "return out\n", 'return b""\n'),
+        Mutant("Background responses with tools", f"{_PACKAGE}/request.py", "    _check_background(top)\n", ""),
+        Mutant(
+            "Debug log",
+            "layers/shared/toolwire/shell/serve/call_lines.py",
+            'self._line("complete", name, index=event.index, argument_bytes=size)',
+            'self._line("complete", name, index=event.index, argument_bytes=0)',
+        ),
     ],
 }

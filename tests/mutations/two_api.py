@@ -99,4 +99,18 @@ MUTANTS = {
             "",
         ),
     ],
+    "2api: rates (7.4)": [
+        Mutant(
+            "A request with five calls is five units",
+            f"{_PACKAGE}/shell/access/rates.py",
+            "_counter(settings).add(window, tool_calls, ends_at + _KEPT_SECONDS)",
+            "_counter(settings).add(window, 1, ends_at + _KEPT_SECONDS)",
+        ),
+        Mutant(
+            "`tool_calls_per_minute`",
+            f"{_PACKAGE}/shell/access/rates.py",
+            " or counts.tool_calls >= most.tool_calls:",
+            ":",
+        ),
+    ],
 }
