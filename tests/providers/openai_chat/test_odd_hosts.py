@@ -69,6 +69,14 @@ def test_reasoning_is_shown_once_under_one_name(delta: Callable[[str], dict[str,
 
 
 @pytest.mark.parametrize("door", every_door.REQUESTS)
+@pytest.mark.parametrize("name", sorted(OTHER_NAMES))
+@pytest.mark.parametrize("flag", [True, False, 1])
+def test_a_flag_is_no_reasoning(flag: Any, name: str, door: str) -> None:
+    said = every_door.asked(door, whole({"content": "x", name: flag}), streamed=False, wire="openai_chat")
+    assert (said.status, every_door.reasoning_in(door, said.body, streamed=False)) == (200, "")
+
+
+@pytest.mark.parametrize("door", every_door.REQUESTS)
 @pytest.mark.parametrize("delta", REASONING.values(), ids=REASONING)
 def test_reasoning_is_shown_at_every_door(delta: Callable[[str], dict[str, Any]], door: str) -> None:
     streamed = stream(ROLE, chunk(delta("hm")), text("x"), STOP, TOTAL)

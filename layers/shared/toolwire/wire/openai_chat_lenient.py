@@ -199,9 +199,9 @@ def _content(raw: bytes | None) -> tuple[str | None, str | None]:
 
 
 def reasoning_of(raw: bytes | None) -> str | None:
-    """The text of reasoning, which may be in parts, or in an object."""
+    """The text of reasoning, which may be in parts, or in an object. Another value is a flag, and no text."""
     if raw is None or raw[:1] not in (b"[", b"{"):
-        return text_of(raw)
+        return text_of(raw) if raw is not None and raw[:1] == b'"' else None
     found = members(raw) if raw[:1] == b"{" else {"content": raw}
     inner = next((found[name] for name in _REASONING if name in found), None)
     if inner is None:
