@@ -32,7 +32,7 @@ from tests.mutations.mutant import Mutant, Stale, mutated, named_by, page_sectio
 ROOT = Path(__file__).parents[2]
 
 #: A table of mutants -> the heads of the page's sections that it is about.
-TABLES = ("sentinel", "cline", "two_api", "responses")
+TABLES = ("sentinel", "cline", "two_api", "two_api_forms", "responses")
 
 _SECONDS = 120
 _NOT_COPIED = shutil.ignore_patterns(

@@ -11,9 +11,68 @@ _DEFINITIONS = f"{_PACKAGE}/policy/definitions.py"
 _CONTRACT = f"{_PACKAGE}/doors/chat_completions/contract_2api.py"
 _RULES = f"{_PACKAGE}/policy/rules.py"
 _OPTIONS = f"{_PACKAGE}/policy/options.py"
+_CHAT_TOOLS = f"{_PACKAGE}/doors/chat_completions/tools.py"
+_GEMINI = f"{_PACKAGE}/providers/gemini"
 
 MUTANTS = {
     "2api: the loop and its edges (4, 5)": [
+        Mutant(
+            "The client executes tools, never the gateway",
+            f"{_GEMINI}/messages.py",
+            'else "output": text}',
+            'else "output": ""}',
+        ),
+        Mutant(
+            "The client's loop",
+            f"{_PACKAGE}/providers/anthropic_messages/messages.py",
+            "turn.results.append(_result(part, self._extra(part)))",
+            "pass",
+        ),
+        Mutant(
+            "Tools without `tool_choice`: auto",
+            _CHAT_TOOLS,
+            'if raw == b"null":\n        return None',
+            'if raw == b"null":\n        return ToolChoice("none")',
+        ),
+        Mutant(
+            "No tools: no tool calling", _CHAT_TOOLS, "enumerate(raw or ())", 'enumerate(raw or (b\'{"type":"x"}\',))'
+        ),
+        Mutant(
+            "Malformed arguments are neither validated nor fixed",
+            _ANSWERS,
+            'if rules.validate_tool_arguments != "off":\n            self._judge_name(call)',
+            "if True:\n            self._judge_name(call)",
+        ),
+        Mutant(
+            "A retry with the malformed call in the history",
+            f"{_PACKAGE}/providers/turns.py",
+            'return dump({"_raw_arguments": text})',
+            'return b"{}"',
+        ),
+        Mutant(
+            "Schema compatibility is checked before routing",
+            f"{_PACKAGE}/schema/dialects.py",
+            "features=_keywords(features))",
+            "features=())",
+        ),
+        Mutant(
+            "`oneOf` and `anyOf` are refused at Google",
+            f"{_GEMINI}/tools.py",
+            "plain=True, optional_cycles=True)",
+            'plain=True, optional_cycles=True, refused_at_root=frozenset({"anyOf", "oneOf"}))',
+        ),
+        Mutant(
+            "`tool_calls` is always an array",
+            f"{_PACKAGE}/doors/chat_completions/document.py",
+            "    elif calls:\n",
+            "    else:\n",
+        ),
+        Mutant(
+            "Results may come in any order",
+            f"{_GEMINI}/messages.py",
+            "self._response(call, self._results[call.id])",
+            "self._response(call, list(self._results.values())[len(responses)])",
+        ),
         Mutant(
             "`required` without a call is an error",
             _ANSWERS,

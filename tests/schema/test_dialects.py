@@ -148,6 +148,12 @@ def test_words_that_gemini_documents(given: Any, expected: Any) -> None:
     assert told(of(x=given)) == of(x=expected)
 
 
+@pytest.mark.parametrize("word", ["anyOf", "oneOf"])
+def test_a_choice_of_schemas_reaches_gemini_as_it_is(word: str) -> None:
+    schema = {**of(x={word: [STRING, INTEGER]}, y=STRING), word: [{"required": ["x"]}, {"required": ["y"]}]}
+    assert told(schema) == schema
+
+
 @pytest.mark.parametrize(
     ("given", "definitions", "expected", "left"),
     [

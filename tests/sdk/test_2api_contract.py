@@ -220,10 +220,11 @@ def test_a_retry_after_malformed_arguments(chat: Chat) -> None:
 
 
 @pytest.mark.parametrize(
-    "choice", ["auto", "none", "required", {"type": "function", "function": {"name": "get_weather"}}]
+    "choice", [None, "auto", "none", "required", {"type": "function", "function": {"name": "get_weather"}}]
 )
 def test_tool_choice(chat: Chat, choice: Any) -> None:
-    response = chat(messages=ASKED, tools=[GET_WEATHER], tool_choice=choice)
+    said = {} if choice is None else {"tool_choice": choice}
+    response = chat(messages=ASKED, tools=[GET_WEATHER], **said)
     assert bool(response.tool_calls) == (choice != "none")
     assert response.finish_reason == ("tool_calls" if choice != "none" else "stop")
 

@@ -176,6 +176,7 @@ def test_the_request_is_repeated() -> None:
     function = dict(TOOLS[0], description=None, strict=None)
     assert response["tools"] == [function, *TOOLS[1:]]
     assert (response["tool_choice"], response["store"]) == ("auto", False)
+    assert response["parallel_tool_calls"] is True
 
 
 # ---------------------------------------------------------------- failures

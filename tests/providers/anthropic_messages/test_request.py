@@ -267,9 +267,10 @@ def test_schemas_are_sent_as_they_came() -> None:
         '{"type": "object", "properties": {"n": {"type": "number", "minimum": 1.10, "maximum": 12345678901234567890}}}'
     )
     body = b'{"model":"m","messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":'
-    body += b'{"name":"f","parameters":' + schema.encode() + b"}}]}"
+    body += b'{"name":"f","description":"d","parameters":' + schema.encode() + b"}}]}"
     exchange = open_exchange(body, wire=WIRE, profile=None, model=MODEL)
-    assert schema.encode() in exchange.upstream_request.body
+    tool = b'{"name":"f","description":"d","input_schema":' + schema.encode() + b"}"
+    assert b'"tools":[' + tool + b"]" in exchange.upstream_request.body
 
 
 def test_strict() -> None:

@@ -14,7 +14,7 @@ from tests.providers import every_door
 from tests.providers.gemini.gemini_upstream import STOP, USAGE, ask, call, chunk, piece, said, stream, text, thought
 from tests.providers.openai_chat.chat_reader import read
 from toolwire.framing.sse import SseDecoder
-from toolwire.model.events import OpaquePart, ReasoningEnd
+from toolwire.model.events import OpaquePart, ReasoningEnd, TextDelta, ToolCallEnd
 from toolwire.providers.gemini.answer import _FAILURES
 from toolwire.providers.gemini.request import PROVIDER
 from toolwire.wire.gemini import FINISH_REASONS
@@ -228,6 +228,12 @@ def test_thoughts_are_reasoning() -> None:
     chunks = [chunk(thought("a")), chunk(thought("b")), chunk(text("c")), chunk(thought("d")), STOP]
     heard = said(stream(*chunks))
     assert (heard.reasoning, heard.content) == ("abd", "c")
+
+
+def test_parts_are_shown_as_they_come() -> None:
+    batches = _decoded(chunk(text("a")), chunk(text("b")), chunk(call("time")), STOP)
+    said = [[event for event in batch.events if type(event) in (TextDelta, ToolCallEnd)] for batch in batches]
+    assert said[:3] == [[TextDelta(0, "a")], [TextDelta(0, "b")], [ToolCallEnd(1)]]
 
 
 def test_a_signature_ends_the_thought_it_is_of() -> None:

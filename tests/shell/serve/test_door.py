@@ -19,7 +19,6 @@ from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.prepare import HOP_HEADER
 from toolwire.model.errors import ClientGone
 from toolwire.model.http import Head
-from toolwire.model.limits import BODY_BYTES
 from toolwire.model.settings import ProviderConfig, Settings, Tenant
 from toolwire.shell.network import aws
 from toolwire.shell.network.sockets import Timeouts
@@ -169,7 +168,7 @@ REFUSED = [
     (event(None) | {"body": None}, 400, "invalid_json"),
     (event("\ud800"), 400, "invalid_json"),
     (event("*") | {"isBase64Encoded": True}, 400, "invalid_request"),
-    (event("x" * (BODY_BYTES + 1)), 413, "request_too_large"),
+    (event("x" * 4_500_001), 413, "request_too_large"),
     (event(model="nowhere/m"), 404, "model_not_found"),
     (event(model="gpt"), 404, "model_not_found"),
     (event(model="demo/nothing"), 404, "model_not_found"),
