@@ -173,6 +173,8 @@ class Message(Struct):
     id: str | None = None
     model: str | None = None
     content: list[Raw] | None = None
+    tool_calls: list[Raw] | None = None  # of a proxy that writes them as Chat's API does, as its reasoning
+    reasoning_content: str | None = None
     stop_reason: str | None = None
     stop_details: StopDetails | None = None
     usage: Usage | None = None
@@ -189,6 +191,7 @@ class Block(Struct):
     type: str = ""
     text: str | None = None
     thinking: str | None = None
+    reasoning: str | None = None  # the thinking, where a host calls it so
     signature: str | None = None
     id: str | None = None
     name: str | None = None
@@ -203,6 +206,9 @@ class Delta(Struct):
     text: str | None = None
     partial_json: str | None = None
     thinking: str | None = None
+    reasoning: str | None = None
+    input: Raw = ABSENT  # a fragment of an input, where a host calls it so, or `arguments`
+    arguments: Raw = ABSENT
     signature: str | None = None
     stop_reason: str | None = None
     stop_details: StopDetails | None = None

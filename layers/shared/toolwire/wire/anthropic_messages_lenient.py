@@ -12,8 +12,10 @@ import msgspec
 from toolwire.wire.anthropic_messages import MODELLED, Block, Delta, Event, Message, OutputDetails, StopDetails, Usage
 from toolwire.wire.json import dump, elements, members
 from toolwire.wire.openai_chat import misnamed_arguments
-from toolwire.wire.openai_chat_lenient import number_of, read_call, readable, text_of
+from toolwire.wire.openai_chat_lenient import number_of, read_call, readable, reasoning_of, text_of
 
+#: Types of blocks that are texts and thinking in other APIs' words -> this API's.
+OTHER_KINDS = {"output_text": "text", "reasoning": "thinking", "reasoning_text": "thinking"}
 #: Types of blocks that are calls in other APIs' words.
 OTHER_CALLS = frozenset({"tool_call", "function_call", "function"})
 
@@ -43,9 +45,9 @@ def read_block(raw: bytes) -> Block:
     own. Raises ValueError if it is no JSON object."""
     found = members(readable(raw))
     block = Block(text_of(found.get("type")) or "")
-    if block.type not in ("", *MODELLED):
+    if block.type not in ("", *MODELLED, *OTHER_KINDS):
         return block
-    for name in ("text", "thinking", "signature", "id", "name"):
+    for name in ("text", "thinking", "reasoning", "signature", "id", "name"):
         setattr(block, name, _plain(found.get(name)))
     block.input, block.arguments = (msgspec.Raw(found.get(name, b"")) for name in ("input", "arguments"))
     return block
@@ -73,8 +75,9 @@ def _plain(raw: bytes | None) -> str | None:
 def _delta(raw: bytes) -> Delta:
     found = members(raw)
     delta = Delta(stop_details=_details(found.get("stop_details", b"")))
-    for name in ("type", "text", "thinking", "signature", "stop_reason"):
+    for name in ("type", "text", "thinking", "reasoning", "signature", "stop_reason"):
         setattr(delta, name, _plain(found.get(name)))
+    delta.input, delta.arguments = (msgspec.Raw(found.get(name, b"")) for name in ("input", "arguments"))
     delta.partial_json = text_of(found.get("partial_json"))
     return delta
 
@@ -87,6 +90,8 @@ def _message(raw: bytes) -> Message:
         id=text_of(found.get("id")),
         model=text_of(found.get("model")),
         content=_content(found.get("content", b"null")),
+        tool_calls=_content(found.get("tool_calls", b"null")),
+        reasoning_content=reasoning_of(found.get("reasoning_content")),
         stop_reason=text_of(found.get("stop_reason")),
         stop_details=_details(found.get("stop_details", b"")),
         usage=_usage(usage) if usage[:1] == b"{" else None,

@@ -173,8 +173,9 @@ class Usage(Struct):
 class FunctionDelta(Struct):
     name: str | None = None
     arguments: str | None = None
-    parameters: Raw = ABSENT  # the arguments, where a host calls them otherwise; so is `input`
+    parameters: Raw = ABSENT  # the arguments, where a host calls them otherwise; so are `input` and `args`
     input: Raw = ABSENT
+    args: Raw = ABSENT
 
 
 class CustomDelta(Struct):
@@ -192,6 +193,7 @@ class ToolCallDelta(Struct):
     arguments: str | None = None
     parameters: Raw = ABSENT
     input: Raw = ABSENT
+    args: Raw = ABSENT
     extra_content: Raw = ABSENT  # Gemini's endpoint: state that it wants back on the call
 
 
@@ -242,7 +244,9 @@ CALL_PARTS = frozenset({"tool_use", "tool_call", "function_call"})
 #: Names of `reasoning_content` at other hosts: clients are shown the text once, under that name.
 REASONING_NAMES = ("reasoning", "reasoning_text", "thinking", "cot_summary")
 KNOWN_DELTA = frozenset({"role", "content", "refusal", "reasoning_content", "tool_calls", *REASONING_NAMES})
-KNOWN_CALL = frozenset({"index", "id", "type", "function", "custom", "name", "arguments", "parameters", "input"})
+KNOWN_CALL = frozenset(
+    {"index", "id", "type", "function", "custom", "name", "arguments", "parameters", "input", "args"}
+)
 #: What a usage object must hold.
 USAGE_COUNTS = ("prompt_tokens", "completion_tokens", "total_tokens")
 KNOWN_USAGE = frozenset({*USAGE_COUNTS, "prompt_tokens_details", "completion_tokens_details"})
@@ -256,7 +260,7 @@ _EMPTY = (*_NULL, b'""', b"{}", b"false")
 
 def misnamed_arguments(entry: FunctionDelta | ToolCallDelta) -> str | None:
     """The arguments under another name than the API's, as raw text; None if there are none."""
-    given = next((bytes(raw) for raw in (entry.parameters, entry.input) if is_set(raw)), None)
+    given = next((bytes(raw) for raw in (entry.parameters, entry.input, entry.args) if is_set(raw)), None)
     if given is None:
         return None
     text = given.decode("utf-8", "surrogatepass")

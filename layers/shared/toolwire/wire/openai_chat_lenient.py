@@ -16,7 +16,16 @@ from typing import Any
 import msgspec
 
 from toolwire.wire.json import elements, members
-from toolwire.wire.openai_chat import CALL_PARTS, Choice, Chunk, CustomDelta, Delta, FunctionDelta, ToolCallDelta
+from toolwire.wire.openai_chat import (
+    CALL_PARTS,
+    REASONING_PARTS,
+    Choice,
+    Chunk,
+    CustomDelta,
+    Delta,
+    FunctionDelta,
+    ToolCallDelta,
+)
 
 #: An escape in a JSON text: a whole surrogate pair, a half of one (group 1), or any other.
 _ESCAPE = re.compile(
@@ -25,8 +34,10 @@ _ESCAPE = re.compile(
 
 #: Members of an object that is reasoning.
 _REASONING = ("text", "content", "thinking", "summary")
+#: Members of a part of a content that are reasoning.
+_THINKING = ("thinking", "summary", "reasoning")
 #: Members of a part of a content that are read.
-_READ = frozenset({"text", "thinking", "summary", "refusal"})
+_READ = frozenset({"text", "refusal", *_THINKING})
 
 
 class OddDelta(Delta):
@@ -158,7 +169,8 @@ def read_call(raw: bytes) -> ToolCallDelta:
     delta.extra_content = msgspec.Raw(call.get("extra_content", b""))
     delta.function = _function(_unquoted(call.get("function", b"")))
     delta.name, delta.arguments = text_of(call.get("name")), _arguments(call.get("arguments"))
-    delta.parameters, delta.input = msgspec.Raw(call.get("parameters", b"")), msgspec.Raw(call.get("input", b""))
+    for name in ("parameters", "input", "args"):
+        setattr(delta, name, msgspec.Raw(call.get(name, b"")))
     if custom[:1] == b"{":
         inner = members(custom)
         delta.custom = CustomDelta(text_of(inner.get("name")), text_of(inner.get("input")))
@@ -169,7 +181,7 @@ def _function(raw: bytes) -> FunctionDelta | None:
     if raw[:1] != b"{":
         return None
     function = members(raw)
-    names = (msgspec.Raw(function.get(name, b"")) for name in ("parameters", "input"))
+    names = (msgspec.Raw(function.get(name, b"")) for name in ("parameters", "input", "args"))
     return FunctionDelta(text_of(function.get("name")), _arguments(function.get("arguments")), *names)
 
 
@@ -190,7 +202,9 @@ def _content(raw: bytes | None) -> tuple[str | None, str | None]:
             text.append(text_of(element) or "")
             continue
         part = members(element)
-        inner = part.get("thinking", part.get("summary"))
+        inner = next((part[name] for name in _THINKING if name in part), None)
+        if inner is None and text_of(part.get("type")) in REASONING_PARTS:
+            inner = part.get("text")
         if inner is not None:
             thinking.append(reasoning_of(inner) or "")
         else:

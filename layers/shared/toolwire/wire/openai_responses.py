@@ -204,7 +204,10 @@ class OutputItem(Struct):
     input: str | None = None
     summary: list[OutputPart] | None = None
     encrypted_content: str | None = None
-    tool_calls: Raw = ABSENT  # of a message, where a host writes its calls as Chat's API does
+    tool_calls: Raw = ABSENT  # of a message, where a host writes its calls as Chat's API does, as its reasoning
+    reasoning_content: str | None = None
+    text: str | None = None  # of a text that stands there without a message, or of reasoning
+    thinking: str | None = None
 
 
 class AnyEvent(Struct):

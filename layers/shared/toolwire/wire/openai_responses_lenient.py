@@ -17,6 +17,7 @@ from toolwire.wire.openai_chat_lenient import (
     read_call,
     read_calls,
     readable,
+    reasoning_of,
     text_of,
 )
 from toolwire.wire.openai_responses import Event, IncompleteDetails, OutputItem, OutputPart, Response
@@ -57,8 +58,9 @@ def read_event(raw: bytes) -> Event:
     """The event in a document. Raises ValueError if it is no JSON object (msgspec's errors are ValueErrors)."""
     found = _members(readable(raw))
     event = Event()
-    for name in ("type", "item_id", "delta", "text", "refusal", "arguments", "input"):
+    for name in ("type", "item_id", "text", "refusal", "arguments", "input"):
         setattr(event, name, text_of(found.get(name)))
+    event.delta = reasoning_of(found.get("delta")) or text_of(found.get("delta"))
     for name in ("output_index", "content_index", "summary_index"):
         setattr(event, name, number_of(found.get(name)))
     for name in ("item", "response", "error"):
@@ -72,7 +74,9 @@ def read_item(raw: bytes) -> OutputItem:
     found = _members(readable(raw))
     item = OutputItem(text_of(found.get("type")) or "")
     for name in OutputItem.__struct_fields__:
-        if name in ("content", "summary"):
+        if name in ("reasoning_content", "thinking"):
+            setattr(item, name, reasoning_of(found.get(name)))
+        elif name in ("content", "summary"):
             setattr(item, name, _parts(found.get(name)))
         elif name == "tool_calls":
             item.tool_calls = msgspec.Raw(found.get(name, b""))

@@ -22,7 +22,7 @@ from toolwire.model.events import (
 from toolwire.model.source import Source
 from toolwire.providers.anthropic_messages.blocks import Blocks
 from toolwire.providers.anthropic_messages.errors import error_from_body
-from toolwire.providers.anthropic_messages.shapes import NULL, read_event, read_message, usage
+from toolwire.providers.anthropic_messages.shapes import NULL, blocks_of, read_event, read_message, usage
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.finish_words import FAILURES, FINISH, meaning
 from toolwire.providers.openai_chat.errors import is_failure
@@ -154,8 +154,10 @@ class MessagesDecoder:
         self._started = True
         whole = exact and bool(message.id and message.model and message.usage and message.stop_reason)
         whole = whole and message.content is not None
-        for block in message.content or ():
-            whole = self._blocks.whole(bytes(block), events) and whole
+        blocks = blocks_of(message)
+        for block in blocks:
+            whole = self._blocks.whole(block, events) and whole
+        whole = whole and len(blocks) == len(message.content or ())
         self._count(message.usage, events)
         if message.stop_reason:
             whole = self._finished(message.stop_reason, message.stop_details, events) and whole

@@ -15,7 +15,7 @@ from toolwire.model.events import (
     TextStart,
     ToolCallDelta,
 )
-from toolwire.providers.anthropic_messages.shapes import NULL, arguments, joined, read_block
+from toolwire.providers.anthropic_messages.shapes import NULL, arguments, fragment, joined, read_block
 from toolwire.stream.block_call import BlockCall, CallEnds
 from toolwire.wire import anthropic_messages as wire
 from toolwire.wire.json import is_object
@@ -27,13 +27,15 @@ _TEXTS = {
 }  # fmt: skip
 _OWNERS = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "tool_use"}
 _WITHOUT_INPUT = ("text", "thinking")
+#: Kinds of deltas in other words -> this API's.
+_OTHER_DELTAS = {"output_text_delta": "text_delta", "reasoning_delta": "thinking_delta"}
 
 
 class Block:
     """A block that has begun and not ended. `part` is its place in the neutral stream, None for one that goes there
     whole at its end."""
 
-    __slots__ = ("call", "input", "kind", "part", "pieces", "raw", "signature")
+    __slots__ = ("call", "input", "is_implied", "kind", "part", "pieces", "raw", "signature")
 
     def __init__(self, kind: str, part: int | None, raw: bytes = b"") -> None:
         self.kind = kind
@@ -43,6 +45,7 @@ class Block:
         self.call: BlockCall | None = None
         self.input = ""  # a call's arguments that came with its beginning
         self.signature = ""
+        self.is_implied = False  # whether the host has not begun it
 
 
 class Blocks:
@@ -110,20 +113,30 @@ class Blocks:
                 return its.call.say(delta.partial_json, events)
         kind = delta.type or next((kind for kind, name in _TEXTS.items() if getattr(delta, name) is not None), None)
         index, keep = (index, delta.type is not None) if index is not None else (max(self.open, default=0), False)
+        if kind in _OTHER_DELTAS:
+            kind, keep = _OTHER_DELTAS[kind], False
         opened = self.open.get(index)
+        if opened is not None and _is_another(opened.kind, kind):
+            self._end(opened, events)  # the other kind begins in its place, under an index of ours
+            opened = None
         if kind == "input_json_delta" and delta.partial_json and (opened is None or opened.kind in _WITHOUT_INPUT):
             opened, keep = self._last_call(), False
         if opened is None:
             opened = self._implied(kind, events)
             if opened is None:
                 return True  # of a kind that is new, or of no block
-            self.open[index], keep = opened, False
-        text = getattr(delta, _TEXTS[kind]) if kind in _TEXTS else None
+            opened.is_implied = True
+            self.open[index] = opened
+        text = _text_of(delta, kind)
         if kind == "signature_delta":
             opened.signature += text or ""
         elif kind in _TEXTS:
-            keep = self._say(opened, text, events) and keep and text is not None
-            keep = keep and (opened.kind == _OWNERS.get(kind, opened.kind) or opened.part is None)
+            keep = self._say(opened, text, events) and keep and getattr(delta, _TEXTS[kind]) is not None
+            keep = (
+                keep
+                and not opened.is_implied
+                and (opened.kind == _OWNERS.get(kind, opened.kind) or opened.part is None)
+            )
         return keep
 
     def _last_call(self) -> Block:
@@ -165,7 +178,11 @@ class Blocks:
             return False
         said = len(events)
         self._end(opened, events)
-        return index is not None and not any(type(event) is ToolCallDelta for event in events[said:])
+        return (
+            index is not None
+            and not opened.is_implied
+            and not any(type(event) is ToolCallDelta for event in events[said:])
+        )
 
     def _end(self, opened: Block, events: list[StreamEvent]) -> None:
         if opened.call is not None:
@@ -216,3 +233,22 @@ class Blocks:
     def _next_call(self) -> int:
         self.calls += 1
         return self._next_part()
+
+
+def _is_another(opened: str, delta: str | None) -> bool:
+    """Whether the delta is thinking within a text, or a text within thinking."""
+    owner = _OWNERS.get(delta or "")
+    return owner != opened and owner in _WITHOUT_INPUT and opened in _WITHOUT_INPUT
+
+
+def _text_of(delta: wire.Delta, kind: str | None) -> str | None:
+    """The text of a delta, under its own name or another's."""
+    match kind:
+        case "input_json_delta":
+            return fragment(delta)
+        case "thinking_delta":
+            return delta.thinking or delta.reasoning or delta.text
+        case _ if kind in _TEXTS:
+            return str(text) if (text := getattr(delta, _TEXTS[kind])) is not None else None
+        case _:
+            return None

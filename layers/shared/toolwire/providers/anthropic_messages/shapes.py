@@ -12,7 +12,7 @@ from toolwire.model.errors import UpstreamProtocolError
 from toolwire.model.events import Usage
 from toolwire.wire import anthropic_messages as wire
 from toolwire.wire import anthropic_messages_lenient as lenient
-from toolwire.wire.json import is_object, raw_members, write_object
+from toolwire.wire.json import dump, is_object, raw_members, write_object
 
 #: A raw member that says nothing.
 NULL = (b"", b"null")
@@ -80,12 +80,25 @@ def arguments(block: wire.Block) -> str:
     return "" if is_empty else raw.decode("utf-8", "surrogatepass")
 
 
+def fragment(delta: wire.Delta) -> str | None:
+    """The text of a delta of an input, which may have another name, or be the object."""
+    raw = next((bytes(raw) for raw in (delta.input, delta.arguments) if bytes(raw) not in NULL), None)
+    if delta.partial_json is not None or raw is None:
+        return delta.partial_json
+    text = raw.decode("utf-8", "surrogatepass")
+    return str(json.loads(text, strict=False)) if raw[:1] == b'"' else text
+
+
 def read_block(raw: bytes) -> tuple[wire.Block, bool]:
     """The block, and whether it is as Anthropic writes it. A block of another kind, whose members have types of their
     own, is. Raises UpstreamProtocolError."""
     block, exact = _read(raw, wire.block_decoder, lenient.read_block)
     if block.type in lenient.OTHER_CALLS or (block.type == "tool_use" and not block.name):
         return lenient.read_other_call(raw, block), False
+    if block.type in lenient.OTHER_KINDS:
+        block.type, exact = lenient.OTHER_KINDS[block.type], False
+    if block.type == "thinking" and not block.thinking and (block.reasoning or block.text):
+        block.thinking, exact = block.reasoning or block.text, False
     if block.type:
         return block, exact or block.type not in wire.MODELLED
     kind = next((kind for kind, member in _TELLING.items() if getattr(block, member) is not None), "text")
@@ -99,3 +112,15 @@ def joined(raw: bytes, text: str) -> bytes:
         return raw
     pairs = {name: bytes(value) for name, value in raw_members(raw).items()}
     return write_object([*(pairs | {"input": text.encode("utf-8", "backslashreplace")}).items()])
+
+
+def blocks_of(message: wire.Message) -> list[bytes]:
+    """The blocks of a whole answer, with what a proxy tells beside its content, as Chat's API does: the reasoning, and
+    calls that no block tells."""
+    blocks = [bytes(block) for block in message.content or ()]
+    if message.tool_calls:
+        known = {call_id for block in blocks if (call_id := read_block(block)[0].id)}
+        blocks += [bytes(entry) for entry in message.tool_calls if read_block(bytes(entry))[0].id not in known]
+    if message.reasoning_content and not any(read_block(block)[0].type == "thinking" for block in blocks):
+        blocks.insert(0, b'{"type":"thinking","thinking":' + dump(message.reasoning_content) + b"}")
+    return blocks

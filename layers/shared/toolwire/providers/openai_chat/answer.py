@@ -8,6 +8,7 @@ an id that changes or repeats, a role or finish that is missing or comes twice, 
 from __future__ import annotations
 
 from codecs import BOM_UTF8
+from collections.abc import Sequence
 
 import msgspec
 
@@ -80,9 +81,9 @@ class ChatDecoder:
         chunk, exact, readable = _read(data)
         if is_set(chunk.error) or frame.event == "error" or chunk.object == "error":  # vLLM's has no `error`
             raise error_from_body(data, 200)
-        if chunk.choices is None and is_failure(readable):
+        if not chunk.choices and _is_refusal(chunk, readable):
             raise error_from_body(readable, 200)
-        if not self._started and not chunk.choices and not chunk.id:
+        if not self._started and not (chunk.choices or chunk.id):
             self._stash = unnamed(readable, wire.KNOWN_CHUNK)
             return _NOTHING
         return self._chunk(chunk, readable, exact)
@@ -158,7 +159,7 @@ class ChatDecoder:
         if _is_error_array(body):
             raise error_from_body(body, 200)
         chunk, exact, readable = _read(body)
-        if is_set(chunk.error) or chunk.object == "error" or (chunk.choices is None and is_failure(readable)):
+        if is_set(chunk.error) or chunk.object == "error" or (not chunk.choices and _is_refusal(chunk, readable)):
             raise error_from_body(body, 200)
         if not exact:
             _tell_left_out(chunk, self._asked)
@@ -170,12 +171,10 @@ class ChatDecoder:
             message = wire.Delta()  # Azure leaves the message out when its filter took all of it
         if choice is None or message is None:
             raise UpstreamProtocolError("the upstream's answer has no message")
-        keep = exact and chunk.object == "chat.completion" and bool(chunk.id and chunk.model)
-        keep = keep and chunk.created is not None and is_null(chunk.error)
-        keep = keep and len(chunk.choices or ()) == 1 and choice.index == 0
-        keep = keep and choice.message is not None and message.role == "assistant"
+        keep = exact and _is_documented(chunk, choice, message)
         events: list[StreamEvent] = [ResponseStart(chunk.id or None, chunk.model or None, chunk.created)]
         self._started = self._done = True
+        message = _joined(message, choice, chunk.choices or ())
         calls, message.tool_calls = message.tool_calls, None
         keep = self._parts.say(message, events) and keep and calls != []
         for position, entry in enumerate(calls or ()):
@@ -266,6 +265,32 @@ def _message(choice: wire.Choice) -> wire.Delta | None:
         if call.index is None:
             call.index = position
     return choice.message
+
+
+def _is_documented(chunk: wire.Chunk, choice: wire.Choice, message: wire.Delta) -> bool:
+    """Whether a whole answer has what the API says of every one."""
+    whole = chunk.object == "chat.completion" and bool(chunk.id and chunk.model) and chunk.created is not None
+    alone = is_null(chunk.error) and len(chunk.choices or ()) == 1 and choice.index == 0
+    return whole and alone and choice.message is not None and message.role == "assistant"
+
+
+def _joined(message: wire.Delta, first: wire.Choice, choices: Sequence[wire.Choice]) -> wire.Delta:
+    """The message with what a host has put into other choices, though one was asked for: Copilot has a text in one, and
+    the calls in the next."""
+    for choice in choices:
+        other = choice.message
+        wants = not message.tool_calls and FINISH.get(meaning(first.finish_reason or "")) == "tool_calls"
+        if choice is first or other is None or (choice.index and not (wants and other.tool_calls)):
+            continue
+        message.content = (message.content or "") + (other.content or "") or None
+        message.reasoning_content = message.reasoning_content or other.reasoning_content
+        message.tool_calls = [*(message.tool_calls or ()), *(other.tool_calls or ())] or None
+    return message
+
+
+def _is_refusal(chunk: wire.Chunk, data: bytes) -> bool:
+    """Whether a document without choices says what went wrong. MiniMax's refusals have an empty list of them."""
+    return (chunk.choices is None or b'"base_resp"' in data) and is_failure(data)
 
 
 def _is_error_array(data: bytes) -> bool:

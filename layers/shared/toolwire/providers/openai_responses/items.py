@@ -26,6 +26,7 @@ from toolwire.stream.accumulator import Kind
 from toolwire.stream.block_call import BlockCall
 from toolwire.wire import openai_responses as wire
 from toolwire.wire.json import is_object, members, unnamed
+from toolwire.wire.openai_chat import REASONING_PARTS
 from toolwire.wire.openai_client_tools import ACTIONS, CALLS, call_arguments, is_hosted
 
 #: Between two parts of a summary, which are paragraphs.
@@ -186,7 +187,8 @@ class Message(Item):
 
 
 def _contents(shape: wire.OutputItem) -> Iterator[tuple[Place, str | None]]:
-    for index, part in enumerate(shape.content or ()):
+    told = (part for part in shape.content or () if part.type not in REASONING_PARTS)
+    for index, part in enumerate(told):
         place = _place(part, index)
         yield place, part.refusal if place[0] == "refusal" else part.text
 
@@ -228,6 +230,10 @@ class Reasoning(Item):
     def close(self, place: Place, whole: str | None, events: list[StreamEvent]) -> None:
         said = self._texts.get(place)
         self.say(place, said.rest(whole) if said is not None else whole or "", events)
+
+    @property
+    def has_text(self) -> bool:
+        return bool(self._texts)
 
     def _tell(self, shape: wire.OutputItem, events: list[StreamEvent]) -> None:
         for name, parts in (("summary", shape.summary), ("content", shape.content)):

@@ -7,10 +7,19 @@ from collections.abc import Iterable
 import msgspec
 
 from toolwire.model.events import StreamEvent, TextDelta, ToolCallDelta
-from toolwire.providers.openai_responses.items import Call, Item, Message, OwnCall, Parts, Place, new_item
+from toolwire.providers.openai_responses.items import (
+    Call,
+    Item,
+    Message,
+    OwnCall,
+    Parts,
+    Place,
+    Reasoning,
+    new_item,
+)
 from toolwire.providers.openai_responses.shapes import MODELLED, read_item
 from toolwire.wire import openai_responses as wire
-from toolwire.wire.openai_chat import CALL_PARTS, is_set
+from toolwire.wire.openai_chat import CALL_PARTS, REASONING_PARTS, is_set
 from toolwire.wire.openai_responses_lenient import calls_in_message
 
 #: Event -> (the kind of item a delta belongs to, the name of the text's list in it).
@@ -34,29 +43,36 @@ ABOUT_ITEMS = frozenset({
 })  # fmt: skip
 
 
-class CallsWithin:
-    """The calls within the messages of one answer. They count at its end: until then, the host may tell them as items
-    too."""
+class Within:
+    """The calls and the reasoning within the messages of one answer. They count at its end: until then, the host may
+    tell them as items too."""
 
     def __init__(self) -> None:
         self._found: dict[Item, list[wire.OutputItem]] = {}
 
     def note(self, item: Item, shape: wire.OutputItem, raw: bytes) -> bool:
-        """Looks into an item as it was told now, which may be once more. Returns whether it holds calls."""
+        """Looks into an item as it was told now, which may be once more. Returns whether it holds some."""
         if shape.type != "message":
             return False
-        if not is_set(shape.tool_calls) and not any(part.type in CALL_PARTS for part in shape.content or ()):
+        thoughts = [part for part in shape.content or () if part.type in REASONING_PARTS]
+        if shape.reasoning_content and not thoughts:
+            thoughts = [wire.OutputPart("reasoning_text", shape.reasoning_content)]
+        if not (thoughts or is_set(shape.tool_calls) or any(part.type in CALL_PARTS for part in shape.content or ())):
             return False
-        calls = calls_in_message(raw)
-        if calls:
-            self._found[item] = calls
+        found = [wire.OutputItem("reasoning", content=thoughts)] if thoughts else []
+        found += calls_in_message(raw)
+        if found:
+            self._found[item] = found
             item.mended = True
-        return bool(calls)
+        return bool(found)
 
-    def rest(self, told: set[str]) -> list[wire.OutputItem]:
-        """The calls that no item has told. `told`: the ids of those that one has."""
+    def rest(self, items: Iterable[Item]) -> list[wire.OutputItem]:
+        """What none of the answer's items has told."""
+        told = {item.call_id for item in items}
+        thought = any(isinstance(item, Reasoning) and item.has_text for item in items)
+        found = [one for ones in self._found.values() for one in ones]
         return [
-            call for calls in self._found.values() for call in calls if not call.call_id or call.call_id not in told
+            one for one in found if not (thought if one.type == "reasoning" else one.call_id and one.call_id in told)
         ]
 
 
@@ -67,7 +83,7 @@ class Output:
         self.items: dict[int, Item] = {}
         self._parts = Parts(placeholders=placeholders)
         self._by_id: dict[str, int] = {}
-        self._within = CallsWithin()
+        self._within = Within()
 
     @property
     def count(self) -> int:
@@ -248,8 +264,8 @@ class Output:
 
     def end(self, text: str | None, cut: bool, events: list[StreamEvent]) -> None:
         """No item follows: what only other places of the answer tell counts now. `text`: its `output_text`."""
-        for call in self._within.rest({item.call_id for item in self.items.values() if item.call_id}):
-            _finish(self._open(self._next_index(), call, events), call, b"", events, cut)
+        for shape in self._within.rest(list(self.items.values())):
+            _finish(self._open(self._next_index(), shape, events), shape, b"", events, cut)
         if text and not any(isinstance(item, Message) and item.has_text for item in self.items.values()):
             shape = wire.OutputItem("message", content=[wire.OutputPart("output_text", text)])
             _finish(self._open(self._next_index(), shape, events), shape, b"", events, cut)

@@ -19,6 +19,10 @@ NULL = (b"", b"null")
 #: The items whose members the neutral model has words for; every other item goes whole.
 MODELLED = frozenset({"message", "reasoning", "function_call", "custom_tool_call"})
 
+#: The types of items that are a text, or reasoning, in other words.
+_TEXT_ITEMS = frozenset({"output_text", "text"})
+_REASONING_ITEMS = frozenset({"reasoning", "thinking"})
+
 _Shape = TypeVar("_Shape", wire.Event, wire.OutputItem, wire.Response)
 
 
@@ -42,7 +46,19 @@ def read_item(raw: bytes) -> tuple[wire.OutputItem, bool]:
     item, exact = _read(raw, wire.item_decoder, lenient.read_item)
     if item.type in lenient.OTHER_CALLS or (item.type == "function_call" and not item.name):
         item, exact = lenient.read_other_call(raw, item), False
-    return item, exact or item.type not in MODELLED
+    return (item, False) if _is_renamed(item) else (item, exact or item.type not in MODELLED)
+
+
+def _is_renamed(item: wire.OutputItem) -> bool:
+    """Whether the item says in other words what a message or reasoning is; then it is made one."""
+    told = item.thinking or item.reasoning_content or item.text
+    if item.type in _TEXT_ITEMS and item.text is not None:
+        item.type, item.content = "message", [wire.OutputPart("output_text", item.text)]
+    elif item.type in _REASONING_ITEMS and told and not (item.summary or item.content):
+        item.type, item.content = "reasoning", [wire.OutputPart("reasoning_text", told)]
+    else:
+        return False
+    return True
 
 
 def read_response(raw: bytes) -> tuple[wire.Response, bool]:

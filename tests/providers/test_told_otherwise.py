@@ -1,0 +1,130 @@
+"""Text, reasoning and calls that a host tells in another place, or in other words, than its API has for them: every
+door shows them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.providers import every_door
+from tests.providers.anthropic_messages import messages_upstream as messages
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city":"A"}'}}
+USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+
+
+def chat(*told: dict[str, Any], finish: str = "stop") -> dict[str, Any]:
+    choices = [{"index": n, "finish_reason": finish, "message": {"role": "assistant"} | m} for n, m in enumerate(told)]
+    return {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": choices, "usage": USAGE}
+
+
+def message(*content: dict[str, Any], stop: str = "end_turn", **top: Any) -> dict[str, Any]:
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    return {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": list(content),
+            "stop_reason": stop, "usage": usage} | top  # fmt: skip
+
+
+def response(*output: dict[str, Any]) -> dict[str, Any]:
+    usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+    return {"id": "resp_1", "object": "response", "created_at": 1, "model": "m", "status": "completed",
+            "output": list(output), "usage": usage}  # fmt: skip
+
+
+def item(*content: dict[str, Any], **members: Any) -> dict[str, Any]:
+    return {"type": "message", "id": "msg_1", "role": "assistant", "content": list(content)} | members
+
+
+HI = {"type": "text", "text": "Hi"}
+SAID = {"type": "output_text", "text": "Hi", "annotations": []}
+
+#: What is told where -> the wire, its document, and what of text, reasoning and arguments is in it.
+DOCUMENTS: dict[str, tuple[str, dict[str, Any], str, str, str]] = {
+    "calls in the next choice": (
+        "openai_chat", chat({"content": "Hi"}, {"tool_calls": [CALL]}, finish="tool_calls"), "Hi", "", '{"city":"A"}',
+    ),
+    "arguments called args": (
+        "openai_chat", chat({"tool_calls": [CALL | {"function": {"name": "weather", "args": {"city": "A"}}}]},
+                            finish="tool_calls"), "", "", '{"city": "A"}',
+    ),
+    "a part of reasoning": (
+        "openai_chat", chat({"content": [{"type": "reasoning", "text": "hm"}, HI]}), "Hi", "hm", "",
+    ),
+    "a block of the type reasoning": (
+        "anthropic_messages", message({"type": "reasoning", "text": "hm"}, HI), "Hi", "hm", "",
+    ),
+    "thinking called reasoning": (
+        "anthropic_messages", message({"type": "thinking", "reasoning": "hm"}, HI), "Hi", "hm", "",
+    ),
+    "a block of the type output_text": ("anthropic_messages", message(SAID), "Hi", "", ""),
+    "reasoning beside the blocks": ("anthropic_messages", message(HI, reasoning_content="hm"), "Hi", "hm", ""),
+    "calls beside the blocks": (
+        "anthropic_messages", message(HI, stop="tool_use", tool_calls=[CALL]), "Hi", "", '{"city":"A"}',
+    ),
+    "calls beside the blocks that tell them": (
+        "anthropic_messages",
+        message({"type": "tool_use", "id": "c1", "name": "weather", "input": {"city": "A"}}, stop="tool_use",
+                tool_calls=[CALL]), "", "", '{"city": "A"}',
+    ),
+    "a text without a message": ("openai_responses", response(SAID), "Hi", "", ""),
+    "reasoning in a message": ("openai_responses", response(item(SAID, reasoning_content="hm")), "Hi", "hm", ""),
+    "a part of reasoning in a message": (
+        "openai_responses", response(item({"type": "reasoning_text", "text": "hm"}, SAID)), "Hi", "hm", "",
+    ),
+    "reasoning by its text": (
+        "openai_responses", response({"type": "reasoning", "id": "rs_1", "text": "hm"}, item(SAID)), "Hi", "hm", "",
+    ),
+    "an item of the type thinking": (
+        "openai_responses", response({"type": "thinking", "id": "rs_1", "thinking": "hm"}, item(SAID)), "Hi", "hm", "",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("door", every_door.REQUESTS)
+@pytest.mark.parametrize("told", DOCUMENTS)
+def test_a_document(told: str, door: str) -> None:
+    wire, document, text, reasoning, arguments = DOCUMENTS[told]
+    body = every_door.asked(door, json.dumps(document).encode(), streamed=False, wire=wire).body
+    calls = every_door.calls_in(door, body, streamed=False)
+    assert [(name, json.loads(given)) for name, given in calls] == (
+        [("weather", json.loads(arguments))] if arguments else []
+    )
+    assert body.count(b'"Hi"') == (1 if text else 0)
+    assert (b'"hm"' in body) == bool(reasoning)
+    if door == "native":
+        shown = json.loads(body)["choices"][0]["message"]
+        assert (shown.get("content") or "", shown.get("reasoning_content", "")) == (text, reasoning)
+
+
+#: What is told how -> the deltas of a stream of the Messages API that say "hm" as thinking, then "Hi".
+STREAMS: dict[str, list[dict[str, Any]]] = {
+    "thinking within a text": [
+        messages.begin(0, "text", text=""), messages.delta(0, "thinking_delta", thinking="hm"), messages.text(0, "Hi"),
+        messages.end(0),
+    ],
+    "thinking as its text": [
+        messages.begin(0, "thinking", thinking=""), messages.delta(0, "thinking_delta", text="hm"), messages.end(0),
+        messages.begin(1, "text", text=""), messages.text(1, "Hi"), messages.end(1),
+    ],
+    "reasoning_delta": [
+        messages.begin(0, "reasoning"), messages.delta(0, "reasoning_delta", reasoning="hm"), messages.end(0),
+        messages.begin(1, "output_text"), messages.delta(1, "output_text_delta", text="Hi"), messages.end(1),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("told", STREAMS)
+@pytest.mark.parametrize("door", ["chat", "messages", "gemini", "native"])
+def test_a_stream(told: str, door: str) -> None:
+    documents = [messages.start(), *STREAMS[told], messages.finish("end_turn"), messages.STOP]
+    upstream = b"".join(b"event: %b\ndata: %b\n\n" % (d["type"].encode(), json.dumps(d).encode()) for d in documents)
+    body = every_door.asked(door, upstream, streamed=True, wire="anthropic_messages").body
+    assert every_door.text_in(door, body) == "Hi"
+    assert body.count(b'"hm"') == 1
+
+
+def test_a_refusal_beside_an_empty_list_of_choices_is_one() -> None:
+    refusal = {"choices": [], "base_resp": {"status_code": 1004, "status_msg": "login fail"}}
+    shown = every_door.asked("chat", json.dumps(refusal).encode(), streamed=False, wire="openai_chat")
+    assert (shown.status >= 400, b"login fail" in shown.body) == (True, True)
