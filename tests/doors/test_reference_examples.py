@@ -310,7 +310,7 @@ def test_a_result_without_its_id_is_refused() -> None:
     history = [{"role": "user", "content": "x"}, {"role": "tool", "content": "72"}]
     with pytest.raises(RequestError) as caught:
         open_exchange(sentinel(messages=history), door="native")
-    assert caught.value.param == "messages[1].tool_call_id"
+    assert (caught.value.param, caught.value.code) == ("messages[1].tool_call_id", "missing_required_parameter")
 
 
 def delta(**fields: Any) -> dict[str, Any]:

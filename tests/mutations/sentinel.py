@@ -11,6 +11,66 @@ _CHAT = f"{_PACKAGE}/providers/openai_chat/messages.py"
 MUTANTS = {
     "Sentinel: the translator plan": [
         Mutant(
+            "Tool definitions are sent in OpenAI's `tools`",
+            f"{_PACKAGE}/providers/openai_chat/tools.py",
+            'inner += [("parameters", tool.parameters)] if tool.parameters is not None else []',
+            "",
+        ),
+        Mutant(
+            "A tool's name is `^[a-zA-Z0-9_]+$`",
+            f"{_PACKAGE}/doors/native/shapes.py",
+            "Annotated[str, Field(pattern=TOOL_NAME)]",
+            "str",
+        ),
+        Mutant(
+            "A description is required and not empty",
+            f"{_PACKAGE}/doors/native/shapes.py",
+            "AfterValidator(_says_something), ",
+            "",
+        ),
+        Mutant(
+            "An empty `tools` array is valid",
+            f"{_PACKAGE}/doors/chat_completions/tools.py",
+            "enumerate(raw or ())",
+            'enumerate(raw or (b\'{"type":"x"}\',))',
+        ),
+        Mutant(
+            "The id is `call_{uuid v4}`",
+            f"{_PACKAGE}/conversation/tool_call_ids.py",
+            'return f"call_{body}{base62(body.encode(), 2)}"',
+            'return f"call_{body}"',
+        ),
+        Mutant(
+            "Each parallel call gets an id of its own",
+            f"{_PACKAGE}/exchange/answer_ids.py",
+            "mint(self.token, self.new_id(RANDOM_CHARS))",
+            'mint(self.token, "0" * RANDOM_CHARS)',
+        ),
+        Mutant(
+            "A provider's id maps to ours and back",
+            f"{_PACKAGE}/conversation/record.py",
+            "call_id, provider_call_id=provider_call_id,",
+            "call_id, provider_call_id=call_id,",
+        ),
+        Mutant(
+            "An answer without calls makes no mapping",
+            f"{_PACKAGE}/conversation/record.py",
+            "self._minted.items():",
+            '{**self._minted, "x": ("x", "x")}.items():',
+        ),
+        Mutant(
+            "A result without `tool_call_id` is refused",
+            f"{_PACKAGE}/doors/native/shapes.py",
+            "    tool_call_id: NonEmpty\n",
+            '    tool_call_id: str = "call_0"\n',
+        ),
+        Mutant(
+            "A result without `name` is an error",
+            f"{_PACKAGE}/doors/native/shapes.py",
+            "    is_error: bool = False\n    name: str | None = None",
+            "    is_error: bool = False\n    name: str",
+        ),
+        Mutant(
             "`parameters` must be a valid schema",
             f"{_PACKAGE}/doors/native/tools.py",
             """if root != b'"object"':""",

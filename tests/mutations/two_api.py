@@ -119,6 +119,12 @@ MUTANTS = {
         Mutant("Defaults", _RULES, "limits=tenant.native_limits if native else tenant.limits", "limits=tenant.limits"),
     ],
     "2api: allowlist and validation (7.2, 7.3)": [
+        Mutant(
+            "`tool_allowlist`, a list of names",
+            f"{_PACKAGE}/shell/settings/tenant_policy.py",
+            '"tool_allowlist": "allowlist", ',
+            "",
+        ),
         Mutant("`enforce`: requests", _DEFINITIONS, "        if rules.refuses_others:", "        if False:"),
         Mutant(
             "`warn`: warned of",

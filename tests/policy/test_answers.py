@@ -414,7 +414,8 @@ def test_a_call_beside_none_is_an_error_at_once_where_the_tenant_insists() -> No
 
 
 @pytest.mark.parametrize(
-    ("parallel", "count", "warns"), [(False, 3, True), (False, 1, False), (True, 3, False), (None, 3, False)]
+    ("parallel", "count", "warns"),
+    [(False, 2, True), (False, 3, True), (False, 1, False), (True, 3, False), (None, 3, False)],
 )
 def test_calls_that_were_to_be_one(parallel: bool | None, count: int, warns: bool) -> None:
     run = Run(asked(parallel_tool_calls=parallel), INSISTING)

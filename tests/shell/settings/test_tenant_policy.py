@@ -59,6 +59,12 @@ def test_every_key() -> None:
     assert (found.strict_parallel, found.tool_choice_not_honored, found.events) == ("reject", "warn", "extended")
 
 
+def test_the_reference_documents_names_mean_ours() -> None:
+    ours = tenant('allowlist = ["a"]\nallowlist_mode = "warn"')
+    assert ours != tenant("")
+    assert tenant('tool_allowlist = ["a"]\ntool_allowlist_mode = "warn"') == ours
+
+
 def test_a_key_keeps_what_it_does_not_say() -> None:
     default = tenant('preset = "2api"\nallowlist = ["a"]\nschema_mode = "lossy"')
     key = tenant_from({"schema_mode": "reject"}, "key", default)
