@@ -163,8 +163,7 @@ def prepare_attempt(
     lessons: tuple[Lesson, ...] = (),
 ) -> Attempt:
     """The client's request as this target takes it. `found`: what the store had of `conversation.wanted`. `lessons`:
-    what the host's refusals have told. Raises RequestError for what the provider cannot
-    take."""
+    what the host's refusals have told. Raises RequestError for what the provider cannot take."""
     request = client.request
     provider, profile = load_provider(target.provider.wire), taught(profile_of(target), lessons)
     same_dialect = client.door.dialect in provider.lanes

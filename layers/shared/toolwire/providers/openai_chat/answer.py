@@ -252,6 +252,8 @@ def _tell_left_out(chunk: wire.Chunk, asked: Asked) -> None:
 
 def _without(batch: Batch, names: tuple[str, ...]) -> Batch:
     """The batch, which has no source, without the unnamed members of these names."""
+    if not batch.extra:
+        return batch  # as nearly all
     extra = tuple((path, tuple(pair for pair in found if pair[0] not in names)) for path, found in batch.extra)
     return Batch(batch.events, tuple(pair for pair in extra if pair[1]))
 
