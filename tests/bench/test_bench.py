@@ -22,58 +22,48 @@ ROOT = Path(__file__).parents[2]
 SCRIPTS = [Script("text", 3), Script("bare", 1, 2), Script("tools", 4, 1)]
 
 
+def printed(*command: str, timeout: float = 60) -> str:
+    """What `python -m` with these arguments prints. Fails where the program does."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "layers" / "shared")}
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=timeout
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 @pytest.mark.integration
 def test_a_quick_run_prints_every_figure() -> None:
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "layers" / "shared")}
-    command = [sys.executable, "-m", "bench", "--quick"]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
-
-    assert done.returncode == 0, done.stderr
-    cells = {line.split(" | ")[0].removeprefix("| "): line.split(" | ")[2:] for line in done.stdout.splitlines()}
+    said = printed("bench", "--quick")
+    cells = {line.split(" | ")[0].removeprefix("| "): line.split(" | ")[2:] for line in said.splitlines()}
     for row in (*ROWS, *START_ROWS, *CORE_ROWS, *STORE_ROWS):
         assert any(character.isdigit() for cell in cells[row.title] for character in cell), row.title
 
 
 @pytest.mark.integration
 def test_starts_are_measured_alone_and_with_the_templates_tables() -> None:
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "layers" / "shared")}
-    command = [sys.executable, "-m", "bench", "--starts", "--quick"]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
-
-    assert done.returncode == 0, done.stderr
-    head, _, *rows = [line for line in done.stdout.splitlines() if line.startswith("|")]
+    said = printed("bench", "--starts", "--quick")
+    head, _, *rows = [line for line in said.splitlines() if line.startswith("|")]
     assert head.strip("| ").split(" | ")[-1] == "toolwire, tables"
     assert [row.strip("| ").split(" | ")[0] for row in rows] == [row.title for row in START_ROWS]
 
 
 @pytest.mark.integration
 def test_what_an_open_circuit_costs_is_measured() -> None:
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "layers" / "shared")}
-    command = [sys.executable, "-m", "bench.open_circuit", "--requests", "20"]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
-
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("20 answers of an open circuit: CPU ")
+    said = printed("bench.open_circuit", "--requests", "20")
+    assert said.startswith("20 answers of an open circuit: CPU ")
 
 
 @pytest.mark.integration
 def test_what_the_inspector_costs_is_measured() -> None:
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "layers" / "shared")}
-    command = [sys.executable, "-m", "bench.inspector", "--rounds", "1"]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
-
-    assert done.returncode == 0, done.stderr
-    assert "| stream of 1000 text deltas | " in done.stdout
+    said = printed("bench.inspector", "--rounds", "1", timeout=120)
+    assert "| stream of 1000 text deltas | " in said
 
 
 @pytest.mark.integration
 def test_a_profile_sees_the_time_of_both_kinds() -> None:
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "layers" / "shared")}
-    command = [sys.executable, "-m", "bench.rooms", "--requests", "50"]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
-
-    assert done.returncode == 0, done.stderr
-    shares = {line.split(" | ")[0].removeprefix("| "): line.split(" | ")[1:] for line in done.stdout.splitlines()}
+    said = printed("bench.rooms", "--requests", "50")
+    shares = {line.split(" | ")[0].removeprefix("| "): line.split(" | ")[1:] for line in said.splitlines()}
     network = shares["shell/network: the provider's connection"]
     assert all(int(share.split("%")[0]) > 0 for share in network)
 
