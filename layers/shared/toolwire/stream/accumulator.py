@@ -80,6 +80,11 @@ class Call:
         return self.text_so_far.restated
 
     @property
+    def has_whole_object(self) -> bool:
+        """Whether the arguments are a whole object that no other may replace."""
+        return self.text_so_far.is_final
+
+    @property
     def notes(self) -> list[str]:
         """The codes of warnings about arguments that are not what the host's fragments make when joined."""
         said = (("tool_arguments_restated", self.restated), ("tool_arguments_unwrapped", self.text_so_far.unwrapped))

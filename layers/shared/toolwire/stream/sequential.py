@@ -1,8 +1,8 @@
 """One part at a time: for doors whose grammar knows no overlapping parts (Anthropic Messages).
 
 The events of the first open part pass. Those of a part that started later are held until every earlier part has ended,
-and then leave together. On the Chat wire a call ends only with the answer, so a second call leaves at the end: to close
-the first one earlier would lose its late deltas.
+and then leave together. A Chat Completions host ends its calls with the answer alone, so its decoder ends a call whose
+object is complete as soon as another part begins.
 """
 
 from __future__ import annotations

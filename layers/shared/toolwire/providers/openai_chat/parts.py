@@ -41,6 +41,7 @@ class AnswerParts:
         self._details = ReasoningDetails()
         self._call_state: dict[Call, str] = {}
         self._has_state = False
+        self._open_calls: list[Call] = []  # those of `announced` whose end the client does not know
         self._accumulator = ToolCallAccumulator(asked.tool_names, placeholders=asked.placeholders)
         #: The deprecated `function_call`, held until it is known whether `tool_calls` say the same.
         self._deprecated = ToolCallAccumulator(asked.tool_names, placeholders=asked.placeholders)
@@ -60,19 +61,19 @@ class AnswerParts:
         reasoning, keep = self._reasoning(delta)
         if reasoning:
             if self._open_reasoning is None:
-                self._close_texts(events)
+                self._close(events)
                 self._open_reasoning = self._next_part()
                 events.append(ReasoningStart(self._open_reasoning))
             events.append(ReasoningDelta(self._open_reasoning, reasoning))
         if delta.content:
             if self._open_text is None:
-                self._close_texts(events)
+                self._close(events)
                 self._open_text = self._next_part()
                 events.append(TextStart(self._open_text))
             events.append(TextDelta(self._open_text, delta.content))
         if delta.refusal:
             if self._open_refusal is None:
-                self._close_texts(events)
+                self._close(events)
                 self._open_refusal = self._next_part()
                 events.append(TextStart(self._open_refusal, refusal=True))
             events.append(TextDelta(self._open_refusal, delta.refusal))
@@ -135,15 +136,20 @@ class AnswerParts:
         return bare and 0 <= entry.index < announced and self.announced[entry.index] is touched
 
     def _append(self, call: Call, piece: str, events: list[StreamEvent]) -> None:
-        """Announce a call once its name is known, with all that came before; later pieces as they come."""
+        """Announce a call once its name is known, with all that came before; later pieces as they come.
+
+        White space behind a call that has ended (`_close`) is left out. Raises UpstreamProtocolError for other text."""
         if call.part is not None:
-            if piece:
+            if piece and call in self._open_calls:
                 events.append(ToolCallDelta(call.part, piece))
+            elif piece.strip():
+                raise UpstreamProtocolError("the upstream went on with a tool call's arguments after their end")
         elif call.name and not call.awaits_name:
-            self._close_texts(events)
+            self._close(events)
             self._say_state(events)
             call.part = self._next_part()
             self.announced.append(call)
+            self._open_calls.append(call)
             early = len(call.arguments) - len(piece.encode("utf-8", "surrogatepass"))
             events.append(
                 ToolCallStart(call.part, call.id, call.name, call.kind, has_state=self._has_state, early_bytes=early)
@@ -167,7 +173,8 @@ class AnswerParts:
                 raise UpstreamTruncated("the upstream's answer ended inside a tool call's arguments")
             if call.kind == "function" and not call.arguments.strip() and reason in ("stop", "tool_calls"):
                 events.append(ToolCallDelta(call.part, "{}"))  # a call without arguments: JSON.parse("") throws
-            events.append(ToolCallEnd(call.part, self._call_state.get(call)))
+            if call in self._open_calls:
+                self._end_call(call, events)
 
     def _only_deprecated(self, events: list[StreamEvent]) -> list[Call]:
         """The calls that came as `function_call` alone, now announced."""
@@ -178,6 +185,19 @@ class AnswerParts:
         for call in calls:
             self._append(call, "", events)
         return calls
+
+    def _close(self, events: list[StreamEvent]) -> None:
+        """Another part begins: the texts before it have ended, and so has each call whose object is complete, since a
+        model writes one part after the other. A door that shows one part at a time need not hold the next one back."""
+        self._close_texts(events)
+        for call in tuple(self._open_calls):
+            if call.has_whole_object:
+                self._end_call(call, events)
+
+    def _end_call(self, call: Call, events: list[StreamEvent]) -> None:
+        assert call.part is not None
+        self._open_calls.remove(call)
+        events.append(ToolCallEnd(call.part, self._call_state.get(call)))
 
     def _close_texts(self, events: list[StreamEvent]) -> None:
         if self._open_reasoning is not None:
