@@ -44,7 +44,7 @@ from toolwire.providers import WIRES
 from toolwire.shell.serve.cors import PREFLIGHT, cors_headers, cors_origin
 from toolwire.shell.serve.output import Output, deliver, stack_of
 from toolwire.shell.serve.proxy_event import error_head
-from toolwire.shell.settings.configuration import SettingsError, current_settings
+from toolwire.shell.settings.current import SettingsError, current_settings
 from toolwire.shell.store.current import current_store, use_store
 
 #: Seconds an invocation may take: the template's default for StreamTimeoutSeconds.

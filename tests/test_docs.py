@@ -179,8 +179,9 @@ def test_every_log_field_is_explained() -> None:
 
 
 def test_every_metric_is_explained() -> None:
-    source = inspect.getsource(observe._write_metrics) + inspect.getsource(observe._write_quality)
-    written = {*re.findall(r'add_metric\("(\w+)"', source), *observe._QUALITY.values()}
+    writers = (observe._write_metrics, observe._write_quality, observe.configuration_kept)
+    source = "".join(inspect.getsource(writer) for writer in writers)
+    written = {*re.findall(r'"([A-Z]\w+)"', source), *observe._QUALITY.values()}
 
     assert named(OPERATIONS, "Metrics") == written
     for name in ("door", "provider", "outcome", "model"):

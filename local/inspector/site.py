@@ -45,7 +45,7 @@ from toolwire.model.http import Head
 from toolwire.model.warnings import explain
 from toolwire.pages.paths import resolve
 from toolwire.providers.hosts import DEMO, DEMO_MODELS
-from toolwire.shell.settings.configuration import current_settings
+from toolwire.shell.settings.current import current_settings
 
 #: Where the inspector is.
 ROOT = "/_toolwire"

@@ -20,7 +20,7 @@ from local.server import FUNCTIONS, LocalServer
 from tests.local.serving import serving
 from toolwire.model.settings import ProviderConfig
 from toolwire.providers.hosts import DEMO_MODELS
-from toolwire.shell.settings.configuration import current_settings
+from toolwire.shell.settings.current import current_settings
 
 pytestmark = pytest.mark.enable_socket
 
@@ -32,10 +32,10 @@ def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each test has its own environment."""
     for name in ("TOOLWIRE_CONFIG", "KEYS_FILE", "REQUIRE_KEY", "KEY_SHA256"):
         monkeypatch.delenv(name, raising=False)
-    current_settings.cache_clear()
+    current_settings.forget()
     yield
     monkeypatch.undo()
-    current_settings.cache_clear()
+    current_settings.forget()
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from local.watch.exchanges import Exchanges
 from tests.local.serving import serving
 from tests.local.test_recorder import DOORS
 from tests.shell.misbehaving_upstream import MisbehavingUpstream, Send, answer
-from toolwire.shell.settings.configuration import current_settings
+from toolwire.shell.settings.current import current_settings
 
 pytestmark = pytest.mark.enable_socket
 
@@ -33,9 +33,9 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Misbehavin
     """A host of each wire, which the gateway's configuration leads to."""
     with MisbehavingUpstream() as upstream:
         monkeypatch.setenv("TOOLWIRE_CONFIG", configure(tmp_path, f"{upstream.url}/v1"))
-        current_settings.cache_clear()
+        current_settings.forget()
         yield upstream
-    current_settings.cache_clear()
+    current_settings.forget()
 
 
 @pytest.mark.parametrize("watched", [False, True])

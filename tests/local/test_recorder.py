@@ -250,17 +250,17 @@ def test_a_question_for_a_number_of_tokens_is_no_exchange(gateway: Gateway) -> N
 def test_nobody_who_was_not_let_in_is_recorded(
     gateway: Gateway, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from toolwire.shell.settings.configuration import current_settings
+    from toolwire.shell.settings.current import current_settings
 
     (tmp_path / "keys.json").write_text('{"keys": []}')
     monkeypatch.setenv("KEYS_FILE", str(tmp_path / "keys.json"))
-    current_settings.cache_clear()
+    current_settings.forget()
     try:
         path, body = DOORS["chat"]
         gateway.ask(path, {**body, "model": "demo/openai"})
     finally:
         monkeypatch.undo()
-        current_settings.cache_clear()
+        current_settings.forget()
     assert not gateway.folder.exists()
 
 
@@ -294,7 +294,7 @@ class TestCredentials:
     def test_none_is_written(
         self, gateway: Gateway, host: tuple[int, list[bytes]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
-        from toolwire.shell.settings.configuration import current_settings
+        from toolwire.shell.settings.current import current_settings
 
         port, seen = host
         config = tmp_path / "toolwire.toml"
@@ -304,7 +304,7 @@ class TestCredentials:
         )
         monkeypatch.setenv("TOOLWIRE_CONFIG", str(config))
         monkeypatch.setenv("MINE", "sk-planted-provider-key")
-        current_settings.cache_clear()
+        current_settings.forget()
         try:
             path, body = DOORS["chat"]
             headers, answer = gateway.ask(
@@ -312,7 +312,7 @@ class TestCredentials:
             )
         finally:
             monkeypatch.undo()
-            current_settings.cache_clear()
+            current_settings.forget()
         folder = gateway.recorded(headers)
 
         assert b"sk-planted-provider-key" in seen[0]

@@ -160,16 +160,16 @@ def test_an_attempt_that_fails_is_one_line(
 def test_a_bad_key_is_shown_with_what_to_change_and_not_itself(
     shown: Shown, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from toolwire.shell.settings.configuration import current_settings
+    from toolwire.shell.settings.current import current_settings
 
     (tmp_path / "keys.json").write_text('{"keys": []}')
     monkeypatch.setenv("KEYS_FILE", str(tmp_path / "keys.json"))
-    current_settings.cache_clear()
+    current_settings.forget()
     try:
         shown.ask("/v1/chat/completions", CHAT, authorization="Bearer tw_planted_key")
     finally:
         monkeypatch.undo()
-        current_settings.cache_clear()
+        current_settings.forget()
 
     end, error = shown.lines
     assert "  401  " in end

@@ -18,7 +18,7 @@ from tests.gateway import ROOT
 from toolwire.model.http import Head
 from toolwire.pages.paths import Route, path_of, resolve, served
 from toolwire.shell.serve.function_url import serve_function_url
-from toolwire.shell.settings.configuration import current_settings
+from toolwire.shell.settings.current import current_settings
 
 KEY = "tw-url"
 OPEN = (("content-type", "application/json"), ("x-api-key", KEY))
@@ -32,9 +32,9 @@ HANDLERS = load_handlers(ROOT / "functions")
 def locked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A gateway that asks for a key."""
     monkeypatch.setenv("KEY_SHA256", hashlib.sha256(KEY.encode()).hexdigest())
-    current_settings.cache_clear()
+    current_settings.forget()
     yield
-    current_settings.cache_clear()
+    current_settings.forget()
 
 
 def url_event(

@@ -28,7 +28,7 @@ from toolwire.shell.access.slots import slots
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.attempts import Preparation
 from toolwire.shell.serve.watch import watched_clock, watched_ids
-from toolwire.shell.settings.configuration import current_settings
+from toolwire.shell.settings.current import current_settings
 from toolwire.shell.store.kept_answers import with_kept_history
 from toolwire.shell.store.sticky import with_known_model
 from toolwire.shell.store.turns import recall

@@ -17,7 +17,7 @@ from toolwire.shell.serve import observe
 from toolwire.shell.serve.document import serve_document
 from toolwire.shell.serve.output import Answer
 from toolwire.shell.serve.proxy_event import is_proxy_event, resource
-from toolwire.shell.settings.configuration import current_settings
+from toolwire.shell.settings.current import current_settings
 from toolwire.shell.store.current import current_store
 
 

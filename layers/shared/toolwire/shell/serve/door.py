@@ -27,7 +27,7 @@ from toolwire.shell.serve.attempts import Preparation, go_on
 from toolwire.shell.serve.outgoing import outgoing, upstream
 from toolwire.shell.serve.output import DOCUMENT_COMMIT_SECONDS, Answer, current_output
 from toolwire.shell.serve.proxy_event import IGNORED, error_head, http_request, is_proxy_event, request_id
-from toolwire.shell.settings.configuration import SettingsError, current_settings
+from toolwire.shell.settings.current import SettingsError, current_settings
 from toolwire.shell.store.current import current_store
 from toolwire.shell.store.store import WARM_SECONDS
 from toolwire.shell.store.turns import remember

@@ -18,7 +18,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -180,6 +180,15 @@ def unexpected(failure: Exception, request_id: str) -> InternalError:
     return InternalError("The gateway failed; its log says where.")
 
 
+def configuration_kept(problem: str) -> None:
+    """Says, in the log and by a metric, that a changed configuration is not used. `problem` is made to be shown."""
+    logger().error("the changed configuration is not used; the one before it stays", problem=problem)
+    if _metrics_wanted():
+        metrics = _metric_set({})
+        metrics.add_metric("ConfigurationErrors", MetricUnit.Count, 1)
+        _written(metrics)
+
+
 def finish(record: RequestRecord) -> None:
     """Gives back what the request holds, and writes its line and its metrics."""
     while record.held:
@@ -254,6 +263,13 @@ def _metric_set(dimensions: dict[str, str]) -> EphemeralMetrics:
     return metrics
 
 
+def _add_counts(metrics: EphemeralMetrics, counts: Mapping[str, int]) -> None:
+    """What happened at all: CloudWatch bills a metric by the hour in which it was written, zeros included."""
+    for name, count in counts.items():
+        if count:
+            metrics.add_metric(name, MetricUnit.Count, count)
+
+
 def _written(metrics: EphemeralMetrics) -> None:
     # In one write: another thread's line must not come between a line and its end.
     sys.stdout.write(f"{json.dumps(metrics.serialize_metric_set())}\n")
@@ -262,9 +278,9 @@ def _written(metrics: EphemeralMetrics) -> None:
 def _write_quality(target: Target, figures: Figures) -> None:
     """A line of its own for the calls of one answer, by provider and model: how fit they were."""
     metrics = _metric_set({"provider": target.provider.name, "model": target.model[:_NAME_CHARS]})
-    metrics.add_metric("ModelCalls", MetricUnit.Count, figures.calls)
-    for code, name in _QUALITY.items():
-        metrics.add_metric(name, MetricUnit.Count, figures.call_faults[code])
+    _add_counts(
+        metrics, {"ModelCalls": figures.calls} | {name: figures.call_faults[code] for code, name in _QUALITY.items()}
+    )
     _written(metrics)
 
 
@@ -273,22 +289,25 @@ def _write_metrics(record: RequestRecord) -> None:
     provider = record.target.provider.name if record.target else "none"
     metrics = _metric_set({"door": record.door, "provider": provider, "outcome": record.outcome})
     metrics.add_metric("Requests", MetricUnit.Count, 1)
-    metrics.add_metric("Attempts", MetricUnit.Count, record.attempts)
+    counts = {"Attempts": record.attempts}
     if record.first_byte is not None:
         metrics.add_metric("TimeToFirstByte", MetricUnit.Milliseconds, milliseconds(record.first_byte - record.started))
     if record.figures is not None:
-        metrics.add_metric("ToolCalls", MetricUnit.Count, record.figures.calls)
-        metrics.add_metric("RecoveredCalls", MetricUnit.Count, sum(record.figures.recovered.values()))
-        metrics.add_metric("IdsMinted", MetricUnit.Count, record.figures.ids_minted)
-        metrics.add_metric("StoreErrors", MetricUnit.Count, int(record.store_error is not None))
+        figures = record.figures
+        counts |= {
+            "ToolCalls": figures.calls,
+            "RecoveredCalls": sum(figures.recovered.values()),
+            "IdsMinted": figures.ids_minted,
+            "StoreErrors": int(record.store_error is not None),
+            "RepairedFrames": figures.repaired_frames,
+        }
+        if figures.usage is not None:
+            counts |= {"InputTokens": figures.usage.input_tokens, "OutputTokens": figures.usage.output_tokens}
         if record.store_read_ms is not None:
             metrics.add_metric("StoreRead", MetricUnit.Milliseconds, record.store_read_ms)
         if record.store_write_ms is not None:
             metrics.add_metric("StoreWrite", MetricUnit.Milliseconds, record.store_write_ms)
-        metrics.add_metric("RepairedFrames", MetricUnit.Count, record.figures.repaired_frames)
-        if record.figures.usage is not None:
-            metrics.add_metric("InputTokens", MetricUnit.Count, record.figures.usage.input_tokens)
-            metrics.add_metric("OutputTokens", MetricUnit.Count, record.figures.usage.output_tokens)
+    _add_counts(metrics, counts)
     _written(metrics)
     if (
         record.target is not None

@@ -1,4 +1,4 @@
-"""The configuration: one TOML document and the ecosystem's own variables, read once and checked to the last key.
+"""The configuration: one TOML document and the ecosystem's own variables, checked to the last key.
 
     TOOLWIRE_CONFIG   the document: a file's path, or "ssm:/parameter-name"; unset: the known hosts as they are
     REQUIRE_KEY       "1": a request without a valid key is refused
@@ -18,8 +18,6 @@ that does nothing is found much later.
 
 from __future__ import annotations
 
-import functools
-import os
 import re
 import tomllib
 from collections.abc import Callable, Collection, Mapping
@@ -139,12 +137,6 @@ def load_settings(
     _check_aliases(settings)
     check_fallbacks(settings)
     return settings
-
-
-@functools.cache
-def current_settings() -> Settings:
-    """The settings of this process. An error is not kept: the next request tries again."""
-    return load_settings(os.environ, own=os.environ.get("TOOLWIRE_OWN_URLS", "").split())
 
 
 def read_document(place: str) -> str:

@@ -1,0 +1,109 @@
+"""The settings of this process, which follow a document in Systems Manager while the process runs.
+
+The document of a path is read once: it belongs to what was deployed. One of "ssm:" is read again when it is half a
+minute old, in a thread beside the request that finds it so: no request waits for that, an exchange keeps the settings
+that it began with, and a change is in use within a minute wherever requests come. One that is wrong changes nothing;
+the log and a metric say so.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+
+from toolwire.model.settings import Settings
+from toolwire.shell.serve import observe
+from toolwire.shell.settings.configuration import SettingsError as SettingsError
+from toolwire.shell.settings.configuration import load_settings, read_document
+
+#: Seconds after which the document is read again.
+REREAD_SECONDS = 30.0
+
+#: Seconds for which a document that stays wrong, or out of reach, is not told of again.
+QUIET_SECONDS = 300.0
+
+
+class CurrentSettings:
+    """The settings of one process. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        env: Mapping[str, str] = os.environ,
+        read: Callable[[str], str] = read_document,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._env = env
+        self._read = read
+        self._clock = clock
+        self._lock = threading.Lock()
+        self.forget()
+
+    def __call__(self) -> Settings:
+        """The settings as they are now. Raises SettingsError, which is not kept: the next request tries again."""
+        settings = self._settings
+        if settings is None:
+            with self._lock:
+                return self._settings or self._load()
+        if self._clock() >= self._due:
+            self._read_beside()
+        return settings
+
+    def forget(self) -> None:
+        """Drops them: the environment has changed."""
+        self._settings: Settings | None = None
+        self._text = ""
+        self._due = float("inf")
+        self._told: tuple[str, float] | None = None
+        #: The thread that reads the document again, while it does.
+        self.reader: threading.Thread | None = None
+
+    def _load(self) -> Settings:
+        settings = self._made(lambda place: self._noted(self._read(place)))
+        if self._place.startswith("ssm:"):
+            self._due = self._clock() + REREAD_SECONDS
+        self._settings = settings
+        return settings
+
+    @property
+    def _place(self) -> str:
+        return self._env.get("TOOLWIRE_CONFIG", "").strip()
+
+    def _noted(self, text: str) -> str:
+        self._text = text
+        return text
+
+    def _made(self, read: Callable[[str], str]) -> Settings:
+        return load_settings(self._env, read, own=self._env.get("TOOLWIRE_OWN_URLS", "").split())
+
+    def _read_beside(self) -> None:
+        """Has one thread read the document; who comes meanwhile goes on."""
+        with self._lock:
+            if self._clock() < self._due:
+                return
+            self._due = self._clock() + REREAD_SECONDS
+            self.reader = threading.Thread(target=self._reread, name="settings", daemon=True)
+            self.reader.start()
+
+    def _reread(self) -> None:
+        try:
+            text = self._read(self._place)
+            if text != self._text:
+                self._settings = self._made(lambda _: text)
+                self._text = text
+                observe.logger().info("the configuration has changed, and is in use")
+        except SettingsError as error:
+            self._tell(str(error))
+        else:
+            self._told = None
+
+    def _tell(self, problem: str) -> None:
+        """Says, once for a while, that the settings stay as they were."""
+        if self._told is not None and self._told[0] == problem and self._clock() < self._told[1]:
+            return
+        self._told = problem, self._clock() + QUIET_SECONDS
+        observe.configuration_kept(problem)
+
+
+current_settings = CurrentSettings()
