@@ -3,6 +3,7 @@
 name: Cline
 install: npm cline@3.0.65
 ways: chat-streamed
+known: switch *: Cline's: a session is resumed in its terminal interface only: `--id` drops the prompt
 note: [demo call run_commands {"commands": ["echo WORD >> log.txt; echo noted WORD"]}]
 broken: [demo call run_commands {"commands": ["echo it is broken; exit 3"]}]
 """
