@@ -12,7 +12,7 @@ import h11
 
 from toolwire.model.errors import GatewayError
 from toolwire.model.http import Head, Headers
-from toolwire.shell.serve.output import bound_sends, chunk, timeval
+from toolwire.shell.serve.output import bound_sends, chunk, is_there, timeval
 
 #: A target or a header's value, and the whole head: what nginx and Node take at most is 8 to 16 KiB a line.
 LINE_BYTES = 16 << 10
@@ -202,6 +202,10 @@ class HttpAnswer:
 
     def connect(self) -> socket.socket:
         raise OSError("the client's connection cannot be opened from here")
+
+    def listen(self) -> bool:
+        assert self.connection is not None
+        return is_there(self.connection)
 
     def head(self, head: Head, length: int | None) -> bytes:
         lines = [f"HTTP/1.1 {head.status} {_REASONS.get(head.status, '')}", f"date: {_date()}"]

@@ -19,7 +19,7 @@ def test_a_clients_file_is_whole(name: str) -> None:
     client = FILES[name]
     assert client.kind in ("npm", "pip")
     assert all(re.search(r"(?<=.)(==|@)\d", package) for package in client.packages), "a package without its version"
-    assert all(re.fullmatch(r"(chat|responses|messages|gemini)(-streamed)?", way) for way in client.ways)
+    assert all(re.fullmatch(r"(chat|responses|messages|gemini)(-streamed|-websocket)?", way) for way in client.ways)
     assert "WORD" in client.note
     assert len(client.path.read_text("utf-8").splitlines()) <= 80, "more than a screen"
 

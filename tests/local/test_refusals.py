@@ -197,7 +197,7 @@ class TestReading:
     def test_a_client_that_stalls_is_not_waited_for(
         self, server: LocalServer, monkeypatch: pytest.MonkeyPatch, sent: bytes, answer: bytes
     ) -> None:
-        monkeypatch.setattr("local.server.IDLE_SECONDS", 0.1)
+        monkeypatch.setattr("local.connection.IDLE_SECONDS", 0.1)
         monkeypatch.setattr("local.http.LINGER_SECONDS", 0.1)
 
         assert exchange(server, sent)[: len(answer)] == answer

@@ -2,7 +2,7 @@
 
 name: Codex
 install: npm @openai/codex@0.171.0
-ways: responses-streamed
+ways: responses-streamed, responses-websocket
 note: [demo call exec_command {"cmd": "echo WORD >> log.txt; echo noted WORD"}]
 broken: [demo call exec_command {"cmd": "echo it is broken; exit 3"}]
 """
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import urllib.request
 
-from tools import BASE, CLIENT, TURNS
+from tools import BASE, CLIENT, TURNS, WAY
 
 HOME = os.environ["HOME"]
 os.environ |= {"CODEX_HOME": HOME, "TOOLWIRE_KEY": "none"}
@@ -32,6 +32,7 @@ name = "toolwire"
 base_url = "{BASE}"
 env_key = "TOOLWIRE_KEY"
 wire_api = "responses"
+supports_websockets = {"true" if WAY == "responses-websocket" else "false"}
 request_max_retries = 1
 stream_max_retries = 1
 """)

@@ -74,7 +74,8 @@ def test_codexs_request_reaches_any_provider(wire: str) -> None:
 def test_what_only_openai_has_is_refused_by_others(wire: str, fields: dict[str, Any], param: str, words: str) -> None:
     with pytest.raises(RequestError) as refused:
         sent(wire, **fields)
-    assert (refused.value.param, refused.value.code) == (param, "unsupported_parameter")
+    code = "previous_response_not_found" if param == "previous_response_id" else "unsupported_parameter"
+    assert (refused.value.param, refused.value.code) == (param, code)
     assert words in refused.value.message
 
 

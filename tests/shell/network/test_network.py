@@ -15,7 +15,7 @@ from toolwire.model.errors import ClientGone, UpstreamError, UpstreamTimeout
 from toolwire.model.http import Head, UpstreamRequest
 from toolwire.shell.network.sockets import Attempt, Phase, Timeouts
 from toolwire.shell.network.upstream import Upstream
-from toolwire.shell.serve.output import Answer, Output, deliver
+from toolwire.shell.serve.output import Answer, Output, deliver, is_there
 
 pytestmark = pytest.mark.enable_socket
 
@@ -190,6 +190,10 @@ class Line:
 
     def connect(self) -> socket.socket:
         raise AssertionError("it is connected")
+
+    def listen(self) -> bool:
+        assert self.connection is not None
+        return is_there(self.connection)
 
     def head(self, head: Head, length: int | None) -> bytes:
         return b"%d\n" % head.status

@@ -26,7 +26,7 @@ from toolwire.shell.network.upstream import Upstream
 from toolwire.shell.serve import admission, observe
 from toolwire.shell.serve import door as serve_module
 from toolwire.shell.serve.door import serve
-from toolwire.shell.serve.output import Output, deliver
+from toolwire.shell.serve.output import Output, deliver, is_there
 from toolwire.shell.settings.configuration import SettingsError, load_settings
 
 pytestmark = pytest.mark.enable_socket
@@ -438,6 +438,10 @@ class Written:
 
     def connect(self) -> socket.socket:
         return self.connection
+
+    def listen(self) -> bool:
+        assert self.connection is not None
+        return is_there(self.connection)
 
     def head(self, head: Head, length: int | None) -> bytes:
         return b"HEAD %d\n" % head.status

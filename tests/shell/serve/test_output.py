@@ -22,6 +22,7 @@ from toolwire.shell.serve.output import (
     chunk,
     current_output,
     deliver,
+    is_there,
     stack_of,
 )
 
@@ -49,6 +50,10 @@ class PlainCarrier:
 
     def connect(self) -> socket.socket:
         raise OSError("nowhere to connect to")
+
+    def listen(self) -> bool:
+        assert self.connection is not None
+        return is_there(self.connection)
 
     def head(self, head: Head, length: int | None) -> bytes:
         self.lengths.append(length)

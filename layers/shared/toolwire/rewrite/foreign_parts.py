@@ -52,10 +52,13 @@ _FIXES = {
     "item_reference": "send the item itself, or have answers kept (the setting `keep_answers`)",
 }
 
+#: The API's own code, on which its clients send the whole history.
+_CODES = {"previous_response_id": "previous_response_not_found"}
+
 
 def check_fields(request: ChatRequest, target: Target) -> Warnings:
     """Warnings for the members that a provider of another dialect does not get. Raises RequestError
-    (`unsupported_parameter`) for a field that changes what the answer is."""
+    (`unsupported_parameter`, most often) for a field that changes what the answer is."""
     _check_choice(request, target)
     warnings = Warnings()
     members = dict(request.fields.members) if request.fields is not None else {}
@@ -71,9 +74,8 @@ def check_fields(request: ChatRequest, target: Target) -> Warnings:
             path, _, kind = name.rstrip(")").partition(" (")  # an item, or a part of one: "input[3] (item_reference)"
             fix = _FIXES.get(kind or name, "leave it out, or use a provider that speaks this API")
             what = f"`{path}` ({kind})" if kind else f"`{name}`"
-            raise RequestError(
-                f"{what} cannot be carried to {target.provider.name}: {fix}", param=path, code="unsupported_parameter"
-            )
+            code = _CODES.get(name, "unsupported_parameter")
+            raise RequestError(f"{what} cannot be carried to {target.provider.name}: {fix}", param=path, code=code)
     return warnings
 
 

@@ -57,6 +57,10 @@ class Carrier(Protocol):
     def connect(self) -> socket.socket:
         """Opens the connection. Called before the first byte where there is none. Raises OSError."""
 
+    def listen(self) -> bool:
+        """Hears the other end, which has sent something while it is answered. Returns whether to hear it again. Raises
+        OSError when it is gone."""
+
     def head(self, head: Head, length: int | None) -> bytes:
         """The bytes before the body. `length` is the body's size where the whole answer is known, else None."""
 
@@ -225,23 +229,29 @@ class Output:
         readable = False
         for fd, _ in poll.poll(math.ceil(max(0.0, min(seconds, LONGEST_POLL_SECONDS)) * 1000)):
             if client is not None and fd == client.fileno():
-                self._look_at(client)
+                self._listen()
             else:
                 readable = True
         return readable
 
-    def _look_at(self, client: socket.socket) -> None:
-        """The client's socket has something: its end, an error, or (not to be read here) its next request."""
+    def _listen(self) -> None:
+        """The client's socket has something: its end, an error, or more to say."""
         try:
-            if client.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
-                self._watch_input = False
-                return
-        except BlockingIOError:
-            return
+            self._watch_input = self._carrier.listen() and self._watch_input
         except OSError:
-            pass
-        self._gone = True
-        raise ClientGone
+            self._gone = True
+            raise ClientGone from None
+
+
+def is_there(connection: socket.socket) -> bool:
+    """`Carrier.listen` where the next request is read later: True for a false alarm, False when it has come. Raises
+    OSError at the connection's end."""
+    try:
+        if not connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
+            raise ConnectionAbortedError("the other end has hung up")
+    except BlockingIOError:
+        return True
+    return False
 
 
 #: The Output of the invocation that runs in this context; None where nobody keeps one (replay, tests, `sam local`).

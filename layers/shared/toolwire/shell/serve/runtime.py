@@ -27,7 +27,7 @@ from awslambdaric.lambda_runtime_marshaller import LambdaMarshaller
 from toolwire.model.errors import ClientGone
 from toolwire.model.http import Head, Headers
 from toolwire.shell.serve.cors import cors_headers
-from toolwire.shell.serve.output import Answer, Output, bound_sends, chunk, deliver, stack_of
+from toolwire.shell.serve.output import Answer, Output, bound_sends, chunk, deliver, is_there, stack_of
 
 #: Says that the body begins with a prelude. Function URLs need it, API Gateway is documented to; whether it can do
 #: harm there is not, so TOOLWIRE_STREAM_MARKER=off leaves it out.
@@ -61,6 +61,10 @@ class ResponsePost:
         self.connection = socket.create_connection((host, int(port)))
         bound_sends(self.connection)
         return self.connection
+
+    def listen(self) -> bool:
+        assert self.connection is not None
+        return is_there(self.connection)
 
     def head(self, head: Head, length: int | None) -> bytes:  # noqa: ARG002 - always chunked, as Lambda asks
         lines = [
