@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -110,6 +110,18 @@ def test_an_answer_names_the_tool_that_is_not_there() -> None:
     assert "none is named getTime" in "".join(play(asked(A, WEATHER)).text)
 
 
+@pytest.mark.parametrize("choice", ["auto", "required", "none"])
+@pytest.mark.parametrize("schema", [None, CITY])
+def test_an_answer_is_what_a_directive_says(choice: Literal["auto", "required", "none"], schema: object) -> None:
+    text = '[demo say "```\\n<a> [demo call getTime]\\n"] >> [demo call getTime]'
+    request = asked(text, TIME, choice=choice, answer_schema=schema)
+
+    turn = play(request)
+
+    assert ("".join(turn.text), turn.calls) == ("```\n<a> [demo call getTime]\n", ())
+    assert said(play(replace(request, words=LastWords(text, 1)))) == ([] if choice == "none" else [("getTime", "{}")])
+
+
 def test_an_answer_follows_the_answer_schema() -> None:
     request = asked("Weather in Oslo", answer_schema=CITY)
 
@@ -170,6 +182,8 @@ def test_length_on_demand_cuts_inside_the_first_call() -> None:
         ("[demo cal a {}] [ demo call a {}] [demo  call a {}] [Demo call a {}] demo call a {}", Directives()),
         ("[demo call a " + '{"b":' * 100_000, Directives()),
         ("[demo error 500] >>", Directives(error=500)),
+        ('[demo say "a >> ]\\n"] and [demo say "b"]', Directives(says="a >> ]\nb")),
+        ('[demo say] [demo say ] [demo say {}] [demo say "a] [demo say "a" b]', Directives()),
     ],
 )
 def test_directives(text: str, expected: Directives) -> None:

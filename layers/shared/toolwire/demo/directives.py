@@ -17,6 +17,7 @@ MOST_CALLS = 50
 _OPENS = "[demo "
 _SIMPLE = re.compile(r"\[demo ([a-z]+)(?: (\d{1,6}))?\]")
 _CALL = re.compile(r"\[demo call ([\w.:/-]{1,200})\s*")
+_SAY = re.compile(r"\[demo say\s*(?=\")")
 _CLOSES = re.compile(r"\s*\]")
 _NEXT = re.compile(r"\s*>>")
 #: The most places that are tried as a directive: a text of brackets must not take long.
@@ -44,6 +45,7 @@ class Directives:
     pace: float | None = None
     length: bool = False
     text: bool = False
+    says: str = ""
     count: int | None = None
     interleave: bool = False
     calls: tuple[AskedCall, ...] = ()
@@ -81,6 +83,8 @@ def _steps(text: str) -> list[Directives]:
     for _, end, asked in _placed(text):
         if isinstance(asked, AskedCall):
             steps[-1] = replace(steps[-1], calls=(*steps[-1].calls, asked)[:MOST_CALLS])
+        elif isinstance(asked, str):
+            steps[-1] = replace(steps[-1], says=steps[-1].says + asked)
         else:
             steps[-1] = replace(steps[-1], **asked)
         if _NEXT.match(text, end):
@@ -88,7 +92,8 @@ def _steps(text: str) -> list[Directives]:
     return steps
 
 
-_Asked = AskedCall | dict[str, Any]
+#: A call, a text to say, or members of the turn's directives.
+_Asked = AskedCall | str | dict[str, Any]
 
 
 def _placed(text: str) -> Iterator[tuple[int, int, _Asked]]:
@@ -106,19 +111,27 @@ def _read(text: str, start: int) -> tuple[int, _Asked] | None:
     if found := _SIMPLE.match(text, start):
         asked = _simple(found[1], int(found[2]) if found[2] else None)
         return None if asked is None else (found.end(), asked)
-    if not (found := _CALL.match(text, start)):
+    found = _CALL.match(text, start) or _SAY.match(text, start)
+    if found is None:
         return None
-    end = found.end()
-    call = AskedCall(found[1], "{}")
-    if text[end : end + 1] in ("{", '"'):
-        try:
-            value, end = _JSON.raw_decode(text, end)
-        except (ValueError, RecursionError):
-            return None
-        is_text = isinstance(value, str)
-        call = AskedCall(found[1], value if is_text else text[found.end() : end], is_text)
+    begins = found.end()
+    value, end = _json(text, begins) if text[begins : begins + 1] in ("{", '"') else ({}, begins)
     closing = _CLOSES.match(text, end)
-    return (closing.end(), call) if closing else None
+    if value is None or closing is None:
+        return None
+    if found.re is _SAY:
+        return closing.end(), value
+    if isinstance(value, str):
+        return closing.end(), AskedCall(found[1], value, is_text=True)
+    return closing.end(), AskedCall(found[1], text[begins:end] or "{}")
+
+
+def _json(text: str, start: int) -> tuple[Any, int]:
+    """The JSON value that begins there and where it ends; None for one that is not valid."""
+    try:
+        return _JSON.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None, start
 
 
 def _simple(name: str, value: int | None) -> dict[str, Any] | None:

@@ -122,7 +122,7 @@ def fragments(text: str) -> tuple[str, ...]:
 
 def _calls(asked: Asked, wanted: Directives, said: Subjects) -> tuple[Call, ...]:
     usable = [tool for tool in asked.tools if asked.allowed is None or tool.name in asked.allowed]
-    if not usable or asked.choice == "none" or wanted.text:
+    if not usable or asked.choice == "none" or wanted.text or wanted.says:
         return ()
     calls = _asked_calls(usable, wanted) or _guessed_calls(asked, usable, wanted, said)
     if wanted.count is not None:
@@ -176,6 +176,8 @@ def _calls_of(tool: DemoTool, said: Subjects) -> list[Call]:
 
 
 def _text(asked: Asked, wanted: Directives, said: Subjects) -> str:
+    if wanted.says:
+        return wanted.says
     if asked.answer_schema is not None:
         return json.dumps(instance(asked.answer_schema, said), ensure_ascii=False)
     if wanted.calls and not wanted.text:
