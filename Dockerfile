@@ -1,10 +1,12 @@
 # The local server for those who host it themselves: docs/container.md. The same handlers as on Lambda.
-FROM python:3.13-slim AS packages
+# Another image to stand on, with Python 3.11 or newer and its venv module: --build-arg BASE=...
+ARG BASE=python:3.13-slim
+FROM ${BASE} AS packages
 COPY requirements/run.txt /run.txt
 RUN python -m venv /opt/venv \
     && /opt/venv/bin/python -m pip install --no-cache-dir --disable-pip-version-check --require-hashes --no-deps -r /run.txt
 
-FROM python:3.13-slim
+FROM ${BASE}
 COPY --from=packages /opt/venv /opt/venv
 COPY layers/shared/toolwire /srv/layers/shared/toolwire
 COPY functions /srv/functions

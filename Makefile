@@ -17,6 +17,7 @@ PARAMS  =
 # Tags of every resource: TAGS="team=agents env=prod"
 TAGS    =
 BUILD_DIR = .aws-sam/build
+EVENTS    = $(patsubst %/event.json,%,$(wildcard events/*/event.json))
 
 BIN     := .venv/bin
 SAM_BIN := .venv-sam/bin
@@ -31,7 +32,7 @@ PACKED  := $(abspath $(wildcard toolwire.toml))
 .DELETE_ON_ERROR:
 .PHONY: help run providers doctor test integration agents check format build deploy key secret destroy verify replay \
 	conversation minimize scorecard conformance openapi mcp-schemas suites bench bench-peers profile lock clean python3 \
-	deployable config container mutants
+	deployable config container mutants invoke start-api engine-runs
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -93,9 +94,32 @@ deploy: deployable build  ## deploy what `make build` makes (STACK=toolwire PARA
 # The local server for those who host it themselves: docs/container.md.
 ENGINE = docker
 IMAGE  = toolwire
-container:  ## an image of the local server, for those who host it themselves (ENGINE=docker|podman IMAGE=toolwire)
+BASE   =
+container:  ## an image of the local server, for those who host it themselves (ENGINE=docker|podman IMAGE=toolwire BASE=)
 	@command -v $(ENGINE) >/dev/null || { echo "There is no $(ENGINE) here. ENGINE= names another one that builds from a Dockerfile." >&2; exit 1; }
-	$(ENGINE) build --tag '$(IMAGE)' .
+	$(ENGINE) build $(if $(BASE),--build-arg BASE='$(BASE)' )--tag '$(IMAGE)' .
+
+# Lambda's own image runs what is built for this machine, whatever `make build` builds for. LAMBDA_IMAGE names another image,
+# which must be on this machine.
+LAMBDA_IMAGE =
+LOCAL_ARCH   = $(if $(filter arm64 aarch64,$(shell uname -m)),arm64,x86_64)
+LOCAL_BUILD  = .aws-sam/local-$(PYTHON)$(if $(GOOGLE_KEYS),-google-keys)
+SAM_LOCAL    = $(if $(PACKED),TOOLWIRE_CONFIG='$(PACKED)' )$(RUN) -m local.sam_local --build $(LOCAL_BUILD)
+LOCAL_OPTIONS = --parameter-overrides 'Runtime=python$(PYTHON) Architecture=$(LOCAL_ARCH) $(if $(PACKED),ConfigSource=/opt/toolwire.toml) $(PARAMS)' \
+	$(if $(LAMBDA_IMAGE),--invoke-image '$(LAMBDA_IMAGE)' --skip-pull-image)
+invoke: engine-runs .venv/dev.stamp .venv-sam/stamp $(LOCAL_BUILD)/template.yaml  ## run an event's function in Lambda's image, by sam local; needs Docker (EVENT=events/<name> PYTHON=3.13)
+	@$(if $(EVENT),,$(error invoke needs EVENT=, one of: $(EVENTS)))$(SAM_LOCAL) --event '$(EVENT)' -- env $(SAM) local invoke $(LOCAL_OPTIONS)
+
+start-api: engine-runs .venv/dev.stamp .venv-sam/stamp $(LOCAL_BUILD)/template.yaml  ## serve the functions in Lambda's image, whole answers only; needs Docker (PORT=8080)
+	@$(SAM_LOCAL) -- env $(SAM) local start-api --port $(PORT) $(LOCAL_OPTIONS)
+
+$(LOCAL_BUILD)/template.yaml: template.yaml $(PACKED) $(shell find layers -name __pycache__ -prune -o -type f -print)
+	@mkdir -p $(@D)
+	@$(MAKE) --no-print-directory build ARCH=$(LOCAL_ARCH) BUILD_DIR=$(@D) >$(@D).log 2>&1 || { cat $(@D).log >&2; exit 1; }
+
+engine-runs:
+	@$(ENGINE) info >/dev/null 2>&1 || { \
+		echo "sam local needs a container engine, and \`$(ENGINE) info\` fails. make run and make replay need none." >&2; exit 1; }
 
 # Before the build, which takes a minute.
 deployable: .venv/run.stamp
@@ -121,7 +145,7 @@ verify: .venv/run.stamp  ## check a deployment, or the local server (URL=http://
 	@$(if $(URL),,$(error verify needs URL=, e.g. URL=http://127.0.0.1:$(PORT)/v1))$(if $(KEY),TOOLWIRE_KEY='$(KEY)' )$(RUN) -m local.verify $(if $(SLOW),--slow )$(URL)
 
 replay: .venv/run.stamp  ## replay a recorded exchange, side by side (EVENT=events/<name> UPDATE=1 MODEL=other/one CONFIG=)
-	@$(if $(EVENT),,$(error replay needs EVENT=, one of: $(patsubst %/event.json,%,$(wildcard events/*/event.json))))$(if $(CONFIG),TOOLWIRE_CONFIG='$(CONFIG)' )$(RUN) -m local.replay '$(EVENT)'$(if $(UPDATE), --update)$(if $(MODEL), --model '$(MODEL)')
+	@$(if $(EVENT),,$(error replay needs EVENT=, one of: $(EVENTS)))$(if $(CONFIG),TOOLWIRE_CONFIG='$(CONFIG)' )$(RUN) -m local.replay '$(EVENT)'$(if $(UPDATE), --update)$(if $(MODEL), --model '$(MODEL)')
 
 scorecard: .venv/run.stamp  ## how fit each model's tool calls were in recorded exchanges (RECORDINGS=recordings/)
 	@$(RUN) -m local.scorecard '$(or $(RECORDINGS),recordings)'

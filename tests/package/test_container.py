@@ -53,9 +53,8 @@ class TestFile:
         assert {row[1:] for row in rows if row.startswith("!")} == {source for source, _ in copied()}
 
     def test_the_same_python_for_packages_and_program(self) -> None:
-        bases = {rest.partition(" AS ")[0] for word, rest in INSTRUCTIONS if word == "FROM"}
-        assert len(bases) == 1
-        assert re.fullmatch(r"python:3\.\d+-slim", bases.pop())
+        assert {rest.partition(" AS ")[0] for word, rest in INSTRUCTIONS if word == "FROM"} == {"${BASE}"}
+        assert re.fullmatch(r"BASE=python:3\.\d+-slim", the("ARG"))
 
     def test_packages_are_those_of_the_lock(self) -> None:
         installs = [rest for word, rest in INSTRUCTIONS if word == "RUN" and "pip install" in rest]

@@ -5,8 +5,8 @@
     KEY_SHA256        SHA-256, in hexadecimal, of a key that is accepted, for the default tenant
     KEYS_TABLE        the DynamoDB table of keys; KEYS_FILE: the file of keys. Either makes a key necessary
     RATES_TABLE       the DynamoDB table in which rates are counted; unset: each process counts for itself
-                      (in SAM's local runs, AWS_SAM_LOCAL, none of these tables is there and no key is asked for)
     SECRET_PREFIX     where the credentials of known hosts are in Secrets Manager: PREFIX/NAME, when no variable is set
+                      (in SAM's local runs, AWS_SAM_LOCAL, none of these is there, and no key is asked for)
     STATE_TTL_DAYS    days for which ids and state of a conversation are kept (30); where: see `store.py`
     ENABLE_DEMO       "0": no demo provider
     TOOLWIRE_OWN_URLS base URLs of this gateway, divided by spaces, that no provider may have; the local server sets it
@@ -197,7 +197,7 @@ def _host_credential(host: Host, env: Mapping[str, str]) -> str:
     variable of all, so that an error can name it. At a host of AWS the credentials of this process are enough."""
     if not host.credentials:
         return "none"
-    prefix = env.get("SECRET_PREFIX")
+    prefix = None if env.get("AWS_SAM_LOCAL") else env.get("SECRET_PREFIX")
     absent = f"secret:{prefix}{host.name}" if prefix else f"env:{host.credentials[0]}"
     absent = "aws" if "{region}" in host.base_url else absent
     return next((f"env:{name}" for name in host.credentials if env.get(name)), absent)

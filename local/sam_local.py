@@ -1,0 +1,84 @@
+"""Runs functions in Lambda's own image by `sam local`: `make invoke` and `make start-api`.
+
+    python -m local.sam_local --build .aws-sam/local [--event events/<name>] -- sam local invoke
+
+What follows `--` is SAM's command, which gets a template that fits it. Two things that AWS does, SAM's local runs do
+not:
+
+- A variable of the shell reaches a function only where the template declares it. Providers' keys and addresses are
+  declared there; in the template that is deployed they are not, since keys belong into the Secrets Manager.
+- A path's own method goes before "any method". `sam local start-api` takes whichever comes last, so that what answers
+  every other method is left out, with the preflights.
+
+Exit status: SAM's, or 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from toolwire.pages.paths import served
+from toolwire.providers.hosts import HOSTS
+from toolwire.shell.settings.configuration import SettingsError, load_settings
+
+
+def main(argv: Sequence[str]) -> int:
+    """Writes the template and runs SAM. Returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m local.sam_local", description="Runs functions by sam local.")
+    parser.add_argument("--build", required=True, type=Path, help="the folder that `sam build` has built into")
+    parser.add_argument("--event", type=Path, help="a folder with an event.json, or such a file")
+    parser.add_argument("command", nargs="+", help="SAM's command")
+    arguments = parser.parse_args(argv)
+    try:
+        template = yaml.safe_load((arguments.build / "template.yaml").read_text(encoding="utf-8"))
+        written = arguments.build / "local.json"
+        written.write_text(json.dumps(for_local_runs(template, variables(os.environ))), encoding="utf-8")
+        command = [*arguments.command, "--template", str(written)]
+        if arguments.event:
+            event = arguments.event / "event.json" if arguments.event.is_dir() else arguments.event
+            command += [function_of(json.loads(event.read_text(encoding="utf-8"))), "--event", str(event)]
+    except (OSError, ValueError, SettingsError) as error:
+        print(f"sam local: {error}", file=sys.stderr)
+        return 2
+    return subprocess.run(command, check=False).returncode  # noqa: S603 - the Makefile's own command
+
+
+def variables(env: Mapping[str, str]) -> list[str]:
+    """Names of the variables that a function may read a provider's key or address from. Raises SettingsError."""
+    own = {name for host in HOSTS for name in (*host.credentials, host.base_url_variable) if name}
+    references = [provider.credential for provider in load_settings(env).providers.values()]
+    named = {match[1] for it in references if (match := re.fullmatch(r"(?:[a-z]+:)?env:(.+)", it))}
+    return sorted(own | named)
+
+
+def for_local_runs(template: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """The built template with these variables declared, and without what answers "any method"."""
+    declared = template["Globals"]["Function"]["Environment"]["Variables"]
+    declared |= {name: "" for name in names if name not in declared}
+    for resource in template["Resources"].values():
+        if resource["Type"] == "AWS::Serverless::Api":
+            paths = resource["Properties"]["DefinitionBody"]["paths"]
+            resource["Properties"]["DefinitionBody"]["paths"] = {path: {} for path in paths}
+    return template
+
+
+def function_of(event: Mapping[str, Any]) -> str:
+    """The logical id of the function that answers a proxy event. Raises ValueError where none does."""
+    folder = served().get(event.get("resource", ""), {}).get(event.get("httpMethod", ""))
+    if folder is None:
+        raise ValueError(f"no function answers {event.get('httpMethod')} {event.get('resource')}")
+    return "".join(word.capitalize() for word in folder.split("_")) + "Function"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
