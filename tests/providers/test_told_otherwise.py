@@ -75,6 +75,27 @@ DOCUMENTS: dict[str, tuple[str, dict[str, Any], str, str, str]] = {
     "reasoning by its text": (
         "openai_responses", response({"type": "reasoning", "id": "rs_1", "text": "hm"}, item(SAID)), "Hi", "hm", "",
     ),
+    "calls on top of the response": (
+        "openai_responses", response(item(SAID)) | {"tool_calls": [CALL]}, "Hi", "", '{"city":"A"}',
+    ),
+    "calls on top, and in the output": (
+        "openai_responses",
+        response({"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "weather",
+                  "arguments": '{"city":"A"}'}) | {"tool_calls": [CALL]}, "", "", '{"city":"A"}',
+    ),
+    "nothing but calls on top": (
+        "openai_responses", {"id": "resp_1", "status": "completed", "tool_calls": [CALL]}, "", "", '{"city":"A"}',
+    ),
+    "a call in snake case": (
+        "gemini", {"candidates": [{"content": {"role": "model", "parts": [
+            {"text": "Hi"}, {"function_call": {"name": "weather", "args": {"city": "A"}}, "thought_signature": "cw=="},
+        ]}, "finish_reason": "STOP"}], "usage_metadata": {"prompt_token_count": 1}}, "Hi", "", '{"city":"A"}',
+    ),
+    "a part in snake case": (
+        "gemini", {"candidates": [{"content": {"parts": [
+            {"function_call": {"name": "weather", "args": {"city": "A"}}},
+        ]}, "finishReason": "STOP"}]}, "", "", '{"city":"A"}',
+    ),
     "an item of the type thinking": (
         "openai_responses", response({"type": "thinking", "id": "rs_1", "thinking": "hm"}, item(SAID)), "Hi", "hm", "",
     ),
@@ -122,6 +143,64 @@ def test_a_stream(told: str, door: str) -> None:
     body = every_door.asked(door, upstream, streamed=True, wire="anthropic_messages").body
     assert every_door.text_in(door, body) == "Hi"
     assert body.count(b'"hm"') == 1
+
+
+NAMED = {"name": "weather", "arguments": '{"city":"A"}'}
+INPUT: dict[str, Any] = {"name": "weather", "input": {"city": "A"}}
+#: Where a Chat host tells its call, beside `tool_calls` -> what a delta or a message says, and what is around it.
+ELSEWHERE: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
+    "in camel case": ({"toolCalls": [CALL]}, {}, {}),
+    "in camel case too": ({"tool_calls": [CALL], "toolCalls": [CALL]}, {}, {}),
+    "on the choice": ({}, {"tool_calls": [CALL]}, {}),
+    "on the choice in camel case": ({}, {"toolCalls": [CALL]}, {}),
+    "on the choice too": ({"tool_calls": [CALL]}, {"tool_calls": [CALL]}, {}),
+    "on top": ({}, {}, {"tool_calls": [CALL]}),
+    "in a part": ({"content": [{"type": "tool_use", "id": "c1", **INPUT}]}, {}, {}),
+    "in a part, without a list": ({"content": {"type": "tool_use", "id": "c1", **INPUT}}, {}, {}),
+    "in an object in a part": ({"content": [{"type": "tool_use", "tool_use": {"tool_use_id": "c1", **INPUT}}]}, {}, {}),
+    "in a call in a part": ({"content": [{"type": "tool_call", "tool_call": {"id": "c1", **NAMED}}]}, {}, {}),
+    "in a whole call in a part": ({"content": [{"type": "tool_call", "tool_call": CALL}]}, {}, {}),
+    "as Bedrock has it": ({"content": [{"toolUse": {"toolUseId": "c1", **INPUT}}]}, {}, {}),
+    "as Gemini has it": ({"content": [{"functionCall": {"name": "weather", "args": {"city": "A"}}}]}, {}, {}),
+    "as the AI SDK has it": (
+        {"content": [{"type": "tool-call", "toolCallId": "c1", "toolName": "weather", "input": {"city": "A"}}]}, {}, {},
+    ),
+    "in another list": (
+        {"content": "", "content_list": [{"type": "tool_use", "tool_use": {"tool_use_id": "c1", **INPUT}}]}, {}, {},
+    ),
+    "in another list, by the delta's type": (
+        {"type": "tool_use", "content_list": [{"tool_use_id": "c1", **INPUT}]}, {}, {},
+    ),
+    "as Cohere has it": (
+        {"tool_calls": [{"id": "c1", "tool_name": "weather", "parameters": {"city": "A"}}]}, {}, {},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("door", every_door.REQUESTS)
+@pytest.mark.parametrize("told", ELSEWHERE)
+def test_a_call_of_a_chat_host(told: str, door: str) -> None:
+    said, beside, top = ELSEWHERE[told]
+    document = chat(said, finish="tool_calls") | top
+    document["choices"][0] |= beside
+    choice = {"index": 0, "delta": {"role": "assistant"} | said, "finish_reason": "tool_calls"} | beside
+    chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]} | top
+    stream = b"data: %b\n\ndata: [DONE]\n\n" % json.dumps(chunk).encode()
+    for body, streamed in ((json.dumps(document).encode(), False), (stream, True)):
+        shown = every_door.asked(door, body, streamed=streamed, wire="openai_chat").body
+        calls = every_door.calls_in(door, shown, streamed=streamed)
+        assert [(name, json.loads(given)) for name, given in calls] == [("weather", {"city": "A"})]
+        assert shown.count(b"toolCalls") == shown.count(b"content_list") == 0
+
+
+def test_a_stream_of_another_list() -> None:
+    parts = [{"tool_use_id": "c1", "name": "weather"}, {"input": '{"city"'}, {"input": ':"A"}'}]
+    deltas = [{"content": "Hi", "content_list": [HI]}, *({"type": "tool_use", "content_list": [p]} for p in parts)]
+    chunks = [{"id": "c", "choices": [{"delta": delta}]} for delta in deltas]
+    stream = b"".join(b"data: %b\n\n" % json.dumps(chunk).encode() for chunk in chunks) + b"data: [DONE]\n\n"
+    body = every_door.asked("chat", stream, streamed=True, wire="openai_chat").body
+    assert every_door.calls_in("chat", body, streamed=True) == [("weather", '{"city":"A"}')]
+    assert every_door.text_in("chat", body) == "Hi"
 
 
 def test_a_refusal_beside_an_empty_list_of_choices_is_one() -> None:

@@ -90,7 +90,9 @@ STREAMS: dict[str, tuple[list[Any], str, list[tuple[str, str]], str]] = {
         [chunk(text("a"), {"executableCode": {"code": "1"}}, {"codeExecutionResult": {"output": "1"}}, text("b")),
          chunk({"inlineData": {"mimeType": "image/png", "data": "aGk="}}, {"toolCall": {}}), STOP], "ab", [], "stop",
     ),
-    "an unexpected [DONE] and keep-alives": ([b"", b": ping", chunk(text("a")), STOP, b"[DONE]"], "a", [], "stop"),
+    "an unexpected [DONE] and keep-alives": (
+        [b"", b": ping", b"ping", b'"KEEPALIVE"', chunk(text("a")), STOP, b"[DONE]"], "a", [], "stop",
+    ),
 }  # fmt: skip
 
 PARTIAL: dict[str, tuple[list[Any], list[tuple[str, str]]]] = {

@@ -418,7 +418,9 @@ REPAIRS: dict[str, tuple[list[Any], Heard]] = {
         ("\ud83d\ude00", "", [], "stop"),  # which is one character wherever strings are UTF-16
     ),
     "keep-alives as data": (
-        [created(), b"data: \n\n", b"data: : ping\n\n", *said(0, "m", "Hi"), completed()], ("Hi", "", [], "stop"),
+        [created(), b"data: \n\n", b"data: : ping\n\n", b"data: ping\n\n", b'data: "Heartbeat"\n\n',
+         *said(0, "m", "Hi"), completed()],
+        ("Hi", "", [], "stop"),
     ),
 }  # fmt: skip
 

@@ -40,13 +40,17 @@ def _is_lines(start: bytes) -> bool:
     return bool(rest) and first[:1] == b"{" and first.rstrip()[-1:] == b"}" and rest.lstrip()[:1] == b"{"
 
 
+#: What proxies write as data to keep a connection alive, in quotes or without.
+_HEARTBEAT = re.compile(rb'("?)(?:|ping|pong|heartbeat|keep[-_ ]?alive|null)\1', re.IGNORECASE)
+
+
 def meant(data: bytes) -> bytes:
     """What a frame's data says that does not begin as an object does: nothing for a keep-alive that a proxy wraps in a
     data field, b"[DONE]" for the end in any of its spellings, else the data without what stands around it."""
     data = data.strip()
     while data.startswith(b"data:"):  # a proxy writes events of events
         data = data[5:].lstrip()
-    if data[:1] == b":" or data == b"null":
+    if data[:1] == b":" or _HEARTBEAT.fullmatch(data) is not None:
         return b""
     return b"[DONE]" if data.strip(b'"[]').upper() == b"DONE" else data
 

@@ -7,7 +7,7 @@ most of which only Google's own clients understand.
 from __future__ import annotations
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, field
 
 from toolwire.model.events import FinishReason
 
@@ -59,6 +59,8 @@ class Part(Struct, rename="camel"):
     thought: bool | None = None
     thought_signature: str | None = None
     function_call: FunctionCall | None = None
+    snake_call: None = field(default=None, name="function_call")  # see `gemini_snake`
+    snake_signature: None = field(default=None, name="thought_signature")
 
 
 #: Members of a part that go with its data. The member that is none of these is the data, and its name the kind.
@@ -80,6 +82,7 @@ class Candidate(Struct, rename="camel"):
     #: A number where a client asked for `enum-encoding=int`.
     finish_reason: str | int | None = None
     index: int | None = None
+    snake_reason: None = field(default=None, name="finish_reason")
 
 
 class PromptFeedback(Struct, rename="camel"):
@@ -106,6 +109,8 @@ class Chunk(Struct, rename="camel"):
     model_version: str | None = None
     response_id: str | None = None
     error: Raw = ABSENT
+    snake_usage: None = field(default=None, name="usage_metadata")
+    snake_feedback: None = field(default=None, name="prompt_feedback")
 
 
 chunk_decoder = msgspec.json.Decoder(Chunk)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 #: A Raw member that is absent, to be told by `is`; `Raw | None` would accept nothing but null.
 ABSENT = Raw()
@@ -194,6 +194,7 @@ class ToolCallDelta(Struct):
     parameters: Raw = ABSENT
     input: Raw = ABSENT
     args: Raw = ABSENT
+    tool_name: None = None  # as all members of this type: another's words, so that the slow path reads the document
     extra_content: Raw = ABSENT  # Gemini's endpoint: state that it wants back on the call
 
 
@@ -212,6 +213,8 @@ class Delta(Struct):
     tool_calls: list[ToolCallDelta] | None = None
     function_call: FunctionDelta | None = None  # deprecated; hosts write it all the same
     reasoning_details: Raw = ABSENT  # OpenRouter: state that it wants back on the message
+    camel_calls: None = field(default=None, name="toolCalls")
+    content_list: None = None  # Snowflake
 
 
 class Choice(Struct):
@@ -222,6 +225,8 @@ class Choice(Struct):
     native_finish_reason: str | None = None  # of a proxy: the word of the host behind it
     text: str | None = None  # of a host that answers as the completions API of old did
     error: Raw = ABSENT  # OpenRouter
+    tool_calls: None = None
+    camel_calls: None = field(default=None, name="toolCalls")
 
 
 class Chunk(Struct):
@@ -234,18 +239,23 @@ class Chunk(Struct):
     choices: list[Choice] | None = None
     usage: Raw = ABSENT
     error: Raw = ABSENT
+    tool_calls: None = None
 
 
+#: Members of a delta, a message, or what is around it, that are calls.
+CALL_LISTS = ("tool_calls", "toolCalls")
 #: Members that `Chunk` and its parts name: all others travel as `extra`.
-KNOWN_CHUNK = frozenset({"id", "object", "created", "model", "choices", "usage", "error"})
-KNOWN_CHOICE = frozenset({"index", "delta", "message", "text", "finish_reason"})
-#: Types of parts of a content that are calls.
-CALL_PARTS = frozenset({"tool_use", "tool_call", "function_call"})
+KNOWN_CHUNK = frozenset({"id", "object", "created", "model", "choices", "usage", "error", "tool_calls"})
+KNOWN_CHOICE = frozenset({"index", "delta", "message", "text", "finish_reason", *CALL_LISTS})
+#: Types of parts of a content that are calls: in the words of the Messages API, Chat's, and the AI SDK's.
+CALL_PARTS = frozenset({"tool_use", "tool_call", "function_call", "tool-call"})
 #: Names of `reasoning_content` at other hosts: clients are shown the text once, under that name.
 REASONING_NAMES = ("reasoning", "reasoning_text", "thinking", "cot_summary")
-KNOWN_DELTA = frozenset({"role", "content", "refusal", "reasoning_content", "tool_calls", *REASONING_NAMES})
+KNOWN_DELTA = frozenset(
+    {"role", "content", "content_list", "refusal", "reasoning_content", *CALL_LISTS, *REASONING_NAMES}
+)
 KNOWN_CALL = frozenset(
-    {"index", "id", "type", "function", "custom", "name", "arguments", "parameters", "input", "args"}
+    {"index", "id", "type", "function", "custom", "name", "tool_name", "arguments", "parameters", "input", "args"}
 )
 #: What a usage object must hold.
 USAGE_COUNTS = ("prompt_tokens", "completion_tokens", "total_tokens")

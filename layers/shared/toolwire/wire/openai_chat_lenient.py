@@ -1,22 +1,23 @@
 """The slow path for Chat answers: chunks whose values have other types than OpenAI's.
 
 Seen at hosts: `content` as a list of parts (Mistral, Databricks), of blocks as the Messages API has them, `arguments`
-as an object (Mistral, Ollama), calls or their `function` as the text of their JSON, null among the calls, ids and
-indices as numbers or strings, numbers as floats, a surrogate pair cut in two by a chunk boundary, NaN. All that can be
-read is read. Arguments that are an object keep their text.
+as an object (Mistral, Ollama), calls or their `function` as the text of their JSON, calls in other places and in other
+APIs' words, null among the calls, ids and indices as numbers or strings, numbers as floats, a surrogate pair cut in two
+by a chunk boundary, NaN. All that can be read is read. Arguments that are an object keep their text.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 from toolwire.wire.json import elements, members
 from toolwire.wire.openai_chat import (
+    CALL_LISTS,
     CALL_PARTS,
     REASONING_PARTS,
     Choice,
@@ -31,6 +32,14 @@ from toolwire.wire.openai_chat import (
 _ESCAPE = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u([dD][89a-fA-F][0-9a-fA-F]{2})|\\.", re.DOTALL
 )
+
+#: Members of a delta or a message that are its content: OpenAI's, and Snowflake's beside it.
+_CONTENTS = ("content", "content_list")
+#: The object around a call, where it is not `function`: in a part of a content, or in the words of Bedrock and Gemini.
+_AROUND_CALL = ("tool_use", "tool_call", "function_call", "toolUse", "functionCall")
+#: What a call's id and name are called: by OpenAI, Snowflake, Cohere, Bedrock, and the AI SDK.
+_IDS = ("id", "call_id", "tool_call_id", "tool_use_id", "toolUseId", "toolCallId")
+_NAMES = ("name", "tool_name", "toolName")
 
 #: Members of an object that is reasoning.
 _REASONING = ("text", "content", "thinking", "summary")
@@ -66,20 +75,24 @@ def read(raw: bytes) -> Chunk:
     raw.decode("utf-8", "surrogatepass")
     top = members(raw)
     choices = _listed(top.get("choices", b"null"))
+    beside = _calls_in_lists(top)
     return Chunk(
         id=text_of(top.get("id")),
         object=text_of(top.get("object")),
         created=number_of(top.get("created")),
         model=text_of(top.get("model")),
-        choices=[_choice(choice) for choice in choices] if choices is not None else None,
+        choices=[_choice(choice, () if at else beside) for at, choice in enumerate(choices)]
+        if choices is not None
+        else None,
         usage=msgspec.Raw(top.get("usage", b"")),
         error=msgspec.Raw(top.get("error", b"")),
     )
 
 
-def _choice(raw: bytes) -> Choice:
+def _choice(raw: bytes, beside: Sequence[ToolCallDelta]) -> Choice:
+    """`beside`: the calls that stand beside the list of choices."""
     choice = members(raw)
-    return Choice(
+    said = Choice(
         index=number_of(choice.get("index")),
         delta=_delta(choice.get("delta")),
         message=_delta(choice.get("message")),
@@ -88,6 +101,14 @@ def _choice(raw: bytes) -> Choice:
         text=text_of(choice.get("text")),
         error=msgspec.Raw(choice.get("error", b"")),
     )
+    beside = [*_calls_in_lists(choice), *beside]
+    if beside and said.delta is None and said.message is None:
+        said.delta = Delta(tool_calls=beside)
+    elif beside:
+        delta = said.delta or said.message
+        assert delta is not None
+        delta.tool_calls = _with_others(delta.tool_calls, beside)
+    return said
 
 
 def _listed(raw: bytes) -> list[bytes] | None:
@@ -99,26 +120,40 @@ def _delta(raw: bytes | None) -> Delta | None:
     if raw is None or raw[:1] != b"{":
         return None
     delta = members(raw)
-    content, thinking = _content(delta.get("content"))
+    contents = [delta[name] for name in _CONTENTS if name in delta]
+    kind = text_of(delta.get("type"))  # Snowflake's parts of a stream have none of their own
+    content, thinking = next((told for told in map(_content, contents) if any(told)), _content(delta.get("content")))
     calls = read_calls(delta.get("tool_calls", b""))
-    known = {call.id for call in calls or () if call.id}  # a host may tell a call in both places
-    blocks = [call for call in calls_in_parts(delta.get("content", b"")) if call.id not in known]
     said = Delta(
         role=text_of(delta.get("role")),
         content=content,
-        refusal=text_of(delta.get("refusal")) or _refusal_in(delta.get("content", b"")),
+        refusal=text_of(delta.get("refusal")) or "".join(map(_refusals_in, contents)) or None,
         reasoning_content=reasoning_of(delta.get("reasoning_content")) or thinking,
         reasoning=reasoning_of(delta.get("reasoning")),
         reasoning_text=reasoning_of(delta.get("reasoning_text")),
         cot_summary=reasoning_of(delta.get("cot_summary")),
         thinking=reasoning_of(delta.get("thinking")),
         thinking_blocks=msgspec.Raw(delta.get("thinking_blocks", b"")),
-        tool_calls=[*(calls or ()), *blocks] if blocks else calls,
+        tool_calls=_with_others(calls, read_calls(delta.get("toolCalls", b"")) or ()),
         function_call=_function(delta.get("function_call", b"")),
         reasoning_details=msgspec.Raw(delta.get("reasoning_details", b"")),
     )
-    left_out = _left_out(delta.get("content", b""))
+    for given in contents:
+        said.tool_calls = _with_others(said.tool_calls, calls_in_parts(given, kind))
+    left_out = tuple(odd for given in contents for odd in _left_out(given, kind))
     return OddDelta(**msgspec.structs.asdict(said), left_out=left_out) if left_out else said
+
+
+def _calls_in_lists(found: dict[str, bytes]) -> list[ToolCallDelta]:
+    """The calls in members that hold a list of them."""
+    return [call for name in CALL_LISTS for call in read_calls(found.get(name, b"")) or ()]
+
+
+def _with_others(calls: list[ToolCallDelta] | None, others: Sequence[ToolCallDelta]) -> list[ToolCallDelta] | None:
+    """The calls with those that another place tells: a host may tell a call in both."""
+    known = {call.id for call in calls or () if call.id}
+    new = [call for call in others if call.id not in known]
+    return [*(calls or ()), *new] if new else calls
 
 
 def read_calls(raw: bytes) -> list[ToolCallDelta] | None:
@@ -133,20 +168,25 @@ def _unquoted(raw: bytes) -> bytes:
     return inner.encode("utf-8", "surrogatepass") if inner[:1] in ("{", "[") else raw
 
 
-def calls_in_parts(content: bytes) -> list[ToolCallDelta]:
-    """The calls among the parts of a content: blocks as the Messages API has them."""
-    return [read_call(part) for part, kind, _ in _parts(content) if kind in CALL_PARTS]
+def calls_in_parts(content: bytes, kind: str | None = None) -> list[ToolCallDelta]:
+    """The calls among the parts of a content: blocks as other APIs have them. `kind`: the type of parts without one."""
+    return [read_call(part) for part, own, found in _parts(content) if _is_call(own or kind, found)]
 
 
-def _left_out(content: bytes) -> tuple[str, ...]:
+def _is_call(kind: str | None, found: dict[str, bytes]) -> bool:
+    """Whether a part is a call: by its type, or, without one, by the object in it."""
+    return kind in CALL_PARTS if kind else any(found.get(name, b"")[:1] == b"{" for name in _AROUND_CALL)
+
+
+def _left_out(content: bytes, kind: str | None) -> tuple[str, ...]:
     """The types of the parts of a content that have no text and are no calls."""
-    odd = ((kind, found) for _, kind, found in _parts(content) if kind not in CALL_PARTS)
+    odd = ((own or kind, found) for _, own, found in _parts(content) if not _is_call(own or kind, found))
     return tuple(kind or "unknown" for kind, found in odd if not found.keys() & _READ)
 
 
-def _refusal_in(content: bytes) -> str | None:
+def _refusals_in(content: bytes) -> str:
     """The refusals among the parts of a content."""
-    return "".join(text_of(found.get("refusal")) or "" for _, _, found in _parts(content)) or None
+    return "".join(text_of(found.get("refusal")) or "" for _, _, found in _parts(content))
 
 
 def _parts(content: bytes) -> Iterator[tuple[bytes, str | None, dict[str, bytes]]]:
@@ -161,14 +201,17 @@ def read_call(raw: bytes) -> ToolCallDelta:
     """The call in an entry of `tool_calls`, or in what another API has for one. Raises ValueError."""
     call = members(raw)
     custom = call.get("custom", b"null")
-    delta = ToolCallDelta(
-        index=number_of(call.get("index")),
-        id=text_of(call.get("id")),
-        type=text_of(call["type"]) if "type" in call else "",
-    )
+    index, call_id = number_of(call.get("index")), _first(call, _IDS)
+    within = next((call[name] for name in _AROUND_CALL if call.get(name, b"")[:1] == b"{"), None)
+    if within is not None:
+        delta = read_call(within)
+        delta.id = delta.id or call_id
+        delta.index = index if delta.index is None else delta.index
+        return delta
+    delta = ToolCallDelta(index, call_id, text_of(call["type"]) if "type" in call else "")
     delta.extra_content = msgspec.Raw(call.get("extra_content", b""))
     delta.function = _function(_unquoted(call.get("function", b"")))
-    delta.name, delta.arguments = text_of(call.get("name")), _arguments(call.get("arguments"))
+    delta.name, delta.arguments = _first(call, _NAMES), _arguments(call.get("arguments"))
     for name in ("parameters", "input", "args"):
         setattr(delta, name, msgspec.Raw(call.get(name, b"")))
     if custom[:1] == b"{":
@@ -182,7 +225,12 @@ def _function(raw: bytes) -> FunctionDelta | None:
         return None
     function = members(raw)
     names = (msgspec.Raw(function.get(name, b"")) for name in ("parameters", "input", "args"))
-    return FunctionDelta(text_of(function.get("name")), _arguments(function.get("arguments")), *names)
+    return FunctionDelta(_first(function, _NAMES), _arguments(function.get("arguments")), *names)
+
+
+def _first(found: dict[str, bytes], names: Sequence[str]) -> str | None:
+    """The first of these members that says something."""
+    return next((text for name in names if (text := text_of(found.get(name)))), None)
 
 
 def _arguments(raw: bytes | None) -> str | None:

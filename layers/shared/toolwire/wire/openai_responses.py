@@ -178,6 +178,7 @@ class Response(Struct):
     incomplete_details: IncompleteDetails | None = None
     output: list[Raw] | None = None
     output_text: str | None = None  # of a host that says its text here, as SDKs show it
+    tool_calls: Raw = ABSENT  # of one that says its calls here, as Chat's API has them
     usage: Raw = ABSENT
 
 
@@ -234,6 +235,7 @@ class Event(AnyEvent):
     part: OutputPart | None = None
     response: Raw = ABSENT
     error: Raw = ABSENT
+    tool_calls: Raw = ABSENT
 
 
 #: Members of a call's item that events have, or that have no meaning elsewhere. All others travel as `extra`.
@@ -241,6 +243,7 @@ KNOWN_CALL = frozenset({"type", "id", "status", "namespace", "call_id", "name", 
 #: Members of the response that events have. All others travel as `extra`.
 KNOWN_RESPONSE = frozenset({
     "object", "id", "created_at", "model", "status", "error", "incomplete_details", "output", "usage",
+    "tool_calls",
 })  # fmt: skip
 #: What a usage object must hold.
 USAGE_COUNTS = ("input_tokens", "output_tokens", "total_tokens")

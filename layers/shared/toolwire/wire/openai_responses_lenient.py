@@ -39,8 +39,8 @@ def read_other_call(raw: bytes, item: OutputItem) -> OutputItem:
 
 
 def calls_in_message(raw: bytes) -> list[OutputItem]:
-    """The calls that stand in a message: in `tool_calls`, as in Chat's, or among the parts of its content, as in the
-    Messages API's. Raises ValueError if it is no JSON object."""
+    """The calls that stand in a message, an event or a response: in `tool_calls`, as in Chat's, or among the parts of
+    its content, as in the Messages API's. Raises ValueError if it is no JSON object."""
     found = _members(readable(raw))
     calls = read_calls(found.get("tool_calls", b"")) or []
     known = {call.id for call in calls if call.id}
@@ -63,7 +63,7 @@ def read_event(raw: bytes) -> Event:
     event.delta = reasoning_of(found.get("delta")) or text_of(found.get("delta"))
     for name in ("output_index", "content_index", "summary_index"):
         setattr(event, name, number_of(found.get(name)))
-    for name in ("item", "response", "error"):
+    for name in ("item", "response", "error", "tool_calls"):
         setattr(event, name, msgspec.Raw(found.get(name, b"")))
     event.part = _part(found["part"]) if "part" in found else None
     return event
@@ -101,6 +101,7 @@ def read_response(raw: bytes) -> Response:
         output=[msgspec.Raw(item) for item in elements(output)] if output[:1] == b"[" else None,
         output_text=text_of(found.get("output_text")),
         usage=msgspec.Raw(found.get("usage", b"")),
+        tool_calls=msgspec.Raw(found.get("tool_calls", b"")),
     )
 
 

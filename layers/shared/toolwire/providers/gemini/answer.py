@@ -28,9 +28,11 @@ from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.gemini.errors import error_from_body
 from toolwire.providers.gemini.parts import AnswerParts
 from toolwire.wire import gemini as wire
+from toolwire.wire.gemini_snake import camel_answer
 from toolwire.wire.json import elements
 
 _NOTHING = Batch(())
+_NO_ANSWER = "the upstream sent something that is no answer of its protocol"
 
 #: Words for a call that the model could not finish: no answer, and never shown as one.
 _FAILURES = {
@@ -67,7 +69,7 @@ class GeminiDecoder:
         if data[:1] == b"[":  # an error body in the form that it has where the stream is an array
             raise error_from_body(data, 200)
         self._raise_failure()
-        return self._chunk(_read(data), data)
+        return self._chunk(*_read(data))
 
     def end(self) -> Batch:
         """The body is over, which is all that ends a stream."""
@@ -82,7 +84,7 @@ class GeminiDecoder:
             documents = elements(body) if is_array else [body]
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise UpstreamTruncated("the upstream's answer is no complete JSON") from error
-        batches = [self._chunk(_read(document), document) for document in documents]
+        batches = [self._chunk(*_read(document)) for document in documents]
         if self._finish is None and not is_array and self._parts.count:
             self._finish = Finish("stop")  # a document is complete by itself; a stream is not
         events = [event for batch in batches for event in batch.events] + self._close()
@@ -91,7 +93,8 @@ class GeminiDecoder:
 
     # ------------------------------------------------------------ chunks
 
-    def _chunk(self, chunk: wire.Chunk, data: bytes) -> Batch:
+    def _chunk(self, chunk: wire.Chunk, data: bytes, keep: bool) -> Batch:
+        """`keep`: whether a client of the same API could read the data as it is."""
         if bytes(chunk.error) not in (b"", b"null"):
             raise error_from_body(data, 200)
         if chunk.candidates is None and chunk.prompt_feedback is None and chunk.usage_metadata is None:
@@ -100,7 +103,6 @@ class GeminiDecoder:
         if not self._started:
             self._started = True
             events.append(ResponseStart(chunk.response_id or None, chunk.model_version or None))
-        keep = True
         before = len(events)
         for candidate in chunk.candidates or ():
             if not candidate.index:  # one candidate is asked for
@@ -191,10 +193,18 @@ class GeminiDecoder:
         events.append(UsageUpdate(self._usage))
 
 
-def _read(data: bytes) -> wire.Chunk:
+def _read(data: bytes) -> tuple[wire.Chunk, bytes, bool]:
+    """The chunk, its bytes, and whether its names are the API's own. Raises UpstreamProtocolError."""
     try:
         if not data.isascii():
             data.decode()  # what is only skipped is not checked, and travels on
-        return wire.chunk_decoder.decode(data)
+        return wire.chunk_decoder.decode(data), data, True
+    except msgspec.ValidationError:
+        pass
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise UpstreamProtocolError("the upstream sent something that is no answer of its protocol") from error
+        raise UpstreamProtocolError(_NO_ANSWER) from error
+    try:
+        data = camel_answer(data)
+        return wire.chunk_decoder.decode(data), data, False
+    except (ValueError, RecursionError) as error:
+        raise UpstreamProtocolError(_NO_ANSWER) from error

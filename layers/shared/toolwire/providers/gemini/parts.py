@@ -22,6 +22,7 @@ from toolwire.model.events import (
 )
 from toolwire.providers.gemini.arguments import StreamedArguments
 from toolwire.wire import gemini as wire
+from toolwire.wire.gemini_snake import camel_part
 from toolwire.wire.json import raw_members
 
 
@@ -40,10 +41,7 @@ class AnswerParts:
     def take(self, raw: msgspec.Raw, events: list[StreamEvent]) -> bool:
         """The events of one part of a chunk; whether a client of the same API may see it as it is. Raises
         UpstreamProtocolError for one that cannot be read."""
-        try:
-            part = wire.part_decoder.decode(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise UpstreamProtocolError("the upstream sent a part that its protocol does not have") from error
+        part, exact = _read(raw)
         if part.function_call is not None:
             self._call(part.function_call, part.thought_signature, events)
         elif part.thought:
@@ -65,7 +63,7 @@ class AnswerParts:
                 events.append(OpaquePart(self._next_part(), kind, wire.DIALECT, bytes(raw)))
             elif part.thought_signature:  # a part of its own, that says no more than a thought that is not shown
                 self._reasoning("", part.thought_signature, events)
-        return part.function_call is None or bytes(part.function_call.args)[:1] != b'"'
+        return exact and (part.function_call is None or bytes(part.function_call.args)[:1] != b'"')
 
     def _reasoning(self, text: str, signature: str | None, events: list[StreamEvent]) -> None:
         if not text and not signature:
@@ -127,6 +125,18 @@ class AnswerParts:
         """End what is open."""
         self.close_call(events)
         self._close_texts(events)
+
+
+def _read(raw: msgspec.Raw) -> tuple[wire.Part, bool]:
+    """The part, and whether its names are the API's own. Raises UpstreamProtocolError."""
+    try:
+        return wire.part_decoder.decode(raw), True
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        pass
+    try:
+        return wire.part_decoder.decode(camel_part(bytes(raw))), False
+    except (ValueError, RecursionError) as error:
+        raise UpstreamProtocolError("the upstream sent a part that its protocol does not have") from error
 
 
 def _arguments(raw: msgspec.Raw) -> str:

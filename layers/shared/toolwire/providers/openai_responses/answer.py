@@ -39,6 +39,7 @@ from toolwire.providers.openai_responses.shapes import (
     read_usage,
 )
 from toolwire.wire import openai_responses as wire
+from toolwire.wire.openai_chat import is_set
 from toolwire.wire.openai_responses_extra import response_extra
 from toolwire.wire.plain import plain
 
@@ -89,8 +90,11 @@ class ResponsesDecoder:
         events: list[StreamEvent] = []
         if kind in _ABOUT_RESPONSE and not bytes(event.response) and _HAS_RESPONSE.search(data) is not None:
             event.response, exact = msgspec.Raw(data), False  # a host that leaves the object around it out
+        if is_set(event.tool_calls):
+            self._output.within.note_beside(data)
+            exact = False
         known, keep = self._event(kind, event, events)
-        keep = keep and (exact or (not known and is_event(data)))
+        keep = keep and (exact or (not known and is_event(data) and not is_set(event.tool_calls)))
         keep = keep and event.type is not None and frame.event in (None, event.type)
         if keep:
             return Batch(tuple(events), source=Source(wire.DIALECT, data))
@@ -159,6 +163,8 @@ class ResponsesDecoder:
         if not self._started:
             self._start(response, events)
         finish = _finish(response, kind == "response.incomplete")
+        if is_set(response.tool_calls):
+            self._output.within.note_beside(raw)
         said = len(events)
         same = self._output.complete(response.output or (), finish.is_cut, events)
         self._output.end(response.output_text, finish.is_cut, events)
@@ -196,7 +202,9 @@ class ResponsesDecoder:
         response, exact = read_response(body)
         _raise_failure(response, failed=False)
         _raise_unfinished(response)
-        if response.output is None and not response.output_text:
+        if is_set(response.tool_calls):
+            self._output.within.note_beside(body)
+        elif response.output is None and not response.output_text:
             if is_failure(body):
                 raise error_in_answer(body)
             raise UpstreamProtocolError("the upstream's answer has no output")

@@ -44,11 +44,17 @@ ABOUT_ITEMS = frozenset({
 
 
 class Within:
-    """The calls and the reasoning within the messages of one answer. They count at its end: until then, the host may
-    tell them as items too."""
+    """The calls and the reasoning within the messages of one answer, or beside its items. They count at its end: until
+    then, the host may tell them as items too."""
 
     def __init__(self) -> None:
         self._found: dict[Item, list[wire.OutputItem]] = {}
+        self._beside: list[wire.OutputItem] = []
+
+    def note_beside(self, raw: bytes) -> None:
+        """Looks into an event or a response, whose own members tell calls."""
+        for call in calls_in_message(raw):
+            self._beside = [one for one in self._beside if one.call_id != call.call_id or not one.call_id] + [call]
 
     def note(self, item: Item, shape: wire.OutputItem, raw: bytes) -> bool:
         """Looks into an item as it was told now, which may be once more. Returns whether it holds some."""
@@ -70,10 +76,12 @@ class Within:
         """What none of the answer's items has told."""
         told = {item.call_id for item in items}
         thought = any(isinstance(item, Reasoning) and item.has_text for item in items)
-        found = [one for ones in self._found.values() for one in ones]
-        return [
-            one for one in found if not (thought if one.type == "reasoning" else one.call_id and one.call_id in told)
-        ]
+        rest: list[wire.OutputItem] = []
+        for one in (*(one for ones in self._found.values() for one in ones), *self._beside):
+            if not (thought if one.type == "reasoning" else one.call_id and one.call_id in told):
+                rest.append(one)
+                told.add(one.call_id)
+        return rest
 
 
 class Output:
@@ -83,7 +91,7 @@ class Output:
         self.items: dict[int, Item] = {}
         self._parts = Parts(placeholders=placeholders)
         self._by_id: dict[str, int] = {}
-        self._within = Within()
+        self.within = Within()
 
     @property
     def count(self) -> int:
@@ -126,7 +134,7 @@ class Output:
             return False  # begun twice
         index, keep = self._free_index(event)
         item = self._open(index, shape, events)
-        self._within.note(item, shape, bytes(event.item))
+        self.within.note(item, shape, bytes(event.item))
         return keep and exact and bool(shape.id) and item.shown and not item.mended
 
     def _free_index(self, event: wire.Event) -> tuple[int, bool]:
@@ -229,7 +237,7 @@ class Output:
         keep = keep and self.items.get(event.output_index if event.output_index is not None else -1) is item
         keep = keep and _is_as_begun(item, shape) and exact
         said = len(events)
-        self._within.note(item, shape, raw)
+        self.within.note(item, shape, raw)
         _finish(item, shape, raw, events)
         # a call that the client runs is told by nothing else
         return keep and (isinstance(item, OwnCall) or _has_told_all(item, shape, events[said:]))
@@ -250,7 +258,7 @@ class Output:
                 item = next((one for one in self.items.values() if _is(one, shape)), None)
             if item is None:
                 item = self._open(self._next_index(), shape, events)
-            self._within.note(item, shape, raw)
+            self.within.note(item, shape, raw)
             if not item.ended:
                 _finish(item, shape, raw, events, cut)
             told.add(id(item))
@@ -264,7 +272,7 @@ class Output:
 
     def end(self, text: str | None, cut: bool, events: list[StreamEvent]) -> None:
         """No item follows: what only other places of the answer tell counts now. `text`: its `output_text`."""
-        for shape in self._within.rest(list(self.items.values())):
+        for shape in self.within.rest(list(self.items.values())):
             _finish(self._open(self._next_index(), shape, events), shape, b"", events, cut)
         if text and not any(isinstance(item, Message) and item.has_text for item in self.items.values()):
             shape = wire.OutputItem("message", content=[wire.OutputPart("output_text", text)])
@@ -275,7 +283,7 @@ class Output:
         same API may see it as it is."""
         item = self._open(index, shape, events)
         _finish(item, shape, raw, events, cut)
-        return not self._within.note(item, shape, raw) and (not isinstance(item, Call) or item.is_told_by(shape))
+        return not self.within.note(item, shape, raw) and (not isinstance(item, Call) or item.is_told_by(shape))
 
 
 def _is_dense(item: Item, place: Place) -> bool:
