@@ -3,7 +3,8 @@
     python -m local.scorecard recordings/
 
 Every folder is replayed with the arguments validated, whatever its client asked for; nothing is sent. The table has a
-row for each provider and model: exchanges, calls, and how many calls were at fault. Names and counts, no content.
+row for each provider and model: exchanges, calls, how many calls were at fault, and the share of fit ones, by which a
+plan may be ordered (`order = "quality"`). Names and counts, no content.
 Exit status: 0, or 2 where no folder could be replayed.
 """
 
@@ -17,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolwire.exchange.figures import MALFORMED
+from toolwire.exchange.quality import share_fit
 from toolwire.policy.answers import FINISH_MISMATCH
 from toolwire.policy.arguments import INVALID, UNKNOWN
 from toolwire.shell.serve.replay import Replay, replay
@@ -67,6 +69,10 @@ def _counts(replayed: Replay) -> Counter[str]:
     return Counter({"exchanges": 1, "calls": replayed.figures.calls}) + replayed.figures.call_faults
 
 
+def _faults(counts: Counter[str]) -> int:
+    return counts.total() - counts["exchanges"] - counts["calls"]
+
+
 def _validated(scenario: Scenario) -> Scenario:
     """The exchange as if its client had asked for validation."""
     headers = dict(scenario.event.get("headers") or {})
@@ -81,8 +87,11 @@ def _validated(scenario: Scenario) -> Scenario:
 
 def table(rows: dict[tuple[str, str], Counter[str]]) -> Iterator[str]:
     """The lines of a table, the providers by name."""
-    heads = ("provider", "model", *COLUMNS.values())
-    cells = [(*key, *(str(counts[name]) for name in COLUMNS)) for key, counts in sorted(rows.items())]
+    heads = ("provider", "model", *COLUMNS.values(), "fit")
+    cells = [
+        (*key, *(str(counts[name]) for name in COLUMNS), f"{share_fit(counts['calls'], _faults(counts)):.0%}")
+        for key, counts in sorted(rows.items())
+    ]
     widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
     for row in (heads, *cells):
         yield "  ".join(

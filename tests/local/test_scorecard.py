@@ -25,4 +25,4 @@ def test_recorded_exchanges_are_counted_by_provider_and_model(tmp_path: Path) ->
     assert list(unread) == [broken]
     head, row = table(rows)
     assert head.split()[:4] == ["provider", "model", "exchanges", "calls"]
-    assert row.split() == [*key, "2", "2", "1", "0", "0", "0"]
+    assert row.split() == [*key, "2", "2", "1", "0", "0", "0", "50%"]

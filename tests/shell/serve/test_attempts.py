@@ -16,12 +16,13 @@ import pytest
 
 from tests.shell.misbehaving_upstream import Close, MisbehavingUpstream, Reset, Send, Stall, Step, answer, chunk
 from tests.shell.upstream_client import client
+from toolwire.exchange import quality
 from toolwire.model.http import Head
 from toolwire.model.settings import BreakerRules, ProviderConfig, Retries, Settings, Tenant, TimeLimits
 from toolwire.shell.network import breaker
 from toolwire.shell.network.sockets import Timeouts
 from toolwire.shell.network.upstream import Upstream
-from toolwire.shell.serve import admission, observe
+from toolwire.shell.serve import admission, observe, qualities
 from toolwire.shell.serve import door as serve_module
 from toolwire.shell.serve.door import serve
 
@@ -123,8 +124,10 @@ def connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upstream]:
 def _circuits() -> Iterator[None]:
     """Nothing is known of any target when a test begins."""
     breaker._breaker.cache_clear()
+    qualities.QUALITIES.__init__()  # type: ignore[misc]
     yield
     breaker._breaker.cache_clear()
+    qualities.QUALITIES.__init__()  # type: ignore[misc]
 
 
 @pytest.fixture
@@ -532,3 +535,66 @@ def test_a_provider_without_a_free_slot_and_nobody_else_to_ask(
         assert under_way.result()[0].status == 200
 
     assert (head.status, json.loads(body)["error"]["code"]) == (503, "provider_busy")
+
+
+def called_with(name: str, arguments: str) -> dict[str, Any]:
+    call = {**CALL, "function": {"name": name, "arguments": arguments}}
+    choice = COMPLETION["choices"][0] | {"message": {"role": "assistant", "tool_calls": [call]}}  # type: ignore[index]
+    return COMPLETION | {"choices": [choice]}
+
+
+GOOD, BAD = called_with("weather", "{}"), called_with("wether", "{}")
+BEST_FIRST: dict[str, Any] = {"fallbacks": {"acme/m": ("twin/m",)}, "by_quality": frozenset({"acme/m"})}
+
+
+@pytest.mark.parametrize(
+    ("settings", "asked", "target"),
+    [
+        (BEST_FIRST, {}, "twin/m"),
+        (BEST_FIRST | {"by_quality": frozenset()}, {}, "acme/m"),
+        (BEST_FIRST, {"headers": {"x-toolwire-fallback": "twin/m"}}, "acme/m"),
+        (BEST_FIRST | {"tenant": Tenant(models=("acme/*",))}, {}, "acme/m"),
+        (BEST_FIRST | {"tenant": Tenant(validate_tool_arguments="reject")}, {}, "twin/m"),
+    ],
+    ids=["by quality", "as configured", "as the client says", "what the tenant may not use", "refused calls count"],
+)
+def test_the_model_whose_calls_were_fit_is_asked_first(
+    settings: dict[str, Any],
+    asked: dict[str, Any],
+    target: str,
+    configured: Configured,
+    server: MisbehavingUpstream,
+    second: MisbehavingUpstream,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two answers of each are seen, of which the first model's call a tool that is not there."""
+    monkeypatch.setattr(quality, "LEAST_CALLS", 1.9)
+    configured(**settings)
+    server.script(*[whole(BAD)] * 2, whole(GOOD))
+    second.script(*[whole(GOOD)] * 4)
+    own = {} if "tenant" in settings else {"x-toolwire-validate-tool-arguments": "annotate"}
+    for model in ("twin/m", "acme/m") * 2:
+        ask(model=model, headers=own)
+
+    assert dict(ask(**asked)[0].headers).get("x-toolwire-target", "acme/m") == target
+
+
+def test_what_was_not_validated_says_nothing_of_a_model(
+    configured: Configured, server: MisbehavingUpstream, second: MisbehavingUpstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quality, "LEAST_CALLS", 0.9)
+    configured(**BEST_FIRST)
+    second.script(whole(BAD), broken(ROLE, CALLED, how=Close()))
+    ask(model="twin/m")
+    ask(model="twin/m", stream=True)
+
+    assert qualities.QUALITIES.shares() == {}
+
+
+def test_a_request_that_is_ordered_by_quality_has_its_arguments_validated(
+    configured: Configured, server: MisbehavingUpstream
+) -> None:
+    configured(**BEST_FIRST)
+    server.script(whole(BAD))
+
+    assert "unknown_tool_call" in dict(ask()[0].headers)["x-toolwire-warnings"]

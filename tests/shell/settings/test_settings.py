@@ -135,6 +135,8 @@ def test_a_provider_has_several_endpoints() -> None:
         attempts = 4
         [fallbacks]
         "openai/gpt" = ["anthropic/claude"]
+        "openai/o" = { models = ["anthropic/claude"] }
+        "openai/best" = { models = ["anthropic/claude"], order = "quality" }
         [providers.openai]
         base_url = "https://eu.example/v1"
         [[providers.openai.endpoints]]
@@ -152,7 +154,8 @@ def test_a_provider_has_several_endpoints() -> None:
     assert (other.base_url, other.credential, other.weight) == ("https://us.example/v1", "env:OTHER", 1)
     assert first.profile == other.profile == "openai"
     assert settings.retries == Retries(4)
-    assert settings.fallbacks == {"openai/gpt": ("anthropic/claude",)}
+    assert settings.fallbacks == dict.fromkeys(("openai/gpt", "openai/o", "openai/best"), ("anthropic/claude",))
+    assert settings.by_quality == {"openai/best"}
 
 
 ACME = '[providers.acme]\nwire = "openai_chat"\nbase_url = "https://acme.example/v1"\n'
@@ -206,6 +209,9 @@ ACME = '[providers.acme]\nwire = "openai_chat"\nbase_url = "https://acme.example
         ("[retries]\nattempts = 0", "retries.attempts: write a whole number from 1 to 10, not 0"),
         ("[retries]\ntimes = 2", "retries.times: there is no such key; known here: attempts, seconds"),
         ('[fallbacks]\n"openai/m" = "anthropic/m"', 'fallbacks."openai/m": write a list of models'),
+        ('[fallbacks]\n"openai/m" = { order = "quality" }', 'fallbacks."openai/m".models: write a list of models'),
+        ('[fallbacks]\n"openai/m" = { models = 1 }', 'fallbacks."openai/m".models: write a list of models'),
+        ('[fallbacks]\n"openai/m" = { models = [], order = "price" }', "\"openai/m\".order: 'price' is not known"),
         ('[fallbacks]\n"openai/m" = ["acme/m"]', "fallbacks.\"openai/m\": 'acme/m' leads nowhere"),
         ('[fallbacks]\nfast = ["openai/m"]', "fallbacks.\"fast\": 'fast' leads nowhere"),
         ('[tenants.default]\nfallback = ["fast"]', "tenants.default.fallback: 'fast' leads nowhere"),

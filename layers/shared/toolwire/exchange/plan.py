@@ -3,6 +3,9 @@
     the model's own        each of its provider's endpoints (other keys or regions), a conversation's own one first
     fallback models        of the header `x-toolwire-fallback`, else of the model, else of the tenant
 
+Where the configuration says `order = "quality"` of a model, the models of its plan are in the order of how fit their
+tool calls have been (`quality.py`).
+
 A conversation keeps its endpoint while that answers: the account's prompt cache is there, and an account refuses the
 state that another one has given.
 """
@@ -10,10 +13,11 @@ state that another one has given.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from toolwire.exchange.prepare import ClientRequest, target_of
+from toolwire.exchange.quality import ModelKey, in_order, is_ordered
 from toolwire.exchange.routing import check_model, may_use
 from toolwire.exchange.turn import conversation_of
 from toolwire.model.errors import RequestError
@@ -47,15 +51,24 @@ class Plan:
         return min(self.retries.attempts or len(self.more) + 1, MOST_ATTEMPTS)
 
 
-def plan_for(client: ClientRequest, target: Target, settings: Settings, new_token: Callable[[], str]) -> Plan:
+def plan_for(
+    client: ClientRequest,
+    target: Target,
+    settings: Settings,
+    new_token: Callable[[], str],
+    quality: Mapping[ModelKey, float] | None = None,
+) -> Plan:
     """The plan of a request whose model leads to `target`. `new_token` gives the token of a conversation that is new,
-    which must then have it: it chooses the endpoint, on this turn as on every later one. Raises RequestError for a
-    fallback model that leads nowhere or may not be used, where the client named it."""
+    which must then have it: it chooses the endpoint, on this turn as on every later one. `quality`: the shares of fit
+    calls of the models of which enough is known. Raises RequestError for a fallback model that leads nowhere or may not
+    be used, where the client named it."""
     own = _own(client, target, settings, new_token)
     unknown: list[str] = []
     fallbacks = tuple(_fallbacks(client, target, settings, unknown))
-    more = tuple(dict.fromkeys(it for it in (*own[1:], *fallbacks) if it != own[0]))
-    return Plan(own[0], more, settings.retries, tuple(unknown))
+    targets = tuple(dict.fromkeys((*own, *fallbacks)))
+    if quality and FALLBACK_HEADER not in client.http.headers and is_ordered(client.request.model, target, settings):
+        targets = in_order(targets, quality)
+    return Plan(targets[0], targets[1:], settings.retries, tuple(unknown))
 
 
 def _own(client: ClientRequest, target: Target, settings: Settings, new_token: Callable[[], str]) -> tuple[Target, ...]:

@@ -19,13 +19,14 @@ from toolwire.conversation import Conversation
 from toolwire.conversation.sticky_model import with_sticky_model
 from toolwire.conversation.tool_call_ids import named_conversation
 from toolwire.doors import Door
+from toolwire.exchange.quality import is_ordered
 from toolwire.exchange.routing import check_door, check_model, route
 from toolwire.model.errors import RequestError
 from toolwire.model.http import HttpRequest
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Settings, Target, Tenant
 from toolwire.policy.checked_request import checked_request
-from toolwire.policy.rules import ToolRules
+from toolwire.policy.rules import ToolRules, with_rules
 from toolwire.providers.wire_choice import wire_for
 from toolwire.wire.json import whole_characters
 
@@ -92,7 +93,15 @@ def prepare(
     client = read_request(door, http, tenant, with_model)
     target = target_of(client.request.model, door.dialect, settings)
     check_model(tenant, client.request.model, target)
+    if client.rules.validate_tool_arguments == "off" and is_ordered(client.request.model, target, settings):
+        client = _judged(client)
     return client, target
+
+
+def _judged(client: ClientRequest) -> ClientRequest:
+    """The request with the arguments of its calls validated: by what is found its model gets its place."""
+    rules = replace(client.rules, validate_tool_arguments="annotate")
+    return replace(client, rules=rules, request=with_rules(client.request, rules))
 
 
 def target_of(model: str, dialect: str, settings: Settings) -> Target:

@@ -150,6 +150,8 @@ class Settings:
     endpoints: dict[str, tuple[ProviderConfig, ...]] = field(default_factory=dict)
     #: A model, as a request names it or as "provider/model" -> the models that are asked where it fails.
     fallbacks: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    #: Those of them whose plan is in the order of how fit the models' tool calls have been.
+    by_quality: frozenset[str] = frozenset()
     retries: Retries = Retries()
     #: None: a breaker with the usual rules, for requests that have several targets.
     breaker: BreakerRules | None = None

@@ -27,6 +27,7 @@ from toolwire.shell.access.rates import admit, charge
 from toolwire.shell.access.slots import slots
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.attempts import Preparation
+from toolwire.shell.serve.qualities import QUALITIES
 from toolwire.shell.serve.watch import watched_clock, watched_ids
 from toolwire.shell.settings.current import current_settings
 from toolwire.shell.store.kept_answers import with_kept_history
@@ -65,7 +66,7 @@ def open_exchange(
     client, target = prepare(door, request, settings, tenant, partial(_with_earlier_turns, door, tenant, record))
     record.target = target
     ids = _Ids()
-    plan = plan_for(client, target, settings, ids.token)
+    plan = plan_for(client, target, settings, ids.token, QUALITIES.shares() if settings.by_quality else None)
     if plan.unknown:
         client = _without_fallbacks(client, plan.unknown, record)
     preparation = Preparation(client, plan, seconds, settings, record)

@@ -20,6 +20,7 @@ from toolwire.exchange.retries import Attempts
 from toolwire.exchange.time_limits import asked_limits, limits_for
 from toolwire.model.errors import GatewayError, UpstreamError
 from toolwire.model.settings import ProviderConfig, Settings, Target, TimeLimits
+from toolwire.policy.arguments import INVALID, MALFORMED, UNKNOWN
 from toolwire.providers.hosts import DEMO
 from toolwire.shell.access.credentials import credential
 from toolwire.shell.access.slots import GiveBack, slots
@@ -27,6 +28,10 @@ from toolwire.shell.network.breaker import breaker_for
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.lessons import LESSONS
 from toolwire.shell.serve.output import current_output
+from toolwire.shell.serve.qualities import QUALITIES
+
+#: Errors of answers that were refused for the model's calls.
+_FAULTS = frozenset({INVALID, MALFORMED, UNKNOWN})
 
 #: What keeps a target from being asked, whatever the request is: the next one may do.
 OF_THE_TARGET = frozenset({"missing_credential", "credential_unavailable", "upstream_unavailable", "provider_busy"})
@@ -93,9 +98,17 @@ class Preparation:
         self.give_back()
         if exchange.error is not None or exchange.over:
             self._tell_breaker(exchange.attempt.target, exchange.error, exchange.figures.upstream_status)
+        if self._is_judged(exchange):
+            QUALITIES.note(exchange.attempt.target, exchange.figures)
         if exchange.over and exchange.error is None and (lessons := exchange.attempt.lessons):
             client = self._client
             LESSONS.note(client.tenant.name, client.door.dialect, exchange.attempt.target, lessons)
+
+    def _is_judged(self, exchange: Exchange) -> bool:
+        """Whether an answer says how good its model is: its calls were validated, and nothing else went wrong."""
+        if not self._settings.by_quality or self._client.rules.validate_tool_arguments == "off":
+            return False
+        return exchange.over if exchange.error is None else exchange.error.code in _FAULTS
 
     @contextmanager
     def question(self, target: Target) -> Iterator[None]:

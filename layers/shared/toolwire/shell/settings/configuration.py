@@ -37,6 +37,7 @@ from toolwire.providers.profiles import PROFILES
 from toolwire.shell.settings.resilience import (
     LoadSection,
     breaker_of,
+    by_quality_of,
     check_fallbacks,
     endpoints_of,
     fallbacks_of,
@@ -131,6 +132,7 @@ def load_settings(
         state_ttl_days=_state_ttl_days(env),
         endpoints=endpoints,
         fallbacks=fallbacks_of(sections.fallbacks),
+        by_quality=by_quality_of(sections.fallbacks),
         retries=retries_of(sections.retries),
         breaker=None if sections.breaker is UNSET else breaker_of(sections.breaker),
     )

@@ -2,6 +2,7 @@
 
 [retries]                        attempts, seconds: how often a request is sent, and until when
 [fallbacks]                      "model" = ["other/model", ...]: who is asked where it fails
+                                 "model" = { models = [...], order = "quality" }: the best of them all first
 [[providers.NAME.endpoints]]     several keys, regions or addresses of one provider, each with its weight
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -59,6 +60,13 @@ class BreakerSection(Struct, forbid_unknown_fields=True):
     open_seconds: Annotated[int, Meta(ge=1, le=600)] | UnsetType = UNSET
 
 
+class FallbackSection(Struct, forbid_unknown_fields=True):
+    """The keys of a model's fallbacks, where there is more to say than which they are."""
+
+    models: object = None
+    order: Literal["configured", "quality"] = "configured"
+
+
 class EndpointSection(Struct, forbid_unknown_fields=True):
     """The keys of one of a provider's endpoints: beside `weight` those of its section that may differ."""
 
@@ -100,12 +108,25 @@ def fallbacks_of(section: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
     fallbacks = {}
     for model, value in section.items():
         at = f'fallbacks."{model}"'
+        if isinstance(value, Mapping):
+            value = read_section(FallbackSection, value, at).models
+            at += ".models"
         if not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
             raise SettingsError(f'{at}: write a list of models, such as ["provider/model"].')
         if len(value) > MOST_FALLBACKS:
             raise SettingsError(f"{at}: write {MOST_FALLBACKS} models at most.")
         fallbacks[model] = tuple(value)
     return fallbacks
+
+
+def by_quality_of(section: Mapping[str, object]) -> frozenset[str]:
+    """The models of the [fallbacks] section whose plan is ordered by quality. Raises SettingsError."""
+    return frozenset(
+        model
+        for model, value in section.items()
+        if isinstance(value, Mapping)
+        and read_section(FallbackSection, value, f'fallbacks."{model}"').order == "quality"
+    )
 
 
 def check_fallbacks(settings: Settings) -> None:
