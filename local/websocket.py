@@ -9,7 +9,7 @@ from collections import deque
 from websockets.datastructures import Headers
 from websockets.frames import CloseCode, Frame, Opcode
 from websockets.http11 import Request
-from websockets.protocol import SERVER, Protocol
+from websockets.protocol import SERVER, Protocol, State
 from websockets.server import ServerProtocol
 
 from local.http import RefusedError, RequestHead
@@ -33,13 +33,13 @@ class WebSocket:
         self._protocol = Protocol(SERVER, max_size=most_bytes)
         self._message: list[bytes] = []
         self._waiting: deque[bytes] = deque()
-        self._pinged = False
+        self._pinged = self._ended = False
         connection.sendall(b"".join(handshake.data_to_send()))
 
     @property
     def is_open(self) -> bool:
         """Whether messages may still come."""
-        return not self._protocol.close_expected()
+        return self._protocol.state is State.OPEN and not self._ended
 
     def receive(self) -> bytes | None:
         """The next message; None at the end of the connection. A client that says nothing for as long as the socket
@@ -83,10 +83,8 @@ class WebSocket:
         return b"".join(self._protocol.data_to_send())
 
     def _take(self, data: bytes) -> None:
-        if data:
-            self._protocol.receive_data(data)
-        else:
-            self._protocol.receive_eof()
+        self._ended = not data  # without a word: the protocol takes it for open still
+        self._protocol.receive_data(data)
         for frame in self._protocol.events_received():
             assert isinstance(frame, Frame)
             if frame.opcode is Opcode.BINARY:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -282,6 +283,16 @@ class TestTheConnection:
             assert client.ping().wait(10)
             client.close() if how == "close" else client.socket.shutdown(socket.SHUT_RDWR)
             assert told.seen.get(timeout=10) == "gone"
+
+    @pytest.mark.parametrize("how", ["close", "hang up"])
+    def test_who_hangs_up_between_answers_leaves_nothing(self, server: LocalServer, how: str) -> None:
+        with opened(server, close_timeout=1) as client:
+            ask(client, input="hello")
+            client.close() if how == "close" else client.socket.shutdown(socket.SHUT_RDWR)
+            until = time.monotonic() + 10
+            while server._connections and time.monotonic() < until:
+                time.sleep(0.01)
+            assert server._connections == {}
 
     @pytest.mark.parametrize(
         ("frames", "code"),
