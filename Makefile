@@ -89,7 +89,7 @@ build: .venv-sam/stamp  ## build for Lambda (PYTHON=3.13 ARCH=arm64 GOOGLE_KEYS=
 deploy: deployable build  ## deploy what `make build` makes (STACK=toolwire PARAMS="AlarmTopicArn=...")
 	@$(SAM) deploy --template-file $(BUILD_DIR)/template.yaml --stack-name $(STACK) --resolve-s3 \
 		--capabilities CAPABILITY_IAM --no-fail-on-empty-changeset $(if $(TAGS),--tags $(TAGS)) --parameter-overrides \
-		Runtime=python$(PYTHON) Architecture=$(ARCH) $(if $(PACKED),ConfigSource=/opt/toolwire.toml) $(PARAMS)
+		Runtime=python$(PYTHON) Architecture=$(ARCH) Release=$$(date +%s) $(if $(PACKED),ConfigSource=/opt/toolwire.toml) $(PARAMS)
 
 # The local server for those who host it themselves: docs/container.md.
 ENGINE = docker

@@ -62,6 +62,8 @@ class FakeRuntimeApi(socketserver.ThreadingTCPServer):
         self.reply_status = 202
         self.break_after: int | None = None
         self.function_seconds = function_seconds
+        #: That the runtime is ready for its snapshot, and that it is restored.
+        self.snapshot, self.restore = threading.Event(), threading.Event()
         self.events: queue.Queue[tuple[str, object] | None] = queue.Queue()
         self._answers: dict[str, queue.Queue[Posted]] = {"init": queue.Queue()}
         self._count = 0
@@ -99,6 +101,9 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self) -> None:
+        if self.path == _PREFIX + "restore/next":
+            self._restore()
+            return
         assert self.path == _PREFIX + "invocation/next"
         item = self.server.events.get()
         if item is None:
@@ -117,6 +122,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Lambda-Runtime-Invocation-Id", f"{invoke_id}-attempt")
         self.end_headers()
         self.wfile.write(body)
+
+    def _restore(self) -> None:
+        """The snapshot has been taken, and this is a copy: after `restore` is set."""
+        self.server.snapshot.set()
+        self.server.restore.wait(10)
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
 
     def do_POST(self) -> None:
         path = self.path.removeprefix(_PREFIX)

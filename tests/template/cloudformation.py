@@ -19,7 +19,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def _intrinsic(loader: yaml.SafeLoader, suffix: str, node: yaml.Node) -> dict[str, Any]:
-    """`!Sub text` is short for `{"Fn::Sub": text}`; `!Ref` alone has no prefix, and `!GetAtt a.b` is a list."""
+    """`!Sub text` is short for `{"Fn::Sub": text}`; `!Ref` and `!Condition` have none, `!GetAtt a.b` is a list."""
     value: Any
     if isinstance(node, yaml.ScalarNode):
         value = loader.construct_scalar(node)
@@ -30,7 +30,7 @@ def _intrinsic(loader: yaml.SafeLoader, suffix: str, node: yaml.Node) -> dict[st
         value = loader.construct_mapping(node, deep=True)
     if suffix == "GetAtt" and isinstance(value, str):
         value = value.split(".", 1)
-    return {"Ref" if suffix == "Ref" else f"Fn::{suffix}": value}
+    return {suffix if suffix in ("Ref", "Condition") else f"Fn::{suffix}": value}
 
 
 _Loader.add_multi_constructor("!", _intrinsic)

@@ -283,7 +283,7 @@ def test_every_method_streams(deployed: dict[str, Any], method: str, path: str) 
         "httpMethod": "POST",
         "uri": {
             "Fn::Sub": f"arn:{partition}:apigateway:${{AWS::Region}}:lambda:path/2021-11-15/functions/"
-            f"${{{METHODS[method, path]}.Arn}}/response-streaming-invocations"
+            f"${{{METHODS[method, path]}Aliaslive}}/response-streaming-invocations"
         },
         "responseTransferMode": "STREAM",
         "timeoutInMillis": 30_000 if METHODS[method, path] == "CatalogFunction" else STREAM_TIMEOUT,
@@ -348,7 +348,7 @@ def test_a_function_url_streams_and_is_there_where_it_is_asked_for(deployed: dic
     """Open to everybody only where its parameter says so, and then through the URL alone."""
     resources, conditions = deployed["Resources"], deployed["Conditions"]
     assert resources["GatewayUrl"]["Properties"] == {
-        "TargetFunctionArn": {"Fn::GetAtt": ["GatewayFunction", "Arn"]},
+        "TargetFunctionArn": {"Ref": "GatewayFunctionAliaslive"},
         "AuthType": {"Ref": "FunctionUrl"},
         "InvokeMode": "RESPONSE_STREAM",
     }
@@ -357,7 +357,7 @@ def test_a_function_url_streams_and_is_there_where_it_is_asked_for(deployed: dic
     assert conditions["HasOpenFunctionUrl"] == {"Fn::Equals": [{"Ref": "FunctionUrl"}, "NONE"]}
     for name, expected in URL_PERMISSIONS.items():
         assert resources[name]["Condition"] == "HasOpenFunctionUrl"
-        shared = {"Principal": "*", "FunctionName": {"Ref": "GatewayFunction"}}
+        shared = {"Principal": "*", "FunctionName": {"Ref": "GatewayFunctionAliaslive"}}
         assert resources[name]["Properties"] == expected | shared
 
 
@@ -372,7 +372,7 @@ def test_only_the_api_invokes_the_functions(deployed: dict[str, Any]) -> None:
             assert "${__ApiId__}/${__Stage__}/" in of_the_api[0]
         else:
             assert of_the_api.endswith(":${GatewayApi}/*/*")
-            assert permission["FunctionName"] == {"Ref": "CatalogFunction"}
+            assert permission["FunctionName"] == {"Ref": "CatalogFunctionAliaslive"}
 
 
 def test_logs_are_kept_for_a_while(deployed: dict[str, Any]) -> None:

@@ -96,6 +96,12 @@ class Credentials:
             if kept is not None and self._clock() >= kept[0] - TTL_SECONDS + RETRY_SECONDS:
                 del self._kept[provider.credential]
 
+    def forget(self) -> None:
+        """Drops what was fetched or minted."""
+        with self._lock:
+            self._kept.clear()
+            self._tokens.clear()
+
     def _stored(self, provider: ProviderConfig, kind: str, name: str) -> tuple[str, str]:
         """The value that is kept there, and the place in words."""
         if kind == "env":
@@ -206,3 +212,8 @@ def refused(provider: ProviderConfig) -> None:
 def credential(provider: ProviderConfig) -> str | None:
     """The provider's credential in this process: see `Credentials.credential`."""
     return _process.credential(provider)
+
+
+def forget() -> None:
+    """See `Credentials.forget`."""
+    _process.forget()

@@ -89,15 +89,18 @@ def use(service: str, made: AwsClient) -> None:
         _clients[service] = made
 
 
-def forget_clients() -> None:
-    """Drops the clients: the environment they were made in has changed."""
+def forget_clients() -> list[str]:
+    """Drops the clients, with their connections and credentials: the environment they were made in has changed. Returns
+    the services that had one."""
     from toolwire.shell.network.aws_credentials import forget_credentials
 
     with _creating:
+        services = list(_clients)
         for made in _clients.values():
             made.close()
         _clients.clear()
     forget_credentials()
+    return services
 
 
 def _create(service: str) -> AwsClient:

@@ -38,6 +38,12 @@ def find_region() -> str | None:
         return _session(None).get_config_variable("region")  # type: ignore[no-any-return]
 
 
+def prepare() -> None:
+    """Makes the session that looks for credentials, which takes 0.1 s, and asks it for none."""
+    with _lock:
+        _session(None)
+
+
 def forget_credentials() -> None:
     """Drops the sessions: the environment they were made in has changed."""
     _session.cache_clear()

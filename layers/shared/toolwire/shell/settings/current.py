@@ -59,6 +59,15 @@ class CurrentSettings:
         #: The thread that reads the document again, while it does.
         self.reader: threading.Thread | None = None
 
+    def read_again(self) -> None:
+        """Reads the document now, if it is one that is read again. Raises SettingsError where there are no settings yet
+        and none can be made."""
+        if self._settings is None:
+            self()
+        elif self._place.startswith("ssm:"):
+            self._due = self._clock() + REREAD_SECONDS
+            self._reread()
+
     def _load(self) -> Settings:
         settings = self._made(lambda place: self._noted(self._read(place)))
         if self._place.startswith("ssm:"):
