@@ -280,6 +280,26 @@ class OpenRouter(_ChatHost):
         return {"reasoning_details": [{"type": "reasoning.text", "text": "so", "index": 0, "signature": None}, detail]}
 
 
+class LiteLlm(_ChatHost):
+    """Claude's blocks behind a proxy, and Gemini's signature on the call."""
+
+    def state(self, ids: list[str]) -> dict[str, Any]:
+        return {
+            "thinking_blocks": [
+                {"type": "thinking", "thinking": "so", "signature": sign("claude", *ids)},
+                {"type": "redacted_thinking", "data": sign("redacted", *ids)},
+            ]
+        }
+
+    def call_state(self, ids: list[str]) -> dict[str, Any]:
+        return {"provider_specific_fields": {"thought_signature": sign("gemini", *ids)}}
+
+
+class Copilot(_ChatHost):
+    def state(self, ids: list[str]) -> dict[str, Any]:
+        return {"reasoning_text": "so", "reasoning_opaque": sign("copilot", *ids)}
+
+
 class GeminiCompatible(_ChatHost):
     def state(self, ids: list[str]) -> dict[str, Any]:
         return {}

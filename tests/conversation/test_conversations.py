@@ -14,7 +14,17 @@ from typing import Any
 import pytest
 from openai import OpenAI
 
-from tests.conversation.signing_hosts import Claude, DeepSeek, Gemini, GeminiCompatible, Host, OpenRouter, serving
+from tests.conversation.signing_hosts import (
+    Claude,
+    Copilot,
+    DeepSeek,
+    Gemini,
+    GeminiCompatible,
+    Host,
+    LiteLlm,
+    OpenRouter,
+    serving,
+)
 from tests.gateway import gateway
 from toolwire.conversation.tool_call_ids import token_of
 
@@ -31,6 +41,8 @@ HOSTS: dict[str, tuple[type[Host], str, str, str]] = {
     "openrouter": (OpenRouter, 'wire = "openai_chat"\nprofile = "openrouter"', "/v1", "some/model"),
     "compat": (GeminiCompatible, 'wire = "openai_chat"\nprofile = "gemini-compat"', "/v1", "gemini-3"),
     "unknown": (GeminiCompatible, 'wire = "openai_chat"', "/v1", "gemini-3"),
+    "litellm": (LiteLlm, 'wire = "openai_chat"', "/v1", "claude"),
+    "copilot": (Copilot, 'wire = "openai_chat"', "/v1", "gemini-3-pro"),
 }
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.conversation import signing_hosts
 from tests.conversation.clients import CLIENTS, ChatClient
-from tests.conversation.signing_hosts import Claude, DeepSeek, Gemini, Host, OpenRouter, serving
+from tests.conversation.signing_hosts import Claude, Copilot, DeepSeek, Gemini, Host, OpenRouter, serving
 from tests.conversation.signing_responses import OpenAIResponses
 from tests.gateway import gateway
 from toolwire.conversation.tool_call_ids import token_of
@@ -31,6 +31,7 @@ HOSTS: dict[str, tuple[type[Host], str, str, str]] = {
     "openai": (OpenAIResponses, 'wire = "openai_responses"\nprofile = "openai"', "/v1", "gpt-5"),
     "deepseek": (DeepSeek, 'wire = "openai_chat"\nprofile = "deepseek"', "/v1", "deepseek-chat"),
     "openrouter": (OpenRouter, 'wire = "openai_chat"\nprofile = "openrouter"', "/v1", "some/model"),
+    "copilot": (Copilot, 'wire = "openai_chat"', "/v1", "gemini-3-pro"),
 }
 #: Doors whose client shows the provider's own ids: nothing but the API's own dialect passes between them.
 LANES = {("gemini", "gemini"), ("messages", "claude"), ("responses", "openai")}
@@ -120,7 +121,11 @@ def test_another_door_inside_a_tool_loop(first: str, second: str, name: str, tmp
 
 
 def _state(body: object) -> str:
-    return "".join(re.findall(r'"(?:thoughtSignature|signature|reasoning_content|data)": ?"[^"]*"', json.dumps(body)))
+    return "".join(
+        re.findall(
+            r'"(?:thoughtSignature|signature|reasoning_content|reasoning_opaque|data)": ?"[^"]*"', json.dumps(body)
+        )
+    )
 
 
 @pytest.mark.parametrize("door", CLIENTS)
@@ -138,6 +143,7 @@ def test_another_provider_each_turn(door: str, tmp_path: Path) -> None:
         "claude": '"signature": "' if door == "messages" else '"hmm ',
         "openai": '"encrypted_content"',
         "deepseek": "thought of own",
+        "copilot": '"reasoning_opaque"',
     }
     for name, mark in marks.items():
         assert mark in said[name]

@@ -15,6 +15,7 @@ from tests.providers.openai_chat import chat_upstream as chat
 from toolwire.framing.sse import SseDecoder
 from toolwire.model.events import (
     Batch,
+    ReasoningDelta,
     ReasoningEnd,
     ReasoningStart,
     StreamEvent,
@@ -202,6 +203,46 @@ def test_reasoning_details_are_joined_as_they_came(pieces: list[list[Any]], deta
     assert start.has_state
 
 
+SIGNED = {"type": "thinking", "thinking": "so on", "signature": "s"}
+REDACTED = {"type": "redacted_thinking", "data": "r"}
+
+
+def thinking(text: str, signature: str | None = "") -> dict[str, Any]:
+    return {"type": "thinking", "thinking": text, "signature": signature}
+
+
+@pytest.mark.parametrize("beside", [True, False], ids=["beside plain reasoning", "alone"])
+@pytest.mark.parametrize(
+    ("pieces", "blocks"),
+    [
+        ([[SIGNED]], [SIGNED]),
+        ([[thinking("so ")], [thinking("on")], [thinking("", "s")]], [SIGNED]),
+        ([[thinking("so ", None)], [thinking("on", "s")]], [SIGNED]),
+        ([[thinking("so ")], [thinking("on")], [SIGNED]], [SIGNED]),  # LiteLLM repeats the text with the signature
+        ([[SIGNED, REDACTED]], [SIGNED, REDACTED]),
+        ([[thinking("so ")], [thinking("on")]], []),
+        ([["odd"], [1], [thinking("so on")]], []),
+    ],
+)
+def test_thinking_blocks_are_joined_as_they_came(pieces: list[list[Any]], blocks: list[Any], beside: bool) -> None:
+    told: list[dict[str, Any]] = [{"thinking_blocks": piece} for piece in pieces]
+    if beside:
+        told = [{"reasoning_content": "so on", "thinking_blocks": pieces[0]}, *told[1:]]
+    frames = [*(delta(**members) for members in told), chat.opening(0, "c", "time", "{}"), chat.CALLS]
+    found = events("openai_chat", chat.stream(chat.ROLE, *frames))
+    assert [json.loads(signature) for _, signature in state(found)] == ([{"thinking_blocks": blocks}] if blocks else [])
+    assert "".join(event.text for event in found if isinstance(event, ReasoningDelta)) == "so on"
+
+
+def test_opaque_reasoning_goes_back_with_the_text_that_it_signs() -> None:
+    frames = [delta(reasoning_text="so on"), delta(reasoning_opaque="x"), chat.opening(0, "c", "time", "{}")]
+    ((kind, signature),) = state(events("openai_chat", chat.stream(chat.ROLE, *frames, chat.CALLS)))
+    assert (kind, json.loads(signature)) == ("reasoning", {"reasoning_opaque": "x"})
+    parts = (ReasoningPart("so on", signature), ToolCallPart("c", "f", "{}"))
+    message = built("openai_chat", *parts, profile="compatible")["messages"][1]
+    assert (message["reasoning_text"], message["reasoning_opaque"]) == ("so on", "x")
+
+
 @pytest.mark.parametrize("nothing", [None, [], "x", {"a": 1}])
 def test_details_that_say_nothing(nothing: Any) -> None:
     frames = [delta(reasoning="so", reasoning_details=nothing), chat.opening(0, "c", "time", "{}")]
@@ -253,6 +294,7 @@ def test_what_the_client_brings_itself_is_not_said_twice() -> None:
     [
         "", "x", "[", "[1]", "null", "\ud800", '{"role":"system"}', '{"tool_calls":[],"content":"x"}', "[" * 5_000,
         '{"reasoning_details":"x","extra_content":[1]}', '{"reasoning_details":{},"extra_content":1}',
+        '{"thinking_blocks":"x","reasoning_opaque":{},"provider_specific_fields":[]}', '{"reasoning_opaque":1}',
     ],
 )  # fmt: skip
 def test_what_a_client_makes_up_as_state_gets_nothing_into_a_chat_request(signature: str) -> None:

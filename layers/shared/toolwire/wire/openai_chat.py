@@ -196,6 +196,7 @@ class ToolCallDelta(Struct):
     args: Raw = ABSENT
     tool_name: None = None  # as all members of this type: another's words, so that the slow path reads the document
     extra_content: Raw = ABSENT  # Gemini's endpoint: state that it wants back on the call
+    provider_specific_fields: Raw = ABSENT  # LiteLLM: the same
 
 
 class Delta(Struct):
@@ -213,6 +214,7 @@ class Delta(Struct):
     tool_calls: list[ToolCallDelta] | None = None
     function_call: FunctionDelta | None = None  # deprecated; hosts write it all the same
     reasoning_details: Raw = ABSENT  # OpenRouter: state that it wants back on the message
+    reasoning_opaque: str | None = None  # Copilot: the same
     camel_calls: None = field(default=None, name="toolCalls")
     content_list: None = None  # Snowflake
 

@@ -137,6 +137,7 @@ def _delta(raw: bytes | None) -> Delta | None:
         tool_calls=_with_others(calls, read_calls(delta.get("toolCalls", b"")) or ()),
         function_call=_function(delta.get("function_call", b"")),
         reasoning_details=msgspec.Raw(delta.get("reasoning_details", b"")),
+        reasoning_opaque=text_of(delta.get("reasoning_opaque")),
     )
     for given in contents:
         said.tool_calls = _with_others(said.tool_calls, calls_in_parts(given, kind))
@@ -209,7 +210,8 @@ def read_call(raw: bytes) -> ToolCallDelta:
         delta.index = index if delta.index is None else delta.index
         return delta
     delta = ToolCallDelta(index, call_id, text_of(call["type"]) if "type" in call else "")
-    delta.extra_content = msgspec.Raw(call.get("extra_content", b""))
+    for state in ("extra_content", "provider_specific_fields"):
+        setattr(delta, state, msgspec.Raw(call.get(state, b"")))
     delta.function = _function(_unquoted(call.get("function", b"")))
     delta.name, delta.arguments = _first(call, _NAMES), _arguments(call.get("arguments"))
     for name in ("parameters", "input", "args"):

@@ -25,7 +25,7 @@ from toolwire.model.request import (
 )
 from toolwire.model.source import Members, raw_in
 from toolwire.model.warnings import Warnings
-from toolwire.providers.openai_chat.state import CALL_STATE, MESSAGE_STATE, state_member
+from toolwire.providers.openai_chat.state import CALL_STATE, MESSAGE_STATE, state_members
 from toolwire.providers.openai_chat.tools import split_members
 from toolwire.rewrite.content import ContentRules, Refusal, is_audio, of_this_role, only_bytes
 from toolwire.wire import openai_responses
@@ -189,11 +189,14 @@ def _content(message: Message, reasoning_field: str | None) -> Iterator[tuple[st
         elif type(part) is ReasoningPart:
             reasoning.append(part.text)
             for name, value in _state(part.signature, MESSAGE_STATE, message.extra).items():
-                state[name] = write_array([*elements(state[name]), *elements(value)]) if name in state else value
+                joins = name in state and value.startswith(b"[")
+                state[name] = write_array([*elements(state[name]), *elements(value)]) if joins else value
         elif type(part) is RefusalPart:
             refusals.append(part)
         else:
             shown.append(part)
+    if "reasoning_opaque" in state and any(reasoning):
+        reasoning_field = "reasoning_text"  # Copilot's name of what it has signed
     if reasoning and reasoning_field is not None:
         yield reasoning_field, dump("".join(reasoning))
     yield from state.items()
@@ -260,8 +263,9 @@ def _tool_call(call: ToolCallPart) -> bytes:
     return write_object([("id", dump(call.id)), ("type", dump(call.kind)), (call.kind, inner), *outer, *state])
 
 
-def _state(signature: str | None, known: str, given: Members) -> dict[str, bytes]:
-    """The member in which the host wants its state back, unless the client has brought it itself."""
-    if signature is None or any(name == known for name, _ in given):
+def _state(signature: str | None, known: dict[str, bytes], given: Members) -> dict[str, bytes]:
+    """The members in which the host wants its state back, but for those that the client has brought itself."""
+    if signature is None:
         return {}
-    return state_member(signature, known)
+    brought = {name for name, _ in given}
+    return {name: value for name, value in state_members(signature, known).items() if name not in brought}

@@ -19,13 +19,11 @@ from toolwire.model.events import (
     ToolCallStart,
 )
 from toolwire.providers.asked import Asked
-from toolwire.providers.openai_chat.state import ReasoningDetails, call_signature
+from toolwire.providers.openai_chat.state import CALL_STATE, ReasoningState, call_signature
 from toolwire.stream.accumulator import Call, ToolCallAccumulator
 from toolwire.wire import openai_chat as wire
 from toolwire.wire.json import is_object
 from toolwire.wire.openai_chat import is_set
-
-_NO_DETAILS = (b"", b"null", b"[]")
 
 
 class AnswerParts:
@@ -38,7 +36,8 @@ class AnswerParts:
         self._open_text: int | None = None
         self._open_refusal: int | None = None
         self._open_reasoning: int | None = None
-        self._details = ReasoningDetails()
+        self._state = ReasoningState()
+        self._told_plainly = False  # reasoning came as a text of its own
         self._call_state: dict[Call, str] = {}
         self._has_state = False
         self._open_calls: list[Call] = []  # those of `announced` whose end the client does not know
@@ -89,12 +88,18 @@ class AnswerParts:
         `reasoning_content` alone."""
         named = delta.reasoning or delta.reasoning_text or delta.thinking or delta.cot_summary
         said = delta.reasoning_content or named
-        if delta.reasoning_details is not wire.ABSENT and bytes(delta.reasoning_details) not in _NO_DETAILS:
-            readable = self._details.take(bytes(delta.reasoning_details))
+        self._told_plainly = self._told_plainly or bool(said)
+        if delta.reasoning_opaque:
+            self._state.take_opaque(delta.reasoning_opaque)
+            self._has_state = True
+        if is_set(delta.reasoning_details):
+            readable = self._state.take_details(bytes(delta.reasoning_details))
             self._has_state = True
             named = named or (None if said else readable)
-        if not (said or named) and is_set(delta.thinking_blocks):
-            named = _thinking_in(bytes(delta.thinking_blocks))
+        if is_set(delta.thinking_blocks):
+            readable = self._state.take_blocks(bytes(delta.thinking_blocks))
+            self._has_state = True
+            named = named or (None if self._told_plainly else readable)
         return said or named, not named
 
     def call(self, entry: wire.ToolCallDelta, index: int | None, events: list[StreamEvent]) -> bool:
@@ -116,14 +121,14 @@ class AnswerParts:
         kind: Literal["function", "custom"] = "custom" if entry.custom is not None else "function"
         announced, known = len(self.announced), len(self.calls)
         touched: Call | None = None
-        state = entry.extra_content is not wire.ABSENT and is_set(entry.extra_content)
-        self._has_state = self._has_state or state
+        state = _state_of(entry)
+        self._has_state = self._has_state or state is not None
         for call, piece in self._accumulator.take(entry.id, index, name, fragment or "", kind):
             keep = touched is None and (touched := call) is call and piece == (fragment or "")
             self._append(call, piece, events)
         assert touched is not None
-        if state:
-            self._call_state[touched] = call_signature(bytes(entry.extra_content))
+        if state is not None:
+            self._call_state[touched] = state
         opened = len(self.announced) - announced
         bare = entry.function is None and entry.custom is None
         if bare or not keep or touched.part is None or entry.index is None or given is None or opened > 1:
@@ -201,7 +206,7 @@ class AnswerParts:
 
     def _close_texts(self, events: list[StreamEvent]) -> None:
         if self._open_reasoning is not None:
-            events.append(ReasoningEnd(self._open_reasoning, self._details.signature()))
+            events.append(ReasoningEnd(self._open_reasoning, self._state.signature()))
         if self._open_text is not None:
             events.append(TextEnd(self._open_text))
         if self._open_refusal is not None:
@@ -210,7 +215,7 @@ class AnswerParts:
 
     def _say_state(self, events: list[StreamEvent]) -> None:
         """State that came without readable reasoning: a part of its own."""
-        if (signature := self._details.signature()) is not None:
+        if (signature := self._state.signature()) is not None:
             part = self._next_part()
             events += (ReasoningStart(part), ReasoningEnd(part, signature))
 
@@ -219,10 +224,11 @@ class AnswerParts:
         return self.count - 1
 
 
-def _thinking_in(blocks: bytes) -> str | None:
-    from toolwire.wire import openai_chat_lenient  # rare, and not needed at a cold start
-
-    return openai_chat_lenient.reasoning_of(blocks)
+def _state_of(entry: wire.ToolCallDelta) -> str | None:
+    """The state that its host wants back on the call."""
+    if entry.extra_content is wire.ABSENT and entry.provider_specific_fields is wire.ABSENT:
+        return None  # as nearly all
+    return call_signature({name: getattr(entry, name) for name in CALL_STATE})
 
 
 def _only_arguments(entry: wire.ToolCallDelta, index: int | None) -> str | None:
@@ -230,4 +236,4 @@ def _only_arguments(entry: wire.ToolCallDelta, index: int | None) -> str | None:
     function = entry.function
     if function is None or entry.id or function.name or index != entry.index or entry.type is None:
         return None
-    return function.arguments if entry.custom is None and entry.extra_content is wire.ABSENT else None
+    return function.arguments if entry.custom is None and _state_of(entry) is None else None

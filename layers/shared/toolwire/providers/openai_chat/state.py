@@ -1,5 +1,6 @@
-"""What Chat hosts want back that OpenAI's protocol has no field for: OpenRouter's `reasoning_details` on a message,
-`extra_content` of Gemini's endpoint on a call. In a neutral stream it is a signature: a JSON object of those members.
+"""What Chat hosts want back that OpenAI's protocol has no field for: on a message OpenRouter's `reasoning_details`,
+LiteLLM's signed `thinking_blocks` and Copilot's `reasoning_opaque`, on a call `extra_content` of Gemini's endpoint and
+LiteLLM's `provider_specific_fields`. In a neutral stream it is a signature: a JSON object of those members.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from typing import Any
 import msgspec
 
 from toolwire.wire.json import dump, members
+from toolwire.wire.openai_chat import is_set
 
-#: The member that holds a message's state, an array, and that of a call's, an object.
-MESSAGE_STATE, CALL_STATE = "reasoning_details", "extra_content"
-_BEGINS = {MESSAGE_STATE: b"[", CALL_STATE: b"{"}
+#: The members that hold a message's state, and those that hold a call's -> how their values begin.
+MESSAGE_STATE = {"reasoning_details": b"[", "thinking_blocks": b"[", "reasoning_opaque": b'"'}
+CALL_STATE = {"extra_content": b"{", "provider_specific_fields": b"{"}
 
 #: Members of a detail that arrive in pieces.
 _PIECES = ("text", "summary", "data")
@@ -20,21 +22,47 @@ _PIECES = ("text", "summary", "data")
 _READABLE = ("text", "summary")
 
 
-class ReasoningDetails:
-    """The `reasoning_details` of one answer while they arrive: pieces of one detail come as details of its index."""
+class ReasoningState:
+    """The state of one answer's message while it arrives.
+
+    Pieces of one of the `reasoning_details` come as details of its index. A block of `thinking_blocks` comes in pieces
+    until one has the signature, which may repeat the whole text; a block without one is none that a host wants back.
+    """
 
     def __init__(self) -> None:
         self._details: list[Any] = []
+        self._blocks: list[Any] = []
+        self._thinking = ""  # of the block that has no signature yet
+        self._opaque: str | None = None
 
-    def take(self, raw: bytes) -> str:
-        """More of them; the text in them that can be read. What is no list of objects says nothing that could be given
-        back."""
-        try:
-            details = msgspec.json.decode(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            return ""
+    def take_opaque(self, text: str) -> None:
+        """The `reasoning_opaque`, which comes whole."""
+        self._opaque = text
+
+    def take_blocks(self, raw: bytes) -> str:
+        """More of the `thinking_blocks`; the new text in them."""
         text = ""
-        for detail in details if isinstance(details, list) else ():
+        for block in _listed(raw):
+            kind = block.get("type") if isinstance(block, dict) else None
+            if kind == "redacted_thinking":
+                self._blocks.append(block)
+            if kind != "thinking":
+                continue
+            said = block["thinking"] if isinstance(block.get("thinking"), str) else ""
+            signed = bool(block.get("signature"))
+            text += said if not (signed and said == self._thinking) else ""
+            self._thinking = said if signed and said == self._thinking else self._thinking + said
+            if signed:
+                self._blocks.append({**block, "thinking": self._thinking})
+                self._thinking = ""
+        return text
+
+    def take_details(self, raw: bytes) -> str:
+        """More of the `reasoning_details`; the text in them that can be read. What is no list of objects says nothing
+        that could be given back."""
+        details = _listed(raw)
+        text = ""
+        for detail in details:
             last: Any = self._details[-1] if self._details else None
             if isinstance(detail, dict) and _goes_on(last, detail):
                 _join(last, detail)
@@ -45,24 +73,36 @@ class ReasoningDetails:
         return text
 
     def signature(self) -> str | None:
-        """Those that no signature has held yet."""
-        details, self._details = self._details, []
-        return dump({"reasoning_details": details}).decode() if details else None
+        """What no signature has held yet."""
+        told = zip(MESSAGE_STATE, (self._details, self._blocks, self._opaque), strict=True)
+        found = {name: value for name, value in told if value}
+        self._details, self._blocks, self._opaque = [], [], None
+        return dump(found).decode() if found else None
 
 
-def call_signature(extra_content: bytes) -> str:
-    """The state that stands on a call."""
-    return '{"extra_content":' + extra_content.decode("utf-8", "surrogatepass") + "}"
-
-
-def state_member(signature: str, name: str) -> dict[str, bytes]:
-    """The member of this name in a signature, if it has it. A client may bring what it likes as a signature: nothing
-    but this member gets into the request by it, and only in its form."""
+def _listed(raw: bytes) -> list[Any]:
+    """The values of a list; none of what is no list."""
     try:
-        value = members(signature.encode()).get(name, b"")
-        return {name: value} if value.startswith(_BEGINS[name]) else {}
+        found = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return []
+    return found if isinstance(found, list) else []
+
+
+def call_signature(found: dict[str, msgspec.Raw]) -> str | None:
+    """The state that stands on a call: of these members, those that say something."""
+    told = [f'"{name}":{bytes(raw).decode("utf-8", "surrogatepass")}' for name, raw in found.items() if is_set(raw)]
+    return "{" + ",".join(told) + "}" if told else None
+
+
+def state_members(signature: str, known: dict[str, bytes]) -> dict[str, bytes]:
+    """The known members in a signature. A client may bring what it likes as a signature: nothing but these members gets
+    into the request by it, and only in their form."""
+    try:
+        found = members(signature.encode())
     except (ValueError, RecursionError):  # no JSON object, or no text
         return {}
+    return {name: found[name] for name, begins in known.items() if found.get(name, b"").startswith(begins)}
 
 
 def _goes_on(last: Any, detail: dict[str, Any]) -> bool:
