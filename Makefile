@@ -58,7 +58,8 @@ AGENT_claude-talks = claude_code_talks
 AGENT_codex-talks  = codex_talks
 AGENT_both         = one_conversation
 AGENT_long         = long_task
-agents: .venv/dev.stamp  ## real clients in tool loops through the gateway; needs npm (AGENT=name|both|long|...-talks LATEST=1)
+AGENT_settings     = settings
+agents: .venv/dev.stamp  ## real clients in tool loops through the gateway; needs npm (AGENT=name|both|long|settings|...-talks LATEST=1)
 	AGENT='$(AGENT)' LATEST='$(LATEST)' $(RUN) -m tests.agents.$(or $(AGENT_$(AGENT)),suite)
 
 # Not part of any test: some seconds for each mutant.

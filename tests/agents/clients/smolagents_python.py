@@ -35,7 +35,7 @@ def goes_on(step, agent) -> None:
 
 memory = None
 for name, prompt in TURNS:
-    model = OpenAIServerModel(name, api_base=BASE, api_key="none", client_kwargs={"max_retries": 1})
+    model = OpenAIServerModel(name, api_base=BASE, api_key="none", client_kwargs={"max_retries": 1}, retry=False)
     prompt, *turns = prompt.split(" >> ")
     agent = ToolCallingAgent([note, broken], model, stream_outputs=STREAMED, max_steps=6, step_callbacks=[goes_on])
     agent.memory = memory or agent.memory

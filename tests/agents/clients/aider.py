@@ -1,0 +1,26 @@
+"""aider, which has no tools: it edits files by what the model says, here in blocks that append to a file.
+
+name: aider
+install: pip aider-chat==0.86.2
+ways: chat, chat-streamed
+note: [demo say "log.txt\n```\n<<<<<<< SEARCH\n=======\nWORD\n>>>>>>> REPLACE\n```\nnoted WORD\n"]
+broken: [demo say "log.txt\n```\n<<<<<<< SEARCH\nno such line\n=======\nnothing\n>>>>>>> REPLACE\n```\n"]
+"""
+
+import os
+import subprocess
+import sys
+
+from tools import BASE, CLIENT, STREAMED, TURNS
+
+os.environ |= {"OPENAI_API_BASE": BASE, "OPENAI_API_KEY": "none", "AIDER_ANALYTICS": "false"}
+HOME = os.environ["HOME"]
+OPTIONS = ["--edit-format", "diff", "--yes-always", "--no-git", "--no-check-update", "--no-show-model-warnings"]
+OPTIONS += ["--no-fancy-input", "--no-pretty", "--no-analytics", "--no-gitignore", "--map-tokens", "0"]
+OPTIONS += ["--chat-history-file", f"{HOME}/chat.md", "--input-history-file", f"{HOME}/input"]
+OPTIONS += ["--restore-chat-history", "--stream" if STREAMED else "--no-stream"]
+for name, prompt in TURNS:
+    for turn in prompt.split(" >> "):
+        command = [f"{CLIENT}/bin/aider", "--model", f"openai/{name}", *OPTIONS, "--message", turn, "log.txt"]
+        if status := subprocess.run(command).returncode:
+            sys.exit(status)
