@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from toolwire.conversation.kept_answers import answer_items
 from toolwire.conversation.sticky_model import sticky_item
-from toolwire.exchange.actions import Action, Store
+from toolwire.exchange.actions import Action, Send, Store
 from toolwire.exchange.attempt import Attempt
 from toolwire.exchange.gate import Gate
 from toolwire.exchange.heads import Heads
@@ -37,11 +37,11 @@ class Answer:
     """See the module."""
 
     def __init__(
-        self, turn: Turn, attempt: Attempt, heads: Heads, observer: Observer | None, *, holds_start: bool
+        self, turn: Turn, attempt: Attempt, heads: Heads, follower: Observer | None, *, holds_start: bool
     ) -> None:
-        """`holds_start`: nothing is written before the first content, since another attempt may still take its
-        place."""
-        self._turn, self._attempt, self._heads, self._observer = turn, attempt, heads, observer
+        """`follower`: sees each frame, batch and sending. `holds_start`: nothing is written before the first content,
+        since another attempt may still take its place."""
+        self._turn, self._attempt, self._heads, self._follower = turn, attempt, heads, follower
         self._stages = stages_for(turn, attempt)
         self.writer = writer_for(turn, attempt, self._stages, heads)
         sticky = sticky_item(turn.client.request, turn.client.tenant.name, attempt.target, turn.expires_at)
@@ -77,7 +77,7 @@ class Answer:
             figures,
             self._attempt.asked(figures.warn),
             for_stream=self._turn.client.request.stream,
-            observer=self._observer,
+            observer=self._follower,
         )
 
     def receive_data(self, data: bytes) -> list[Action]:
@@ -100,7 +100,13 @@ class Answer:
         if self._heads.sent and not self._stages.order.ended:
             held = self._observed(self._begun_with(self._stages.broken()))
             self._observed([Batch((StreamFailed(error.code, error.message, error.status),))])
-        return before + self.writer.fail(error, held)
+        return before + self._followed(self.writer.fail(error, held))
+
+    def keep_alive(self) -> bytes:
+        """See `Writer`."""
+        data = self.writer.keep_alive()
+        self._followed([Send(data)])
+        return data
 
     def _pass(self, read: Callable[[T], Iterable[Batch]], given: T) -> list[Action]:
         """What the reader makes of what came, through the stages to the client."""
@@ -157,12 +163,19 @@ class Answer:
             return []
         actions = self.writer.send(data)
         self.shown = self.shown or bool(actions)
+        return self._followed(actions)
+
+    def _followed(self, actions: list[Action]) -> list[Action]:
+        if self._follower is not None:
+            for action in actions:
+                if not isinstance(action, Store):
+                    self._follower.sent(action.data if isinstance(action, Send) else action)
         return actions
 
     def _observed(self, batches: list[Batch]) -> list[Batch]:
-        if self._observer is not None:
+        if self._follower is not None:
             for batch in batches:
-                self._observer.batch(batch)
+                self._follower.batch(batch)
         return batches
 
 

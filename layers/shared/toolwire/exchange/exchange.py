@@ -23,12 +23,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from toolwire.exchange.actions import Action, Send, Store
+from toolwire.exchange.actions import Action
 from toolwire.exchange.answer import Answer
 from toolwire.exchange.attempt import Attempt
 from toolwire.exchange.figures import Figures
 from toolwire.exchange.heads import Heads
-from toolwire.exchange.observer import Observer
+from toolwire.exchange.observer import NOBODY, Observer
 from toolwire.exchange.prepare import ClientRequest
 from toolwire.exchange.retries import Attempts, Next
 from toolwire.exchange.turn import Turn, conversation_of
@@ -55,8 +55,8 @@ class Exchange:
     ) -> None:
         """The first attempt. What this turn leaves in the store lives for `state_seconds`; `answer_headers` go with
         every answer. `attempts`: whom else to ask; None: nobody."""
-        self.client, self.answer_headers, self._observer = client, answer_headers, observer
-        self._follower = observer if observer is not None and observer.follows_tokens else None
+        self.client, self.answer_headers, self._observer = client, answer_headers, observer or NOBODY
+        self._follower = self._observer if self._observer.follows_tokens else None
         self.figures = Figures(client.request.stream, client.door.dialect, warnings=Warnings(client.warnings))
         self.conversation = conversation_of(client, attempt.target, new_id)
         expires_at = int(now()) + state_seconds
@@ -67,20 +67,17 @@ class Exchange:
         self.following: Next | None = None
         #: Whether the answer is complete: the upstream has nothing more to say.
         self.over = False
-        if observer is not None:
-            observer.client_request(client.http)
+        self._observer.client_request(client.http)
         self.begin(attempt)
 
     def begin(self, attempt: Attempt) -> None:
         """Begins an attempt: the first, or one in place of another of whose answer nothing was sent."""
         self.attempt, self.following = attempt, None
         self.figures.begin(attempt.warnings)
-        self._heads.shown = attempt.provider.shown_headers if attempt.same_dialect else ()
-        self._heads.attempt = () if self.attempts is None else _attempt_headers(self.attempts.count, attempt)
+        self._heads.begin(attempt, None if self.attempts is None else self.attempts.count)
         may_follow = self.attempts is not None and self.attempts.may_follow
         self._answer = Answer(self._turn, attempt, self._heads, self._follower, holds_start=may_follow)
-        if self._observer is not None:
-            self._observer.upstream_request(attempt.upstream_request)
+        self._observer.upstream_request(attempt.upstream_request)
 
     @property
     def upstream_request(self) -> UpstreamRequest:
@@ -106,8 +103,7 @@ class Exchange:
 
     def receive_head(self, status: int, headers: dict[str, str]) -> list[Action]:
         """The upstream's status and headers (names in lower case)."""
-        if self._observer is not None:
-            self._observer.upstream_head(status, headers)
+        self._observer.upstream_head(status, headers)
         self._answer.receive_head(status, headers)
         return []
 
@@ -115,14 +111,12 @@ class Exchange:
         """Some bytes of the upstream's body."""
         if self.over or not self._answer.begun or self.following is not None:
             return []
-        if self._observer is not None:
-            self._observer.upstream_data(data)
+        self._observer.upstream_data(data)
         return self._told(self._answer.receive_data(data))
 
     def receive_end(self, error: GatewayError | None = None) -> list[Action]:
         """The upstream's body is over, or broke off with `error`."""
-        if self._observer is not None:
-            self._observer.upstream_end(error)
+        self._observer.upstream_end(error)
         if self.over or self.following is not None:
             return []
         if not self._answer.begun:
@@ -131,7 +125,7 @@ class Exchange:
 
     def receive_stored(self, error: str | None = None) -> list[Action]:
         """A Store is done, or was given up with an error's code: what waited for it."""
-        return self._sent(self._answer.receive_stored(error))
+        return self._answer.receive_stored(error)
 
     def fail(self, error: GatewayError) -> list[Action]:
         """End with an error: an HTTP answer while no head was sent, else the door's error event."""
@@ -139,7 +133,7 @@ class Exchange:
             return []
         self.over, self.following = True, None
         self.figures.error = error = self.attempt.without_secret(error).forgetting_frames()
-        return self._sent(self._answer.fail(error))
+        return self._answer.fail(error)
 
     def give_up(self) -> list[Action]:
         """The attempt that follows cannot be made: the failure of the one before is the answer."""
@@ -153,9 +147,7 @@ class Exchange:
     def keep_alive(self) -> bytes:
         """Bytes that show life and change nothing. Whoever asks has committed a head, this one or the early one:
         what fails from now on is an error event."""
-        data = self._answer.writer.keep_alive()
-        self._sent([Send(data)])
-        return data
+        return self._answer.keep_alive()
 
     # ------------------------------------------------------------ after an attempt
 
@@ -163,7 +155,7 @@ class Exchange:
         """The actions; where the attempt has failed, what is done about that."""
         self.over = self._answer.over
         error = self._answer.error
-        return self._sent(actions) if error is None else self._after(error)
+        return actions if error is None else self._after(error)
 
     def _after(self, error: GatewayError) -> list[Action]:
         """The attempt has failed: another one, or the error."""
@@ -180,17 +172,3 @@ class Exchange:
             error = unmended
         self.following = None if self.attempts is None else self.attempts.after(error, status)
         return [] if self.following is not None else self.fail(error)
-
-    def _sent(self, actions: list[Action]) -> list[Action]:
-        if self._follower is not None:
-            for action in actions:
-                if not isinstance(action, Store):
-                    self._follower.sent(action.data if isinstance(action, Send) else action)
-        return actions
-
-
-def _attempt_headers(count: int, attempt: Attempt) -> Headers:
-    """Who answers, and at which attempt: where there could have been several."""
-    target = f"{attempt.target.provider.name}/{attempt.target.model}"
-    shown = target if target.isascii() and target.isprintable() else attempt.target.provider.name
-    return (("x-toolwire-attempts", str(count)), ("x-toolwire-target", shown))

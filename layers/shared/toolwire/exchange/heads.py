@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from toolwire.exchange.attempt import Attempt
 from toolwire.exchange.figures import Figures
 from toolwire.model.http import CONVERSATION_HEADER, Head, Headers, id_headers
+from toolwire.model.settings import Target
 from toolwire.model.warnings import HEADER, Warnings
 
 #: The form of a provider's header that may be shown, and how many of them.
@@ -29,9 +31,14 @@ class Heads:
         self.warnings_before: Warnings | None = None
         #: The provider's, names in lower case, and how those begin that its own clients are shown.
         self.upstream_headers: dict[str, str] = {}
-        self.shown: tuple[str, ...] = ()
+        self._shown: tuple[str, ...] = ()
         #: What is told of the attempt that answers.
-        self.attempt: Headers = ()
+        self._attempt: Headers = ()
+
+    def begin(self, attempt: Attempt, count: int | None) -> None:
+        """The answer is that of this attempt. `count`: how many there were, where there could have been several."""
+        self._shown = attempt.provider.shown_headers if attempt.same_dialect else ()
+        self._attempt = () if count is None else _attempt_headers(count, attempt.target)
 
     def stream_head(self, content_type: str) -> Head:
         """A stream's head. It has the warnings that were known when the upstream began: which of the answer's own are
@@ -49,7 +56,7 @@ class Heads:
         self._told |= frozenset(warnings)
         if warnings:
             headers.append((HEADER, warnings.header()))
-        return Head(status, (*headers, *self.attempt, *(self.answer_headers or self._limits()), *more))
+        return Head(status, (*headers, *self._attempt, *(self.answer_headers or self._limits()), *more))
 
     def late_warnings(self) -> str:
         """The warnings that nothing has told and the head is not going to tell, once, as the value of their header."""
@@ -61,5 +68,12 @@ class Heads:
         return tuple(
             (name, value)
             for name, value in self.upstream_headers.items()
-            if name.startswith(self.shown) and _SHOWN_VALUE.fullmatch(value)
+            if name.startswith(self._shown) and _SHOWN_VALUE.fullmatch(value)
         )[:_MOST_SHOWN]
+
+
+def _attempt_headers(count: int, target: Target) -> Headers:
+    """Who answers, and at which attempt."""
+    full = f"{target.provider.name}/{target.model}"
+    shown = full if full.isascii() and full.isprintable() else target.provider.name
+    return (("x-toolwire-attempts", str(count)), ("x-toolwire-target", shown))

@@ -37,3 +37,13 @@ class Observer:
 
     def sent(self, what: Head | bytes) -> None:
         """What the client is sent. A head that was committed for a silent upstream is not seen."""
+
+
+class _Nobody(Observer):
+    """Looks at nothing."""
+
+    follows_tokens = False
+
+
+#: In the place of an observer, where there is none.
+NOBODY = _Nobody()
