@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
+from tests.door_requests import posted, question
 from tests.gateway import gateway
+from toolwire.doors import DOORS
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -22,14 +24,13 @@ else:
 
 pytestmark = pytest.mark.enable_socket
 
-TURNS = [{"role": "user", "content": "Say hé."}]
-DOORS: dict[str, tuple[str, dict[str, Any]]] = {
-    "chat": ("/chat/completions", {"messages": TURNS}),
-    "messages": ("/messages", {"messages": TURNS, "max_tokens": 99}),
-    "count": ("/messages/count_tokens", {"messages": TURNS}),
-    "responses": ("/responses", {"input": "Say hé."}),
-    "native": ("/native/chat", {"messages": TURNS}),
-}
+MODEL = "demo/compatible"
+#: Who asks -> the path and the body.
+REQUESTS = {door: posted(door, {"model": MODEL, **question(door, "Say hé.")}) for door in DOORS}
+REQUESTS["count"] = (
+    "/messages/count_tokens",
+    json.dumps({"model": MODEL, "messages": [{"role": "user", "content": "Say hé."}]}, ensure_ascii=False).encode(),
+)
 
 
 @pytest.fixture(scope="module")
@@ -46,33 +47,32 @@ def ask(port: int, method: str, path: str, body: bytes = b"", **headers: str) ->
         return answer.status, json.loads(answer.read())
 
 
-def body_of(door: str) -> bytes:
-    return json.dumps({"model": "demo/compatible", **DOORS[door][1]}, ensure_ascii=False).encode()
-
-
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("who", REQUESTS)
 @pytest.mark.parametrize(
     ("coding", "pack"), [("gzip", gzip.compress), ("deflate", zlib.compress), ("zstd", zstd.compress)]
 )
-def test_a_compressed_body_is_served(port: int, door: str, coding: str, pack: Any) -> None:
-    body = pack(b"\xef\xbb\xbf" + body_of(door))
-    assert ask(port, "POST", f"/v1{DOORS[door][0]}", body, content_encoding=coding)[0] == 200
+def test_a_compressed_body_is_served(port: int, who: str, coding: str, pack: Any) -> None:
+    path, body = REQUESTS[who]
+    packed = pack(b"\xef\xbb\xbf" + body)
+    assert ask(port, "POST", f"/v1{path}", packed, content_encoding=coding)[0] == 200
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("who", REQUESTS)
 @pytest.mark.parametrize(
     ("coding", "status", "says"), [("br", 415, "Content-Encoding 'br'"), ("gzip", 400, "Content-Encoding 'gzip'")]
 )
-def test_another_body_is_refused_by_its_header(port: int, door: str, coding: str, status: int, says: str) -> None:
-    answered, error = ask(port, "POST", f"/v1{DOORS[door][0]}", body_of(door), content_encoding=coding)
+def test_another_body_is_refused_by_its_header(port: int, who: str, coding: str, status: int, says: str) -> None:
+    path, body = REQUESTS[who]
+    answered, error = ask(port, "POST", f"/v1{path}", body, content_encoding=coding)
     assert answered == status
     assert says in error["error"]["message"]
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("who", REQUESTS)
 @pytest.mark.parametrize("base", ["/v1/v1{}", "//v1{}", "/v1{}/", "/v1/{}"])
-def test_a_path_whose_meaning_is_plain_is_served(port: int, door: str, base: str) -> None:
-    assert ask(port, "POST", base.format(DOORS[door][0]), body_of(door))[0] == 200
+def test_a_path_whose_meaning_is_plain_is_served(port: int, who: str, base: str) -> None:
+    path, body = REQUESTS[who]
+    assert ask(port, "POST", base.format(path), body)[0] == 200
 
 
 def test_codex_is_told_how_to_compact(port: int) -> None:

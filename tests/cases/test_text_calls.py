@@ -11,6 +11,7 @@ import pytest
 from tests import gemini_client
 from tests.corpus import driver
 from tests.corpus.test_recordings import recording, the_judges_open_files
+from tests.door_requests import function, question
 from tests.reference import served_rows
 from tests.stream.text_calls.text_call_answers import RECORDINGS
 from toolwire.conversation.tool_call_ids import token_of
@@ -18,29 +19,9 @@ from toolwire.doors import DOORS
 from toolwire.framing.sse import SseDecoder
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}
-ASKED = [{"role": "user", "content": "x"}]
-FUNCTIONS: list[dict[str, Any]] = [
-    {"type": "function", "function": {"name": name, "description": "d", "parameters": SCHEMA}}
-    for name in ("get_weather", "write_file")
-]
+FUNCTIONS = [function(name, SCHEMA) for name in ("get_weather", "write_file")]
 #: The request of each door's client.
-REQUESTS: dict[str, dict[str, Any]] = {
-    "chat": {"messages": ASKED, "tools": FUNCTIONS},
-    "native": {"messages": ASKED, "tools": FUNCTIONS},
-    "messages": {
-        "messages": ASKED,
-        "max_tokens": 100,
-        "tools": [{"name": tool["function"]["name"], "input_schema": SCHEMA} for tool in FUNCTIONS],
-    },
-    "gemini": {
-        "contents": [{"parts": [{"text": "x"}]}],
-        "tools": [
-            {"functionDeclarations": [{"name": tool["function"]["name"], "parametersJsonSchema": SCHEMA}]}
-            for tool in FUNCTIONS
-        ],
-    },
-    "responses": {"input": "x", "tools": [{"type": "function", **tool["function"]} for tool in FUNCTIONS]},
-}
+REQUESTS = {door: question(door, "x", *FUNCTIONS) for door in DOORS}
 CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "A"}}\n</tool_call>'
 STRUCTURED = {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city":"A"}'}}
 

@@ -21,9 +21,10 @@ import pytest
 from local.handlers import load_handlers
 from local.server import FUNCTIONS, LocalServer
 from local.watch.exchanges import MOST_BYTES, Exchanges
+from tests.door_requests import posted
 from tests.gateway import gateway
 from tests.local.serving import serving
-from tests.local.test_recorder import DOORS
+from tests.local.test_recorder import BODIES
 from toolwire.model.http import Head, UpstreamRequest
 
 if TYPE_CHECKING:
@@ -70,17 +71,15 @@ def page(chromium: Any) -> Iterator[Page]:
 
 
 def ask(url: str, door: str, **members: object) -> None:
-    path, body = DOORS[door]
-    data = json.dumps({**body, **members}).encode()
-    request = urllib.request.Request(url + path, data, {"content-type": "application/json"})
+    path, data = posted(door, {**BODIES[door], **members})
+    request = urllib.request.Request(f"{url}/v1{path}", data, {"content-type": "application/json"})
     urllib.request.urlopen(request, timeout=20).read()
 
 
 def begun(url: str, door: str, **members: object) -> subprocess.Popen[bytes]:
     """A request that goes on while the test looks."""
-    path, body = DOORS[door]
-    data = json.dumps({**body, **members})
-    command = ["curl", "-sN", url + path, "-H", "content-type: application/json", "-d", data]
+    path, data = posted(door, {**BODIES[door], **members})
+    command = ["curl", "-sN", f"{url}/v1{path}", "-H", "content-type: application/json", "-d", data.decode()]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL)
 
 
@@ -183,7 +182,7 @@ def served(exchanges: Exchanges, number: int) -> None:
         "path": "/chat/completions",
         "httpMethod": "POST",
         "headers": {"content-type": "application/json"},
-        "body": json.dumps(DOORS["chat"][1]),
+        "body": json.dumps(BODIES["chat"]),
         "requestContext": {"requestId": f"request-{number}", "path": "/v1/chat/completions"},
     }
     with exchanges.watching(event) as seen:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import gc
 import http.client
-import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,9 +17,11 @@ from bench.wires import WIRES
 from local.handlers import load_handlers
 from local.server import FUNCTIONS, LocalServer
 from local.watch.exchanges import Exchanges
+from tests.door_requests import posted
 from tests.local.serving import serving
-from tests.local.test_recorder import DOORS
+from tests.local.test_recorder import BODIES
 from tests.shell.misbehaving_upstream import MisbehavingUpstream, Send, answer
+from toolwire.doors import DOORS
 from toolwire.shell.settings.current import current_settings
 
 pytestmark = pytest.mark.enable_socket
@@ -45,8 +46,7 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Misbehavin
 def test_nothing_of_a_request_refers_to_itself(
     host: MisbehavingUpstream, door: str, provider: str, stream: bool, watched: bool
 ) -> None:
-    path, body = DOORS[door]
-    asked = json.dumps({**body, "model": MODELS[provider], "stream": stream})
+    path, asked = posted(door, {**BODIES[door], "model": MODELS[provider], "stream": stream})
     wire = WIRES[provider]
     parts = [event for _, event in wire.events(Script("tools", 3))] if stream else [wire.whole()]
     media_type = "text/event-stream" if stream else "application/json"
@@ -59,7 +59,7 @@ def test_nothing_of_a_request_refers_to_itself(
         def ask() -> None:
             for _ in range(_REQUESTS):
                 host.script([Send(said)])
-                client.request("POST", path, asked, {"content-type": "application/json"})
+                client.request("POST", f"/v1{path}", asked, {"content-type": "application/json"})
                 assert client.getresponse().read().count(b"read_file")
 
         ask()  # what the first request makes, and keeps

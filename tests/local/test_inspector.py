@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import pytest
@@ -26,8 +27,10 @@ from local.watch.exchange import MOST_EXCHANGE_BYTES, SeenExchange
 from local.watch.exchanges import Exchanges
 from local.watch.recorder import expected_files, scenario_of
 from local.watch.watching import Watching
+from tests.door_requests import posted
 from tests.local.serving import serving
-from tests.local.test_recorder import CITY, DOORS, FUNCTION, KEY
+from tests.local.test_recorder import BODIES, CITY, KEY, WEATHER
+from toolwire.doors import DOORS
 from toolwire.model.errors import RequestError
 from toolwire.model.http import UpstreamRequest
 from toolwire.shell.serve.replay import replay
@@ -73,6 +76,11 @@ class Browser:
             "POST", path, json.dumps(body), authorization=f"Bearer {KEY}", content_type="application/json"
         )
         return self.over(headers["x-request-id"])
+
+    def asked(self, door: str, body: dict[str, Any]) -> str:
+        """The same, for a request of a door's client."""
+        path, content = posted(door, body)
+        return self.chat(f"/v1{path}", json.loads(content))
 
     def over(self, request_id: str) -> str:
         for _ in range(500):
@@ -170,8 +178,8 @@ class TestPages:
     @pytest.mark.parametrize("model", ["openai", "anthropic", "gemini", "responses", "bedrock"])
     @pytest.mark.parametrize("door", DOORS)
     def test_an_exchange_of_every_kind(self, browser: Browser, door: str, model: str) -> None:
-        path, body = DOORS[door]
-        request_id = browser.chat(path, {**body, "model": f"demo/{model}", "stream": True})
+        body = BODIES[door]
+        request_id = browser.asked(door, {**body, "model": f"demo/{model}", "stream": True})
         text = text_of(browser.get(f"/_toolwire/x/{request_id}"))
 
         assert text.count("as its schema asks") == 2
@@ -197,8 +205,8 @@ class TestPages:
         assert "not_found" in page
 
     def test_a_result_is_shown_with_its_call_when_it_comes(self, browser: Browser) -> None:
-        path, body = DOORS["chat"]
-        request_id = browser.chat(path, {**body, "model": "demo/gemini"})
+        body = BODIES["chat"]
+        request_id = browser.asked("chat", {**body, "model": "demo/gemini"})
         seen = browser.exchanges.get(request_id)
         assert seen is not None
         answer = json.loads(b"".join(note.what for note in seen.notes if note.kind == "sent"))
@@ -207,7 +215,9 @@ class TestPages:
             {"role": "tool", "tool_call_id": call["id"], "content": f"{number} degrees"}
             for number, call in enumerate(message["tool_calls"], 12)
         ]
-        later = browser.chat(path, {**body, "model": "demo/gemini", "messages": [*body["messages"], message, *results]})
+        later = browser.asked(
+            "chat", {**body, "model": "demo/gemini", "messages": [*body["messages"], message, *results]}
+        )
         first, second = (text_of(browser.get(f"/_toolwire/x/{one}")) for one in (request_id, later))
 
         assert "12 degrees" in first
@@ -216,7 +226,7 @@ class TestPages:
         assert "at the provider" in second
 
     def test_nothing_that_was_said_becomes_part_of_the_page(self, browser: Browser) -> None:
-        tool = {**FUNCTION, "description": HOSTILE}
+        tool = {**WEATHER, "description": HOSTILE}
         body = {
             "model": HOSTILE,
             "messages": [{"role": "user", "content": HOSTILE}],
@@ -236,9 +246,9 @@ class TestPages:
     @pytest.mark.parametrize("hidden", ["\u202e", "\u2066", "\u200b", "\ufeff", "\x1b", "\x00", "\U000e0041"])
     def test_what_cannot_be_seen_is_shown(self, browser: Browser, hidden: str) -> None:
         """Directions and tags make a text read as another one; a command that is copied has them as they were."""
-        path, body = DOORS["chat"]
+        body = BODIES["chat"]
         said = [{"role": "user", "content": f"before{hidden}after"}]
-        request_id = browser.chat(path, {**body, "model": "demo/openai", "tools": [], "messages": said})
+        request_id = browser.asked("chat", {**body, "model": "demo/openai", "tools": [], "messages": said})
         page = browser.get(f"/_toolwire/x/{request_id}")
         escape = f"\\u{ord(hidden):04x}" if ord(hidden) < 0x10000 else f"\\U{ord(hidden):08x}"
 
@@ -246,11 +256,11 @@ class TestPages:
         assert hidden not in re.sub(r'<pre class="code" id="curl.*?</pre>', "", page, flags=re.DOTALL)
 
     def test_only_what_can_be_opened_is_a_link(self, browser: Browser) -> None:
-        large, small = DOORS["chat"], {**DOORS["chat"][1], "model": "demo/openai"}
+        small = {**BODIES["chat"], "model": "demo/openai"}
         text = [{"role": "user", "content": "x" * 3_000_000}]
-        first = browser.chat(large[0], {**small, "messages": text})
+        first = browser.asked("chat", {**small, "messages": text})
         for _ in range(3):
-            last = browser.chat(large[0], small)
+            last = browser.asked("chat", small)
         page = browser.get("/_toolwire/")
 
         assert browser.exchanges.get(first) is None
@@ -260,11 +270,11 @@ class TestPages:
         assert "INSPECT_MB" in browser.ask("GET", f"/_toolwire/x/{first}")[2].decode()
 
     def test_the_list_is_narrowed_down(self, browser: Browser) -> None:
-        path, body = DOORS["chat"]
-        browser.chat(path, {**body, "model": "demo/gemini", "sead": 4})
-        browser.chat(path, {**body, "model": "nowhere/x"})
-        other, body = DOORS["messages"]
-        browser.chat(other, {**body, "model": "demo/openai", "tools": []})
+        body = BODIES["chat"]
+        browser.asked("chat", {**body, "model": "demo/gemini", "sead": 4})
+        browser.asked("chat", {**body, "model": "nowhere/x"})
+        body = BODIES["messages"]
+        browser.asked("messages", {**body, "model": "demo/openai", "tools": []})
         lines = browser.exchanges.lines()
         known = choices(lines)
 
@@ -311,8 +321,8 @@ class TestTools:
 class TestDoing:
     @pytest.mark.parametrize("door", DOORS)
     def test_the_same_conversation_is_sent_to_another_provider(self, browser: Browser, door: str) -> None:
-        path, body = DOORS[door]
-        first = browser.chat(path, {**body, "model": "demo/openai", "stream": True})
+        body = BODIES[door]
+        first = browser.asked(door, {**body, "model": "demo/openai", "stream": True})
         status, headers, _ = browser.post(f"/_toolwire/x/{first}/again", model="demo/anthropic")
         assert status == 303
         place = headers["location"]
@@ -325,9 +335,9 @@ class TestDoing:
         assert "get_weather, get_weather get_weather, get_weather" in text
 
     def test_the_command_asks_the_same(self, browser: Browser) -> None:
-        path, body = DOORS["messages"]
+        body = BODIES["messages"]
         body = {**body, "model": "demo/gemini", "system": 'It\'s "quoted" $HOME `date` \\ \n end'}
-        request_id = browser.chat(path, body)
+        request_id = browser.asked("messages", body)
         page = browser.get(f"/_toolwire/x/{request_id}")
         found = re.search(r'<pre class="code" id="curl"[^>]*><code>(.*?)</code>', page, re.DOTALL)
         assert found is not None
@@ -363,8 +373,8 @@ class TestDoing:
         assert expected_files(replay(scenario_of(seen)))["expected.sse"] == sent
 
     def test_the_folder_that_is_downloaded_replays(self, browser: Browser, tmp_path: Path) -> None:
-        path, body = DOORS["responses"]
-        request_id = browser.chat(path, {**body, "model": "demo/openai", "stream": True})
+        body = BODIES["responses"]
+        request_id = browser.asked("responses", {**body, "model": "demo/openai", "stream": True})
         status, headers, packed = browser.ask("GET", f"/_toolwire/x/{request_id}/event.zip")
         assert (status, headers["content-type"]) == (200, "application/zip")
         zipfile.ZipFile(io.BytesIO(packed)).extractall(tmp_path)
@@ -375,12 +385,12 @@ class TestDoing:
         assert KEY.encode() not in b"".join(path.read_bytes() for path in folder.iterdir())
 
     def test_news_come_as_lines(self, browser: Browser) -> None:
-        path, body = DOORS["chat"]
+        body = BODIES["chat"]
         connection = http.client.HTTPConnection("127.0.0.1", browser.port, timeout=20)
         connection.request("GET", "/_toolwire/news?since=0", headers={"host": f"127.0.0.1:{browser.port}"})
         stream = connection.getresponse()
         assert stream.getheader("content-type") == "text/event-stream"
-        request_id = browser.chat(path, {**body, "model": "demo/openai"})
+        request_id = browser.asked("chat", {**body, "model": "demo/openai"})
         html = ""
         while "get_weather ×2" not in html:
             line = stream.readline()

@@ -18,7 +18,10 @@ from local.watch import reading as reading_module
 from local.watch.exchange import SeenExchange
 from local.watch.exchanges import Exchanges
 from local.watch.reading import read
-from tests.local.test_recorder import DOORS, QUESTION
+from tests.door_requests import posted, question
+from tests.gemini_client import event_members
+from tests.local.test_recorder import BODIES, QUESTION, WEATHER
+from toolwire.doors import DOORS
 from toolwire.exchange.observer import Observer
 from toolwire.model.events import Batch, StreamEvent
 from toolwire.model.http import Head, UpstreamRequest
@@ -57,23 +60,24 @@ def live(monkeypatch: pytest.MonkeyPatch) -> Live:
     return live
 
 
-def event_of(path: str, body: dict[str, Any], **headers: str) -> tuple[dict[str, Any], Route]:
+def event_of(door: str, body: dict[str, Any], **headers: str) -> tuple[dict[str, Any], Route]:
+    path, _, _ = f"/v1{posted(door, body)[0]}".partition("?")
     route = resolve("POST", path)
     assert isinstance(route, Route)
     event = {
-        "resource": path.removeprefix("/v1"),
+        "resource": route.resource,
         "path": path.removeprefix("/v1"),
         "httpMethod": "POST",
         "headers": {"content-type": "application/json", **headers},
-        "body": json.dumps(body),
         "isBase64Encoded": False,
         "requestContext": {"requestId": "r-1", "path": path},
+        **event_members(door, json.dumps(body).encode()),
     }
     return event, route
 
 
-def asked(handlers: dict[str, Handler], live: Live, path: str, body: dict[str, Any], **headers: str) -> SeenExchange:
-    event, route = event_of(path, body, **headers)
+def asked(handlers: dict[str, Handler], live: Live, door: str, body: dict[str, Any], **headers: str) -> SeenExchange:
+    event, route = event_of(door, body, **headers)
     exchanges = Exchanges()
 
     def begun(seen: SeenExchange) -> None:
@@ -81,13 +85,6 @@ def asked(handlers: dict[str, Handler], live: Live, path: str, body: dict[str, A
 
     exchanges.listen(begun)
     return ask_again(event, handlers[route.function], exchanges)
-
-
-def with_script(door: str, script: str) -> tuple[str, dict[str, Any]]:
-    path, body = DOORS[door]
-    member = "input" if door == "responses" else "messages"
-    text = f"{QUESTION} {script}".strip()
-    return path, {**body, member: text if member == "input" else [{"role": "user", "content": text}]}
 
 
 def as_live(seen: SeenExchange, live: Live) -> None:
@@ -107,8 +104,8 @@ def as_live(seen: SeenExchange, live: Live) -> None:
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("door", DOORS)
 def test_of_every_door_and_wire(handlers: dict[str, Handler], live: Live, door: str, model: str, stream: bool) -> None:
-    path, body = DOORS[door]
-    seen = asked(handlers, live, path, {**body, "model": f"demo/{model}", "stream": stream})
+    body = BODIES[door]
+    seen = asked(handlers, live, door, {**body, "model": f"demo/{model}", "stream": stream})
 
     assert live.found
     as_live(seen, live)
@@ -118,23 +115,23 @@ def test_of_every_door_and_wire(handlers: dict[str, Handler], live: Live, door: 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_of_what_went_wrong(handlers: dict[str, Handler], live: Live, script: str, model: str, stream: bool) -> None:
-    path, body = with_script("messages", script)
-    as_live(asked(handlers, live, path, {**body, "model": f"demo/{model}", "stream": stream}), live)
+    body = question("messages", f"{QUESTION} {script}".strip(), WEATHER)
+    as_live(asked(handlers, live, "messages", {**body, "model": f"demo/{model}", "stream": stream}), live)
 
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("fallback", ["vllm/other, demo/anthropic", "vllm/other"])
 def test_of_several_attempts(handlers: dict[str, Handler], live: Live, fallback: str, stream: bool) -> None:
-    path, body = DOORS["chat"]
+    body = BODIES["chat"]
     headers = {"x-toolwire-fallback": fallback}
-    as_live(asked(handlers, live, path, {**body, "model": "lmstudio/some", "stream": stream}, **headers), live)
+    as_live(asked(handlers, live, "chat", {**body, "model": "lmstudio/some", "stream": stream}, **headers), live)
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_of_one_that_still_runs(handlers: dict[str, Handler], live: Live, model: str) -> None:
     """What is read of its first notes is what all of it begins with: a page that looks again takes nothing back."""
-    path, body = with_script("chat", "[demo calls 3]")
-    event, route = event_of(path, {**body, "model": f"demo/{model}", "stream": True})
+    body = question("chat", f"{QUESTION} [demo calls 3]", WEATHER)
+    event, route = event_of("chat", {**body, "model": f"demo/{model}", "stream": True})
     sizes = []
     with Exchanges().watching(event) as seen:
         live.seen = seen
@@ -154,7 +151,7 @@ def test_of_one_that_still_runs(handlers: dict[str, Handler], live: Live, model:
 
 def test_nothing_is_kept_or_called_for_each_token() -> None:
     """A burst of tokens is one note of what came and one of what left, whatever is in it."""
-    seen = SeenExchange(event_of("/v1/chat/completions", {})[0], lambda seen: None)
+    seen = SeenExchange(event_of("chat", {})[0], lambda seen: None)
     assert not seen.follows_tokens
     before = seen.size
     seen.upstream_data(b"data: {}\n\n" * 1000)
@@ -165,8 +162,8 @@ def test_nothing_is_kept_or_called_for_each_token() -> None:
 @pytest.mark.parametrize("pieces", [40, 400])
 def test_a_long_stream_makes_no_endless_page(handlers: dict[str, Handler], live: Live, pieces: int) -> None:
     """However its bytes came: what is beyond is in the event folder, and the page says that there is more."""
-    path, body = DOORS["messages"]
-    seen = asked(handlers, live, path, {**body, "model": "demo/openai", "stream": True})
+    body = BODIES["messages"]
+    seen = asked(handlers, live, "messages", {**body, "model": "demo/openai", "stream": True})
     rows, is_all = view.timeline(read(seen))
     assert is_all
     assert sum(row.texts for row in rows) < view.MOST_TEXTS
@@ -185,8 +182,8 @@ def test_a_long_stream_makes_no_endless_page(handlers: dict[str, Handler], live:
 def test_a_bug_of_the_gateways_hides_no_bytes(
     handlers: dict[str, Handler], live: Live, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
-    path, body = DOORS["chat"]
-    seen = asked(handlers, live, path, {**body, "model": "demo/openai", "stream": True})
+    body = BODIES["chat"]
+    seen = asked(handlers, live, "chat", {**body, "model": "demo/openai", "stream": True})
 
     def fails(scenario: object) -> None:
         raise error("of the prompt")
@@ -200,8 +197,9 @@ def test_a_bug_of_the_gateways_hides_no_bytes(
 def test_a_credential_that_an_answer_repeats_is_in_no_cell(handlers: dict[str, Handler], live: Live) -> None:
     """Not in what came, not in the events, not in what was sent."""
     planted = "sk-planted-credential"
-    path, body = with_script("chat", f'[demo call get_weather {{"location": "{planted}"}}]')
-    seen = asked(handlers, live, path, {**body, "model": "demo/compatible", "stream": True})
+    script = f'[demo call get_weather {{"location": "{planted}"}}]'
+    body = question("chat", f"{QUESTION} {script}", WEATHER)
+    seen = asked(handlers, live, "chat", {**body, "model": "demo/compatible", "stream": True})
     seen.upstream_request(UpstreamRequest("POST", "http://x/", (("authorization", f"Bearer {planted}"),), b"", False))
     rows, _ = view.timeline(read(seen))
 

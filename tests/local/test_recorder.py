@@ -23,8 +23,9 @@ from local.watch.exchange import SeenExchange
 from local.watch.exchanges import Exchanges
 from local.watch.recorder import Recorder, expected_files
 from local.watch.redaction import redacted
+from tests.door_requests import function, posted, question
 from tests.local.serving import serving
-from toolwire.doors import CONVERSATION_HEADERS
+from toolwire.doors import CONVERSATION_HEADERS, DOORS
 from toolwire.model.errors import UpstreamTimeout
 from toolwire.shell.network import breaker
 from toolwire.shell.serve.replay import replay
@@ -37,27 +38,8 @@ FOLDERS = sorted(path.parent for path in EVENTS.glob("*/event.json"))
 KEY = "tw_planted_client_key"
 QUESTION = "What is the weather in Paris and Oslo?"
 CITY = {"type": "object", "properties": {"location": {"type": "string"}}, "required": ["location"]}
-FUNCTION = {"name": "get_weather", "description": "The weather", "parameters": CITY}
-
-DOORS: dict[str, tuple[str, dict[str, Any]]] = {
-    "chat": (
-        "/v1/chat/completions",
-        {"messages": [{"role": "user", "content": QUESTION}], "tools": [{"type": "function", "function": FUNCTION}]},
-    ),
-    "messages": (
-        "/v1/messages",
-        {
-            "max_tokens": 500,
-            "messages": [{"role": "user", "content": QUESTION}],
-            "tools": [{"name": "get_weather", "input_schema": CITY}],
-        },
-    ),
-    "responses": ("/v1/responses", {"input": QUESTION, "tools": [{"type": "function", **FUNCTION}]}),
-    "native": (
-        "/v1/native/chat",
-        {"messages": [{"role": "user", "content": QUESTION}], "tools": [{"type": "function", "function": FUNCTION}]},
-    ),
-}
+WEATHER = function("get_weather", CITY, "The weather")
+BODIES = {door: question(door, QUESTION, WEATHER) for door in DOORS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +50,14 @@ class Gateway:
     folder: Path
     exchanges: Exchanges
 
-    def ask(self, path: str, body: object, **headers: str) -> tuple[dict[str, str], bytes]:
+    def ask(self, door: str, body: dict[str, Any], **headers: str) -> tuple[dict[str, str], bytes]:
+        path, content = posted(door, body)
+        return self.post(path, content, **headers)
+
+    def post(self, path: str, body: bytes, **headers: str) -> tuple[dict[str, str], bytes]:
         request = urllib.request.Request(
-            self.url + path,
-            json.dumps(body).encode(),
+            f"{self.url}/v1{path}",
+            body,
             {"content-type": "application/json", "authorization": f"Bearer {KEY}", **headers},
         )
         try:
@@ -116,8 +102,8 @@ def replays(folder: Path) -> Scenario:
 @pytest.mark.parametrize("model", ["openai", "compatible", "responses", "anthropic", "gemini", "bedrock"])
 @pytest.mark.parametrize("door", DOORS)
 def test_what_was_recorded_replays_byte_for_byte(gateway: Gateway, door: str, model: str, stream: bool) -> None:
-    path, body = DOORS[door]
-    headers, answer = gateway.ask(path, {**body, "model": f"demo/{model}", "stream": stream})
+    body = BODIES[door]
+    headers, answer = gateway.ask(door, {**body, "model": f"demo/{model}", "stream": stream})
     folder = gateway.recorded(headers)
 
     replays(folder)
@@ -136,17 +122,17 @@ def test_what_was_recorded_replays_byte_for_byte(gateway: Gateway, door: str, mo
 )
 @pytest.mark.parametrize("stream", [False, True])
 def test_so_does_what_went_wrong(gateway: Gateway, script: str, stream: bool) -> None:
-    path, body = DOORS["messages"]
+    body = BODIES["messages"]
     body = {**body, "messages": [{"role": "user", "content": f"{QUESTION} {script}"}]}
-    headers, _ = gateway.ask(path, {**body, "model": "demo/openai", "stream": stream})
+    headers, _ = gateway.ask("messages", {**body, "model": "demo/openai", "stream": stream})
 
     replays(gateway.recorded(headers))
 
 
 def test_a_later_turn_takes_what_the_store_had_with_it(gateway: Gateway) -> None:
-    path, body = DOORS["chat"]
+    body = BODIES["chat"]
     body = {**body, "model": "demo/gemini"}
-    _, answer = gateway.ask(path, body)
+    _, answer = gateway.ask("chat", body)
     calls = json.loads(answer)["choices"][0]["message"]["tool_calls"]
     kept = [{"id": call["id"], "type": "function", "function": call["function"]} for call in calls]
     history = [
@@ -154,7 +140,7 @@ def test_a_later_turn_takes_what_the_store_had_with_it(gateway: Gateway) -> None
         {"role": "assistant", "content": None, "tool_calls": kept},
         *({"role": "tool", "tool_call_id": call["id"], "content": "12 degrees"} for call in kept),
     ]
-    headers, _ = gateway.ask(path, {**body, "messages": history})
+    headers, _ = gateway.ask("chat", {**body, "messages": history})
     folder = gateway.recorded(headers)
 
     replays(folder)
@@ -164,12 +150,12 @@ def test_a_later_turn_takes_what_the_store_had_with_it(gateway: Gateway) -> None
 
 
 def test_a_host_that_is_down_and_a_request_that_is_refused(gateway: Gateway) -> None:
-    path, body = DOORS["chat"]
-    headers, _ = gateway.ask(path, {**body, "model": "lmstudio/some"})
+    body = BODIES["chat"]
+    headers, _ = gateway.ask("chat", {**body, "model": "lmstudio/some"})
     down = replays(gateway.recorded(headers))
     assert down.answers[0].status is None
 
-    headers, _ = gateway.ask(path, {**body, "model": "nowhere/some"})
+    headers, _ = gateway.ask("chat", {**body, "model": "nowhere/some"})
     refused = replays(gateway.recorded(headers))
     assert refused.answers == ()
 
@@ -177,9 +163,9 @@ def test_a_host_that_is_down_and_a_request_that_is_refused(gateway: Gateway) -> 
 @pytest.mark.parametrize("header", CONVERSATION_HEADERS)
 def test_headers_that_the_gateway_reads_are_kept(gateway: Gateway, header: str) -> None:
     """Claude Code names its conversation in one."""
-    path, body = DOORS["messages"]
+    body = BODIES["messages"]
     name = "ad71c9eb-9dc9-4612-93c4-8d5ad3b4d5df"
-    headers, _ = gateway.ask(path, {**body, "model": "demo/openai"}, **{header: name})
+    headers, _ = gateway.ask("messages", {**body, "model": "demo/openai"}, **{header: name})
 
     assert headers["x-conversation-id"] == name
     replays(gateway.recorded(headers))
@@ -188,9 +174,9 @@ def test_headers_that_the_gateway_reads_are_kept(gateway: Gateway, header: str) 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("door", DOORS)
 def test_attempts_at_other_models_are_part_of_it(gateway: Gateway, door: str, stream: bool) -> None:
-    path, body = DOORS[door]
+    body = BODIES[door]
     headers, answer = gateway.ask(
-        path,
+        door,
         {**body, "model": "lmstudio/some", "stream": stream},
         **{"x-toolwire-fallback": "vllm/other, demo/anthropic"},
     )
@@ -204,8 +190,8 @@ def test_attempts_at_other_models_are_part_of_it(gateway: Gateway, door: str, st
 
 
 def test_all_attempts_may_fail(gateway: Gateway) -> None:
-    path, body = DOORS["chat"]
-    headers, _ = gateway.ask(path, {**body, "model": "lmstudio/some"}, **{"x-toolwire-fallback": "vllm/other"})
+    body = BODIES["chat"]
+    headers, _ = gateway.ask("chat", {**body, "model": "lmstudio/some"}, **{"x-toolwire-fallback": "vllm/other"})
 
     assert [answer.status for answer in replays(gateway.recorded(headers)).answers] == [None, None]
 
@@ -214,10 +200,10 @@ def test_who_was_not_asked_at_all_for_want_of_a_key_is_no_exchange(
     gateway: Gateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("GROQ_API_KEY", raising=False)
-    path, body = DOORS["chat"]
+    body = BODIES["chat"]
     over: queue.Queue[SeenExchange] = queue.Queue()
     gateway.exchanges.listen(lambda seen: over.put(seen) if seen.over else None)
-    gateway.ask(path, {**body, "model": "groq/some"})
+    gateway.ask("chat", {**body, "model": "groq/some"})
 
     assert not over.get(timeout=10).is_whole
     assert not gateway.folder.exists()
@@ -225,11 +211,11 @@ def test_who_was_not_asked_at_all_for_want_of_a_key_is_no_exchange(
 
 def test_targets_that_are_passed_over_are_no_attempts(gateway: Gateway) -> None:
     """After failures of other requests the first is not asked any more: see `shell/network/breaker.py`."""
-    path, body = DOORS["chat"]
+    body = BODIES["chat"]
     body = {**body, "model": "lmstudio/some"}
     attempts = []
     for _ in range(12):
-        headers, _ = gateway.ask(path, body, **{"x-toolwire-fallback": "demo/anthropic"})
+        headers, _ = gateway.ask("chat", body, **{"x-toolwire-fallback": "demo/anthropic"})
         attempts.append(len(replays(gateway.recorded(headers)).answers))
 
     assert attempts[0] == 2
@@ -237,11 +223,11 @@ def test_targets_that_are_passed_over_are_no_attempts(gateway: Gateway) -> None:
 
 
 def test_a_question_for_a_number_of_tokens_is_no_exchange(gateway: Gateway) -> None:
-    path, body = DOORS["messages"]
+    body = BODIES["messages"]
     body = {name: value for name, value in body.items() if name != "max_tokens"}
     over: queue.Queue[SeenExchange] = queue.Queue()
     gateway.exchanges.listen(lambda seen: over.put(seen) if seen.over else None)
-    gateway.ask(f"{path}/count_tokens", {**body, "model": "demo/anthropic"})
+    gateway.post("/messages/count_tokens", json.dumps({**body, "model": "demo/anthropic"}).encode())
 
     assert not over.get(timeout=10).is_whole
     assert not gateway.folder.exists()
@@ -256,8 +242,8 @@ def test_nobody_who_was_not_let_in_is_recorded(
     monkeypatch.setenv("KEYS_FILE", str(tmp_path / "keys.json"))
     current_settings.forget()
     try:
-        path, body = DOORS["chat"]
-        gateway.ask(path, {**body, "model": "demo/openai"})
+        body = BODIES["chat"]
+        gateway.ask("chat", {**body, "model": "demo/openai"})
     finally:
         monkeypatch.undo()
         current_settings.forget()
@@ -306,9 +292,9 @@ class TestCredentials:
         monkeypatch.setenv("MINE", "sk-planted-provider-key")
         current_settings.forget()
         try:
-            path, body = DOORS["chat"]
+            body = BODIES["chat"]
             headers, answer = gateway.ask(
-                path, {**body, "model": "mine/m"}, **{"x-api-key": "planted-two", "cookie": "a=planted-three"}
+                "chat", {**body, "model": "mine/m"}, **{"x-api-key": "planted-two", "cookie": "a=planted-three"}
             )
         finally:
             monkeypatch.undo()
@@ -323,8 +309,8 @@ class TestCredentials:
 
 
 def test_make_replay_takes_a_recorded_folder(gateway: Gateway, capsys: pytest.CaptureFixture[str]) -> None:
-    path, body = DOORS["responses"]
-    headers, _ = gateway.ask(path, {**body, "model": "demo/anthropic", "stream": True})
+    body = BODIES["responses"]
+    headers, _ = gateway.ask("responses", {**body, "model": "demo/anthropic", "stream": True})
     folder = gateway.recorded(headers)
 
     assert replay_command.main([str(folder)]) == 0
@@ -335,8 +321,8 @@ def test_make_replay_takes_a_recorded_folder(gateway: Gateway, capsys: pytest.Ca
 def test_the_same_conversation_at_another_provider(
     gateway: Gateway, capsys: pytest.CaptureFixture[str], model: str
 ) -> None:
-    path, body = DOORS["messages"]
-    headers, _ = gateway.ask(path, {**body, "model": "demo/anthropic", "stream": True})
+    body = BODIES["messages"]
+    headers, _ = gateway.ask("messages", {**body, "model": "demo/anthropic", "stream": True})
     folder = gateway.recorded(headers)
 
     assert replay_command.main([str(folder), "--model", model]) == 0
@@ -348,8 +334,8 @@ def test_the_same_conversation_at_another_provider(
 
 
 def test_a_model_that_leads_nowhere_is_said(gateway: Gateway, capsys: pytest.CaptureFixture[str]) -> None:
-    path, body = DOORS["chat"]
-    headers, _ = gateway.ask(path, {**body, "model": "demo/openai"})
+    body = BODIES["chat"]
+    headers, _ = gateway.ask("chat", {**body, "model": "demo/openai"})
 
     assert replay_command.main([str(gateway.recorded(headers)), "--model", "opnai/x"]) == 1
     assert "not configured here" in " ".join(capsys.readouterr().out.replace("|", " ").split())
@@ -432,10 +418,10 @@ def test_a_folder_that_cannot_be_written_is_said_and_ends_nothing(
     gateway: Gateway, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "recordings").write_text("a file")
-    path, body = DOORS["chat"]
+    body = BODIES["chat"]
     over: queue.Queue[SeenExchange] = queue.Queue()
     gateway.exchanges.listen(lambda seen: over.put(seen) if seen.over else None)
-    _, answer = gateway.ask(path, {**body, "model": "demo/openai"})
+    _, answer = gateway.ask("chat", {**body, "model": "demo/openai"})
 
     assert json.loads(answer)["object"] == "chat.completion"
     over.get(timeout=10)

@@ -17,8 +17,10 @@ from local.server import FUNCTIONS
 from local.watch.binary_frames import with_texts
 from local.watch.recorder import expected_files, scenario_of
 from local.watch.redaction import redacted
+from tests.door_requests import question
 from tests.framing.aws_frames import event, frame
-from tests.local.test_reading import MODELS, Live, asked, live, with_script
+from tests.local.test_reading import MODELS, Live, asked, live
+from tests.local.test_recorder import QUESTION, WEATHER
 from toolwire.framing.aws_event_stream import AwsEventStreamDecoder
 from toolwire.model.errors import GatewayError
 from toolwire.shell.serve.replay import replay
@@ -39,8 +41,8 @@ def handlers() -> dict[str, Handler]:
 
 
 def of(handlers: dict[str, Handler], live: Live, door: str, model: str, script: str, *, stream: bool) -> Scenario:
-    path, body = with_script(door, f"secret plans {script}")
-    return scenario_of(asked(handlers, live, path, {**body, "model": f"demo/{model}", "stream": stream}))
+    body = question(door, f"{QUESTION} secret plans {script}".strip(), WEATHER)
+    return scenario_of(asked(handlers, live, door, {**body, "model": f"demo/{model}", "stream": stream}))
 
 
 def everything(folder: Path) -> Iterator[str]:

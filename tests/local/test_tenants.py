@@ -8,58 +8,57 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import pytest
 
+from tests.door_requests import function, posted, question
 from tests.gateway import awaited, running
+from tests.policy.door_clients import code_of
+from toolwire.doors import DOORS
 from toolwire.shell.access.key_records import KeyRecord, file_text
 
 pytestmark = pytest.mark.enable_socket
 
 TWO = "What is the weather in Paris and New York? planted question"
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
-CHAT_TOOL = {"type": "function", "function": {"name": "get_weather", "description": "Weather", "parameters": CITY}}
-RESPONSES_TOOL = {"type": "function", "name": "get_weather", "description": "Weather", "parameters": CITY}
-MESSAGES_TOOL = {"name": "get_weather", "description": "Weather", "input_schema": CITY}
+WEATHER = function("get_weather", CITY, "Weather")
+CHAT_TOOL = {"type": "function", "function": WEATHER}
+
+
+class Question(NamedTuple):
+    """A request of a door's client. `path`: where it is not asked for an answer."""
+
+    door: str
+    body: dict[str, Any]
+    path: str | None = None
 
 
 def chat_body(text: str, model: str = "demo/openai") -> dict[str, Any]:
-    return {"model": model, "messages": [{"role": "user", "content": text}], "tools": [CHAT_TOOL]}
+    return {"model": model, **question("chat", text, WEATHER)}
 
 
-def messages_body(text: str) -> dict[str, Any]:
-    return {
-        "model": "demo/anthropic",
-        "max_tokens": 1000,
-        "messages": [{"role": "user", "content": text}],
-        "tools": [MESSAGES_TOOL],
-    }
+_MODELS = {"messages": "demo/anthropic", "responses": "demo/gemini"}
 
-
-#: The paths at which a model answers -> the door's name and a request in which it makes two calls.
+#: Door -> a request in which a model makes two calls.
 ANSWERING = {
-    "/chat/completions": ("chat", chat_body(TWO)),
-    "/responses": (
-        "responses",
-        {"model": "demo/gemini", "input": TWO, "tools": [RESPONSES_TOOL]},
-    ),
-    "/messages": ("messages", messages_body(TWO)),
-    "/native/chat": ("native", chat_body(TWO)),
+    door: Question(door, {"model": _MODELS.get(door, "demo/openai"), **question(door, TWO, WEATHER)}) for door in DOORS
 }
 
 #: All that count as a request.
-COUNTING: dict[str, tuple[str, dict[str, Any]]] = {
+COUNTING = {
     **ANSWERING,
-    "/messages/count_tokens": ("messages", {k: v for k, v in messages_body(TWO).items() if k != "max_tokens"}),
-    "/native/tools/check": ("native", {"tools": [CHAT_TOOL]}),
-    "/native/translate": ("native", {"door": "chat", "body": chat_body(TWO)}),
+    "messages.count": Question(
+        "messages", {"model": "demo/anthropic", "messages": chat_body(TWO)["messages"]}, "/messages/count_tokens"
+    ),
+    "gemini.count": Question("gemini", question("gemini", TWO), "/models/demo/gemini:countTokens"),
+    "responses.count": Question(
+        "responses", {"model": "demo/responses", **question("responses", TWO)}, "/responses/input_tokens"
+    ),
+    "native.check": Question("native", {"tools": [CHAT_TOOL]}, "/native/tools/check"),
+    "native.translate": Question("native", {"door": "chat", "body": chat_body(TWO)}, "/native/translate"),
 }
-
-
-def name_of(path: str) -> str:
-    return path.strip("/").replace("/", ".")
 
 
 def key_of(tenant: str) -> str:
@@ -69,13 +68,12 @@ def key_of(tenant: str) -> str:
 def tenants() -> dict[str, dict[str, Any]]:
     """Tenant -> its settings. A tenant for each test that counts, so that none meets another's minute."""
     found: dict[str, dict[str, Any]] = {"one": {}, "other": {}}
-    for path in COUNTING:
-        found[f"requests.{name_of(path)}"] = {"requests_per_minute": 1}
-    for path in ANSWERING:
+    for name in COUNTING:
+        found[f"requests.{name}"] = {"requests_per_minute": 1}
+    for door in DOORS:
         for how in ("whole", "stream", "cut"):
-            found[f"calls.{how}.{name_of(path)}"] = {"tool_calls_per_minute": 1}
-    for door in ("chat", "responses", "messages", "native"):
-        others = [name for name in ("chat", "responses", "messages", "native") if name != door]
+            found[f"calls.{how}.{door}"] = {"tool_calls_per_minute": 1}
+        others = [name for name in DOORS if name != door]
         found[f"not.{door}"] = {"doors": others, "requests_per_minute": 1}
     found["few"] = {"models": ["demo/compatible"]}
     return found
@@ -86,8 +84,10 @@ class Gateway:
         self._client = client
         self._log = log
 
-    def ask(self, tenant: str, path: str, body: dict[str, Any]) -> httpx.Response:
-        return self._client.post(path, json=body, headers={"authorization": f"Bearer {key_of(tenant)}"})
+    def ask(self, tenant: str, asked: Question) -> httpx.Response:
+        path, content = posted(asked.door, asked.body)
+        headers = {"authorization": f"Bearer {key_of(tenant)}", "content-type": "application/json"}
+        return self._client.post(asked.path or path, content=content, headers=headers)
 
     @property
     def printed(self) -> str:
@@ -113,17 +113,16 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
             yield Gateway(client, log)
 
 
-def code_of(answer: httpx.Response) -> str | None:
+def error_code(answer: httpx.Response) -> str:
     """The stable code of an error in any door's shape."""
-    error = answer.json()["error"]
-    found: str | None = error.get("code") or error.get("details", {}).get("error_code")
+    found: str = code_of(answer.json()["error"])
     return found
 
 
-def refused(gateway: Gateway, tenant: str, path: str, *bodies: dict[str, Any]) -> httpx.Response:
+def refused(gateway: Gateway, tenant: str, asked: Question) -> httpx.Response:
     """The first refusal of a tenant that asks again and again. A minute may end once between two requests."""
-    for body in bodies * 2:
-        answer = gateway.ask(tenant, path, body)
+    for _ in range(2):
+        answer = gateway.ask(tenant, asked)
         if answer.status_code == 429:
             return answer
         assert answer.status_code == 200, answer.text
@@ -138,77 +137,75 @@ def check_refusal(answer: httpx.Response, door: str, what: str, limit: str) -> N
     assert answer.headers[f"x-ratelimit-limit-{limit}"] == "1"
     assert answer.headers[f"x-ratelimit-remaining-{limit}"] == "0"
     assert re.fullmatch(r"\d+s", answer.headers[f"x-ratelimit-reset-{limit}"])
-    assert said["request_id"] == answer.headers["x-request-id"]
-    assert code_of(answer) == "rate_limit_exceeded"
+    assert answer.headers["x-request-id"] in answer.text
+    assert error_code(answer) == "rate_limit_exceeded"
     anthropics = [name for name in answer.headers if name.startswith("anthropic-ratelimit-")]
     assert bool(anthropics) == (door == "messages" and limit == "requests")
     if door == "messages":
         assert (said["type"], said["error"]["type"]) == ("error", "rate_limit_error")
 
 
-@pytest.mark.parametrize("path", COUNTING)
-def test_requests_of_a_minute(gateway: Gateway, path: str) -> None:
-    door, body = COUNTING[path]
-    tenant = f"requests.{name_of(path)}"
+@pytest.mark.parametrize("name", COUNTING)
+def test_requests_of_a_minute(gateway: Gateway, name: str) -> None:
+    asked, tenant = COUNTING[name], f"requests.{name}"
 
-    first = gateway.ask(tenant, path, body)
+    first = gateway.ask(tenant, asked)
     assert first.status_code == 200, first.text
     assert first.headers["x-ratelimit-limit-requests"] == "1"
     assert first.headers["x-ratelimit-remaining-requests"] == "0"
-    check_refusal(refused(gateway, tenant, path, body), door, "requests a minute", "requests")
+    check_refusal(refused(gateway, tenant, asked), asked.door, "requests a minute", "requests")
 
 
 @pytest.mark.parametrize("how", ["whole", "stream", "cut"])
-@pytest.mark.parametrize("path", ANSWERING)
+@pytest.mark.parametrize("door", DOORS)
 def test_the_answer_that_crosses_the_limit_of_calls_is_served_and_the_next_request_is_not(
-    gateway: Gateway, path: str, how: str
+    gateway: Gateway, door: str, how: str
 ) -> None:
     """Also where it broke off: calls that a client has begun to hear are calls."""
-    door, body = ANSWERING[path]
-    asked = json.dumps(body | ({} if how == "whole" else {"stream": True}))
-    asking = json.loads(asked if how != "cut" else asked.replace("planted question", "[demo cut]"))
-    tenant = f"calls.{how}.{name_of(path)}"
+    text = json.dumps(ANSWERING[door].body | ({} if how == "whole" else {"stream": True}))
+    asked = Question(door, json.loads(text if how != "cut" else text.replace("planted question", "[demo cut]")))
+    tenant = f"calls.{how}.{door}"
 
-    first = gateway.ask(tenant, path, asking)
+    first = gateway.ask(tenant, asked)
     assert first.status_code == 200
     assert first.headers["x-ratelimit-remaining-tool-calls"] == "1"
-    assert ("upstream_truncated" in first.text) == (how == "cut")
-    check_refusal(refused(gateway, tenant, path, asking), door, "tool calls a minute", "tool-calls")
+    assert ("upstream_truncated" in first.text.lower()) == (how == "cut")
+    check_refusal(refused(gateway, tenant, asked), door, "tool calls a minute", "tool-calls")
 
 
-@pytest.mark.parametrize("path", COUNTING)
-def test_a_door_that_is_not_the_tenants_costs_it_nothing(gateway: Gateway, path: str) -> None:
-    door, body = COUNTING[path]
+@pytest.mark.parametrize("name", COUNTING)
+def test_a_door_that_is_not_the_tenants_costs_it_nothing(gateway: Gateway, name: str) -> None:
+    asked = COUNTING[name]
     for _ in range(3):
-        answer = gateway.ask(f"not.{door}", path, body)
-        assert (answer.status_code, code_of(answer)) == (403, "door_not_allowed")
+        answer = gateway.ask(f"not.{asked.door}", asked)
+        assert (answer.status_code, error_code(answer)) == (403, "door_not_allowed")
 
 
-@pytest.mark.parametrize("path", [path for path in COUNTING if path != "/native/tools/check"])
-def test_a_model_that_is_not_the_tenants(gateway: Gateway, path: str) -> None:
-    answer = gateway.ask("few", path, COUNTING[path][1])
+@pytest.mark.parametrize("name", [name for name in COUNTING if name != "native.check"])
+def test_a_model_that_is_not_the_tenants(gateway: Gateway, name: str) -> None:
+    answer = gateway.ask("few", COUNTING[name])
 
-    assert (answer.status_code, code_of(answer)) == (403, "model_not_allowed")
+    assert (answer.status_code, error_code(answer)) == (403, "model_not_allowed")
 
 
 def test_a_check_of_tools_tells_of_no_other_model_than_the_tenants(gateway: Gateway) -> None:
-    answer = gateway.ask("few", "/native/tools/check", {"tools": [CHAT_TOOL], "models": ["demo/openai"]})
+    body = {"tools": [CHAT_TOOL], "models": ["demo/openai"]}
+    answer = gateway.ask("few", Question("native", body, "/native/tools/check"))
 
     assert "model_not_allowed" in answer.text
 
 
 def test_another_tenants_conversation_is_as_good_as_unknown(gateway: Gateway) -> None:
     """The state of a turn comes back to whoever had that turn, and to nobody who has got hold of its ids."""
-    question = chat_body(TWO, "demo/gemini")
-    message = gateway.ask("one", "/chat/completions", question).json()["choices"][0]["message"]
+    asked = chat_body(TWO, "demo/gemini")
+    message = gateway.ask("one", Question("chat", asked)).json()["choices"][0]["message"]
     results = [{"role": "tool", "tool_call_id": call["id"], "content": "12"} for call in message["tool_calls"]]
     for call in message["tool_calls"]:  # as clients do that know nothing of signatures
         call.pop("extra_content", None)
-    history = question | {"messages": [*question["messages"], message, *results]}
+    history = asked | {"messages": [*asked["messages"], message, *results]}
 
-    own, foreign = (
-        gateway.ask(tenant, "/native/translate", {"door": "chat", "body": history}).text for tenant in ("one", "other")
-    )
+    translated = Question("native", {"door": "chat", "body": history}, "/native/translate")
+    own, foreign = (gateway.ask(tenant, translated).text for tenant in ("one", "other"))
 
     assert "functionResponse" in own
     assert "functionResponse" in foreign
@@ -218,7 +215,7 @@ def test_another_tenants_conversation_is_as_good_as_unknown(gateway: Gateway) ->
 
 def test_nothing_of_keys_and_prompts_is_printed(gateway: Gateway) -> None:
     """Last of this module, so that it reads what the other tests left."""
-    gateway.ask("one", "/chat/completions", chat_body(TWO))
+    gateway.ask("one", Question("chat", chat_body(TWO)))
 
     assert '"door":"chat"' in gateway.printed
     assert "planted" not in gateway.printed

@@ -20,14 +20,13 @@ from tests.cases.test_text_calls import (
     streamed_or_not,
     upstream,
 )
+from tests.door_requests import posted
 from tests.gateway import gateway
-from tests.gemini_client import placed
 from tests.shell.misbehaving_upstream import MisbehavingUpstream, Send, answer, chunk
 from toolwire.conversation.tool_call_ids import token_of
 
 pytestmark = pytest.mark.enable_socket
 
-PATHS = {"chat": "chat/completions", "native": "native/chat", "messages": "messages", "responses": "responses"}
 CITY = '{"city": "A"}'
 LAST = b"0\r\n\r\n"
 
@@ -60,14 +59,9 @@ def framed(parts: list[bytes]) -> list[bytes]:
 
 
 def ask(base: str, door: str, stream: bool, headers: dict[str, str] | None = None, **more: Any) -> Heard:
-    body = {"model": "host/m", "stream": stream, **REQUESTS[door], **more}
-    content, path = json.dumps(body).encode(), PATHS.get(door)
-    query: dict[str, str] = {}
-    if door == "gemini":
-        content, parameters, query = placed(content)
-        path = f"models/{parameters['id']}"
+    path, content = posted(door, {"model": "host/m", "stream": stream, **REQUESTS[door], **more})
     sent = {"content-type": "application/json", **(headers or {})}
-    got = httpx.post(f"{base}/{path}", content=content, params=query, headers=sent, timeout=30)
+    got = httpx.post(f"{base}{path}", content=content, headers=sent, timeout=30)
     assert got.status_code == 200, got.text
     return (STREAMS if stream else DOCUMENTS)[door](got.content)
 

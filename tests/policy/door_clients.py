@@ -59,7 +59,7 @@ class Client:
                 seen.complete = True
             else:
                 error = document["error"]
-                seen.error = _code(error)
+                seen.error = code_of(error)
             return seen
         for name, data in frames(answer.body, seen.warnings):
             assert not seen.complete, "nothing follows the end"
@@ -68,7 +68,7 @@ class Client:
         return seen
 
 
-def _code(error: dict[str, Any]) -> Any:
+def code_of(error: dict[str, Any]) -> Any:
     """Our code, wherever the door's form of an error has it."""
     details = error.get("details")
     if isinstance(details, list):
@@ -249,7 +249,7 @@ def _gemini_whole(document: dict[str, Any], seen: Seen) -> None:
 
 def _gemini_event(_: str, data: Any, seen: Seen) -> None:
     if "error" in data:
-        seen.error = _code(data["error"])
+        seen.error = code_of(data["error"])
         return
     (candidate,) = data["candidates"]
     for part in candidate.get("content", {}).get("parts", ()):

@@ -6,25 +6,13 @@ import json
 from typing import Any
 
 from tests.corpus.driver import Answer, answer, open_exchange
+from tests.door_requests import function, question
 from tests.gemini_client import read
+from toolwire.doors import DOORS
 
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}}
-USER = {"role": "user", "content": "hi"}
-CHAT_TOOL = {"type": "function", "function": {"name": "weather", "description": "d", "parameters": PARAMETERS}}
 #: Door -> a request for it, without `stream`.
-REQUESTS: dict[str, dict[str, Any]] = {
-    "chat": {"messages": [USER], "tools": [CHAT_TOOL]},
-    "responses": {
-        "input": "hi",
-        "tools": [{"type": "function", "name": "weather", "parameters": PARAMETERS, "strict": False}],
-    },
-    "messages": {"max_tokens": 99, "messages": [USER], "tools": [{"name": "weather", "input_schema": PARAMETERS}]},
-    "gemini": {
-        "contents": [{"parts": [{"text": "hi"}]}],
-        "tools": [{"functionDeclarations": [{"name": "weather", "parametersJsonSchema": PARAMETERS}]}],
-    },
-    "native": {"messages": [USER], "tools": [CHAT_TOOL]},
-}
+REQUESTS = {door: question(door, "hi", function("weather", PARAMETERS)) for door in DOORS}
 #: Wire -> the media type of its streams, where that is not the usual one.
 STREAMS = {"bedrock_converse": "application/vnd.amazon.eventstream"}
 

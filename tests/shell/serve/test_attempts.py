@@ -14,8 +14,12 @@ from typing import Any
 
 import pytest
 
+from tests.door_requests import question
+from tests.gemini_client import event_members
+from tests.policy.door_clients import code_of
 from tests.shell.misbehaving_upstream import Close, MisbehavingUpstream, Reset, Send, Stall, Step, answer, chunk
 from tests.shell.upstream_client import client
+from toolwire.doors import DOORS
 from toolwire.exchange import quality
 from toolwire.model.http import Head
 from toolwire.model.settings import BreakerRules, ProviderConfig, Retries, Settings, Tenant, TimeLimits
@@ -191,8 +195,8 @@ def ask(
         "headers": headers or {},
         "multiValueHeaders": {name: [value] for name, value in (headers or {}).items()},
         "requestContext": {"requestId": "req-1"},
-        "body": json.dumps(body or chat),
         "isBase64Encoded": False,
+        **event_members(door, json.dumps(body or chat).encode()),
     }
     head, *rest = list(serve(door, event, None))
     assert isinstance(head, Head)
@@ -332,15 +336,6 @@ def test_a_keys_fallback_that_leads_nowhere_harms_no_request(
     assert dict(head.headers)["x-toolwire-warnings"] == "fallback_unknown"
 
 
-#: What each API's clients read an error from.
-REQUESTS: dict[str, dict[str, Any]] = {
-    "chat": {"messages": [{"role": "user", "content": "Hi"}]},
-    "responses": {"input": "Hi"},
-    "messages": {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 9},
-    "native": {"messages": [{"role": "user", "content": "Hi"}]},
-}
-
-
 def test_a_single_target_is_left_alone_by_default(configured: Configured, server: MisbehavingUpstream) -> None:
     configured()
     server.script(*[refused(500)] * 5)
@@ -376,13 +371,13 @@ def test_it_is_asked_every_time_without_a_breaker(configured: Configured, server
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["json", "stream"])
-@pytest.mark.parametrize("door", REQUESTS)
+@pytest.mark.parametrize("door", DOORS)
 def test_where_nobody_else_can_be_asked_the_door_says_when_to_come_back(
     door: str, stream: bool, configured: Configured, server: MisbehavingUpstream
 ) -> None:
     configured(breaker=BreakerRules(failures=2))
     server.script(*[refused(503)] * 2)
-    body = {"model": "acme/m", "stream": stream, **REQUESTS[door]}
+    body = {"model": "acme/m", "stream": stream, **question(door, "Hi")}
 
     answers = [ask(door=door, body=body) for _ in range(30)]
 
@@ -392,7 +387,7 @@ def test_where_nobody_else_can_be_asked_the_door_says_when_to_come_back(
         assert head.status == 503
         assert 1 <= int(told["retry-after"]) <= 10
         assert "x-should-retry" not in told or told["x-should-retry"] == "true"
-        assert "upstream_unavailable" in (error.get("code"), error.get("details", {}).get("error_code"))
+        assert code_of(error) == "upstream_unavailable"
 
 
 def test_without_configuration_a_request_is_sent_once(configured: Configured, server: MisbehavingUpstream) -> None:
