@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import open_exchange
-from toolwire.doors import load_door
+from toolwire.doors import DOORS, load_door
 from toolwire.model.errors import RequestError
 from toolwire.providers import WIRES, load_provider
 
@@ -28,6 +28,11 @@ def file(**members: Any) -> dict[str, Any]:
 
 def input_file(**members: Any) -> dict[str, Any]:
     return {"type": "input_file", **members}
+
+
+def inline(media_type: str, data: str, name: str | None = None) -> dict[str, Any]:
+    named = {} if name is None else {"displayName": name}
+    return {"inlineData": {"mimeType": media_type, "data": data, **named}}
 
 
 RECORDING = {"type": "input_audio", "input_audio": {"data": AUDIO, "format": "wav"}}
@@ -52,35 +57,62 @@ PARTS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "chat": by_bytes(file) | {"id": file(file_id="file_1")},
     "responses": by_bytes(input_file) | {"url": input_file(file_url=URL), "id": input_file(file_id="file_1")},
+    "gemini": {
+        "pdf": inline("application/pdf", PDF, "a.pdf"),
+        "text": inline("text/plain", TEXT, "a.txt"),
+        "word": inline(WORD_TYPE, WORD, "a.docx"),
+        "audio": inline("audio/wav", AUDIO),
+        "url": {"fileData": {"fileUri": URL, "mimeType": "application/pdf"}},
+    },
     "native": by_bytes(file),
 }
+
+
+def in_message(door: str, *parts: dict[str, Any]) -> list[dict[str, Any]]:
+    """A turn of the user's that holds these parts."""
+    return [{"role": "user", "parts" if door == "gemini" else "content": list(parts)}]
 
 
 def in_result(door: str, part: dict[str, Any]) -> list[dict[str, Any]]:
     """A question, a call, and the result that holds the part behind a text."""
     call: dict[str, Any]
-    if door == "responses":
-        call = {"type": "function_call", "call_id": "c1", "name": "read", "arguments": "{}"}
-        output = [{"type": "input_text", "text": "Read it"}, part]
-        return [{"role": "user", "content": "x"}, call, {**call, "type": "function_call_output", "output": output}]
-    content = [{"type": "text", "text": "Read it"}, part]
     question = {"role": "user", "content": "x"}
-    if door == "messages":
-        call = {"type": "tool_use", "id": "c1", "name": "read", "input": {}}
-        result = {"type": "tool_result", "tool_use_id": "c1", "content": content}
-        return [question, {"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
-    arguments = {} if door == "native" else "{}"
-    call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": arguments}}
-    result = {"role": "tool", "tool_call_id": "c1", "content": content}
-    return [question, {"role": "assistant", "content": None, "tool_calls": [call]}, result]
+    content = [{"type": "text", "text": "Read it"}, part]
+    match door:
+        case "gemini":
+            call = {"id": "c1", "name": "read"}
+            answered = {"functionResponse": {**call, "response": {"output": "Read it"}, "parts": [part]}}
+            asked = [{"role": "user", "parts": [{"text": "x"}]}, {"role": "model", "parts": [{"functionCall": call}]}]
+            return [*asked, {"role": "user", "parts": [answered]}]
+        case "responses":
+            call = {"type": "function_call", "call_id": "c1", "name": "read", "arguments": "{}"}
+            output = [{"type": "input_text", "text": "Read it"}, part]
+            return [question, call, {**call, "type": "function_call_output", "output": output}]
+        case "messages":
+            call = {"type": "tool_use", "id": "c1", "name": "read", "input": {}}
+            result = {"type": "tool_result", "tool_use_id": "c1", "content": content}
+            return [question, {"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+        case _:
+            arguments = {} if door == "native" else "{}"
+            call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": arguments}}
+            result = {"role": "tool", "tool_call_id": "c1", "content": content}
+            return [question, {"role": "assistant", "content": None, "tool_calls": [call]}, result]
 
 
-PATHS = {"messages": "messages[2].content[0].content[1]", "responses": "input[2].output[1]"}
+#: Door -> where the part stands: in a message, and in a result.
+PATHS = {
+    "messages": ("messages[0].content[0]", "messages[2].content[0].content[1]"),
+    "responses": ("input[0].content[0]", "input[2].output[1]"),
+    "gemini": ("contents[0].parts[0].{}", "contents[2].parts[0].functionResponse.parts[0].{}"),
+}
+CHAT_PATHS = ("messages[0].content[0]", "messages[2].content[1]")
+#: Door -> the member that holds the history.
+HISTORY = {"responses": "input", "gemini": "contents"}
 
 
 def body_of(door: str, history: list[dict[str, Any]]) -> bytes:
-    member = "input" if door == "responses" else "messages"
-    return json.dumps({"model": "m", "max_tokens": 99, member: history}).encode()
+    limit = {"generationConfig": {"maxOutputTokens": 99}} if door == "gemini" else {"max_tokens": 99}
+    return json.dumps({"model": "m", **limit, HISTORY.get(door, "messages"): history}).encode()
 
 
 def sent(door: str, wire: str, history: list[dict[str, Any]]) -> tuple[dict[str, Any], list[str]]:
@@ -220,17 +252,22 @@ def expected(door: str, wire: str, kind: str) -> tuple[str, str] | str:
     return "send the file itself" if kind == "id" else arrives
 
 
-CELLS = [(door, wire, kind) for door, parts in PARTS.items() for wire in WIRES for kind in parts if wire in ARRIVES]
+CELLS = [(door, wire, kind) for door in DOORS for wire in WIRES for kind in PARTS[door] if wire in ARRIVES]
 FOREIGN = [cell for cell in CELLS if load_door(cell[0]).dialect != load_provider(cell[1]).dialect]
+
+
+def paths_of(door: str, kind: str) -> tuple[str, str]:
+    message, result = PATHS.get(door, CHAT_PATHS)
+    member = "fileData" if kind == "url" else "inlineData"
+    return message.format(member), result.format(member)
 
 
 @pytest.mark.parametrize(("door", "wire", "kind"), FOREIGN)
 def test_in_a_message(door: str, wire: str, kind: str) -> None:
-    history = [{"role": "user", "content": [PARTS[door][kind]]}]
+    history = in_message(door, PARTS[door][kind])
     arrives = expected(door, wire, kind)
     if isinstance(arrives, str):
-        check_refusal(door, wire, history, "input[0].content[0]" if door == "responses" else "messages[0].content[0]",
-                      arrives)  # fmt: skip
+        check_refusal(door, wire, history, paths_of(door, kind)[0], arrives)
         return
     body, warnings = sent(door, wire, history)
     assert seen(wire, body) == [("user", *arrives)]
@@ -242,7 +279,7 @@ def test_in_a_result(door: str, wire: str, kind: str) -> None:
     history = in_result(door, PARTS[door][kind])
     arrives = expected(door, wire, kind)
     if isinstance(arrives, str):
-        check_refusal(door, wire, history, PATHS.get(door, "messages[2].content[1]"), arrives)
+        check_refusal(door, wire, history, paths_of(door, kind)[1], arrives)
         return
     body, _ = sent(door, wire, history)
     if arrives[0] == "text":
@@ -265,9 +302,9 @@ def check_refusal(door: str, wire: str, history: list[dict[str, Any]], path: str
 
 @pytest.mark.parametrize(("door", "wire", "kind"), [cell for cell in CELLS if cell not in FOREIGN])
 def test_a_client_of_the_same_api_has_its_own_bytes(door: str, wire: str, kind: str) -> None:
-    for history in ([{"role": "user", "content": [PARTS[door][kind]]}], in_result(door, PARTS[door][kind])):
+    for history in (in_message(door, PARTS[door][kind]), in_result(door, PARTS[door][kind])):
         body, warnings = sent(door, wire, history)
-        assert body["input" if door == "responses" else "messages"] == history
+        assert body[HISTORY.get(door, "messages")] == history
         assert warnings == []
 
 
@@ -276,13 +313,14 @@ IMAGES: dict[str, dict[str, Any]] = {
     "messages": {"type": "image", "source": {"type": "base64", "media_type": "image/jpg", "data": "/9j/4A=="}},
     "chat": {"type": "image_url", "image_url": {"url": f"data:{IMAGE}"}},
     "responses": {"type": "input_image", "image_url": f"data:{IMAGE}"},
+    "gemini": inline("image/jpg", "/9j/4A=="),
     "native": {"type": "image_url", "image_url": {"url": f"data:{IMAGE}"}},
 }
 
 
 @pytest.mark.parametrize(("door", "wire"), sorted({cell[:2] for cell in FOREIGN}))
 def test_a_jpeg_goes_by_its_name(door: str, wire: str) -> None:
-    for history in ([{"role": "user", "content": [IMAGES[door]]}], in_result(door, IMAGES[door])):
+    for history in (in_message(door, IMAGES[door]), in_result(door, IMAGES[door])):
         body = json.dumps(sent(door, wire, history)[0])
         assert ('"format": "jpeg"' if wire == "bedrock_converse" else "image/jpeg") in body
         assert "image/jpg" not in body

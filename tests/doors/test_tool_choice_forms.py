@@ -8,67 +8,75 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import open_exchange
-from toolwire.doors import load_door
-from toolwire.model.http import HttpRequest
+from tests.door_requests import function, question
+from tests.gemini_client import http_request
+from toolwire.doors import DOORS, load_door
 from toolwire.model.request import ToolChoice
+from toolwire.providers import WIRES, load_provider
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
-FUNCTION = {"name": "weather", "description": "Weather of a city.", "parameters": SCHEMA}
+FUNCTION = function("weather", SCHEMA, "Weather of a city.")
 NESTED = {"type": "function", "function": FUNCTION}
 FLAT = {"type": "function", **FUNCTION}
-MESSAGES = [{"role": "user", "content": "Weather in Paris?"}]
-ANTHROPIC = {"name": "weather", "description": "Weather of a city.", "input_schema": SCHEMA}
+NAMED = {"type": "function", "function": {"name": "weather"}}
 
-#: Door -> a request without a choice, and the choice as the door's own API has it.
-DOORS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "chat": ({"messages": MESSAGES, "tools": [NESTED]}, {"type": "function", "function": {"name": "weather"}}),
-    "responses": ({"input": "Weather in Paris?", "tools": [FLAT]}, {"type": "function", "name": "weather"}),
-    "messages": (
-        {"messages": MESSAGES, "max_tokens": 100, "tools": [ANTHROPIC]},
-        {"type": "tool", "name": "weather"},
-    ),
-    "native": ({"messages": MESSAGES, "tools": [NESTED]}, {"type": "function", "function": {"name": "weather"}}),
+#: Door -> the choice as its own API has it.
+OWN: dict[str, dict[str, Any]] = {
+    "chat": {"tool_choice": NAMED},
+    "responses": {"tool_choice": {"type": "function", "name": "weather"}},
+    "messages": {"tool_choice": {"type": "tool", "name": "weather"}},
+    "gemini": {"toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["weather"]}}},
+    "native": {"tool_choice": NAMED},
 }
-LANES = {"chat": "openai_chat", "responses": "openai_responses", "messages": "anthropic_messages"}
 FORMS: list[dict[str, Any]] = [
     {"function": {"name": "weather"}},
     {"name": "weather"},
-    {"type": "function", "function": {"name": "weather"}},
+    NAMED,
     {"type": "function", "name": "weather"},
     {"type": "tool", "name": "weather"},
 ]
-#: The native door refuses the members of other APIs.
-READ = [(door, form) for door in DOORS for form in (FORMS[:3] if door == "native" else FORMS)]
+#: The native door refuses the members of other APIs, and Google's API has no member of this name.
+READ: dict[str, list[dict[str, Any]]] = {"native": FORMS[:3], "gemini": []}
+CELLS = [
+    (door, members)
+    for door in DOORS
+    for members in (OWN[door], *({"tool_choice": form} for form in READ.get(door, FORMS)))
+]
+#: At the wires of providers of the same API.
+LANES = [
+    (door, wire, members)
+    for door, members in CELLS
+    for wire in WIRES
+    if load_provider(wire).dialect == load_door(door).dialect
+]
 
 
-@pytest.mark.parametrize(("door", "form"), READ)
-def test_every_door_reads_it(door: str, form: dict[str, Any]) -> None:
-    body, _ = DOORS[door]
-    request = load_door(door).parse_request(HttpRequest("POST", "/", {}, _body(body, form)))
+@pytest.mark.parametrize(("door", "members"), CELLS)
+def test_every_door_reads_it(door: str, members: dict[str, Any]) -> None:
+    request = load_door(door).parse_request(http_request(door, _body(door, members), {}))
     assert request.tool_choice == ToolChoice("required", ("weather",), named=True)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("door", LANES)
-def test_a_provider_gets_its_own(door: str, form: dict[str, Any]) -> None:
-    body, own = DOORS[door]
-    exchange = open_exchange(_body(body, form), door=door, wire=LANES[door])
-    assert json.loads(exchange.upstream_request.body)["tool_choice"] == own
+@pytest.mark.parametrize(("door", "wire", "members"), LANES)
+def test_a_provider_gets_its_own(door: str, wire: str, members: dict[str, Any]) -> None:
+    exchange = open_exchange(_body(door, members), door=door, wire=wire)
+    sent = json.loads(exchange.upstream_request.body)
+    assert {name: sent[name] for name in OWN[door]} == OWN[door]
 
 
 def test_other_members_of_the_choice_stay() -> None:
-    body, _ = DOORS["messages"]
     given = {"name": "weather", "disable_parallel_tool_use": True}
-    exchange = open_exchange(_body(body, given), door="messages", wire="anthropic_messages")
+    exchange = open_exchange(_body("messages", {"tool_choice": given}), door="messages", wire="anthropic_messages")
     assert json.loads(exchange.upstream_request.body)["tool_choice"] == {"type": "tool", **given}
 
 
 def test_nested_tools_are_flat_for_openais_responses() -> None:
-    body = {"input": "hi", "tools": [NESTED, {"type": "web_search"}, {**FLAT, "name": "other"}]}
-    exchange = open_exchange(_body(body, "auto"), door="responses", wire="openai_responses")
+    given = [NESTED, {"type": "web_search"}, {**FLAT, "name": "other"}]
+    body = _body("responses", {"tools": given, "tool_choice": "auto"})
+    exchange = open_exchange(body, door="responses", wire="openai_responses")
     tools = json.loads(exchange.upstream_request.body)["tools"]
     assert tools == [FLAT, {"type": "web_search"}, {**FLAT, "name": "other"}]
 
 
-def _body(body: dict[str, Any], choice: Any) -> bytes:
-    return json.dumps({"model": "m", **body, "tool_choice": choice}).encode()
+def _body(door: str, members: dict[str, Any]) -> bytes:
+    return json.dumps({"model": "m", **question(door, "Weather in Paris?", FUNCTION), **members}).encode()
