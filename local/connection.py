@@ -136,9 +136,12 @@ class Connection:
         handler = self._server.handlers[route.function]
         if self._server.exchanges is None:
             return self._answer(head, answer, Output(answer, headers=cors_headers(os.environ)), handler, event, context)
-        with self._server.exchanges.watching(event) as seen:
+        seen = self._server.exchanges.begin(event, _path(head))
+        try:
             output = WatchedOutput(answer, seen, headers=cors_headers(os.environ))
             return self._answer(head, answer, output, handler, event, context)
+        finally:
+            self._server.exchanges.end(seen)
 
     def _answer(
         self,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from local.inspector.listing import duration
 from local.shortened import Shortener, said
 from local.watch.exchange import SeenExchange
-from local.watch.reading import Moment, Reading
+from local.watch.reading import Moment, Reading, client_of
 from toolwire.framing import Frame, Framing
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import TextDelta, ToolCallDelta, ToolCallEnd, ToolCallStart
@@ -180,7 +180,7 @@ def calls(reading: Reading, others: Iterable[SeenExchange]) -> list[Call]:
         elif isinstance(event, ToolCallEnd) and event.index in found:
             found[event.index].complete = True
             found[event.index].has_state |= event.signature is not None
-    made, client = list(found.values()), reading.seen.client
+    made, client = list(found.values()), client_of(reading.seen)
     schemas = {tool.name: tool for tool in client.request.tools} if client else {}
     for call in made:
         tool = schemas.get(call.name)
@@ -210,9 +210,9 @@ def _add_results(made: list[Call], others: Iterable[SeenExchange]) -> None:
     if not waiting:
         return
     for other in others:
-        if other.client is None:
+        if not other.mentions(waiting) or (client := client_of(other)) is None:
             continue
-        for message in other.client.request.messages:
+        for message in client.request.messages:
             for part in message.parts:
                 if isinstance(part, ToolResultPart) and (call := waiting.get(part.tool_call_id)) is not None:
                     call.result, call.result_is_error = result_text(part), part.is_error
@@ -241,9 +241,10 @@ class Spoken:
 
 def conversation(seen: SeenExchange) -> list[Spoken]:
     """The turns of the request, with each call's id here and at its provider."""
-    if seen.client is None:
+    client = client_of(seen)
+    if client is None:
         return []
-    return [spoken for message in seen.client.request.messages for spoken in _spoken(message, seen)]
+    return [spoken for message in client.request.messages for spoken in _spoken(message, seen)]
 
 
 def _spoken(message: Message, seen: SeenExchange) -> Iterator[Spoken]:

@@ -49,12 +49,12 @@ def pretty(document: bytes) -> str:
     return found if isinstance(found, str) else json.dumps(found, indent=2, ensure_ascii=False)
 
 
-def client_command(event: dict[str, Any], url: str) -> str:
-    """The client's request as a command. Its key, if it had one, is the variable KEY."""
+def client_command(event: dict[str, Any], url: str, path: str) -> str:
+    """The client's request to this path as a command. Its key, if it had one, is the variable KEY."""
     given = (event.get("headers") or {}).items()
     kept = [(name, value) for name, value in given if name.lower() in ("content-type", "anthropic-version", "accept")]
     secret = [(name, value) for name, value in given if value == NOT_KEPT and _is_key(name)]
-    method, path = event["httpMethod"], event["requestContext"]["path"]
+    method = event["httpMethod"]
     query = urlencode({name: it for name, it in (event.get("queryStringParameters") or {}).items() if it != NOT_KEPT})
     return _command(method, url + path + (f"?{query}" if query else ""), [*kept, *secret], client_body(event))
 

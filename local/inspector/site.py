@@ -232,7 +232,7 @@ class Inspector:
             unread=reading.failed,
             attempts=attempts,
             client=pretty(body),
-            command=Verbatim(client_command(seen.event, self._url)),
+            command=Verbatim(client_command(seen.event, self._url, seen.path)),
             conversation=view.conversation(seen),
             rows=rows_shown,
             is_all=is_all,

@@ -1,20 +1,23 @@
-"""One request as it is watched: bytes and objects that exist anyway, each with its moment. Nothing is parsed, copied or
-written here, since this runs between the provider and the client; whoever looks does the work. What was understood of
-an answer is not kept either: it is read from the bytes again (`reading.py`).
+"""One request as it is watched: bytes that exist anyway, each with its moment. Nothing is parsed, copied or written
+here, since this runs between the provider and the client; whoever looks does the work. What was understood of a
+request and its answer is not kept either: it is read from the bytes again (`reading.py`).
 
 Objects are held as they came, the request's key and the provider's credential included. What is given out has none."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any, Literal
+from sys import getsizeof
+from time import monotonic
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
 from local.watch.credentials import blotted, kept_event, kept_headers, kept_url, secrets_of
+from toolwire.conversation.kept_answers import KeptAnswer
 from toolwire.conversation.restore import NOTHING_FOUND, Found
 from toolwire.exchange.observer import Observer
 from toolwire.exchange.plan import Plan
@@ -33,7 +36,7 @@ from toolwire.shell.serve.watch import Watch
 MOST_EXCHANGE_BYTES = 32 << 20
 
 #: Bytes of memory that the objects of one exchange take beside what it is made of, measured.
-_OBJECTS_BYTES = 12_000
+_OBJECTS_BYTES = 6_000
 #: And those of one note.
 _NOTE_BYTES = 160
 
@@ -41,7 +44,7 @@ _NOTE_BYTES = 160
 Kind = Literal["asked", "head", "data", "end", "sent_head", "sent", "silence"]
 
 
-class Note(Struct, frozen=True, gc=False):  # made for every frame: a frozen dataclass takes ten times as long
+class Note(NamedTuple):
     """`at` is in seconds since the request came. `what` is by `kind`: an `Asked`, an `Answered`, bytes, an error or
     None, a Head, bytes, nothing."""
 
@@ -103,32 +106,46 @@ class SeenExchange(Watch):
 
     follows_tokens = False
 
-    def __init__(self, event: dict[str, Any], changed: Callable[[SeenExchange], None]) -> None:
+    #: What is set when it is known. The objects of the gateway are held until the request is over.
+    who: Admitted | None = None
+    client: ClientRequest | None = None
+    found: Found = NOTHING_FOUND
+    most_attempts = 1
+    record: RequestRecord | None = None
+    #: What is left of them then.
+    line: Summary | None = None
+    #: What the client was told in place of an answer, and why what the turn left could not be stored.
+    error: GatewayError | None = None
+    store_error: str | None = None
+    #: The kept answers from which the request continues.
+    kept: Mapping[str, KeptAnswer] = MappingProxyType({})
+    over = False
+    #: Whether it was too large to be held whole.
+    cut = False
+    #: For `Exchanges`: the version of its last change, and the bytes that are counted.
+    changed = counted = 0
+    _secrets: tuple[int, set[bytes]] | None = None
+    _lines: Observer | None = None
+
+    def __init__(self, event: dict[str, Any], changed: Callable[[SeenExchange], None], path: str | None = None) -> None:
+        """`path`: as the client wrote it, where that is known; the event has API Gateway's."""
         self._event = event
+        self.path: str = path or event["requestContext"]["path"]
         self.request_id: str = event["requestContext"]["requestId"]
-        self.notes: list[Note] = []
+        self._notes: list[tuple[float, Kind, Any]] = []
         #: The requests to providers, which are notes too.
         self.asked: list[Asked] = []
-        self.who: Admitted | None = None
-        self.client: ClientRequest | None = None
-        self.plan: Plan | None = None
         self.targets: list[Target] = []
-        self.found: Found = NOTHING_FOUND
         self.times: list[float] = []
         self.ids: list[str] = []
-        self.record: RequestRecord | None = None
-        #: Why the server itself refused the request.
-        self.refused: GatewayError | None = None
-        self.over = False
-        #: Whether it was too large to be held whole.
-        self.cut = False
         #: Bytes that are held, nearly.
-        self.size = _OBJECTS_BYTES + 2 * len(event.get("body") or "")  # as text, and as what was read of it
-        self._began = time.time()
-        self._started = time.monotonic()
+        self.size = _OBJECTS_BYTES + getsizeof(event.get("body"))
         self._changed = changed
-        self._secrets: tuple[int, set[bytes]] | None = None
-        self._lines: Observer | None = None
+        # Called for every token, or several times for every request: each is a call less than a method of ours.
+        self._note = self._notes.append
+        self.told_time, self.gave_id = self.times.append, self.ids.append  # type: ignore[assignment,method-assign]
+        self.began = time.time()
+        self._started = monotonic()
 
     # ------------------------------------------------------------ what is told while it runs
 
@@ -136,64 +153,58 @@ class SeenExchange(Watch):
         """See `Watch`."""
         self.who = admitted
 
+    def continued(self, answers: Mapping[str, KeptAnswer]) -> None:
+        """See `Watch`."""
+        self.kept = answers
+
     def prepared(self, client: ClientRequest, plan: Plan, found: Found) -> None:
         """See `Watch`."""
-        self.client, self.plan, self.found = client, plan, found
-        self._lines = call_lines(self.request_id, client.request)
-        self.follows_tokens = self._lines is not None
+        self.client, self.most_attempts, self.found = client, plan.most, found
+        if (lines := call_lines(self.request_id, client.request)) is not None:
+            self._lines, self.follows_tokens = lines, True
 
     def attempting(self, target: Target) -> None:
         """See `Watch`."""
         self.targets.append(target)
 
-    def told_time(self, seconds: float) -> None:
-        """See `Watch`."""
-        self.times.append(seconds)
-
-    def gave_id(self, text: str) -> None:
-        """See `Watch`."""
-        self.ids.append(text)
-
     def upstream_request(self, request: UpstreamRequest) -> None:
         """See `Observer`."""
-        wire = self.targets[-1].provider.wire if self.targets else ""
-        asked = Asked(request, wire)
-        self._note("asked", asked, len(request.body))
-        if not self.cut:
+        asked = Asked(request, self.targets[-1].provider.wire if self.targets else "")
+        if self._add("asked", asked, len(request.body)):
             self.asked.append(asked)
         self._changed(self)
 
     def upstream_head(self, status: int, headers: dict[str, str]) -> None:
         """See `Observer`."""
-        self._note("head", Answered(status, headers), 1000)
+        self._add("head", Answered(status, headers), 1000)
 
     def upstream_data(self, data: bytes) -> None:
         """See `Observer`."""
-        if self.size >= MOST_EXCHANGE_BYTES:  # as `_note` does it, which is a call more for every token
+        if self.size >= MOST_EXCHANGE_BYTES:  # as `_add` does it, which is a call more for every token
             self.cut = True
             return
         self.size += len(data) + _NOTE_BYTES
-        self.notes.append(Note(time.monotonic() - self._started, "data", data))
+        self._note((monotonic(), "data", data))
 
     def upstream_end(self, error: GatewayError | None) -> None:
         """See `Observer`."""
-        self._note("end", error, 0)
+        self._note((monotonic(), "end", error))
 
     def batch(self, batch: Batch) -> None:
         """See `Observer`."""
         if self._lines is not None:
             self._lines.batch(batch)
 
-    def sent(self, what: Head | bytes) -> None:
-        """See `Observer`: what the client is sent is seen where it leaves, in `WatchedOutput`."""
-
     def finished(self, record: RequestRecord) -> None:
         """See `Watch`."""
         self.record = record
+        if record.error is not None:
+            self.error = record.error
+        self.store_error = record.store_error
 
     def left(self, kind: Literal["sent_head", "silence"], what: Head | None = None) -> None:
         """A head is on its way to the client, or a word that keeps it waiting comes next."""
-        self._note(kind, what, 200)
+        self._add(kind, what, 200)
 
     def wrote(self, data: bytes) -> None:
         """Some of the body is on its way to the client."""
@@ -201,22 +212,33 @@ class SeenExchange(Watch):
             self.cut = True
             return
         self.size += len(data) + _NOTE_BYTES
-        self.notes.append(Note(time.monotonic() - self._started, "sent", data))
+        self._note((monotonic(), "sent", data))
 
     def closed(self, refused: GatewayError | None = None) -> None:
-        """The request is over. `refused`: the server itself has answered it."""
-        self.refused = refused
+        """The request is over. `refused`: the server itself has answered it. What the gateway had made of it is let go:
+        held by hundreds, it would keep the memory of the requests that follow cold."""
+        self.error = refused or self.error
         self.over = True
+        self.line = summary(self)
+        self.client = self.record = self._lines = None
         self._changed(self)
 
-    def _note(self, kind: Kind, what: object, size: int) -> None:
+    def _add(self, kind: Kind, what: object, size: int) -> bool:
+        """Notes what is no token. Whether there was room."""
         if self.size >= MOST_EXCHANGE_BYTES:
             self.cut = True
-            return
+            return False
         self.size += size + _NOTE_BYTES
-        self.notes.append(Note(time.monotonic() - self._started, kind, what))
+        self._note((monotonic(), kind, what))
+        return True
 
     # ------------------------------------------------------------ what can be asked then
+
+    @property
+    def notes(self) -> list[Note]:
+        """What happened, in order."""
+        started = self._started
+        return [Note(at - started, kind, what) for at, kind, what in self._notes.copy()]
 
     @property
     def event(self) -> dict[str, Any]:
@@ -224,9 +246,19 @@ class SeenExchange(Watch):
         return kept_event(self._event)
 
     @property
-    def began_at(self) -> datetime:
-        """When the request came."""
-        return datetime.fromtimestamp(self._began, UTC)
+    def lasted(self) -> float:
+        """Seconds until what happened last."""
+        return self._notes[-1][0] - self._started if self._notes else 0.0
+
+    def first_sent(self) -> tuple[int | None, float | None]:
+        """The status that the client was sent, and when its first byte of the body left."""
+        status = None
+        for at, kind, what in self._notes:
+            if kind == "sent_head":
+                status = what.status
+            elif kind == "sent":
+                return status, at - self._started
+        return status, None
 
     @property
     def method(self) -> str:
@@ -234,18 +266,10 @@ class SeenExchange(Watch):
         method: str = self._event["httpMethod"]
         return method
 
-    @property
-    def path(self) -> str:
-        """The path as the client wrote it."""
-        path: str = self._event["requestContext"]["path"]
-        return path
-
-    @property
-    def error(self) -> GatewayError | None:
-        """What the client was told in place of an answer."""
-        if self.refused is not None or self.record is None:
-            return self.refused
-        return self.record.error
+    def mentions(self, words: Iterable[str]) -> bool:
+        """Whether the request's body may have one of these words, which may be escaped in it."""
+        body = self._event.get("body") or ""
+        return bool(self._event.get("isBase64Encoded")) or "\\u" in body or any(word in body for word in words)
 
     def event_with_key(self) -> dict[str, Any]:
         """The request as it came, with the client's key: to be asked again, never to be shown."""
@@ -260,8 +284,8 @@ class SeenExchange(Watch):
             return False
         if not self.asked:
             return self.error is None or self.error.code not in OF_THE_TARGET
-        answered = any(note.kind in ("head", "end") for note in self.notes)
-        return answered or self.record is None or self.record.outcome != "ok"
+        answered = any(kind in ("head", "end") for _, kind, _ in self._notes)
+        return answered or self.line is None or self.line.outcome != "ok"
 
     def without_credentials(self, data: bytes) -> bytes:
         """Some of what came from outside, should it repeat a credential."""
@@ -279,39 +303,31 @@ class WatchedOutput(Output):
     """An `Output` that tells the exchange what leaves."""
 
     def __init__(self, carrier: Carrier, seen: SeenExchange, *, headers: Headers) -> None:
-        super().__init__(carrier, headers=headers)
+        Output.__init__(self, carrier, headers=headers)
         self._seen = seen
+        self._wrote = seen.wrote
 
     def start(self, head: Head) -> None:
         """See `Output`."""
-        super().start(head)
+        Output.start(self, head)
         self._seen.left("sent_head", head)
 
     def write(self, data: bytes) -> None:
         """See `Output`."""
-        super().write(data)
+        Output.write(self, data)
         if data:
-            self._seen.wrote(data)
+            self._wrote(data)
 
-    def on_silence(
-        self, early_head: Head, keep_alive: Callable[[], bytes], commit_seconds: float | None = None
-    ) -> None:
+    def kept_waiting(self) -> None:
         """See `Output`."""
-        seen = self._seen  # not self, which keeps what is told here
-
-        def told() -> bytes:
-            seen.left("silence")
-            return keep_alive()
-
-        super().on_silence(early_head, told, commit_seconds)
+        self._seen.left("silence")
 
 
-@dataclass(slots=True)
-class Summary:
+class Summary(Struct, gc=False):
     """A line of a list: what is left of an exchange when its bytes are gone."""
 
     request_id: str
-    began_at: datetime
+    began: float
     method: str
     path: str
     door: str = ""
@@ -328,27 +344,39 @@ class Summary:
     seconds: float | None = None
     attempts: int = 0
     stream: bool = False
+    #: A health check, of which there are many.
+    routine: bool = False
+    #: The names that the request's members have: the door's.
+    dialect: str = ""
+
+    @property
+    def began_at(self) -> datetime:
+        """When the request came."""
+        return datetime.fromtimestamp(self.began, UTC)
 
 
 def summary(seen: SeenExchange) -> Summary:
     """What a line of a list says of the exchange, as far as it is known now."""
-    line = Summary(seen.request_id, seen.began_at, seen.method, seen.path)
+    if seen.line is not None:
+        return seen.line
+    line = Summary(seen.request_id, seen.began, seen.method, seen.path)
     line.attempts = len(seen.asked)
-    if seen.client is not None:
-        request = seen.client.request
+    client, record = seen.client, seen.record
+    if client is not None:
+        request = client.request
         line.model, line.tools, line.stream = request.model, len(request.tools), request.stream
-        line.door = seen.client.door.name
+        line.door = client.door.name
     if seen.targets:
-        line.provider = f"{seen.targets[-1].provider.name}/{seen.targets[-1].model}"
-    line.first_byte = next((note.at for note in seen.notes if note.kind == "sent"), None)
-    line.status = next((note.what.status for note in seen.notes if note.kind == "sent_head"), None)
-    record = seen.record
+        target = seen.targets[-1]
+        line.provider = f"{target.provider.name}/{target.model}"
+    line.status, line.first_byte = seen.first_sent()
     if record is not None:
-        line.door, line.tools, line.outcome = record.door, record.tools, record.outcome
+        line.door, line.tools, line.outcome, line.routine = record.door, record.tools, record.outcome, record.routine
         line.model = line.model or record.requested_model or ""
         figures = record.figures
         if figures is not None:
             line.calls, line.warnings = tuple(figures.tool_names), tuple(figures.warnings)
+            line.dialect = figures.dialect
             if figures.usage is not None:
                 line.tokens = figures.usage.input_tokens, figures.usage.output_tokens
     if seen.error is not None:
@@ -356,5 +384,5 @@ def summary(seen: SeenExchange) -> Summary:
         line.status = line.status or seen.error.status
         line.outcome = line.outcome if record is not None else "request_error"
     if seen.over:
-        line.seconds = seen.notes[-1].at if seen.notes else 0.0
+        line.seconds = seen.lasted
     return line

@@ -6,9 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from local.watch.exchange import SeenExchange, Summary, summary
 from toolwire.model.errors import GatewayError
@@ -21,25 +19,11 @@ MOST_BYTES = 8 << 20
 Listener = Callable[[SeenExchange], None]
 
 
-@dataclass(slots=True)
-class _Entry:
-    """One exchange: itself while its bytes are held, and its line as soon as somebody looks or it must outlive them."""
+class _Left(NamedTuple):
+    """What is left of an exchange when its bytes are gone: its line, and the version of its last change."""
 
-    seen: SeenExchange | None
-    line: Summary | None = None
-    #: The version of its last change.
-    changed: int = 0
-    size: int = 0
-
-    def summed_up(self) -> Summary:
-        """Its line. That of a running exchange is another one each time."""
-        if self.line is not None:
-            return self.line
-        assert self.seen is not None
-        line = summary(self.seen)
-        if line.seconds is not None:
-            self.line = line
-        return line
+    line: Summary
+    changed: int
 
 
 class Exchanges:
@@ -52,12 +36,11 @@ class Exchanges:
     def __init__(self, *, most_lines: int = MOST_LINES, most_bytes: int = MOST_BYTES) -> None:
         self._most_lines, self._most_bytes = most_lines, most_bytes
         self._listeners: list[Listener] = []
-        self._entries: OrderedDict[str, _Entry] = OrderedDict()
-        #: The same by their last changes.
-        self._by_change: OrderedDict[str, _Entry] = OrderedDict()
+        #: The lines, in the order in which the requests came: an exchange is its own while its bytes are held.
+        self._entries: OrderedDict[str, SeenExchange | _Left] = OrderedDict()
         #: Those of which there is more than a line, and the last of them that ended.
-        self._held: dict[str, _Entry] = {}
-        self._latest: _Entry | None = None
+        self._held: dict[str, SeenExchange] = {}
+        self._latest: SeenExchange | None = None
         self._running: set[str] = set()
         self._bytes = 0
         self._lock = threading.Lock()
@@ -77,13 +60,23 @@ class Exchanges:
     @contextmanager
     def watching(self, event: dict[str, Any]) -> Iterator[SeenExchange]:
         """Watches the request that came as this proxy event, while it is served in this context."""
-        seen = self._begin(event)
-        token = current_watch.set(seen)
+        seen = self.begin(event)
         try:
             yield seen
         finally:
-            current_watch.reset(token)
-            seen.closed()
+            self.end(seen)
+
+    def begin(self, event: dict[str, Any], path: str | None = None) -> SeenExchange:
+        """Watches the request from now on, until `end`: for the server, to which the block of `watching` costs more.
+        `path`: as the client wrote it."""
+        seen = self._begin(event, path)
+        current_watch.set(seen)
+        return seen
+
+    def end(self, seen: SeenExchange) -> None:
+        """The request that this context serves is over."""
+        current_watch.set(None)
+        seen.closed()
 
     def refused(
         self, method: str, path: str, headers: list[tuple[str, str]], request_id: str, error: GatewayError
@@ -93,11 +86,10 @@ class Exchanges:
         event = {"httpMethod": method, "headers": dict(headers), "body": None, "requestContext": context}
         self._begin(event).closed(error)
 
-    def _begin(self, event: dict[str, Any]) -> SeenExchange:
-        seen = SeenExchange(event, self._changed)
+    def _begin(self, event: dict[str, Any], path: str | None = None) -> SeenExchange:
+        seen = SeenExchange(event, self._changed, path)
         with self._lock:
-            entry = self._held[seen.request_id] = _Entry(seen)
-            self._entries[seen.request_id] = self._by_change[seen.request_id] = entry
+            self._entries[seen.request_id] = self._held[seen.request_id] = seen
             self._running.add(seen.request_id)
         self._changed(seen)
         return seen
@@ -105,13 +97,13 @@ class Exchanges:
     def get(self, request_id: str) -> SeenExchange | None:
         """The exchange of a request; None if there was none or its bytes are gone."""
         with self._lock:
-            entry = self._entries.get(request_id)
-            return None if entry is None else entry.seen
+            return self._held.get(request_id)
 
     def lines(self) -> list[Summary]:
         """A line of each exchange, the latest first."""
         with self._lock:
-            return [entry.summed_up() for entry in reversed(self._entries.values())]
+            entries = list(reversed(self._entries.values()))
+        return [_line(entry) for entry in entries]
 
     @property
     def running(self) -> int:
@@ -122,8 +114,8 @@ class Exchanges:
     def later_than(self, seen: SeenExchange) -> list[SeenExchange]:
         """The exchanges that began after this one, of which there is more than a line."""
         with self._lock:
-            others = [entry.seen for entry in self._held.values() if entry.seen is not None]
-        return [other for other in others if other.began_at > seen.began_at]
+            others = list(self._held.values())
+        return [other for other in others if other.began > seen.began]
 
     @property
     def version(self) -> int:
@@ -157,47 +149,48 @@ class Exchanges:
                 self._news.wait_for(lambda: self._version > since, timeout)
             finally:
                 self._waiting -= 1
-            newer = list(takewhile(lambda entry: entry.changed > since, reversed(self._by_change.values())))
-            return self._version, [entry.summed_up() for entry in reversed(newer)]
+            version, newer = self._version, [entry for entry in self._entries.values() if entry.changed > since]
+        return version, [_line(entry) for entry in sorted(newer, key=lambda entry: entry.changed)]
 
     def _changed(self, seen: SeenExchange) -> None:
-        with self._news:
-            self._version += 1
-            entry = self._entries.get(seen.request_id)
+        with self._lock:
+            self._version = seen.changed = self._version + 1
+            if seen.request_id in self._held:  # else as many began after it as there are lines
+                self._bytes += seen.size - seen.counted
+                seen.counted = seen.size
             if seen.over:
                 self._running.discard(seen.request_id)
-                self._latest = entry
-            if entry is not None:  # else as many began after it as there are lines
-                entry.changed = self._version
-                self._by_change.move_to_end(seen.request_id)
-                self._bytes += seen.size - entry.size
-                entry.size = seen.size
+                self._latest = seen
                 self._make_room()
             if self._waiting:
                 self._news.notify_all()
-        for listener in list(self._listeners):
-            listener(seen)
+        if self._listeners:
+            for listener in list(self._listeners):
+                listener(seen)
 
     def _make_room(self) -> None:
         while len(self._entries) > self._most_lines:
-            request_id, entry = self._entries.popitem(last=False)
-            self._held.pop(request_id, None)
-            del self._by_change[request_id]
-            self._bytes -= entry.size
+            request_id, _ = self._entries.popitem(last=False)
+            if (gone := self._held.pop(request_id, None)) is not None:
+                self._bytes -= gone.counted
         if self._bytes <= self._most_bytes:
             return
         # What runs, and the latest, which whoever looks must find, stay; if they are large, half of the memory is still
         # the others'. Of these some more go than must, so that it is not done for every request.
-        stay = {id(it): it.size for it in (*map(self._held.get, self._running), self._latest) if it is not None}
-        may_stay = max(self._most_bytes * 0.9 - sum(stay.values()), self._most_bytes * 0.45)
-        left = self._bytes - sum(stay.values())
-        others = [it for it in self._held.items() if id(it[1]) not in stay] if left > may_stay else []
+        stay = {it for it in (*map(self._held.get, self._running), self._latest) if it is not None}
+        stays = sum(it.counted for it in stay if it.request_id in self._held)
+        may_stay = max(self._most_bytes * 0.9 - stays, self._most_bytes * 0.45)
+        left = self._bytes - stays
+        others = [it for it in self._held.values() if it not in stay] if left > may_stay else []
         # The oldest first; but what is large before all that is small, or one would clear the list.
-        for request_id, entry in sorted(others, key=lambda it: it[1].size <= self._most_bytes / 2):
+        for seen in sorted(others, key=lambda it: it.counted <= self._most_bytes / 2):
             if left <= may_stay:
                 break
-            left -= entry.size
-            self._bytes -= entry.size
-            entry.summed_up()
-            entry.seen, entry.size = None, 0
-            del self._held[request_id]
+            left -= seen.counted
+            self._bytes -= seen.counted
+            self._entries[seen.request_id] = _Left(summary(seen), seen.changed)
+            del self._held[seen.request_id]
+
+
+def _line(entry: SeenExchange | _Left) -> Summary:
+    return entry.line if isinstance(entry, _Left) else summary(entry)

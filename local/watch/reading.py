@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from local.watch.exchange import Note, SeenExchange
 from local.watch.recorder import scenario_of
+from toolwire.exchange.prepare import ClientRequest
 from toolwire.model.events import StreamEvent
-from toolwire.shell.serve.replay import Step, replay
+from toolwire.shell.serve.replay import Step, client_request, replay
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,16 @@ class Reading:
     def events(self) -> Iterator[StreamEvent]:
         """All events, in order."""
         return (event for moment in self.moments for event in moment.events)
+
+
+def client_of(seen: SeenExchange) -> ClientRequest | None:
+    """The client's request as it was read and checked; None where it was not, or it cannot be done again."""
+    if seen.client is not None or not seen.targets:
+        return seen.client
+    try:
+        return client_request(scenario_of(seen, ()))
+    except Exception:  # noqa: BLE001 - a bug of the gateway's is what one looks for here
+        return None
 
 
 def read(seen: SeenExchange) -> Reading:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import asdict
 
 from local.watch.exchange import Note, SeenExchange, summary
 from toolwire.doors import door_at
@@ -87,6 +88,8 @@ def about(seen: SeenExchange) -> dict[str, Any]:
     """What a reader of the folder wants to know first. No replay reads it."""
     line = summary(seen)
     values = asdict(line)
+    for name in ("began", "routine", "dialect"):
+        del values[name]
     values["began_at"] = line.began_at.isoformat()
     values["warnings"] = {code: explain(code) for code in line.warnings}
     values["asked"] = [{"method": asked.method, "url": asked.url, "headers": asked.headers} for asked in seen.asked]
@@ -137,23 +140,23 @@ def _answer(seen: SeenExchange, notes: list[Note], *, blots: bool) -> Recording:
 
 def _failure(seen: SeenExchange) -> Any:
     """What kept the body from being read to its end; None for a client that hung up."""
-    gone = seen.record is None or seen.record.outcome == "client_gone"
-    return None if gone else seen.error
+    return None if summary(seen).outcome in ("running", "client_gone") else seen.error
 
 
 def _context(seen: SeenExchange) -> Context | None:
     if seen.who is None:
         return None
-    store_error = seen.record.store_error if seen.record is not None else None
+    store_error = seen.store_error
     return Context(
         settings=seen.who.settings,
         tenant=seen.who.tenant,
-        model=seen.client.request.model if seen.client is not None else "",
+        model=summary(seen).model,
         times=tuple(seen.times),
         ids=tuple(seen.ids),
         answer_headers=seen.who.rate_headers,
         found=seen.found,
         targets=tuple(seen.targets),
-        most_attempts=seen.plan.most if seen.plan is not None else 1,
+        most_attempts=seen.most_attempts,
+        kept=seen.kept,
         store_error=store_error.removeprefix("write_") if store_error and store_error.startswith("write_") else None,
     )

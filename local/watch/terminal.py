@@ -46,7 +46,7 @@ class Terminal:
         """An exchange has begun, asks a provider, or is over."""
         line = summary(seen)
         if seen.over:
-            if seen.record is None or not seen.record.routine or line.outcome != "ok":
+            if not line.routine or line.outcome != "ok":
                 self._print(*_end_lines(seen, line))
         elif line.attempts:
             self._print(_begin_line(line))
@@ -135,7 +135,7 @@ def _end_lines(seen: SeenExchange, line: Summary) -> Iterable[Text]:
     yield text
     if seen.error is not None:
         yield _error_line(seen)
-    near = meant(line.warnings, seen.record.figures.dialect) if seen.record and seen.record.figures else {}
+    near = meant(line.warnings, line.dialect) if line.warnings else {}
     for code in line.warnings:
         if code not in _EXPECTED:
             known = near.get(code.partition(":")[2])

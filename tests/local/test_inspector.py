@@ -257,7 +257,7 @@ class TestPages:
 
     def test_only_what_can_be_opened_is_a_link(self, browser: Browser) -> None:
         small = {**BODIES["chat"], "model": "demo/openai"}
-        text = [{"role": "user", "content": "x" * 3_000_000}]
+        text = [{"role": "user", "content": "x" * 4_300_000}]
         first = browser.asked("chat", {**small, "messages": text})
         for _ in range(3):
             last = browser.asked("chat", small)
@@ -363,6 +363,7 @@ class TestDoing:
         ran = subprocess.run(["sh", "-c", unescape(found[1])], capture_output=True, timeout=20, check=True)
         assert ran.stdout.count(b"functionCall") == 2
         assert ran.stdout.startswith(b"data: ")
+        assert "/v1/v1beta" not in page + browser.get("/_toolwire/")
 
         _, headers, _ = browser.post(f"/_toolwire/x/{first}/again", model="demo/anthropic")
         second = browser.over(urlsplit(headers["location"]).path.rpartition("/")[2])

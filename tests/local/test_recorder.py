@@ -18,6 +18,7 @@ import pytest
 
 from local import replay as replay_command
 from local.handlers import load_handlers
+from local.inspector.exchange import conversation
 from local.server import FUNCTIONS, LocalServer
 from local.watch.exchange import SeenExchange
 from local.watch.exchanges import Exchanges
@@ -28,8 +29,10 @@ from tests.local.serving import serving
 from toolwire.doors import CONVERSATION_HEADERS, DOORS
 from toolwire.model.errors import UpstreamTimeout
 from toolwire.shell.network import breaker
+from toolwire.shell.serve import admission
 from toolwire.shell.serve.replay import replay
 from toolwire.shell.serve.scenario import Failure, Recording, Scenario, load_scenario, save_scenario
+from toolwire.shell.settings.configuration import load_settings
 
 pytestmark = pytest.mark.enable_socket
 
@@ -40,6 +43,7 @@ QUESTION = "What is the weather in Paris and Oslo?"
 CITY = {"type": "object", "properties": {"location": {"type": "string"}}, "required": ["location"]}
 WEATHER = function("get_weather", CITY, "The weather")
 BODIES = {door: question(door, QUESTION, WEATHER) for door in DOORS}
+KEEPS = "[tenants.default]\nkeep_answers = true\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +151,31 @@ def test_a_later_turn_takes_what_the_store_had_with_it(gateway: Gateway) -> None
     found = json.loads((folder / "context.json").read_text())["found"]
     assert len(found["items"]) >= len(calls)
     assert b"thoughtSignature" in (folder / "expected.request.json").read_bytes()
+
+
+def test_so_does_what_continues_from_a_kept_answer(gateway: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The history that the store had is in the folder, and on the page."""
+    monkeypatch.setattr(
+        admission, "current_settings", lambda: load_settings({"TOOLWIRE_CONFIG": "x"}, lambda place: KEEPS)
+    )
+    body = BODIES["responses"]
+    _, answer = gateway.ask("responses", {**body, "model": "demo/compatible"})
+    first = json.loads(answer)
+    outputs = [
+        {"type": "function_call_output", "call_id": item["call_id"], "output": "12 degrees"}
+        for item in first["output"]
+        if item["type"] == "function_call"
+    ]
+    more = {"model": "demo/compatible", "tools": body["tools"], "previous_response_id": first["id"], "input": outputs}
+    headers, _ = gateway.ask("responses", more)
+    folder = gateway.recorded(headers)
+
+    replays(folder)
+    assert QUESTION.encode() in (folder / "expected.request.json").read_bytes()
+    seen = gateway.exchanges.get(folder.name)
+    assert seen is not None
+    kinds = [spoken.kind for spoken in conversation(seen)]
+    assert kinds == ["text", "reasoning", "call", "call", "result", "result"]
 
 
 def test_a_host_that_is_down_and_a_request_that_is_refused(gateway: Gateway) -> None:

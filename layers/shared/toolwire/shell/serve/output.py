@@ -143,6 +143,9 @@ class Output:
         if commit_seconds is not None:
             self._commit_at = self._began + commit_seconds
 
+    def kept_waiting(self) -> None:
+        """Called before the client is told to wait: for who watches."""
+
     def before_block(self, upstream: socket.socket, deadline: float, events: int = select.POLLIN) -> None:
         """Flushes, then waits until `upstream` is readable (data, end or error), or what else `events` (of poll) asks
         for, keeping the client company.
@@ -211,6 +214,7 @@ class Output:
         due = self._quiet_since + self._keep_alive_seconds if self.head_sent else self._commit_at
         if now < due:
             return due
+        self.kept_waiting()
         if not self.head_sent:
             self.start(early_head)
         self.write(keep_alive())

@@ -20,13 +20,13 @@ from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.figures import Figures
 from toolwire.exchange.observer import Observer
 from toolwire.exchange.plan import Plan
-from toolwire.exchange.prepare import prepare
+from toolwire.exchange.prepare import ClientRequest, prepare
 from toolwire.exchange.retries import Attempts, Next
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import Batch, StreamEvent
 from toolwire.model.http import Head, HttpRequest, UpstreamRequest
 from toolwire.model.request import ChatRequest
-from toolwire.model.settings import Retries, Target
+from toolwire.model.settings import Retries, Target, Tenant
 from toolwire.pages.paths import NoRoute, path_of, refusal, render_error_at, resolve
 from toolwire.providers.hosts import DEMO
 from toolwire.shell.serve.proxy_event import error_head, http_request, request_id
@@ -176,11 +176,25 @@ class _Steps:
         self.taken.append(Step(b"", (), self._exchange.keep_alive()))
 
 
+def client_request(scenario: Scenario) -> ClientRequest | None:
+    """The client's request as it was read and checked; None for one that no exchange answers. Raises GatewayError for
+    one that was refused."""
+    request = http_request(scenario.event)
+    name = door_at(request.path)
+    return None if name is None else _prepared(load_door(name), request, scenario.context)[0]
+
+
+def _prepared(door: Door, request: HttpRequest, context: Context | None) -> tuple[ClientRequest, Target]:
+    """Raises GatewayError."""
+    settings = context.settings if context else load_settings({})
+    tenant = context.tenant if context else settings.tenant
+    return prepare(door, request, settings, tenant, lambda it: _with_earlier_turns(door, it, tenant, context))
+
+
 def _open(door: Door, request: HttpRequest, identity: str, observer: Observer, context: Context | None) -> Exchange:
     """The exchange as `shell.serve` opens it, without keys and credentials. Raises GatewayError."""
     settings = context.settings if context else load_settings({})
-    tenant = context.tenant if context else settings.tenant
-    client, target = prepare(door, request, settings, tenant, lambda it: _with_model(it, context))
+    client, target = _prepared(door, request, context)
     if context and context.targets:
         target = context.targets[0]
     now, new_id = _clock(context), _ids(context)
@@ -213,10 +227,14 @@ class _RecordedAttempts(Attempts):
         return Next(self._left.pop(0), 0.0)
 
 
-def _with_model(request: ChatRequest, context: Context | None) -> ChatRequest:
-    """The request with the model that its conversation had, if it names none."""
+def _with_earlier_turns(door: Door, request: ChatRequest, tenant: Tenant, context: Context | None) -> ChatRequest:
+    """The request with what the store had of earlier turns: the model, if it names none, and the kept answers from
+    which it continues."""
     known = context is not None and context.model and not request.model
-    return replace(request, model=context.model) if known and context else with_sticky_model(request, None)
+    request = replace(request, model=context.model) if known and context else with_sticky_model(request, None)
+    if context is None or not tenant.keep_answers or door.named_answers(request) is None:
+        return request
+    return door.continued(request, context.kept)
 
 
 def _clock(context: Context | None) -> Callable[[], float]:

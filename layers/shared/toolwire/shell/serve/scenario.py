@@ -19,12 +19,14 @@ import base64
 import itertools
 import json
 import re
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
+from toolwire.conversation.kept_answers import KeptAnswer
 from toolwire.conversation.restore import NOTHING_FOUND, Found
 from toolwire.model import errors
 from toolwire.model.errors import GatewayError, UpstreamError, UpstreamTruncated
@@ -129,6 +131,8 @@ class Context:
     most_attempts: int = 1
     #: Why what the turn left could not be stored.
     store_error: str | None = None
+    #: The kept answers from which the request continues, by their ids.
+    kept: Mapping[str, KeptAnswer] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +218,7 @@ def _context_values(context: Context) -> dict[str, Any]:
         "store_error": context.store_error,
         "targets": [msgspec.to_builtins(target) for target in context.targets],
         "most_attempts": context.most_attempts,
+        "kept": {id: _answer_values(answer) for id, answer in context.kept.items()},
         "found": {
             "available": found.available,
             "items": [_item_values(item) for item in (*found.mappings.values(), *found.states.values())],
@@ -236,7 +241,19 @@ def _context(values: dict[str, Any]) -> Context:
         targets=tuple(msgspec.convert(target, Target) for target in values["targets"]),
         most_attempts=values["most_attempts"],
         store_error=values["store_error"],
+        kept={id: _kept_answer(answer) for id, answer in values.get("kept", {}).items()},
     )
+
+
+def _answer_values(answer: KeptAnswer) -> dict[str, Any]:
+    """As texts: what is kept goes to a provider byte for byte."""
+    texts = [item.decode() for item in answer.input]
+    return {"input": texts, "earlier": answer.earlier, "response": answer.response.decode()}
+
+
+def _kept_answer(values: dict[str, Any]) -> KeptAnswer:
+    texts = tuple(item.encode() for item in values["input"])
+    return KeptAnswer(texts, tuple(values["earlier"]), values["response"].encode())
 
 
 def _item_values(item: Item) -> dict[str, Any]:

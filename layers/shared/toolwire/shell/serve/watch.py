@@ -5,12 +5,13 @@ for. Whoever runs a handler sets `observe.current_watch` for the request; on Lam
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from toolwire.exchange.observer import Observer
 
 if TYPE_CHECKING:
+    from toolwire.conversation.kept_answers import KeptAnswer
     from toolwire.conversation.restore import Found
     from toolwire.exchange.plan import Plan
     from toolwire.exchange.prepare import ClientRequest
@@ -25,6 +26,9 @@ class Watch(Observer):
 
     def admitted(self, admitted: Admitted) -> None:
         """Who asks, once that is known, and under which configuration."""
+
+    def continued(self, answers: Mapping[str, KeptAnswer]) -> None:
+        """The kept answers from which the request continues, as the store had them."""
 
     def prepared(self, client: ClientRequest, plan: Plan, found: Found) -> None:
         """What the exchange that begins now is given: the request that was read and checked, where it may go, and what
@@ -46,10 +50,11 @@ class Watch(Observer):
 
 def watched_clock(watch: Watch) -> Callable[[], float]:
     """The time, which the watch is told."""
+    told = watch.told_time
 
     def now() -> float:
         seconds = time.time()
-        watch.told_time(seconds)
+        told(seconds)
         return seconds
 
     return now
@@ -57,10 +62,11 @@ def watched_clock(watch: Watch) -> Callable[[], float]:
 
 def watched_ids(watch: Watch, new_id: Callable[[int], str]) -> Callable[[int], str]:
     """New ids, which the watch is told."""
+    told = watch.gave_id
 
     def watched(length: int) -> str:
         text = new_id(length)
-        watch.gave_id(text)
+        told(text)
         return text
 
     return watched

@@ -36,6 +36,8 @@ def with_kept_history(door: Door, request: ChatRequest, tenant: Tenant, record: 
             raise InternalError(
                 "The kept answers cannot be read now: try again.", code="store_unavailable", status=503
             ) from error
+    if answers and (watch := observe.current_watch.get()) is not None:
+        watch.continued(answers)
     return door.continued(request, answers)
 
 
