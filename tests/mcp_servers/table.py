@@ -34,12 +34,12 @@ _AT_ONCE = 100
 Counts = dict[str, Counter[str]]
 
 
-def outcomes(tools: Sequence[Declared]) -> tuple[Counts, list[str]]:
-    """Column -> how many tools had which outcome, and each refusal in a line."""
+def outcomes(tools: Sequence[Declared], at_once: int = _AT_ONCE) -> tuple[Counts, list[str]]:
+    """Column -> how many tools had which outcome, and each refusal in a line. `at_once`: tools of one request."""
     counts: Counts = {name: Counter() for name in PROVIDERS}
     refusals: list[str] = []
-    for at in range(0, len(tools), _AT_ONCE):
-        some = tools[at : at + _AT_ONCE]
+    for at in range(0, len(tools), at_once):
+        some = tools[at : at + at_once]
         found = _report(some)
         nobody = {error["tool"]: error["message"] for error in found["refused"]}
         for name, verdict in zip(PROVIDERS, found["providers"], strict=True):

@@ -108,6 +108,39 @@ def test_all_faults_are_told_at_once(text: str, faults: set[tuple[str, str]]) ->
     assert len(found) == len(faults)
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": False}},
+        {"properties": {"a": {"items": False}}},
+        {"properties": {"a": {"allOf": [False]}}},
+        {"properties": {"a": {"anyOf": [False, False]}}},
+        {"properties": {"a": {"contains": False}}},
+        {"properties": {"a": {"not": True}}},
+        {"patternProperties": {"a": False}},
+        {"additionalProperties": {"prefixItems": [False]}},
+        {"dependentSchemas": {"a": False}},
+        {"propertyNames": False},
+        {"$ref": "#/$defs/no", "$defs": {"no": False}},
+    ],
+    ids=json.dumps,
+)
+def test_the_schema_false_is_explained_as_well(schema: dict[str, Any]) -> None:
+    """It has no keyword that could be named."""
+    flaw = judged('{"a":[1]}', {"type": "object", **schema})
+    assert flaw is not None
+    assert "None" not in flaw.expected
+
+
+@pytest.mark.parametrize(
+    "number", ["1e400", "-1e400", "1e308", "1e40", "12345678901234567890123456789012345678901234.5"]
+)
+def test_a_number_that_pythons_arithmetic_cannot_divide(number: str) -> None:
+    """It is judged by the validator, and explained in its words alone."""
+    flaw = judged('{"a":%s,"b":1}' % number, {"type": "object", "properties": {"a": {"multipleOf": 7e-30}, "b": False}})  # noqa: UP031
+    assert flaw is not None
+
+
 def test_the_faults_of_one_call_are_bounded() -> None:
     schema = {"type": "object", "additionalProperties": {"type": "integer"}}
     text = json.dumps({str(number): "x" for number in range(100)})

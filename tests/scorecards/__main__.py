@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.scorecards import aimock, benchmarks, llmprobe
+from tests.scorecards import aimock, benchmarks, llmprobe, schemas
 from tests.scorecards.fetched import Absent
 
 PAGE = Path(__file__).parents[2] / "docs" / "scorecards.md"
@@ -36,6 +36,8 @@ def main() -> int:
         "llmprobe": llmprobe.section,
         "aimock": aimock.section,
         "BFCL": benchmarks.bfcl,
+        "JSON Schema Test Suite": schemas.test_suite,
+        "SchemaStore": schemas.schema_store,
         "JSONSchemaBench": lambda _: benchmarks.folder_of_schemas(options.schemas),
     }
     sections = []

@@ -60,11 +60,11 @@ def folder_of_schemas(folder: Path | None) -> str:
     return f"{len(tools)} schemas.\n\n{schema_table({'as they are': tools})}"
 
 
-def schema_table(rows: dict[str, list[Declared]]) -> str:
+def schema_table(rows: dict[str, list[Declared]], at_once: int = 100) -> str:
     """What becomes of each row's tools at every provider."""
     lines = [f"| schemas | {' | '.join(PROVIDERS)} |", f"|---|{'---|' * len(PROVIDERS)}"]
     for name, tools in rows.items():
-        counts, _ = outcomes(tools)
+        counts, _ = outcomes(tools, at_once)
         cells = (" / ".join(str(counts[provider][outcome]) for outcome in OUTCOMES) for provider in PROVIDERS)
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join([*lines, ""])

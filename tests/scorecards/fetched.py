@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -36,6 +37,14 @@ def wheel(package: str, folder: Path) -> tuple[zipfile.ZipFile, str]:
     _run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder), package])
     (path,) = folder.glob("*.whl")
     return zipfile.ZipFile(path), path.name.split("-")[1]
+
+
+def sdist(package: str, folder: Path) -> tuple[tarfile.TarFile, str]:
+    """The package's source archive, and its version. Raises Absent."""
+    download = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", package]
+    _run([*download, "--dest", str(folder), package])
+    (path,) = folder.glob("*.tar.gz")
+    return tarfile.open(path), path.name.removesuffix(".tar.gz").rpartition("-")[2]
 
 
 def _run(command: list[str]) -> None:

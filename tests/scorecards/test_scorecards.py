@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.scorecards import benchmarks, llmprobe
+from tests.scorecards import benchmarks, llmprobe, schemas
 from tests.scorecards.__main__ import PAGE
 from tests.scorecards.benchmarks import Case, cases_of, judged, translated
 from tests.scorecards.fetched import Absent
@@ -79,3 +79,19 @@ def test_a_folder_of_schemas(tmp_path: Path) -> None:
     assert row.startswith("| as they are | 1 / 0 / 0 / 1 |")
     with pytest.raises(Absent):
         benchmarks.folder_of_schemas(None)
+
+
+def test_the_official_suites_tests_are_asked_of_tools() -> None:
+    """Values that are no objects are an argument; a schema with references stands alone."""
+    text = {"data": "x", "valid": True}, {"data": 1, "valid": False}
+    groups: list[dict[str, Any]] = [
+        {"schema": {"type": "string"}, "tests": [*text]},
+        {"schema": {"$ref": "#/$defs/a", "$defs": {"a": {"required": ["b"]}}}, "tests": [{"data": {}, "valid": True}]},
+        {"schema": {"$ref": "http://else/where"}, "tests": [{"data": {}, "valid": True}, {"data": 1, "valid": True}]},
+        {"schema": False, "tests": [{"data": 1, "valid": False}]},
+    ]
+    asked = list(schemas.asked_of("draft7", "some", groups))
+    assert [one.arguments for one in asked] == ['{"value": "x"}', '{"value": 1}', "{}", "{}", '{"value": 1}']
+    lines = schemas.suite_table(asked).splitlines()
+    assert "| draft7 | 5 | 3 | 1 | 1 | 0 | 0 |" in lines
+    assert lines[-1] == "Judged otherwise, by the suite's file: 1 × `some`."

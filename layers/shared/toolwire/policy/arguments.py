@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from toolwire.policy.definitions import measure
 from toolwire.schema.check import Validator, compiled_validator, usable
-from toolwire.schema.explain import MOST, Explained, faults_of_value
+from toolwire.schema.explain import FALSE, MOST, Explained, faults_of_value
 from toolwire.schema.survey import Survey
 from toolwire.schema.tree import draft_of, escaped, parse
 
@@ -163,6 +163,7 @@ _EXPECTED_OTHERWISE = {
     "const": "the value of `const`",
     "contains": "an item that the schema of `contains` allows",
     "enum": "one of the values of `enum`",
+    FALSE: "no value, which the schema `false` says",
     "not": "a value that the schema of `not` does not allow",
     "oneOf": "a value that exactly one of the schemas of `oneOf` allows",
     "pattern": "text that matches the pattern",

@@ -20,6 +20,9 @@ from typing import Any, NamedTuple
 #: The most faults that are told of one value.
 MOST = 8
 
+#: The keyword of a fault under the schema `false`, which has none: the name that jsonschema-rs gives it.
+FALSE = "falseSchema"
+
 #: Keywords that run a client's pattern, or whose work is not linear.
 _LEFT_OUT = ("pattern", "patternProperties", "unevaluatedProperties", "uniqueItems")
 
@@ -61,9 +64,11 @@ def _faults(validator: Any, schema: Any, value: Any) -> list[Explained]:
     try:
         # Of `anyOf` and `oneOf`, the fault under the schema that fits best.
         leaves = [best_match([error]) for error in islice(found, MOST)]
-    except (RecursionError, Unresolvable):
+    except (ArithmeticError, RecursionError, Unresolvable):
         return []
-    return [Explained(tuple(leaf.absolute_path), leaf.validator, _wanted(leaf), leaf.instance) for leaf in leaves]
+    return [
+        Explained(tuple(leaf.absolute_path), leaf.validator or FALSE, _wanted(leaf), leaf.instance) for leaf in leaves
+    ]
 
 
 def _wanted(fault: Any) -> Any:
