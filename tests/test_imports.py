@@ -31,6 +31,7 @@ _SLOW = {
     "httpx",
     "jsonschema",
     "openai",
+    "opentelemetry",
     "pydantic",
     "requests",
     "toolwire.demo",

@@ -206,6 +206,7 @@ PERMISSIONS["MessagesRole"] = [
 
 ENVIRONMENT = {
     "AWS_LAMBDA_EXEC_WRAPPER": "/opt/bootstrap",
+    "TOOLWIRE_EXEC_WRAPPER": {"Fn::If": ["HasOtel", "/opt/otel-instrument", {"Ref": "AWS::NoValue"}]},
     "TOOLWIRE_CONFIG": {"Ref": "ConfigSource"},
     "KEY_SHA256": {"Ref": "KeySha256"},
     "REQUIRE_KEY": "1",
@@ -319,7 +320,9 @@ def test_functions_run_in_the_streaming_runtime(deployed: dict[str, Any]) -> Non
         assert properties["Runtime"] == {"Ref": "Runtime"}
         assert properties["Architectures"] == [{"Ref": "Architecture"}]
         assert properties["Timeout"] == (30 if name == "CatalogFunction" else {"Ref": "StreamTimeoutSeconds"})
-        assert [list(layer) for layer in properties["Layers"]] == [["Ref"]]
+        opentelemetry, ours = properties["Layers"]
+        assert opentelemetry == {"Fn::If": ["HasOtel", {"Ref": "OtelLayerArn"}, {"Ref": "AWS::NoValue"}]}
+        assert ours["Ref"].startswith("SharedLayer")  # the last one: what both bring is ours
         assert properties["Environment"]["Variables"] == ENVIRONMENT
         assert properties["Role"] == {"Fn::GetAtt": [f"{door}Role", "Arn"]}
         assert properties["LoggingConfig"]["LogGroup"] == {"Ref": f"{door}Logs"}

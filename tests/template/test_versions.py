@@ -87,6 +87,11 @@ def test_snapshots_are_of_versions_and_not_beside_kept_starts(deployed: dict[str
     assert "python3.11" in python["Assert"]["Fn::Not"][0]["Fn::Contains"][0]
 
 
+def test_spans_are_not_without_traces(deployed: dict[str, Any]) -> None:
+    (needed,) = deployed["Rules"]["SpansWhereThereAreTraces"]["Assertions"]
+    assert needed["Assert"] == {"Fn::Equals": [{"Ref": "EnableTracing"}, "1"]}
+
+
 def test_an_upgrade_at_once_needs_no_codedeploy(deployed: dict[str, Any]) -> None:
     assert not [found for found in deployed["Resources"].values() if "CodeDeploy" in json.dumps(found)]
     assert deployed["Parameters"]["TrafficShift"]["Default"] == "AllAtOnce"

@@ -270,3 +270,33 @@ class TestPinnedRuntimeClient:
     @pytest.mark.parametrize("name", ["handler", "api_address", "use_thread_polling", "is_multi_concurrent"])
     def test_configuration(self, name: str) -> None:
         assert isinstance(getattr(LambdaConfigProvider, name), property)
+
+
+WRAPPER = """#!/bin/bash
+# As ADOT's /opt/otel-instrument does it: a handler of its own in front, and then the command it was given.
+export ORIG_HANDLER=$_HANDLER
+export _HANDLER=otel_wrapper.lambda_handler
+export PYTHONPATH="{here}:$PYTHONPATH"
+exec python3 -c 'import os, sys; os.execl(sys.argv[1], *sys.argv[1:])' "$@"
+"""
+WRAPPED = """
+import importlib, os
+module, name = os.environ["ORIG_HANDLER"].rsplit(".", 1)
+handler = getattr(importlib.import_module(module), name)
+
+def lambda_handler(event, context):
+    print("instrumented", flush=True)
+    return handler(event, context)
+"""
+
+
+def test_another_wrapper_goes_first(tmp_path: Path) -> None:
+    wrapper = tmp_path / "otel-instrument"
+    wrapper.write_text(WRAPPER.format(here=tmp_path))
+    wrapper.chmod(0o755)
+    (tmp_path / "otel_wrapper.py").write_text(WRAPPED)
+    with started(TOOLWIRE_EXEC_WRAPPER=str(wrapper)) as runtime:
+        posted = runtime.invoke("stream")
+        assert posted.headers["lambda-runtime-function-response-mode"] == "streaming"
+        assert posted.content == b"data: 0\n\ndata: 1\n\n"
+        assert "instrumented" in runtime.stop()

@@ -41,6 +41,8 @@ class Figures:
     #: The dialect of the client's request.
     dialect: str = ""
     tool_names: list[str] = field(default_factory=list)
+    #: The id of each of these calls, as the client sees it.
+    call_ids: list[str] = field(default_factory=list)
     calls: int = 0
     #: Of the calls, those that the model had written as text, by the format.
     recovered: Mapping[str, int] = field(default_factory=dict)
@@ -69,6 +71,7 @@ class Figures:
         """Begins an attempt, of which there are these warnings: what was noted of one before it, of whose answer
         nothing was shown, is no longer true."""
         self.tool_names.clear()
+        self.call_ids.clear()
         self.malformed_calls.clear()
         self.call_faults.clear()
         self.calls = self.argument_bytes = self.ids_minted = self.repaired_frames = 0
@@ -112,6 +115,7 @@ class NoteFigures(Stage):
                 figures.calls += 1
                 figures.ids_minted += event.provider_id is not None
                 figures.tool_names.append(event.name)
+                figures.call_ids.append(event.id or "")
                 if event.kind == "function":
                     self._open[event.index] = event.name, []
             elif type(event) is ToolCallEnd:

@@ -131,6 +131,17 @@ HOSTS: tuple[Host, ...] = (
     Host("lmstudio", "openai_chat", "http://127.0.0.1:1234/v1", base_url_variable="LMSTUDIO_BASE_URL"),
 )
 
+#: Host -> its name by OpenTelemetry's conventions for generative AI, where that is another one.
+TRACED_AS = {
+    "bedrock": "aws.bedrock",
+    "bedrock-anthropic": "aws.bedrock",
+    "bedrock-openai": "aws.bedrock",
+    "google": "gcp.gemini",
+    "mistral": "mistral_ai",
+    "moonshot": "moonshot_ai",
+    "xai": "x_ai",
+}
+
 #: The region of a host of AWS whose region nothing tells.
 DEFAULT_REGION = "us-east-1"
 

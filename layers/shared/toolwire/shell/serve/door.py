@@ -27,6 +27,7 @@ from toolwire.shell.serve.attempts import Preparation, go_on
 from toolwire.shell.serve.outgoing import outgoing, upstream
 from toolwire.shell.serve.output import DOCUMENT_COMMIT_SECONDS, Answer, current_output
 from toolwire.shell.serve.proxy_event import IGNORED, error_head, http_request, is_proxy_event, request_id
+from toolwire.shell.serve.spans import trace_headers
 from toolwire.shell.settings.current import SettingsError, current_settings
 from toolwire.shell.store.current import current_store
 from toolwire.shell.store.store import WARM_SECONDS
@@ -85,6 +86,7 @@ def _answer(door: Door, event: dict[str, Any], context: Any, record: observe.Req
     """The exchange's answer or its request's tokens, or the door's error where there is no exchange."""
     try:
         request = http_request(event)
+        record.trace_headers = trace_headers(request.headers)
         record.session = observe.session_id(map(request.headers.get, door.conversation_headers))
         exchange, preparation = open_exchange(door, request, seconds_left(context), record)
         document = _counted(door.count_renderer(request), exchange, preparation, record)

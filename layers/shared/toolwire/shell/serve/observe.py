@@ -31,6 +31,7 @@ from toolwire.model.errors import GatewayError, InternalError, RequestError, Ups
 from toolwire.model.settings import Target
 from toolwire.rewrite.unread_members import meant
 from toolwire.shell.serve.output import stack_of
+from toolwire.shell.serve.spans import write_span
 from toolwire.shell.settings.configuration import SettingsError
 
 if TYPE_CHECKING:  # the catalog's function has no exchange and does not import one
@@ -80,6 +81,8 @@ class RequestRecord:
     requested_model: str | None = None
     #: What the client calls its conversation: an id, see `session_id`.
     session: str | None = None
+    #: The headers that say which trace the request is a part of, where there are traces.
+    trace_headers: dict[str, str] = field(default_factory=dict)
     #: Tools that the request declares.
     tools: int = 0
     status: int | None = None
@@ -205,6 +208,10 @@ def finish(record: RequestRecord) -> None:
     logger().info("request", extra=_line(record))
     if _metrics_wanted():
         _write_metrics(record)
+    try:
+        write_span(record)
+    except Exception as failure:  # noqa: BLE001 - OpenTelemetry's, and an answer does not fail for it
+        logger().warning("no span was written", request_id=record.request_id, problem=type(failure).__name__)
 
 
 def _line(record: RequestRecord) -> dict[str, object]:
