@@ -32,7 +32,7 @@ PACKED  := $(abspath $(wildcard toolwire.toml))
 .DELETE_ON_ERROR:
 .PHONY: help run providers doctor test integration agents check format build deploy key secret destroy verify replay \
 	conversation minimize scorecard conformance openapi mcp-schemas suites bench bench-peers profile lock clean python3 \
-	deployable config container mutants invoke start-api engine-runs
+	deployable config container mutants invoke start-api start-lambda engine-runs
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -51,7 +51,7 @@ test: check  ## lint, types, import rules and every fast test; offline once inst
 
 # hypothesis marks the properties itself: each is tried on 50 examples by `make test`, on 1,000 here.
 integration: .venv/dev.stamp .venv-sam/stamp  ## the slow tests: builds, the Lambda emulator, every recording
-	$(PYTEST) -m "integration or hypothesis" --dist loadfile --hypothesis-profile=thorough
+	$(PYTEST) -rs -m "integration or hypothesis" --dist loadfile --hypothesis-profile=thorough
 
 # Not part of any test: npm and pip fetch each client the first time, some gigabytes in all.
 AGENT_claude-talks = claude_code_talks
@@ -113,6 +113,9 @@ invoke: engine-runs .venv/dev.stamp .venv-sam/stamp $(LOCAL_BUILD)/template.yaml
 
 start-api: engine-runs .venv/dev.stamp .venv-sam/stamp $(LOCAL_BUILD)/template.yaml  ## serve the functions in Lambda's image, whole answers only; needs Docker (PORT=8080)
 	@$(SAM_LOCAL) -- env $(SAM) local start-api --port $(PORT) $(LOCAL_OPTIONS)
+
+start-lambda: engine-runs .venv/dev.stamp .venv-sam/stamp $(LOCAL_BUILD)/template.yaml  ## the same for programs that invoke functions by AWS's API (PORT=8080)
+	@$(SAM_LOCAL) -- env $(SAM) local start-lambda --port $(PORT) --warm-containers LAZY $(LOCAL_OPTIONS)
 
 $(LOCAL_BUILD)/template.yaml: template.yaml $(PACKED) $(shell find layers -name __pycache__ -prune -o -type f -print)
 	@mkdir -p $(@D)

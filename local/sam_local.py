@@ -22,6 +22,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,10 @@ def main(argv: Sequence[str]) -> int:
     except (OSError, ValueError, SettingsError) as error:
         print(f"sam local: {error}", file=sys.stderr)
         return 2
-    return subprocess.run(command, check=False).returncode  # noqa: S603 - the Makefile's own command
+    with subprocess.Popen(command) as sam:  # noqa: S603 - the Makefile's own command
+        while True:
+            with suppress(KeyboardInterrupt):  # the terminal tells SAM too, which ends its containers first
+                return sam.wait()
 
 
 def variables(env: Mapping[str, str]) -> list[str]:
