@@ -31,7 +31,7 @@ PACKED  := $(abspath $(wildcard toolwire.toml))
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help run providers doctor test integration agents check format build deploy key secret destroy verify replay \
-	conversation minimize scorecard conformance openapi mcp-schemas suites bench bench-peers profile lock clean python3 \
+	conversation minimize scorecard conformance openapi mcp-schemas suites bench bench-peers scale profile lock clean python3 \
 	deployable config container mutants invoke start-api start-lambda engine-runs
 
 help:  ## list the targets
@@ -182,6 +182,9 @@ bench: .venv/dev.stamp  ## measure against a direct connection
 
 bench-peers: .venv/dev.stamp  ## measure other gateways beside this one: docs/benchmarks.md; needs npm and a network (RUNS=5)
 	$(RUN) -m bench.beside $(if $(RUNS),--runs $(RUNS))
+
+scale: .venv/run.stamp  ## concurrency and cost at 10, 1,000 and 100,000 streams at once: docs/scaling.md (SECONDS=30 MEMORY=1024 DOORS=1 TIMES=)
+	@$(RUN) -m bench.scale $(if $(TIMES),--times '$(TIMES)') $(if $(SECONDS),--seconds $(SECONDS)) $(if $(MEMORY),--memory $(MEMORY)) $(if $(DOORS),--functions $(DOORS))
 
 profile: .venv/dev.stamp  ## where the CPU time of a JSON answer and of a stream goes, by room
 	$(RUN) -m bench.rooms
