@@ -86,6 +86,7 @@ build: .venv-sam/stamp  ## build for Lambda (PYTHON=3.13 ARCH=arm64 GOOGLE_KEYS=
 	@find $(BUILD_DIR)/SharedLayer -name '*.pyc' -print -quit | grep -q . || { \
 		echo; echo "The layer has no bytecode, so a cold start takes half as long again. It needs a Python $(PYTHON) on this machine:"; \
 		echo "python$(PYTHON) on the PATH, or one of pyenv (pyenv install $(PYTHON)) or uv (uv python install $(PYTHON)). Then build again."; } >&2
+	@echo; echo "Built for Python $(PYTHON) on $(ARCH). Next, in the place of SAM's own commands: make deploy, or make invoke."
 
 deploy: deployable build  ## deploy what `make build` makes (STACK=toolwire PARAMS="AlarmTopicArn=...")
 	@$(SAM) deploy --template-file $(BUILD_DIR)/template.yaml --stack-name $(STACK) --resolve-s3 \

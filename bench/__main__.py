@@ -1,7 +1,8 @@
 """Measures the gateway beside a direct connection to the same upstream, in one run:
 
     make bench
-    python -m bench --starts [--runs 5]      cold starts alone
+    python -m bench --starts [--runs 5]      cold starts alone; with --memory 1024 at the share of a CPU that Lambda
+                                             gives to so many MB (by a cgroup, so as root)
     python -m bench [--runs 5] [--quick]
                     [--peer http://127.0.0.1:4000/v1 --peer-model MODEL [--peer-anthropic MODEL]
                      [--peer-gemini MODEL] [--peer-pid PID]] [--upstream-url URL]
@@ -34,6 +35,7 @@ from pathlib import Path
 from bench import core, store
 from bench.client import BenchError, Endpoint
 from bench.cold_start import MODELS, SIGNED_MODEL, bare_start, configure, lambda_start, local_start, start_gateway
+from bench.cpu_share import share_of
 from bench.process import Process, python
 from bench.report import CORE_ROWS, DIRECT, ROWS, START_ROWS, STORE_ROWS, table
 from bench.tables import tables_at_once
@@ -58,7 +60,8 @@ def main(argv: Sequence[str]) -> int:
             if not options.starts:
                 _print_traffic(_traffic(stack, options, configuration, runs, sizes))
             print("\nCold start of the chat function on Lambda's runtime; ratios are to AWS's runtime client alone.\n")
-            print(table(START_ROWS, _starts(configuration[0], runs)), flush=True)
+            with share_of(options.memory) as share:
+                print(table(START_ROWS, _starts(configuration[0], runs, share)), flush=True)
     except (BenchError, OSError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
@@ -90,6 +93,7 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=5, help="runs to take medians of (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="one short run: shows that it works, not how fast")
     parser.add_argument("--starts", action="store_true", help="measure cold starts alone")
+    parser.add_argument("--memory", type=int, help="MB of a function, for the share of a CPU that cold starts have")
     parser.add_argument("--upstream-url", help="a `python -m bench.upstream` that runs already; default: our own")
     parser.add_argument("--peer", help="base URL of another gateway to measure, in front of the same upstream")
     parser.add_argument("--peer-model", default="scripted", help="the model to ask it for (default: %(default)s)")
@@ -144,16 +148,16 @@ def _traffic(
     return figures
 
 
-def _starts(configuration: str, runs: int) -> dict[str, list[Figures]]:
+def _starts(configuration: str, runs: int, share: Sequence[str]) -> dict[str, list[Figures]]:
     """Cold starts: AWS's runtime client alone, ours, ours at a provider that is signed for, and ours with the
     template's tables, in turn. One of each comes first, to compile and cache."""
     figures: dict[str, list[Figures]] = {}
     with tables_at_once() as tables:
         starts: dict[str, Callable[[], Figures]] = {
-            "awslambdaric": bare_start,
-            GATEWAY: lambda: lambda_start(configuration),
-            f"{GATEWAY}, signing": lambda: lambda_start(configuration, SIGNED_MODEL),
-            f"{GATEWAY}, tables": lambda: lambda_start(configuration, tables=tables),
+            "awslambdaric": lambda: bare_start(share),
+            GATEWAY: lambda: lambda_start(configuration, share=share),
+            f"{GATEWAY}, signing": lambda: lambda_start(configuration, SIGNED_MODEL, share=share),
+            f"{GATEWAY}, tables": lambda: lambda_start(configuration, tables=tables, share=share),
         }
         for _ in range(runs + 1):
             for name, start in starts.items():

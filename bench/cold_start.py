@@ -12,6 +12,7 @@ import select
 import socket
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from io import BufferedReader
 from pathlib import Path
@@ -66,10 +67,12 @@ def local_start(configuration: str) -> Figures:
         return {"local_start": _since(process.started)}
 
 
-def lambda_start(configuration: str, model: str = MODEL, tables: str | None = None) -> Figures:
+def lambda_start(
+    configuration: str, model: str = MODEL, tables: str | None = None, share: Sequence[str] = ()
+) -> Figures:
     """The chat function: from the process's start to its first poll, and from the event to the first streamed byte of
     this model's answer. The role's credentials are in the environment, as on Lambda. `tables`: the address of a
-    DynamoDB; then keys, rates and ids are in its tables, as the template has them."""
+    DynamoDB; then keys, rates and ids are in its tables, as the template has them. `share`: see `cpu_share`."""
     variables = {
         "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
         "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY",
@@ -91,15 +94,16 @@ def lambda_start(configuration: str, model: str = MODEL, tables: str | None = No
             "STORE_TABLE": "tool_calls",
         }
     body = Script("text").request(model).decode()
-    first_poll, first_byte = _start_runtime(["sh", str(LAYER / "bootstrap"), *python()], variables, _event(body))
+    command = [*share, "sh", str(LAYER / "bootstrap"), *python()]
+    first_poll, first_byte = _start_runtime(command, variables, _event(body))
     return {"first_poll": first_poll, "first_byte": first_byte}
 
 
-def bare_start() -> Figures:
+def bare_start(share: Sequence[str] = ()) -> Figures:
     """The same of AWS's runtime client alone."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "app.py").write_text(_BARE_HANDLER)
-        command = python("-m", "awslambdaric", "app.handler")
+        command = [*share, *python("-m", "awslambdaric", "app.handler")]
         first_poll, first_byte = _start_runtime(command, {"PYTHONPATH": folder}, {})
     return {"first_poll": first_poll, "first_byte": first_byte}
 

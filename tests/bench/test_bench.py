@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from bench import chat, core, rooms
 from bench.client import Answer, BenchError, Endpoint
+from bench.cpu_share import part_of, share_of
 from bench.report import CORE_ROWS, ROWS, START_ROWS, STORE_ROWS, Row, table
 from bench.script import Script, read_script
 from bench.wires import WIRES, wire_at
@@ -46,6 +48,26 @@ def test_starts_are_measured_alone_and_with_the_templates_tables() -> None:
     head, _, *rows = [line for line in said.splitlines() if line.startswith("|")]
     assert head.strip("| ").split(" | ")[-1] == "toolwire, tables"
     assert [row.strip("| ").split(" | ")[0] for row in rows] == [row.title for row in START_ROWS]
+
+
+@pytest.mark.parametrize(("memory", "part"), [(512, 0.29), (1024, 0.58), (1769, 1.0), (10240, 1.0)])
+def test_the_share_of_a_cpu_that_comes_with_memory(memory: int, part: float) -> None:
+    assert round(part_of(memory), 2) == part
+
+
+@pytest.mark.integration
+def test_a_share_of_a_cpu_holds_what_is_started_in_it() -> None:
+    """Half a second of work takes a second and more in the wall's time with a quarter of a CPU."""
+    work = "import time\nwhile time.process_time() < 0.5: pass\nprint(time.process_time())"
+    try:
+        with share_of(442) as words:
+            began = time.monotonic()
+            subprocess.run([*words, sys.executable, "-c", work], check=True, stdout=subprocess.DEVNULL)
+            assert time.monotonic() - began > 1.5
+    except BenchError as error:
+        pytest.skip(str(error))
+    with share_of(None) as words:
+        assert words == []
 
 
 @pytest.mark.integration
