@@ -17,7 +17,6 @@ from local.handlers import Handler
 from local.http import HttpAnswer, RefusedError, RequestHead, RequestReader, check_length, linger, set_up
 from local.origins import check_origin
 from local.responses_socket import ResponsesSocket, SocketAnswer, is_for_socket
-from local.watch.exchange import WatchedOutput
 from toolwire.model.errors import ClientGone, GatewayError
 from toolwire.model.http import Head, Headers
 from toolwire.model.limits import BODY_BYTES
@@ -134,14 +133,15 @@ class Connection:
         context = LocalContext(route.function, request_id, FUNCTION_SECONDS)
         answer = self._carrier(head)
         handler = self._server.handlers[route.function]
-        if self._server.exchanges is None:
-            return self._answer(head, answer, Output(answer, headers=cors_headers(os.environ)), handler, event, context)
-        seen = self._server.exchanges.begin(event, _path(head))
+        output = Output(answer, headers=cors_headers(os.environ))
+        exchanges = self._server.exchanges
+        seen = output.audience = None if exchanges is None else exchanges.begin(event, _path(head))
         try:
-            output = WatchedOutput(answer, seen, headers=cors_headers(os.environ))
             return self._answer(head, answer, output, handler, event, context)
         finally:
-            self._server.exchanges.end(seen)
+            if exchanges is not None and seen is not None:
+                exchanges.end(seen)
+            output.ended()
 
     def _answer(
         self,

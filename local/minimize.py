@@ -21,8 +21,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from local.watch.recorder import expected_files
 from toolwire.model.events import StreamFailed
+from toolwire.shell.recording.folder import expected_files
 from toolwire.shell.serve.proxy_event import http_request
 from toolwire.shell.serve.replay import replay
 from toolwire.shell.serve.scenario import Recording, Scenario, load_scenario, save_scenario

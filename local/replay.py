@@ -29,8 +29,8 @@ from pathlib import Path
 from local.again import CLIENT_KEYS, answer_text, ask_again, recorded_rows, rows, side_by_side, with_model
 from local.shortened import Shortener, said
 from local.watch.exchanges import Exchanges
-from local.watch.recorder import expected_files
 from toolwire.doors import door_at
+from toolwire.shell.recording.folder import expected_files
 from toolwire.shell.serve.door import serve
 from toolwire.shell.serve.observe import SERVICE, logger
 from toolwire.shell.serve.proxy_event import resource

@@ -19,6 +19,7 @@ ROOMS = ("demo", "doors", "providers", "wire")
 TABLES = {
     "shell/access/aws_signing.py": "the signature of one cloud, and what to set where it cannot be made",
     "shell/access/cloud_tokens/google.py": "the access tokens of one cloud, by its own documents",
+    "shell/recording/credentials.py": "the headers of each API that hold no credential",
     "stream/text_calls/formats.py": "how models write calls as text, by the models' makers",
 }
 

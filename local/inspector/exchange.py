@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from local.inspector.listing import duration
 from local.shortened import Shortener, said
-from local.watch.exchange import SeenExchange
 from local.watch.reading import Moment, Reading, client_of
 from toolwire.framing import Frame, Framing
 from toolwire.model.errors import GatewayError
@@ -15,6 +14,7 @@ from toolwire.model.events import TextDelta, ToolCallDelta, ToolCallEnd, ToolCal
 from toolwire.model.request import Message, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from toolwire.policy.arguments import find_faults
 from toolwire.providers import load_provider
+from toolwire.shell.recording.exchange import SeenExchange
 
 #: Rows of a timeline that are shown, texts in all of them (one row has what one receive brought), and characters of a
 #: text.

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from local.watch.exchange import Summary
 from toolwire.model.warnings import explain
+from toolwire.shell.recording.exchange import Summary
 
 #: Lines of one page.
 PAGE = 100

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import urlencode
 
-from local.watch.credentials import NOT_KEPT
-from local.watch.exchange import Asked
 from toolwire.model.errors import GatewayError
+from toolwire.shell.recording.credentials import NOT_KEPT
+from toolwire.shell.recording.exchange import Asked
 from toolwire.shell.serve.proxy_event import http_request
 
 #: A line of a document: its text, and whether the other document has nothing like it.

@@ -11,13 +11,10 @@
 
 from __future__ import annotations
 
-import io
 import json
-import tempfile
 import threading
 import time
 import uuid
-import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,16 +32,16 @@ from local.inspector.guard import check
 from local.inspector.listing import FILTERS, PAGE, choices, chosen, line
 from local.inspector.page import Page, Verbatim, html, redirect, static_file, templates
 from local.inspector.requests import client_body, client_command, pretty, provider_command, side_by_side
-from local.watch.exchange import SeenExchange, summary
 from local.watch.exchanges import Exchanges
 from local.watch.reading import Reading, read
-from local.watch.recorder import can_be_replayed, record
 from toolwire.doors import DOORS
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.http import Head
 from toolwire.model.warnings import explain
 from toolwire.pages.paths import resolve
 from toolwire.providers.hosts import DEMO, DEMO_MODELS
+from toolwire.shell.recording.exchange import SeenExchange, summary
+from toolwire.shell.recording.folder import can_be_replayed, packed
 from toolwire.shell.settings.current import current_settings
 
 #: Where the inspector is.
@@ -324,14 +321,8 @@ def _event_folder(seen: SeenExchange) -> Page:
     """The event folder, as a zip file."""
     if not seen.over or not can_be_replayed(seen):
         raise RequestError("This exchange cannot be replayed: nobody was let in, or it is not over.", status=404)
-    packed = io.BytesIO()
-    with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        folder = Path(place) / seen.request_id
-        record(seen, folder)
-        for path in sorted(folder.iterdir()):
-            archive.write(path, f"{seen.request_id}/{path.name}")
     name = f'attachment; filename="{seen.request_id}.zip"'
-    return Page(200, "application/zip", packed.getvalue(), (("content-disposition", name),))
+    return Page(200, "application/zip", packed(seen), (("content-disposition", name),))
 
 
 def _conformance() -> Page:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
-from local.watch.exchange import SeenExchange, Summary, summary
 from toolwire.model.errors import GatewayError
+from toolwire.shell.recording.exchange import SeenExchange, Summary, summary
 from toolwire.shell.serve.observe import current_watch
 
 #: Lines that are kept, and bytes of exchanges.

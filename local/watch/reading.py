@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from local.watch.exchange import Note, SeenExchange
-from local.watch.recorder import scenario_of
 from toolwire.exchange.prepare import ClientRequest
 from toolwire.model.events import StreamEvent
+from toolwire.shell.recording.exchange import Note, SeenExchange
+from toolwire.shell.recording.folder import scenario_of
 from toolwire.shell.serve.replay import Step, client_request, replay
 
 

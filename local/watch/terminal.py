@@ -18,10 +18,10 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from local.watch.exchange import SeenExchange, Summary, summary
 from local.watch.exchanges import Exchanges
 from toolwire.model.warnings import explain
 from toolwire.rewrite.unread_members import meant
+from toolwire.shell.recording.exchange import SeenExchange, Summary, summary
 from toolwire.shell.serve.observe import SERVICE, logger
 
 #: Characters of an error's message.

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from local.watch.recorder import expected_files
-from local.watch.redaction import redacted
+from toolwire.shell.recording.folder import expected_files
+from toolwire.shell.recording.redaction import redacted
 from toolwire.shell.serve.replay import replay
 from toolwire.shell.serve.scenario import load_scenario
 

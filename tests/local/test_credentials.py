@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from local.watch.credentials import NOT_KEPT, blotted, kept_event, kept_headers, kept_url, secrets_of
+from toolwire.shell.recording.credentials import NOT_KEPT, blotted, kept_event, kept_headers, kept_url, secrets_of
 
 SECRET = "sk-planted-0123456789"
 

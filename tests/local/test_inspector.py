@@ -23,9 +23,7 @@ from local.handlers import load_handlers
 from local.inspector.guard import check
 from local.inspector.listing import choices, chosen
 from local.server import FUNCTIONS, LocalServer
-from local.watch.exchange import MOST_EXCHANGE_BYTES, SeenExchange
 from local.watch.exchanges import Exchanges
-from local.watch.recorder import expected_files, scenario_of
 from local.watch.watching import Watching
 from tests.door_requests import posted
 from tests.local.serving import serving
@@ -33,6 +31,8 @@ from tests.local.test_recorder import BODIES, CITY, KEY, WEATHER
 from toolwire.doors import DOORS
 from toolwire.model.errors import RequestError
 from toolwire.model.http import UpstreamRequest
+from toolwire.shell.recording.exchange import MOST_EXCHANGE_BYTES, SeenExchange
+from toolwire.shell.recording.folder import expected_files, scenario_of
 from toolwire.shell.serve.replay import replay
 from toolwire.shell.serve.scenario import load_scenario
 from toolwire.shell.settings.sections import SettingsError

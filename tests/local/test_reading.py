@@ -13,9 +13,7 @@ from local.event import LocalContext
 from local.handlers import Handler, load_handlers
 from local.inspector import exchange as view
 from local.server import FUNCTIONS
-from local.watch import exchange as watched
 from local.watch import reading as reading_module
-from local.watch.exchange import SeenExchange
 from local.watch.exchanges import Exchanges
 from local.watch.reading import read
 from tests.door_requests import posted, question
@@ -27,6 +25,8 @@ from toolwire.model.events import Batch, StreamEvent
 from toolwire.model.http import Head, UpstreamRequest
 from toolwire.pages.paths import Route, resolve
 from toolwire.shell.network import breaker
+from toolwire.shell.recording import exchange as watched
+from toolwire.shell.recording.exchange import SeenExchange
 
 pytestmark = pytest.mark.enable_socket
 

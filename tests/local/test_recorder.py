@@ -20,15 +20,16 @@ from local import replay as replay_command
 from local.handlers import load_handlers
 from local.inspector.exchange import conversation
 from local.server import FUNCTIONS, LocalServer
-from local.watch.exchange import SeenExchange
 from local.watch.exchanges import Exchanges
-from local.watch.recorder import Recorder, expected_files
-from local.watch.redaction import redacted
+from local.watch.recorder import Recorder
 from tests.door_requests import function, posted, question
 from tests.local.serving import serving
 from toolwire.doors import CONVERSATION_HEADERS, DOORS
 from toolwire.model.errors import UpstreamTimeout
 from toolwire.shell.network import breaker
+from toolwire.shell.recording.exchange import SeenExchange
+from toolwire.shell.recording.folder import expected_files
+from toolwire.shell.recording.redaction import redacted
 from toolwire.shell.serve import admission
 from toolwire.shell.serve.replay import replay
 from toolwire.shell.serve.scenario import Failure, Recording, Scenario, load_scenario, save_scenario

@@ -14,15 +14,15 @@ import pytest
 
 from local.handlers import Handler, load_handlers
 from local.server import FUNCTIONS
-from local.watch.binary_frames import with_texts
-from local.watch.recorder import expected_files, scenario_of
-from local.watch.redaction import redacted
 from tests.door_requests import question
 from tests.framing.aws_frames import event, frame
 from tests.local.test_reading import MODELS, Live, asked, live
 from tests.local.test_recorder import QUESTION, WEATHER
 from toolwire.framing.aws_event_stream import AwsEventStreamDecoder
 from toolwire.model.errors import GatewayError
+from toolwire.shell.recording.binary_frames import with_texts
+from toolwire.shell.recording.folder import expected_files, scenario_of
+from toolwire.shell.recording.redaction import redacted
 from toolwire.shell.serve.replay import replay
 from toolwire.shell.serve.scenario import Scenario, load_scenario, save_scenario
 

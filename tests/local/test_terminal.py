@@ -21,12 +21,12 @@ from rich.console import Console
 
 from local.handlers import load_handlers
 from local.server import FUNCTIONS, LocalServer
-from local.watch.exchange import SeenExchange
 from local.watch.exchanges import Exchanges
 from local.watch.terminal import show_on_terminal
 from tests.gateway import ROOT, awaited, running
 from tests.local.serving import serving
 from toolwire.shell.network import breaker
+from toolwire.shell.recording.exchange import SeenExchange
 from toolwire.shell.serve.observe import SERVICE, logger
 
 pytestmark = pytest.mark.enable_socket

@@ -102,10 +102,23 @@ USE_KMS_KEY = {
                 "StringEquals": {
                     "kms:ViaService": [
                         {"Fn::Sub": f"{service}.${{AWS::Region}}.${{AWS::URLSuffix}}"}
-                        for service in ("dynamodb", "secretsmanager", "ssm")
+                        for service in ("dynamodb", "secretsmanager", "ssm", "s3")
                     ]
                 }
             },
+        },
+        {"Ref": "AWS::NoValue"},
+    ]
+}
+
+#: What `shell/recording/bucket.py` calls.
+RECORD = {
+    "Fn::If": [
+        "HasRecordings",
+        {
+            "Effect": "Allow",
+            "Action": "s3:PutObject",
+            "Resource": {"Fn::Sub": "arn:${AWS::Partition}:s3:::${RecordingsBucket}/recordings/*"},
         },
         {"Ref": "AWS::NoValue"},
     ]
@@ -170,6 +183,7 @@ PERMISSIONS: dict[str, list[Any]] = {
         TRACE,
         JOIN_VPC,
         USE_BEDROCK,
+        RECORD,
     ],
     "CatalogRole": [
         {"Effect": "Allow", "Action": LOGS, "Resource": {"Fn::GetAtt": ["CatalogLogs", "Arn"]}},
@@ -213,6 +227,7 @@ ENVIRONMENT = {
     "KEYS_TABLE": KEYS_TABLE,
     "RATES_TABLE": {"Ref": "RatesTable"},
     "SECRET_PREFIX": SECRET_PREFIX,
+    "RECORDINGS_BUCKET": {"Ref": "RecordingsBucket"},
     "CORS_ORIGIN": {"Ref": "CorsOrigin"},
     "ENABLE_DEMO": {"Ref": "EnableDemo"},
     "STORE_TABLE": {"Ref": "ToolCallTable"},

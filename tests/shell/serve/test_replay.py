@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from local.watch.recorder import expected_files as outcome
 from toolwire.doors import DOORS, door_at, load_door
 from toolwire.model.events import StreamFailed, ToolCallStart
+from toolwire.shell.recording.folder import expected_files as outcome
 from toolwire.shell.serve.proxy_event import http_request
 from toolwire.shell.serve.replay import replay
 from toolwire.shell.serve.scenario import Scenario, load_scenario

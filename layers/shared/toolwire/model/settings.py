@@ -98,6 +98,8 @@ class Tenant:
     store_state: bool = True
     #: Whether answers of the Responses API, and what they answer, are kept for requests that continue from them.
     keep_answers: bool = False
+    #: Whether exchanges are recorded in the operator's bucket, where there is one: as they are, or without their words.
+    record: bool | Literal["redacted"] = False
     #: The limits on the native door, whose default preset is another one. A tenant that names a preset has it on both.
     native_limits: Limits = PRESET_2API
     #: The names of tools that may be declared and called; None: every tool.
@@ -144,6 +146,8 @@ class Settings:
     keys_file: str | None = None
     #: The DynamoDB table in which requests and tool calls are counted; None: this process counts for itself.
     rates_table: str | None = None
+    #: The bucket for the exchanges of tenants that have them recorded; None: nothing is recorded there.
+    recordings_bucket: str | None = None
     #: Days for which the store keeps a turn's ids and state.
     state_ttl_days: int = 30
     #: A provider with several keys or regions -> each, the one of `providers` first.

@@ -141,8 +141,12 @@ def endpoint(service: str, region: str) -> str:
     named = os.environ.get(f"AWS_ENDPOINT_URL_{SERVICES[service].variable}") or os.environ.get("AWS_ENDPOINT_URL")
     if named:
         return named if named.count("/") > 2 else f"{named}/"
-    domain = next((it for begin, it in _DOMAINS.items() if region.startswith(begin)), "amazonaws.com")
-    return f"https://{service}.{region}.{domain}/"
+    return f"https://{service}.{region}.{domain_of(region)}/"
+
+
+def domain_of(region: str) -> str:
+    """The domain of AWS's endpoints in a region."""
+    return next((it for begin, it in _DOMAINS.items() if region.startswith(begin)), "amazonaws.com")
 
 
 def _failure(error: GatewayError) -> str:

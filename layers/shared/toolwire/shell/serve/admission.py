@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from toolwire.conversation.tool_call_ids import ALPHABET, TOKEN_CHARS
 from toolwire.doors import Door
@@ -55,11 +56,19 @@ def admit_client(door: Door, request: HttpRequest, record: observe.RequestRecord
 
 
 def open_exchange(
-    door: Door, request: HttpRequest, seconds: float, record: observe.RequestRecord
+    door: Door,
+    request: HttpRequest,
+    seconds: float,
+    record: observe.RequestRecord,
+    event: dict[str, Any] | None = None,
 ) -> tuple[Exchange, Preparation]:
     """The exchange for a client's request, and what prepares its further attempts. The answer must be there in so many
-    seconds. Raises GatewayError and SettingsError."""
+    seconds. `event`: as it came, for a recording of it. Raises GatewayError and SettingsError."""
     admitted = admit_client(door, request, record)
+    if event is not None and admitted.tenant.record and admitted.settings.recordings_bucket:
+        from toolwire.shell.recording.bucket import begin  # few tenants have it
+
+        begin(event, admitted, seconds)
     if (watch := observe.current_watch.get()) is not None:
         watch.admitted(admitted)
     settings, tenant = admitted.settings, admitted.tenant

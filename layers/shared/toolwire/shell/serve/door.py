@@ -88,7 +88,7 @@ def _answer(door: Door, event: dict[str, Any], context: Any, record: observe.Req
         request = http_request(event)
         record.trace_headers = trace_headers(request.headers)
         record.session = observe.session_id(map(request.headers.get, door.conversation_headers))
-        exchange, preparation = open_exchange(door, request, seconds_left(context), record)
+        exchange, preparation = open_exchange(door, request, seconds_left(context), record, event)
         document = _counted(door.count_renderer(request), exchange, preparation, record)
         document = document or _compacted(door.compaction(request), exchange, preparation, record)
     except Exception as failure:  # noqa: BLE001 - a request is answered, whatever happens

@@ -19,7 +19,7 @@ import traceback
 from collections.abc import Callable, Generator
 from contextlib import suppress
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from toolwire.model.errors import ClientGone, InternalError
 from toolwire.model.http import Head, Headers
@@ -71,6 +71,16 @@ class Carrier(Protocol):
         """The bytes after the body. With a `failure` they must not make the answer look complete."""
 
 
+class Audience(Protocol):
+    """Is told what leaves."""
+
+    def left(self, kind: Literal["sent_head", "silence"], what: Head | None = None) -> None:
+        """A head is on its way to the client, or a word that keeps it waiting comes next."""
+
+    def wrote(self, data: bytes) -> None:
+        """Some of the body is on its way to the client."""
+
+
 class Output:
     """One answer on its way to the client. Not for use by several threads.
 
@@ -92,6 +102,10 @@ class Output:
         self.begun = False
         #: Gives the moment (of the clock) at which answers that are under way end with an error; None: there is none.
         self.stops_at: Callable[[], float] | None = None
+        #: Who is told what leaves, beside the client.
+        self.audience: Audience | None = None
+        #: What is to be done when the answer has ended, however it has.
+        self.afterwards: Callable[[], None] | None = None
         self._carrier = carrier
         self._headers = headers  # of every head, behind its own
         self._clock = clock
@@ -112,6 +126,8 @@ class Output:
             raise RuntimeError("the head was already sent")
         self.head_sent = True
         self._waiting_head = Head(head.status, (*head.headers, *self._headers))
+        if self.audience is not None:
+            self.audience.left("sent_head", head)
 
     def write(self, data: bytes) -> None:
         """Takes a piece of the body, in order; sends when FLUSH_BYTES are there."""
@@ -122,6 +138,8 @@ class Output:
             self._buffered += len(data)
             if self._buffered >= FLUSH_BYTES:
                 self.flush()
+            if self.audience is not None:
+                self.audience.wrote(data)
 
     def flush(self) -> None:
         """Sends what is buffered, the head included."""
@@ -134,6 +152,12 @@ class Output:
             whole = self._buffered if failure is None else None
             self._send(self._take(whole) + self._carrier.end(failure))
 
+    def ended(self) -> None:
+        """Called by whoever runs the handler, once the client waits for nothing more."""
+        if self.afterwards is not None:
+            afterwards, self.afterwards = self.afterwards, None
+            afterwards()
+
     def on_silence(
         self, early_head: Head, keep_alive: Callable[[], bytes], commit_seconds: float | None = None
     ) -> None:
@@ -142,9 +166,6 @@ class Output:
         self._silence = early_head, keep_alive
         if commit_seconds is not None:
             self._commit_at = self._began + commit_seconds
-
-    def kept_waiting(self) -> None:
-        """Called before the client is told to wait: for who watches."""
 
     def before_block(self, upstream: socket.socket, deadline: float, events: int = select.POLLIN) -> None:
         """Flushes, then waits until `upstream` is readable (data, end or error), or what else `events` (of poll) asks
@@ -214,7 +235,8 @@ class Output:
         due = self._quiet_since + self._keep_alive_seconds if self.head_sent else self._commit_at
         if now < due:
             return due
-        self.kept_waiting()
+        if self.audience is not None:
+            self.audience.left("silence")
         if not self.head_sent:
             self.start(early_head)
         self.write(keep_alive())

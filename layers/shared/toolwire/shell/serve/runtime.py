@@ -144,6 +144,7 @@ class StreamingMarshaller(LambdaMarshaller):  # type: ignore[misc]  # awslambdar
             self._fail(output, post, failure)
         finally:
             post.close()
+            output.ended()
         return STREAMED
 
     def _fail(self, output: Output, post: ResponsePost, failure: Exception) -> None:

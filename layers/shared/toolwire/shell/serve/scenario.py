@@ -209,6 +209,7 @@ def _write_json(path: Path, value: object) -> None:
 def _context_values(context: Context) -> dict[str, Any]:
     """The context as JSON values. The settings without what is about keys and tables."""
     settings = replace(context.settings, key_sha256=None, keys_file=None, keys_table=None, rates_table=None)
+    settings = replace(settings, recordings_bucket=None)
     found = context.found
     return {
         "model": context.model,

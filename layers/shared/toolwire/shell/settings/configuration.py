@@ -5,6 +5,7 @@
     KEY_SHA256        SHA-256, in hexadecimal, of a key that is accepted, for the default tenant
     KEYS_TABLE        the DynamoDB table of keys; KEYS_FILE: the file of keys. Either makes a key necessary
     RATES_TABLE       the DynamoDB table in which rates are counted; unset: each process counts for itself
+    RECORDINGS_BUCKET the S3 bucket for the exchanges of tenants with `record`: `recording/bucket.py`
     SECRET_PREFIX     where the credentials of known hosts are in Secrets Manager: PREFIX/NAME, when no variable is set
                       (in SAM's local runs, AWS_SAM_LOCAL, none of these is there, and no key is asked for)
     STATE_TTL_DAYS    days for which ids and state of a conversation are kept (30); where: see `store.py`
@@ -58,6 +59,7 @@ _TEXTS = {
     "key_header": (r"[a-z0-9-]+", "the name of a header in lower case, such as api-key"),
     "scope": (r"[!-~]+", "what an access token is asked for, as one word"),
 }
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _ON, _OFF = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
 
@@ -129,6 +131,7 @@ def load_settings(
         keys_table=(env.get("KEYS_TABLE") or None) if deployed else None,
         keys_file=env.get("KEYS_FILE") or None,
         rates_table=(env.get("RATES_TABLE") or None) if deployed else None,
+        recordings_bucket=_bucket(env) if deployed else None,
         state_ttl_days=_state_ttl_days(env),
         endpoints=endpoints,
         fallbacks=fallbacks_of(sections.fallbacks),
@@ -331,6 +334,13 @@ def _key_sha256(env: Mapping[str, str]) -> str | None:
     value = env.get("KEY_SHA256", "").strip().lower()
     if value and not _SHA256.fullmatch(value):
         raise SettingsError("KEY_SHA256: write the SHA-256 of the key, 64 hexadecimal digits (not the key itself).")
+    return value or None
+
+
+def _bucket(env: Mapping[str, str]) -> str | None:
+    value = env.get("RECORDINGS_BUCKET", "").strip()
+    if value and not _BUCKET.fullmatch(value):
+        raise SettingsError("RECORDINGS_BUCKET: write the name of an S3 bucket: 3 to 63 of a-z, 0-9, '.' and '-'.")
     return value or None
 
 

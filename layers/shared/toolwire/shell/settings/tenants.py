@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -33,6 +33,7 @@ class TenantSection(PolicySection, forbid_unknown_fields=True):
     tool_calls_per_minute: _Rate | UnsetType = UNSET
     store_state: bool | UnsetType = UNSET
     keep_answers: bool | UnsetType = UNSET
+    record: bool | Literal["redacted"] | UnsetType = UNSET
     fallback: list[Text] | UnsetType = UNSET
     # Those of `LoadSection`: a Struct has one base with fields.
     first_byte_seconds: Seconds | UnsetType = UNSET

@@ -16,7 +16,6 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
-from local.watch.credentials import blotted, kept_event, kept_headers, kept_url, secrets_of
 from toolwire.conversation.kept_answers import KeptAnswer
 from toolwire.conversation.restore import NOTHING_FOUND, Found
 from toolwire.exchange.observer import Observer
@@ -24,12 +23,12 @@ from toolwire.exchange.plan import Plan
 from toolwire.exchange.prepare import ClientRequest
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import Batch
-from toolwire.model.http import Head, Headers, UpstreamRequest
+from toolwire.model.http import Head, UpstreamRequest
 from toolwire.model.settings import Target
+from toolwire.shell.recording.credentials import blotted, kept_event, kept_headers, kept_url, secrets_of
 from toolwire.shell.serve.admission import Admitted
 from toolwire.shell.serve.attempts import OF_THE_TARGET
 from toolwire.shell.serve.observe import RequestRecord, call_lines
-from toolwire.shell.serve.output import Carrier, Output
 from toolwire.shell.serve.watch import Watch
 
 #: Bytes that are held of one exchange; what comes after them is not seen.
@@ -297,30 +296,6 @@ class SeenExchange(Watch):
             found = secrets_of((self._event.get("headers") or {}).items())
             self._secrets = len(asked), found.union(*(one.secrets for one in asked))
         return self._secrets[1]
-
-
-class WatchedOutput(Output):
-    """An `Output` that tells the exchange what leaves."""
-
-    def __init__(self, carrier: Carrier, seen: SeenExchange, *, headers: Headers) -> None:
-        Output.__init__(self, carrier, headers=headers)
-        self._seen = seen
-        self._wrote = seen.wrote
-
-    def start(self, head: Head) -> None:
-        """See `Output`."""
-        Output.start(self, head)
-        self._seen.left("sent_head", head)
-
-    def write(self, data: bytes) -> None:
-        """See `Output`."""
-        Output.write(self, data)
-        if data:
-            self._wrote(data)
-
-    def kept_waiting(self) -> None:
-        """See `Output`."""
-        self._seen.left("silence")
 
 
 class Summary(Struct, gc=False):

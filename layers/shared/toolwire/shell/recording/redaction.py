@@ -16,8 +16,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from local.watch.binary_frames import with_texts
 from toolwire.framing.aws_event_stream import CONTENT_TYPE
+from toolwire.shell.recording.binary_frames import with_texts
 from toolwire.shell.serve.proxy_event import http_request
 from toolwire.shell.serve.scenario import Recording, Scenario
 

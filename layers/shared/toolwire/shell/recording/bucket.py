@@ -1,0 +1,123 @@
+"""Keeps exchanges in a bucket of the operator's (RECORDINGS_BUCKET), for tenants with `record`: each as its event
+folder, packed, at `recordings/<tenant>/<day>/<request id>.zip`.
+
+It is written when the client has its whole answer, so no client waits for it, and in what is left of the invocation's
+time. What cannot be written is a line of the log. The request to S3 is signed by botocore and sent by our own HTTP, as
+`network/aws_json.py` does it, and why.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from functools import partial
+from typing import Any
+from urllib.parse import quote
+
+from toolwire.model.errors import GatewayError
+from toolwire.model.http import UpstreamRequest
+from toolwire.model.settings import Tenant
+from toolwire.shell.network.aws_json import domain_of
+from toolwire.shell.recording.exchange import SeenExchange, summary
+from toolwire.shell.serve import observe
+from toolwire.shell.serve.admission import Admitted
+from toolwire.shell.serve.outgoing import upstream
+from toolwire.shell.serve.output import current_output
+
+#: What the key of each object begins with: the functions may write nothing else.
+PREFIX = "recordings/"
+
+#: Seconds that writing may take, and those of an invocation's last that it leaves alone.
+_WRITE_SECONDS, _LAST_SECONDS = 10.0, 1.0
+#: Bytes of S3's answer that are read.
+_ANSWER_BYTES = 1 << 16
+
+_CODE = re.compile(rb"<Code>(\w{1,64})</Code>")
+
+
+class NotWrittenError(Exception):
+    """Why an exchange is not in the bucket."""
+
+
+def begin(event: dict[str, Any], admitted: Admitted, seconds: float) -> None:
+    """Watches the request that is served in this context, and has it written when it is over. The answer must be there
+    in so many seconds, which end before the invocation does."""
+    output = current_output.get()
+    if output is None:  # nobody says when the client has its answer
+        return
+    watch = observe.current_watch.get()
+    seen = watch if isinstance(watch, SeenExchange) else SeenExchange(event, lambda _: None)
+    if seen is not watch:
+        observe.current_watch.set(seen)
+        output.audience = seen
+    bucket = admitted.settings.recordings_bucket
+    assert bucket is not None
+    output.afterwards = partial(_over, seen, bucket, admitted.tenant, time.monotonic() + seconds)
+
+
+def _over(seen: SeenExchange, bucket: str, tenant: Tenant, ends_at: float) -> None:
+    """The client has its answer. Raises nothing."""
+    if not seen.over:
+        observe.current_watch.set(None)
+        seen.closed()
+    try:
+        keep(seen, bucket, tenant, ends_at)
+    except NotWrittenError as error:
+        problem = str(error)
+    except Exception as failure:  # noqa: BLE001 - the client has its answer, whatever happens here
+        problem = type(failure).__name__  # its text may quote the request
+    else:
+        return
+    observe.logger().warning("an exchange was not recorded", request_id=seen.request_id, problem=problem)
+
+
+def keep(seen: SeenExchange, bucket: str, tenant: Tenant, ends_at: float) -> None:
+    """Writes an exchange that is over, until this moment of `time.monotonic` at the latest. Raises NotWrittenError, and
+    what a bug raises."""
+    from toolwire.shell.recording.folder import can_be_replayed, packed  # a replay knows every API
+
+    if not can_be_replayed(seen):
+        raise NotWrittenError("it is too large, or was answered without an exchange")
+    body = packed(seen, redact=tenant.record == "redacted")
+    day = summary(seen).began_at.strftime("%Y-%m-%d")
+    key = f"{PREFIX}{quote(tenant.name, safe='')}/{day}/{quote(seen.request_id, safe='')}.zip"
+    expires = min(ends_at, time.monotonic() + _WRITE_SECONDS)
+    if expires <= time.monotonic():
+        raise NotWrittenError("the invocation had no time left")
+    try:
+        response = upstream().send(_put(bucket, key, body), expires=expires)
+        answer = response.read(_ANSWER_BYTES)
+    except GatewayError as error:
+        raise NotWrittenError(f"S3 was not reached: {error.code}") from error
+    if response.status != 200:
+        code = _CODE.search(answer)
+        raise NotWrittenError(f"S3 answered {response.status} {code[1].decode() if code else ''}".rstrip())
+
+
+def _put(bucket: str, key: str, body: bytes) -> UpstreamRequest:
+    """The signed request that makes an object. Raises NotWrittenError."""
+    from botocore.auth import S3SigV4Auth
+    from botocore.awsrequest import AWSRequest
+
+    from toolwire.shell.network.aws_credentials import find_credentials, find_region
+
+    region, credentials = find_region(), find_credentials()
+    if not region or credentials is None:
+        raise NotWrittenError("there is no AWS region" if not region else "there are no AWS credentials")
+    # The key is quoted as S3 decodes it: a tenant's "%2F" is a name with a slash, not a folder more.
+    url = f"{_address(bucket, region)}/{quote(key)}"
+    unsigned = AWSRequest("PUT", url, headers={"content-type": "application/zip"}, data=body)
+    S3SigV4Auth(credentials, "s3", region).add_auth(unsigned)
+    headers = tuple((name.lower(), value) for name, value in unsigned.headers.items())
+    return UpstreamRequest("PUT", url, headers, body, stream=False)
+
+
+def _address(bucket: str, region: str) -> str:
+    """The bucket's URL: below its own name, but where an endpoint is set, or its dots would be no name of a
+    certificate's."""
+    named = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    if named:
+        return f"{named.rstrip('/')}/{bucket}"
+    host = f"s3.{region}.{domain_of(region)}"
+    return f"https://{host}/{bucket}" if "." in bucket else f"https://{bucket}.{host}"
