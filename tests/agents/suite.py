@@ -1,9 +1,9 @@
 """Real clients in tool loops through the gateway, with the demo model of every wire: `make agents`.
 
 `make agents` runs all of `clients/`, `AGENT=name` one (or some, with commas), pinned as their files say; `LATEST=1`
-runs what the registries have today. It needs node and npm, and the first time a network: everything is installed
-outside the repository (AGENTS_DIR, else the user's cache). No key, no account. The result is in `docs/agents.md`. Ends
-with 1 if anything failed that no client's file explains.
+runs what the registries have today; SCENARIO and WIRE limit what is held. It needs node and npm, and the first time a
+network: everything is installed outside the repository (AGENTS_DIR, else the user's cache). No key, no account. The
+result is in `docs/agents.md`. Ends with 1 if anything failed that no client's file explains.
 """
 
 from __future__ import annotations
@@ -149,17 +149,16 @@ def _end_of(text: str) -> str:
     return f": ...{' '.join(text.split())[-600:]}" if text.strip() else ""
 
 
-def run(client: Client, *, latest: bool, only: set[str]) -> int:
-    """Runs a client in all its ways, or in the scenarios of these names `only`; with all of them its row of the page is
-    written. Returns how many failures nobody has explained."""
+def run(client: Client, *, latest: bool, only: set[str], wires: set[str]) -> int:
+    """Runs a client in all its ways with these columns' models, or in the scenarios of these names `only`; with all of
+    them its row of the page is written. Returns how many failures nobody has explained."""
     installed = client.installed(latest=latest)
-    row = page.Row(
-        client.name, client.version(installed), {name: [] for name in page.COLUMNS}, time.strftime("%Y-%m-%d")
-    )
+    verdicts: dict[str, list[page.Verdict]] = {name: [] for name in page.COLUMNS if name in wires}
+    row = page.Row(client.name, client.version(installed), verdicts, time.strftime("%Y-%m-%d"))
     held = [
         (way, wire, scenario)
         for way in client.ways
-        for wire in page.COLUMNS
+        for wire in verdicts
         for scenario in ([switch(client)] if wire == SWITCH else scenarios(client, wire))
         if not only or scenario.name in only
     ]
@@ -169,7 +168,7 @@ def run(client: Client, *, latest: bool, only: set[str]) -> int:
             began = time.monotonic()
             fault = hold(client, installed, base, way, scenario, Path(place) / f"t{number}")
             known = page.explained(client, way, scenario.name, wire) if fault else None
-            row.verdicts[wire] += [page.Verdict(way, scenario.name, known)] if fault else []
+            verdicts[wire] += [page.Verdict(way, scenario.name, known)] if fault else []
             shown = f"{fault} [{known.whose}: {known.what}]" if known else fault or "ok"
             took = f"{time.monotonic() - began:5.1f}s"
             print(f"{client.path.stem:18} {way:18} {wire:11} {scenario.name:13} {took} {shown}", flush=True)
@@ -189,7 +188,10 @@ def main() -> int:
         sys.exit(f"no such client: {', '.join(unknown)}; there are {', '.join(there)}")
     only = {name for name in os.environ.get("SCENARIO", "").split(",") if name}
     latest = bool(os.environ.get("LATEST"))
-    failed = sum(run(there[name], latest=latest, only=only) for name in names)
+    wires = {name for name in os.environ.get("WIRE", "").split(",") if name} or set(page.COLUMNS)
+    if unknown := sorted(wires - set(page.COLUMNS)):
+        sys.exit(f"no such column: {', '.join(unknown)}; there are {', '.join(page.COLUMNS)}")
+    failed = sum(run(there[name], latest=latest, only=only, wires=wires) for name in names)
     return 1 if failed else 0
 
 

@@ -68,6 +68,25 @@ def test_a_column_that_a_row_was_written_without_was_not_run(tmp_path: Path, mon
     assert (first["openai"], first["gemini"]) == ("ok", "not run")
 
 
+def test_columns_that_were_not_run_again_stay_with_their_faults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page, "PAGE", tmp_path / "agents.md")
+    found: dict[str, list[page.Verdict]] = {column: [] for column in page.COLUMNS}
+    found |= {"openai": [page.Verdict("chat", "error result", None)], "gemini": [page.Verdict("chat", "cut", None)]}
+    page.write(page.Row("a", "1", found, "2026-01-01"))
+    page.write(page.Row("a", "1", {"gemini": [page.Verdict("chat", "429", None)]}, "2026-01-02"))
+    row = page.rows(page.PAGE.read_text())["a"]
+    assert (row["openai"], row["gemini"], row["switch"], row["date"]) == ("error result", "429", "ok", "2026-01-01")
+    assert (
+        row["failures, and whose they are"] == "429 (chat): not explained yet; error result (chat): not explained yet"
+    )
+    page.write(page.Row("a", "2", {"gemini": []}, "2026-01-03"))
+    row = page.rows(page.PAGE.read_text())["a"]
+    assert (row["openai"], row["gemini"], row["date"]) == ("not run", "ok", "2026-01-03")
+    assert row["failures, and whose they are"] == ""
+
+
 def test_the_page_has_only_clients_that_there_are() -> None:
     names = {client.name for client in FILES.values()}
     assert set(page.rows(page.PAGE.read_text("utf-8"))) <= names
