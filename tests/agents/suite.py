@@ -32,6 +32,8 @@ SECONDS_A_TURN = 30
 #: Programs that run at the same time: most of their time they wait.
 AT_ONCE = int(os.environ.get("AT_ONCE", "3"))
 WIRES = tuple(DEMO_MODELS)
+#: One conversation's errors are not to hold up those that run beside it.
+NO_BREAKER = "[breaker]\nenabled = false\n"
 #: The name of the conversation that visits every model.
 SWITCH = "switch"
 
@@ -162,7 +164,11 @@ def run(client: Client, *, latest: bool, only: set[str], wires: set[str]) -> int
         for scenario in ([switch(client)] if wire == SWITCH else scenarios(client, wire))
         if not only or scenario.name in only
     ]
-    with tempfile.TemporaryDirectory() as place, gateway(Path(place)) as base, ThreadPoolExecutor(AT_ONCE) as pool:
+    with (
+        tempfile.TemporaryDirectory() as place,
+        gateway(Path(place), NO_BREAKER) as base,
+        ThreadPoolExecutor(AT_ONCE) as pool,
+    ):
 
         def one(number: int, way: str, wire: str, scenario: Scenario) -> int:
             began = time.monotonic()

@@ -24,6 +24,12 @@ def test_a_clients_file_is_whole(name: str) -> None:
     assert len(client.path.read_text("utf-8").splitlines()) <= 80, "more than a screen"
 
 
+@pytest.mark.parametrize("name", FILES)
+def test_a_clients_settings_are_on_the_page_of_clients(name: str) -> None:
+    page_ = (CLIENTS.parents[2] / "docs" / "clients.md").read_text("utf-8").lower()
+    assert re.split(r" for | \(", FILES[name].name)[0].lower() in page_
+
+
 def test_what_every_file_shares_is_no_client() -> None:
     assert {path.stem for path in CLIENTS.glob("*.*")} - FILES.keys() == {"tools"}
 
