@@ -260,6 +260,31 @@ def test_firewall_and_domain_are_there_where_they_are_named(deployed: dict[str, 
     assert mapping["Properties"]["BasePath"] == "v1"
 
 
+def test_a_rate_rule_blocks_what_one_address_sends_too_much(deployed: dict[str, Any]) -> None:
+    acl = resource(deployed, "WebAcl")
+    assert acl["Condition"] == "HasRateRule"
+    (rule,) = acl["Properties"]["Rules"]
+    limit = {"AggregateKeyType": "IP", "EvaluationWindowSec": 300, "Limit": {"Ref": "WafRequestsPerIp"}}
+    assert (rule["Action"], rule["Statement"]) == ({"Block": {}}, {"RateBasedStatement": limit})
+    # A sample would show headers, and with them keys.
+    for shown in (rule["VisibilityConfig"], acl["Properties"]["VisibilityConfig"]):
+        assert shown["SampledRequestsEnabled"] is False
+    assert "SizeRestrictions_BODY" in deployed["Parameters"]["WebAclArn"]["Description"]
+    assert "SizeRestrictions_BODY" in DEPLOY
+
+
+def test_what_is_closed_or_encrypted_by_parameter(deployed: dict[str, Any]) -> None:
+    closed = resource(deployed, "GatewayApi")["Properties"]["Body"]["servers"][0][
+        "x-amazon-apigateway-endpoint-configuration"
+    ]["disableExecuteApiEndpoint"]
+    assert closed == {"Fn::If": ["OnlyDomain", True, False]}
+    protected = resource(deployed, "KeysTable")["Properties"]["DeletionProtectionEnabled"]
+    assert protected == {"Fn::If": ["ProtectsKeys", True, False]}
+    groups = [found for found in deployed["Resources"].values() if found["Type"] == "AWS::Logs::LogGroup"]
+    key = {"Fn::If": ["HasLogsKmsKey", {"Ref": "LogsKmsKeyArn"}, {"Ref": "AWS::NoValue"}]}
+    assert all(group["Properties"]["KmsKeyId"] == key for group in groups)
+
+
 def test_an_access_line_has_nothing_that_bears_a_key(deployed: dict[str, Any]) -> None:
     stages = [found for found in deployed["Resources"].values() if found["Type"] == "AWS::ApiGateway::Stage"]
     condition, access, _ = stages[0]["Properties"]["AccessLogSetting"]["Fn::If"]

@@ -220,7 +220,7 @@ PERMISSIONS["MessagesRole"] = [
 
 ENVIRONMENT = {
     "AWS_LAMBDA_EXEC_WRAPPER": "/opt/bootstrap",
-    "TOOLWIRE_EXEC_WRAPPER": {"Fn::If": ["HasOtel", "/opt/otel-instrument", {"Ref": "AWS::NoValue"}]},
+    "TOOLWIRE_EXEC_WRAPPER": {"Fn::If": ["HasOtel", "/opt/otel-instrument", ""]},
     "TOOLWIRE_CONFIG": {"Ref": "ConfigSource"},
     "KEY_SHA256": {"Ref": "KeySha256"},
     "REQUIRE_KEY": "1",
@@ -293,13 +293,15 @@ def test_the_methods_are_these(deployed: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(("method", "path"), METHODS)
 def test_every_method_streams(deployed: dict[str, Any], method: str, path: str) -> None:
-    partition = "${AWS::Partition}" if method == ANY_METHOD else "aws"  # for an event SAM writes the region's own
+    # For an event SAM writes the region's own, and a reference to the alias.
+    partition = "${AWS::Partition}" if method == ANY_METHOD else "aws"
+    called = f"{METHODS[method, path]}.Arn}}:live" if method == ANY_METHOD else f"{METHODS[method, path]}Aliaslive}}"
     assert _integrations(deployed)[method, path] == {
         "type": "aws_proxy",
         "httpMethod": "POST",
         "uri": {
             "Fn::Sub": f"arn:{partition}:apigateway:${{AWS::Region}}:lambda:path/2021-11-15/functions/"
-            f"${{{METHODS[method, path]}Aliaslive}}/response-streaming-invocations"
+            f"${{{called}/response-streaming-invocations"
         },
         "responseTransferMode": "STREAM",
         "timeoutInMillis": 30_000 if METHODS[method, path] == "CatalogFunction" else STREAM_TIMEOUT,

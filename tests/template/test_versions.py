@@ -46,7 +46,7 @@ def test_every_function_is_called_by_its_alias(deployed: dict[str, Any]) -> None
     for function in FUNCTIONS:
         assert f"{function}Aliaslive" in called
         assert f'"Ref": "{function}"' not in called
-        assert f"${{{function}.Arn}}" not in called
+        assert f"${{{function}.Arn}}/" not in called  # without the alias's name behind it
         assert f'["{function}", "Arn"]' not in called
 
 
@@ -127,11 +127,35 @@ def test_cfn_lint_finds_no_fault_in_what_the_transform_makes(tmp_path: Path) -> 
     paths = []
     for number, values in enumerate(LINTED):
         template = cloudformation.transform(Release=RELEASES[0], **values)
-        for found in template["Resources"].values():
-            found.get("Metadata", {}).pop("cfn-lint", None)  # nothing is left out here
         paths.append(tmp_path / f"{number}.json")
         paths[-1].write_text(json.dumps(template))
     # SAM has used up the parameters and the mapping that nothing names any more.
     command = [".venv-sam/bin/cfn-lint", "-r", "eu-central-1", "-i", "W2001", "-i", "W7001", "--", *map(str, paths)]
     done = subprocess.run(command, cwd=ROOT, env=os.environ, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+#: Prints, as JSON, which function `sam local start-api` asks for each method and path.
+ROUTES = """
+import json
+from samcli.lib.providers.api_provider import ApiProvider
+from samcli.lib.providers.sam_stack_provider import SamLocalStackProvider
+stacks, _ = SamLocalStackProvider.get_stacks("template.yaml", parameter_overrides={})
+print(json.dumps([[route.path, route.function_name] for route in ApiProvider(stacks).api.routes]))
+"""
+
+
+@pytest.mark.integration
+def test_sam_local_finds_the_function_of_every_path(deployed: dict[str, Any]) -> None:
+    """Also of the methods and paths that are written by hand, behind the alias."""
+    environment = {**os.environ, "AWS_DEFAULT_REGION": "eu-central-1"}
+    command = [".venv-sam/bin/python", "-c", ROUTES]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, set[str]] = {}
+    for path, function in json.loads(done.stdout.splitlines()[-1]):
+        found.setdefault(path, set()).add(function)
+    paths = deployed["Resources"]["GatewayApi"]["Properties"]["Body"]["paths"]
+    served = {path.replace("{path+}", "{proxy+}"): methods for path, methods in paths.items()}
+    assert len(found) == len(served)
+    assert all("CatalogFunction" in functions for functions in found.values())
