@@ -106,7 +106,7 @@ container:  ## an image of the local server, for those who host it themselves (E
 LAMBDA_IMAGE =
 LOCAL_ARCH   = $(if $(filter arm64 aarch64,$(shell uname -m)),arm64,x86_64)
 LOCAL_BUILD  = .aws-sam/local-$(PYTHON)$(if $(GOOGLE_KEYS),-google-keys)
-SAM_LOCAL    = $(if $(PACKED),TOOLWIRE_CONFIG='$(PACKED)' )$(RUN) -m local.sam_local --build $(LOCAL_BUILD)
+SAM_LOCAL    = $(RUN) -m local.sam_local --build $(LOCAL_BUILD)$(if $(PACKED), --config '$(PACKED)')
 LOCAL_OPTIONS = --parameter-overrides 'Runtime=python$(PYTHON) Architecture=$(LOCAL_ARCH) $(if $(PACKED),ConfigSource=/opt/toolwire.toml) $(PARAMS)' \
 	$(if $(LAMBDA_IMAGE),--invoke-image '$(LAMBDA_IMAGE)' --skip-pull-image)
 invoke: engine-runs .venv/dev.stamp .venv-sam/stamp $(LOCAL_BUILD)/template.yaml  ## run an event's function in Lambda's image, by sam local; needs Docker (EVENT=events/<name> PYTHON=3.13)

@@ -1,6 +1,6 @@
 """Runs functions in Lambda's own image by `sam local`: `make invoke` and `make start-api`.
 
-    python -m local.sam_local --build .aws-sam/local [--event events/<name>] -- sam local invoke
+    python -m local.sam_local --build FOLDER [--config toolwire.toml] [--event events/<name>] -- sam local invoke
 
 What follows `--` is SAM's command, which gets a template that fits it. Two things that AWS does, SAM's local runs do
 not:
@@ -37,13 +37,17 @@ def main(argv: Sequence[str]) -> int:
     """Writes the template and runs SAM. Returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m local.sam_local", description="Runs functions by sam local.")
     parser.add_argument("--build", required=True, type=Path, help="the folder that `sam build` has built into")
+    parser.add_argument("--config", default="", help="the toolwire.toml that is in the layer")
     parser.add_argument("--event", type=Path, help="a folder with an event.json, or such a file")
     parser.add_argument("command", nargs="+", help="SAM's command")
     arguments = parser.parse_args(argv)
     try:
         template = yaml.safe_load((arguments.build / "template.yaml").read_text(encoding="utf-8"))
         written = arguments.build / "local.json"
-        written.write_text(json.dumps(for_local_runs(template, variables(os.environ))), encoding="utf-8")
+        # What the shell says of the configuration is a path on this machine, and SAM would let it win.
+        env = {name: value for name, value in os.environ.items() if name != "TOOLWIRE_CONFIG"}
+        names = variables(env | {"TOOLWIRE_CONFIG": arguments.config})
+        written.write_text(json.dumps(for_local_runs(template, names)), encoding="utf-8")
         command = [*arguments.command, "--template", str(written)]
         if arguments.event:
             event = arguments.event / "event.json" if arguments.event.is_dir() else arguments.event
@@ -51,7 +55,7 @@ def main(argv: Sequence[str]) -> int:
     except (OSError, ValueError, SettingsError) as error:
         print(f"sam local: {error}", file=sys.stderr)
         return 2
-    with subprocess.Popen(command) as sam:  # noqa: S603 - the Makefile's own command
+    with subprocess.Popen(command, env=env) as sam:  # noqa: S603 - the Makefile's own command
         while True:
             with suppress(KeyboardInterrupt):  # the terminal tells SAM too, which ends its containers first
                 return sam.wait()

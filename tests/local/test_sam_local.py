@@ -70,6 +70,24 @@ def test_a_key_is_looked_for_in_the_environment_alone(env: dict[str, str]) -> No
     assert settings.providers["openai"].credential == "env:OPENAI_API_KEY"
 
 
+def test_the_configuration_of_the_layer_is_not_the_shells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """SAM lets a variable of the shell win over the template's, and a path of this machine is none in the container."""
+    (tmp_path / "template.yaml").write_text(json.dumps(load()))
+    document = tmp_path / "toolwire.toml"
+    document.write_text('[providers.acme]\nwire = "gemini"\nbase_url = "https://a.example"\ncredential = "env:ACME"')
+    monkeypatch.setenv("TOOLWIRE_CONFIG", str(tmp_path / "another.toml"))
+    show = "import os; print(os.environ.get('TOOLWIRE_CONFIG'), os.environ['ACME'])"
+    monkeypatch.setenv("ACME", "k")
+
+    assert main(["--build", str(tmp_path), "--config", str(document), "--", sys.executable, "-c", show]) == 0
+
+    assert capfd.readouterr().out == "None k\n"
+    local = json.loads((tmp_path / "local.json").read_text())
+    assert local["Globals"]["Function"]["Environment"]["Variables"]["ACME"] == ""
+
+
 def test_sam_is_given_the_function_and_the_event(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "template.yaml").write_text(json.dumps(load()))
     show = "import json, sys; print(json.dumps(sys.argv[1:])); sys.exit(7)"

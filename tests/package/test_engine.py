@@ -14,7 +14,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -166,9 +166,16 @@ def post(port: int, path: str, body: dict[str, Any]) -> dict[str, Any]:
 # ---------------------------------------------------------------- sam local
 
 
-def make(*arguments: str, python: str) -> list[str]:
-    version = python.rpartition(":")[2]
-    return ["make", "--no-print-directory", *arguments, f"PYTHON={version}", f"LAMBDA_IMAGE={python}", "PACKED="]
+Make = Callable[..., list[str]]
+
+
+@pytest.fixture(scope="module")
+def make(python: str, tmp_path_factory: pytest.TempPathFactory) -> Make:
+    """make with what this machine can run, and a configuration in the layer."""
+    document = tmp_path_factory.mktemp("config") / "toolwire.toml"
+    document.write_text('[aliases]\nfast = "demo/openai"\n')
+    settings = [f"PYTHON={python.rpartition(':')[2]}", f"LAMBDA_IMAGE={python}", f"PACKED={document}"]
+    return lambda *arguments: ["make", "--no-print-directory", *arguments, *settings]
 
 
 def as_expected(answer: dict[str, Any], folder: Path) -> None:
@@ -180,9 +187,9 @@ def as_expected(answer: dict[str, Any], folder: Path) -> None:
     assert outcome(event["resource"], answer["body"].encode()) == outcome(event["resource"], expected.read_bytes())
 
 
-def test_an_event_is_invoked_by_one_command(python: str) -> None:
+def test_an_event_is_invoked_by_one_command(make: Make) -> None:
     folder = ROOT / "events" / "messages_parallel_calls"
-    command = make("invoke", f"EVENT=events/{folder.name}", python=python)
+    command = make("invoke", f"EVENT=events/{folder.name}")
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     (line,) = (line for line in done.stdout.splitlines() if line.startswith('{"statusCode"'))
@@ -210,11 +217,11 @@ def running_under(log: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def functions(python: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+def functions(make: Make, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """The port of SAM's Lambda: a container for each function, which stays. With one for each event as `make invoke`
     has them, all events take a quarter of an hour."""
     port = free_port()
-    command = make("start-lambda", f"PORT={port}", python=python)
+    command = make("start-lambda", f"PORT={port}")
     with serving(command, tmp_path_factory.mktemp("sam") / "log", {**os.environ}):
         yield port
 
@@ -228,13 +235,19 @@ def test_sam_runs_the_function_of_every_event(functions: int, folder: Path) -> N
         as_expected(json.loads(answer.read()), folder)
 
 
-def test_the_keys_of_the_environment_reach_the_functions(python: str, tmp_path: Path) -> None:
+def test_the_layers_configuration_and_the_keys_of_the_environment_reach_the_functions(
+    make: Make, tmp_path: Path
+) -> None:
     """Without a provider's key the answer names its variable at once: no secret is asked for. With one, it is read."""
     port = free_port()
     environment = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}
-    environment |= {"GROQ_API_KEY": "gsk-\u00e9"}  # what is no key is refused before a provider is asked
-    with serving(make("start-api", f"PORT={port}", python=python), tmp_path / "log", environment):
-        assert json.loads(ask(port))["choices"][0]["message"]["content"]
+    environment |= {
+        "TOOLWIRE_CONFIG": "elsewhere.toml",
+        "GROQ_API_KEY": "gsk-\u00e9",
+    }  # what is no key is refused before a provider is asked
+    with serving(make("start-api", f"PORT={port}"), tmp_path / "log", environment):
+        hello = {"model": "fast", "messages": [{"role": "user", "content": "hi"}]}
+        assert post(port, "/chat/completions", hello)["choices"][0]["message"]["content"]
         assert missing(port, "openai/gpt-5.6") == "the environment variable OPENAI_API_KEY is not set"
         assert missing(port, "groq/llama").startswith("the environment variable GROQ_API_KEY is no key")
 
