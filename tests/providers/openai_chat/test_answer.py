@@ -50,6 +50,10 @@ GOOD: dict[str, list[Any]] = {
     ],
     "text after calls": [ROLE, opening(0, "call_a", "weather", PARIS), text("done"), CALLS, TOTAL],
     "reasoning": [ROLE, chunk({"reasoning_content": "hm"}), chunk({"reasoning_content": "m"}), text("x"), STOP, TOTAL],
+    "state that holds nothing, before a call": [
+        chunk({"role": "assistant", "content": "x", "reasoning_details": []}),
+        opening(0, "call_a", "weather"), fragment(0, PARIS), CALLS, TOTAL,
+    ],
     "refusal": [chunk({"role": "assistant", "content": None, "refusal": "no"}), STOP, TOTAL],
     "cut by the limit": [ROLE, opening(0, "call_a", "weather", '{"ci'), chunk(finish="length"), TOTAL],
     "unknown members": [

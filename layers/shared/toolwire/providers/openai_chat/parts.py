@@ -88,17 +88,15 @@ class AnswerParts:
         `reasoning_content` alone."""
         named = delta.reasoning or delta.reasoning_text or delta.thinking or delta.cot_summary
         said = delta.reasoning_content or named
-        self._told_plainly = self._told_plainly or bool(said)
+        if said:
+            self._told_plainly = True
         if delta.reasoning_opaque:
             self._state.take_opaque(delta.reasoning_opaque)
-            self._has_state = True
         if is_set(delta.reasoning_details):
             readable = self._state.take_details(bytes(delta.reasoning_details))
-            self._has_state = True
             named = named or (None if said else readable)
         if is_set(delta.thinking_blocks):
             readable = self._state.take_blocks(bytes(delta.thinking_blocks))
-            self._has_state = True
             named = named or (None if self._told_plainly else readable)
         return said or named, not named
 
@@ -151,6 +149,7 @@ class AnswerParts:
                 raise UpstreamProtocolError("the upstream went on with a tool call's arguments after their end")
         elif call.name and not call.awaits_name:
             self._close(events)
+            self._has_state = self._has_state or self._state.has_had_any
             self._say_state(events)
             call.part = self._next_part()
             self.announced.append(call)
@@ -236,4 +235,6 @@ def _only_arguments(entry: wire.ToolCallDelta, index: int | None) -> str | None:
     function = entry.function
     if function is None or entry.id or function.name or index != entry.index or entry.type is None:
         return None
-    return function.arguments if entry.custom is None and _state_of(entry) is None else None
+    if entry.extra_content is not wire.ABSENT or entry.provider_specific_fields is not wire.ABSENT:
+        return None
+    return function.arguments if entry.custom is None else None

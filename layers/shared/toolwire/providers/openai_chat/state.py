@@ -34,6 +34,12 @@ class ReasoningState:
         self._blocks: list[Any] = []
         self._thinking = ""  # of the block that has no signature yet
         self._opaque: str | None = None
+        self._signed = False  # whether there was a signature
+
+    @property
+    def has_had_any(self) -> bool:
+        """Whether the answer has shown state so far."""
+        return self._signed or bool(self._details or self._blocks or self._opaque)
 
     def take_opaque(self, text: str) -> None:
         """The `reasoning_opaque`, which comes whole."""
@@ -77,6 +83,7 @@ class ReasoningState:
         told = zip(MESSAGE_STATE, (self._details, self._blocks, self._opaque), strict=True)
         found = {name: value for name, value in told if value}
         self._details, self._blocks, self._opaque = [], [], None
+        self._signed = self._signed or bool(found)
         return dump(found).decode() if found else None
 
 
