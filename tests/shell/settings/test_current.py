@@ -73,11 +73,10 @@ def test_no_request_waits_for_the_reading_and_one_thread_does_it() -> None:
         ("[aliases", "this is not TOML"),
         ('[aliases]\nbest = "nobody/model"\n', "nobody"),
         ("[alias]\n", "alias"),
-        (SettingsError("TOOLWIRE_CONFIG: there is no SSM parameter '/toolwire/config'."), "there is no SSM parameter"),
     ],
 )
 def test_what_is_wrong_changes_nothing_and_is_told(
-    wrong: str | Exception,
+    wrong: str,
     told: str,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -111,6 +110,21 @@ def test_what_is_wrong_changes_nothing_and_is_told(
     place.aliases(after=REREAD_SECONDS)
     assert place.aliases() == NEW
     assert [level for level, _ in said()] == ["INFO"]
+
+
+def test_a_parameter_that_cannot_be_read_is_told_the_second_time(caplog: pytest.LogCaptureFixture) -> None:
+    """Lambda stops a process between two requests: a call that was under way then has failed, and nothing is wrong."""
+    place = Place(FIRST)
+    place.aliases()
+    place.text = SettingsError("TOOLWIRE_CONFIG: the SSM parameter cannot be read: timeout.")
+    place.aliases(after=REREAD_SECONDS)
+    assert caplog.records == []
+    place.aliases(after=REREAD_SECONDS)
+    assert [(line.levelname, line.__dict__["problem"]) for line in caplog.records] == [("ERROR", str(place.text))]
+    assert place.aliases() == OLD
+    place.text = SECOND
+    place.aliases(after=REREAD_SECONDS)
+    assert place.aliases() == NEW
 
 
 def test_a_first_document_that_is_wrong_is_read_with_each_request() -> None:

@@ -56,6 +56,8 @@ class CurrentSettings:
         self._text = ""
         self._due = float("inf")
         self._told: tuple[str, float] | None = None
+        #: How often in a row it could not be read again.
+        self._unread = 0
         #: The thread that reads the document again, while it does.
         self.reader: threading.Thread | None = None
 
@@ -98,6 +100,13 @@ class CurrentSettings:
     def _reread(self) -> None:
         try:
             text = self._read(self._place)
+        except SettingsError as error:
+            self._unread += 1
+            if self._unread > 1:  # Lambda may have stopped the process in the middle of the first one
+                self._tell(str(error))
+            return
+        self._unread = 0
+        try:
             if text != self._text:
                 self._settings = self._made(lambda _: text)
                 self._text = text
