@@ -24,7 +24,8 @@ SAM_BIN := .venv-sam/bin
 RUN     := PYTHONPATH=layers/shared $(BIN)/python
 SAM     := SAM_CLI_TELEMETRY=0 $(SAM_BIN)/sam
 PIP     := python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --no-compile
-PYTEST  := $(RUN) -m pytest -n auto
+# Containers often forbid Python to keep bytecode. Then each run, worker and program of a test compiles everything anew.
+PYTEST  := PYTHONDONTWRITEBYTECODE= $(RUN) -m pytest -n auto
 # The operator's configuration goes into the layer, as /opt/toolwire.toml.
 PACKED  := $(abspath $(wildcard toolwire.toml))
 

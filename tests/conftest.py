@@ -59,10 +59,9 @@ hypothesis.settings.register_profile("thorough", parent=hypothesis.settings.get_
 hypothesis.settings.load_profile("quick")
 
 
-@pytest.fixture(autouse=True)
-def _every_host_may_be_asked() -> Iterator[None]:
-    """What failed in one test is not passed over in the next."""
-    yield
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """What failed in one test is not passed over in the next. A fixture for each test would cost more than this."""
     if (module := sys.modules.get("toolwire.shell.network.breaker")) is not None:
         module._breaker.cache_clear()
 

@@ -51,7 +51,10 @@ def test_files_can_be_read_in_one_sitting() -> None:
 def test_classes_can_be_read_in_one_sitting() -> None:
     found = {}
     for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text())):
+        text = path.read_text()
+        if text.count("\n") < MOST_CLASS_LINES:
+            continue  # no class in it can be longer
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.ClassDef) and node.end_lineno is not None:
                 found[f"{path.relative_to(ROOT)}: {node.name}"] = node.end_lineno - node.lineno + 1
     assert {name: count for name, count in found.items() if count > MOST_CLASS_LINES} == {}

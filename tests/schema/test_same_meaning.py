@@ -4,6 +4,7 @@ tool was refused as incompatible."""
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 import jsonschema
@@ -45,6 +46,7 @@ ANNOTATIONS = st.fixed_dictionaries({}, optional={"description": SCALARS.map(str
 BOUNDS = st.integers(-2, 3) | st.sampled_from([0.5, 1.5])
 
 
+@cache
 def schemas(draft: int) -> st.SearchStrategy[Any]:
     """Schemas of a draft's own words, with references to `p`, `q` and the root."""
     references = st.sampled_from(["#/$defs/p", "#/$defs/q", "#", "#/definitions/d"])
@@ -64,6 +66,14 @@ def schemas(draft: int) -> st.SearchStrategy[Any]:
     ).filter(lambda node: draft > 4 or "exclusiveMinimum" not in node or "minimum" in node)
     newer = [] if draft == 4 else [st.booleans(), st.fixed_dictionaries({"const": VALUES})]
     return st.recursive(st.one_of(leaves, numbers, *newer), lambda inner: nested(inner, draft), max_leaves=6)
+
+
+@cache
+def roots(draft: int) -> tuple[st.SearchStrategy[dict[str, Any]], st.SearchStrategy[dict[str, Any]]]:
+    """What stands at the root, and what a reference leads to. To make a strategy costs more than to draw from it."""
+    inner = schemas(draft)
+    found = st.one_of(inner, nested(inner, draft)).map(lambda node: node if isinstance(node, dict) else {})
+    return nested(inner, draft) | st.fixed_dictionaries({"$ref": st.just("#/$defs/p")}), found
 
 
 def nested(inner: st.SearchStrategy[Any], draft: int) -> st.SearchStrategy[dict[str, Any]]:
@@ -99,11 +109,9 @@ def nested(inner: st.SearchStrategy[Any], draft: int) -> st.SearchStrategy[dict[
 @st.composite
 def documents(draw: st.DrawFn) -> dict[str, Any]:
     draft = draw(st.sampled_from(list(URIS)))
-    uri, inner = URIS[draft], schemas(draft)
+    uri, (body, as_object) = URIS[draft], roots(draft)
     root: dict[str, Any] = {"$schema": uri} if uri else {}
-    body = draw(nested(inner, draft) | st.fixed_dictionaries({"$ref": st.just("#/$defs/p")}))
-    root |= body | draw(st.sampled_from([{}, {"type": "object"}]))
-    as_object = st.one_of(inner, nested(inner, draft)).map(lambda node: node if isinstance(node, dict) else {})
+    root |= draw(body) | draw(st.sampled_from([{}, {"type": "object"}]))
     root["$defs"] = {"p": draw(as_object), "q": draw(as_object)}
     root["definitions"] = {"d": draw(as_object)}
     return root

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -80,6 +81,12 @@ REFUSALS: list[tuple[int, dict[str, str], dict[str, Any]]] = [
 ]
 
 
+@cache
+def session() -> boto3.session.Session:
+    """One for all: it reads the descriptions of the services once. Variables are read for each client."""
+    return boto3.session.Session()
+
+
 @pytest.fixture(autouse=True)
 def account(fresh_clients: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
@@ -105,7 +112,7 @@ class Said:
         self.requests: list[Any] = []
 
     def by_boto3(self, service: str, operation: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        client = boto3.session.Session().client(service)
+        client = session().client(service)
 
         def answer(request: Any, **_: object) -> AWSResponse:
             self.requests.append(request)
@@ -188,7 +195,7 @@ def test_an_address_is_boto3s(
 ) -> None:
     for name, value in named.items():
         monkeypatch.setenv(name, value)
-    client = boto3.session.Session().client(service, region_name=region)
+    client = session().client(service, region_name=region)
     assert endpoint(service, region).rstrip("/") == client.meta.endpoint_url
 
 
