@@ -157,7 +157,7 @@ class _Filler:
 
     @staticmethod
     def _next(values: list[Any]) -> Any:
-        """The next value; the last one stays for whoever asks again."""
+        """The next value; the last one is given again and again."""
         return None if not values else values.pop(0) if len(values) > 1 else values[0]
 
 

@@ -94,7 +94,7 @@ class Compaction(NamedTuple):
 
 
 class Door(Protocol):
-    """One API we serve. A class that extends this has the defaults; what has none it must define."""
+    """One API we serve. A class that extends this inherits the defaults and must define the rest."""
 
     name: str
     dialect: str
@@ -148,7 +148,7 @@ class Door(Protocol):
         return None
 
     def stream_type(self, request: ChatRequest) -> str | None:  # noqa: ARG002
-        """The content type of a stream that is none of server-sent events."""
+        """The content type of a stream, where that is not server-sent events."""
         return None
 
     def stream_encoder(self, request: ChatRequest, context: AnswerContext) -> StreamEncoder:

@@ -71,7 +71,7 @@ def audio_part(data: str, audio_format: str, *, path: str, extra: Members = ()) 
 
 
 def raw_audio_part(raw: bytes, *, path: str, extra: Members = ()) -> FilePart | None:
-    """A recording, given the raw `input_audio` member; None where that is none."""
+    """A recording, given the raw `input_audio` member; None where that does not describe one."""
     try:
         audio = msgspec.json.decode(raw, type=InputAudio)
     except msgspec.DecodeError:

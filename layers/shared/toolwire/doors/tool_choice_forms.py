@@ -30,8 +30,8 @@ class _Named(msgspec.Struct):
 
 
 def with_own_choice(top: dict[str, bytes], form: Form) -> dict[str, bytes]:
-    """The members of a request with a choice of one tool in this form; the same object where it is in it, or is none.
-    Other members of the choice stay."""
+    """The members of a request, with a choice of one tool in this form; the same object where it has the form already,
+    or there is no such choice. Other members of the choice stay."""
     raw = top.get("tool_choice", b"")
     if raw[:1] != b"{":
         return top

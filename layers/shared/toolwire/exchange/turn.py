@@ -1,4 +1,4 @@
-"""What all attempts to answer one request have in common."""
+"""What is the same for all attempts at one request: the client, the conversation, the clock, the figures."""
 
 from __future__ import annotations
 

@@ -144,4 +144,4 @@ class InternalError(GatewayError):
 
 
 class ClientGone(Exception):
-    """The client hung up. Stop the upstream; there is nobody to answer."""
+    """The client closed its connection: the upstream is stopped, and no answer is written."""

@@ -55,7 +55,7 @@ def endpoint(base_url: str, path: str, query: str = "") -> str:
 
 
 def post_json(url: str, body: bytes, *, stream: bool, headers: Headers = ()) -> UpstreamRequest:
-    """The request that has this JSON answered as JSON, or as a stream of events. `headers` come behind its own."""
+    """A POST of this JSON, for an answer in JSON or as a stream of events. `headers` follow the usual ones."""
     accept = "text/event-stream" if stream else "application/json"
     return UpstreamRequest(
         "POST", url, (("content-type", "application/json"), ("accept", accept), *headers), body, stream

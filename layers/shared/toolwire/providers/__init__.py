@@ -53,7 +53,7 @@ class Decoder(Protocol):
 
 
 class Provider(Protocol):
-    """One wire. A class that extends this has the defaults; what has none it must define."""
+    """One wire. A class that extends this inherits the defaults and must define the rest."""
 
     dialect: str
     #: The tool names it takes, as a regular expression; others are mapped and restored.

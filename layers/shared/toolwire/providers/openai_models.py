@@ -21,7 +21,7 @@ class Family:
     """The models whose name, in lower case and after any path and maker, is matched whole by `pattern`."""
 
     pattern: str
-    #: The efforts that the model knows, rising; (): it refuses the member; None: nobody knows.
+    #: The efforts that the model knows, rising; (): it refuses the member; None: not known.
     efforts: tuple[str, ...] | None = None
     #: Whether the model can reason: its reasoning is then asked for in the form that can be sent back.
     reasons: bool = False

@@ -54,7 +54,7 @@ def _closed_alike(inner: dict[str, Any], outer: dict[str, Any]) -> bool:
 
 
 def _both(keyword: str, inner: Any, outer: Any) -> Any:
-    """The keyword's value that means the same as both; None if there is none."""
+    """The keyword's value that asks for what both ask for; None where one value cannot."""
     match keyword:
         case "required":
             return list(dict.fromkeys([*inner, *outer]))

@@ -1,4 +1,4 @@
-"""A batch without the bytes it came from, whatever API they are of."""
+"""A batch without the raw bytes of its source, of any API."""
 
 from __future__ import annotations
 

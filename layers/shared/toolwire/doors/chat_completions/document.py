@@ -11,7 +11,7 @@ from toolwire.wire.openai_chat import DIALECT
 
 
 def more_members(extra: Members) -> bytes:
-    """More members for an object that has some, each behind its comma."""
+    """Members to append to an object that is not empty, each after a comma."""
     return b"".join([b"," + dump(name) + b":" + value for name, value in extra]) if extra else b""
 
 

@@ -160,7 +160,7 @@ def _content_part(raw: bytes, path: str) -> Part:
 
 
 def _known_part(kind: str, value: Any, extra: Members, path: str) -> Part | None:
-    """The part of a type that the model knows; None where it is none after all."""
+    """The part of a known type; None where its members do not fit the type."""
     match kind:
         case "text":
             return TextPart(value, extra)

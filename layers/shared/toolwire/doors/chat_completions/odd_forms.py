@@ -128,7 +128,7 @@ def _blocks(message: dict[str, bytes], kind: str) -> list[dict[str, bytes]]:
 
 
 def _content(raw: bytes, *, is_result: bool) -> bytes:
-    """A string, or a list of parts with types. A result that is any other value is told as the JSON that it is."""
+    """A string, or a list of parts with types. A result of any other type is sent as its JSON text."""
     if raw in (b"null", b"[]"):
         return b'""'
     if raw[:1] == b'"':

@@ -134,7 +134,7 @@ class GeminiEncoder:
         return self._end() if _ends(batch) else b""
 
     def _tail_parts(self) -> list[bytes]:
-        """What the chunks of the tail say beside an end that is none."""
+        """The parts of the held chunks, whose finish reason was not the end after all."""
         held, self._tail = self._tail, []
         for batch, _ in held:
             self._extra |= dict(without_source(batch).extra)

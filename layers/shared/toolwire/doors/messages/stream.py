@@ -215,7 +215,7 @@ class MessagesEncoder:
         return start % (self._next - 1, kind, field)
 
     def _say(self, field: bytes, text: str) -> bytes:
-        """More of the open block. Text and thinking begin with their first word: a block that says nothing is none."""
+        """More of the open block. Text and thinking open with their first word: an empty block is not shown."""
         if not text:
             return b""
         opened = b""

@@ -27,5 +27,5 @@ def error_object(error: GatewayError) -> dict[str, object]:
 
 
 def render_error(error: GatewayError, request_id: str) -> bytes:
-    """The error in an object that says what it is, so that it is the same as an answer's body and as an event."""
+    """The error as an object with a `type`, which is both an answer's body and an event of a stream."""
     return dump({"type": "error", "error": error_object(error), "request_id": request_id})

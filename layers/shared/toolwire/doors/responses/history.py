@@ -60,7 +60,7 @@ class History:
     foreign: list[str] = field(default_factory=list)
     #: Tools that the history has loaded.
     tools: list[Tool] = field(default_factory=list)
-    #: Whether there were references to items that nobody keeps.
+    #: Whether there were references to items that are not kept.
     left_out: bool = False
 
 

@@ -135,7 +135,7 @@ def with_flat_tools(top: dict[str, bytes]) -> dict[str, bytes]:
 
 
 def _search(shape: wire.Tool) -> Tool:
-    """The client's own search for deferred tools, as the function that it is for every other API."""
+    """The client's own search for deferred tools, as a function, which other APIs can declare."""
     parameters = bytes(shape.parameters)
     schema = parameters if parameters[:1] == b"{" else _QUERY
     return Tool(SEARCH_TOOL, shape.description or _SEARCHES, schema, extra=_BY_CLIENT)

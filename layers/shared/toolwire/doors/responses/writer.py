@@ -93,7 +93,7 @@ class EventWriter:
         return self.ending(b"response.failed", response)
 
     def ending(self, kind: bytes, response: bytes) -> bytes:
-        """The last event, and the reference document's own behind it."""
+        """The last event; then `response.done`, if the client has asked for that."""
         self._context.final = response if kind != b"response.failed" else b""
         return self.emitter.event(kind, b'"response":', response) + self.done(response)
 
@@ -142,7 +142,7 @@ class EventWriter:
     # ------------------------------------------------------------ text
 
     def _text_begins(self, event: TextStart) -> bytes:
-        """The message is opened by its first text: one that says nothing is none."""
+        """The message is opened by its first text: an empty one is not shown."""
         self._refusals[event.index] = event.refusal
         return b""
 
@@ -200,7 +200,7 @@ class EventWriter:
         return out + self.emitter.event(*delta_of(item), b',"delta":', dump(event.text))
 
     def _end_reasoning(self, event: ReasoningEnd) -> bytes:
-        """Reasoning that nobody can read is an item too, if it has state to be sent back."""
+        """Reasoning without readable text is an item too, if it has state to be sent back."""
         item, out = self._items.get(event.index), b""
         if item is None:
             if event.signature is None:

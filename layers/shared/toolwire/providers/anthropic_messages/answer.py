@@ -213,7 +213,7 @@ class MessagesDecoder:
 
 
 def _own_word(given: str) -> str:
-    """This API's word for a host's. A word that nobody knows stays. Raises UpstreamError for one of a failure."""
+    """This API's word for a host's. An unknown word stays. Raises UpstreamError for one that means a failure."""
     if given in wire.STOP_REASONS:
         return given
     said = meaning(given)

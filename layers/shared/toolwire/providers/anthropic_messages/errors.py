@@ -33,7 +33,7 @@ _TOO_LONG = ("prompt is too long", "input length and `max_tokens` exceed context
 
 
 def error_from_body(body: bytes, status: int, retry_after: str | None = None) -> UpstreamError:
-    """The upstream's error as ours. `status` is the HTTP status; if that is none of an error (an `error` event, an
+    """The upstream's error as ours. `status` is the HTTP status; where that is below 400 (an `error` event, an
     error inside a 200 answer), the status of the error's type counts.
 
     A refused credential (401, 403) becomes 502: the client's own key was fine, and the upstream's text may quote ours.

@@ -107,7 +107,7 @@ def read_block(raw: bytes) -> tuple[wire.Block, bool]:
 
 
 def joined(raw: bytes, text: str) -> bytes:
-    """A block that goes whole, with the input that came in pieces behind its beginning."""
+    """A block as a whole, with the input that came in deltas after its start."""
     if not is_object(text):
         return raw
     pairs = {name: bytes(value) for name, value in raw_members(raw).items()}

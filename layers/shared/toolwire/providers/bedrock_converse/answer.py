@@ -103,7 +103,7 @@ class ConverseDecoder:
     # ------------------------------------------------------------ ends
 
     def _finished(self, word: str, events: list[StreamEvent]) -> None:
-        """Why the turn ended. Calls make it tool_calls, whatever the word, unless it was cut or filtered."""
+        """Why the turn ended: tool_calls where there are calls, unless the limit or a filter ended it."""
         if word in wire.MALFORMED:
             raise UpstreamError(f"the model's answer cannot be used: {word}", code=f"upstream_{word}")
         reason = wire.STOP_REASONS.get(word, "stop")

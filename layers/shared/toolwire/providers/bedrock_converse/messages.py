@@ -94,7 +94,7 @@ CONTENT = ContentRules(DIALECT, as_text=_has_images, refusal=_refusal, has_conte
 
 
 def with_own_redacted(request: ChatRequest) -> ChatRequest:
-    """The request with the redacted thinking of a Messages client as this API has it; itself if there is none."""
+    """The request with a Messages client's redacted thinking in this API's form; the same object where it has none."""
 
     def adapted(part: Part) -> Part:
         if type(part) is not OpaquePart or part.kind != "redacted_thinking":
@@ -254,7 +254,7 @@ def _text(text: str) -> bytes:
 
 
 def _reasoning(part: ReasoningPart) -> list[bytes]:
-    """Reasoning with the proof that it is the model's own; without one the API refuses it."""
+    """Reasoning with its signature; without one the API refuses it."""
     if not part.signature:
         return []
     if part.signature.startswith(REDACTED):
@@ -270,7 +270,7 @@ def _image(part: ImagePart) -> bytes:
 
 
 def _document(part: FilePart, name: str) -> bytes:
-    """A document: its bytes, or the text that it is."""
+    """A document: its bytes, or its text."""
     document: dict[str, object] = {"format": "txt", "name": name}
     written = written_out(part)
     if written is not None:

@@ -25,7 +25,7 @@ class Family:
     #: Regular expression, searched in the model's id.
     pattern: str
     tools: bool = True
-    #: Whether tools may be declared in a streamed request; else such an answer is asked for whole.
+    #: Whether a streamed request may declare tools; else a request with tools asks for a whole answer.
     streams_tools: bool = True
     forced: Forced = "any and tool"
     #: Call ids it takes, and the length of one that stands in for another.

@@ -107,7 +107,7 @@ PROVIDER = BedrockConverse()
 
 
 def invocation(target: Target, operation: str, body: bytes, credential: str | None, streams: bool) -> UpstreamRequest:
-    """The request to an operation on a model. The model's id is one segment, whatever characters an ARN has."""
+    """The request to an operation on a model. In the path, the slashes of an ARN are escaped."""
     key = key_headers(target.provider, credential, "authorization")
     url = url_of(target, f"/model/{quote(target.model, safe='')}/{operation}")
     sent = post_json(url, body, stream=streams, headers=key)

@@ -32,7 +32,7 @@ _SECONDS = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
 
 
 def error_from_body(body: bytes, status: int, retry_after: str | None = None) -> UpstreamError:
-    """The upstream's error as ours. `status` is the HTTP status; if that is none of an error, the error's own counts.
+    """The upstream's error as ours. `status` is the HTTP status; where that is below 400, the error's own counts.
 
     A refused credential becomes 502: the client's own key was fine, and Google's text may name our project.
     """

@@ -211,7 +211,7 @@ class ChatDecoder:
         return (first and finish.reason == word) or (word == "function_call" and not self._parts.calls)
 
     def _settle(self, reason: FinishReason, word: str | None) -> FinishReason:
-        """Calls make it tool_calls, whatever the provider's word; truncation and a filter win over calls."""
+        """The reason is tool_calls where there are calls, unless the output limit or a filter ended the turn."""
         if reason in ("stop", "tool_calls") and word != "function_call":
             return "tool_calls" if self._parts.calls else "stop"
         return reason
@@ -325,6 +325,6 @@ def _read(raw: bytes) -> tuple[wire.Chunk, bool, bytes]:
 
 
 def _check_native(word: str | None) -> None:
-    """Raises UpstreamError where a proxy says a plain reason, and the host behind it that the model's call is none."""
+    """Raises UpstreamError where a proxy gives a usual reason and its host says that the model's call was malformed."""
     if word is not None and word.upper().startswith("MALFORMED"):
         raise UpstreamError(f"the model's answer cannot be used: {word[:64]}", code="upstream_malformed_function_call")

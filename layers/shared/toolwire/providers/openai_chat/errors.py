@@ -27,7 +27,7 @@ _EVENT = re.compile(rb"^data:[ ]?(\{.*)$", re.MULTILINE)
 
 
 def error_from_body(body: bytes, status: int, retry_after: str | None = None) -> UpstreamError:
-    """The upstream's error as ours. `status` is the HTTP status; if that is none of an error (an error inside a 200
+    """The upstream's error as ours. `status` is the HTTP status; where that is below 400 (an error inside a 200
     answer, a redirect), the error's own code counts, if that is one.
 
     A refused credential (401, 403) becomes 502: the client's own key was fine, and the upstream's text may quote ours.

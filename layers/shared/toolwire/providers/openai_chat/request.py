@@ -273,7 +273,7 @@ def _encode(request: ChatRequest, name: str, profile: Profile) -> bytes | None:
 
 
 def _stream_options(request: ChatRequest, profile: Profile, raw: bytes) -> bytes | None:
-    """Usage is always asked for in a stream, whatever the client asked; its other options stay."""
+    """A stream is always asked for usage; the client's other stream options stay."""
     if not request.stream or not profile.stream_usage:
         return None
     options = members(raw) if raw[:1] == b"{" else {}

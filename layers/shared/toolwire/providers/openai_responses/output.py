@@ -190,7 +190,7 @@ class Output:
         return self._open(self._free_index(event)[0], wire.OutputItem(kind, event.item_id), events)
 
     def _close_text(self, kind: str, name: str, event: wire.Event, events: list[StreamEvent]) -> bool:
-        """The event that tells such a text again, as a whole."""
+        """The event that repeats such a text as a whole."""
         whole = next((text for text in (event.text, event.refusal, event.arguments, event.input) if text), None)
         item = self._find(event.output_index, event.item_id, kind)
         if item is None:

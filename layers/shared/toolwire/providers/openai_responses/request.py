@@ -160,7 +160,7 @@ def _adapted(
 
 
 def _told_by_the_user(message: Message) -> Message:
-    """An output that answers no call, as the user's message that it is for every other API."""
+    """An output that answers no call, as a message of the user: other APIs have no other place for it."""
     raw = raw_in(message, DIALECT) if message.role == "user" else None
     is_output = raw is not None and b'call_output"' in raw and members(raw).get("type", b"").endswith(b'_output"')
     return replace(message) if is_output else message  # a copy is written anew

@@ -133,7 +133,7 @@ def _in_header(name: str, value: str) -> str:
 
 
 def _shown(places: KeyPlaces) -> str:
-    """The places, for whoever has to put a key there."""
+    """The places, in words for an error message."""
     shown = ["'Authorization: Bearer KEY'" if name == "authorization" else f"'{name}: KEY'" for name in places.headers]
     return " or ".join([*shown, *(f"'?{name}=KEY'" for name in places.query)])
 

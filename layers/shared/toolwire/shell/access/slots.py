@@ -37,7 +37,7 @@ class Slots(Protocol):
 
 
 class MemorySlots:
-    """The slots of this process, which nobody forgets to give back."""
+    """The slots of this process. They end with it, so none stays taken for good."""
 
     def __init__(self) -> None:
         self._taken: Counter[str] = Counter()

@@ -35,7 +35,7 @@ class AnswerReader:
         self.complete = False
         #: The host lets the connection be used again, as far as the head says.
         self.keeps_open = False
-        #: More came than the answer: nobody asked for it, and it must not be taken for the answer to what is next.
+        #: More bytes came than the answer has. They must not be read as the answer to the next request.
         self.overrun = False
         self._reason = b""
         self._fields: list[tuple[bytes, bytes]] = []

@@ -54,7 +54,7 @@ class Circuits(Protocol):
     fresh_seconds: float
 
     def read(self, key: str) -> Kept:
-        """The circuit; a closed one, where there is none."""
+        """The circuit; a closed one, where none is kept."""
 
     def swap(self, key: str, version: int, circuit: Circuit) -> Kept | None:
         """Replaces the circuit that has this version, in one step. None if somebody else has replaced it."""

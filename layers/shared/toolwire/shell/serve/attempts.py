@@ -43,7 +43,7 @@ class Preparation:
     def __init__(
         self, client: ClientRequest, plan: Plan, seconds: float, settings: Settings, record: observe.RequestRecord
     ) -> None:
-        """Raises RequestError for a time limit that is none."""
+        """Raises RequestError for a header with a time limit that cannot be read."""
         self._client, self._plan, self._settings, self._record = client, plan, settings, record
         self._asked = asked_limits(client.http.headers)
         totals = (seconds, self._asked.total_seconds, client.tenant.time_limits.total_seconds)
@@ -78,7 +78,7 @@ class Preparation:
                     raise failed from None
 
     def following(self) -> Attempt | None:
-        """The attempt of whom can be asked now, after a pause if there must be one; None where nobody is left."""
+        """The attempt at the next target that can be asked, after its pause; None where no target is left."""
         assert self.attempts is not None
         while True:
             try:

@@ -88,7 +88,7 @@ class RequestRecord:
     status: int | None = None
     outcome: Outcome = "ok"
     error_code: str | None = None
-    #: The error that ended the request. Its message is for whoever asked, and for no log.
+    #: The error that ended the request. Its message is for the client and never logged.
     error: GatewayError | None = None
     figures: Figures | None = None
     #: Attempts at the answer that were begun, and the moment of the last one's begin.

@@ -212,7 +212,7 @@ def _open(door: Door, request: HttpRequest, identity: str, observer: Observer, c
 
 
 class _RecordedAttempts(Attempts):
-    """The attempts that there were, whatever the time and chance are now."""
+    """The attempts of the recording, with no regard to the present time and chance."""
 
     def __init__(self, context: Context) -> None:
         retries = Retries(attempts=context.most_attempts)

@@ -151,7 +151,7 @@ class Scenario:
 
 
 def load_scenario(folder: Path) -> Scenario:
-    """Reads a scenario's folder. Raises OSError, ValueError or KeyError when it is none."""
+    """Reads a scenario's folder. Raises OSError, ValueError or KeyError where the folder holds none."""
     event = json.loads((folder / "event.json").read_text("utf-8"))
     context = folder / "context.json"
     answers = [_load(folder, path) for path in _upstream_files(folder)]
