@@ -21,7 +21,7 @@ from typing import Any
 from tests.agents.client_file import clients
 from tests.agents.mcp_tools import NAMES
 from tests.agents.real_files import pdf, png
-from tests.agents.recordings import failures, recorded
+from tests.agents.recordings import failures, recorded, refused_elsewhere
 from tests.gateway import awaited_port, free_port, gateway, running
 from tests.reference import SHARED
 
@@ -251,7 +251,7 @@ def main() -> int:
             faults = hold(program, base, model, talk, folder)
             failed += bool(faults)
             print(f"{model:34} {talk.name:18} {'; '.join(faults) or 'ok'}", flush=True)
-        failed += failures(recordings)
+        failed += failures(recordings) + refused_elsewhere(recordings)
     return 1 if failed else 0
 
 

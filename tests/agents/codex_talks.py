@@ -19,7 +19,7 @@ from typing import Any
 
 from tests.agents.claude_code_talks import BENCH_MODELS, bench, directive
 from tests.agents.client_file import clients
-from tests.agents.recordings import failures, recorded
+from tests.agents.recordings import failures, recorded, refused_elsewhere
 from tests.gateway import gateway
 
 #: Seconds that one talk may take.
@@ -170,7 +170,7 @@ def main() -> int:
             faults = hold(program, base, model, talk, folder)
             failed += bool(faults)
             print(f"{model:34} {talk.name:20} {'; '.join(faults) or 'ok'}", flush=True)
-        failed += failures(recordings)
+        failed += failures(recordings) + refused_elsewhere(recordings)
     return 1 if failed else 0
 
 

@@ -11,12 +11,14 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from local import replay as replay_command
+from local.again import ask_again, with_model
 from local.handlers import load_handlers
 from local.inspector.exchange import conversation
 from local.server import FUNCTIONS, LocalServer
@@ -31,6 +33,7 @@ from toolwire.shell.recording.exchange import SeenExchange
 from toolwire.shell.recording.folder import expected_files
 from toolwire.shell.recording.redaction import redacted
 from toolwire.shell.serve import admission
+from toolwire.shell.serve.door import serve
 from toolwire.shell.serve.replay import replay
 from toolwire.shell.serve.scenario import Failure, Recording, Scenario, load_scenario, save_scenario
 from toolwire.shell.settings.configuration import load_settings
@@ -177,6 +180,45 @@ def test_so_does_what_continues_from_a_kept_answer(gateway: Gateway, monkeypatch
     assert seen is not None
     kinds = [spoken.kind for spoken in conversation(seen)]
     assert kinds == ["text", "reasoning", "call", "call", "result", "result"]
+
+
+def second_turn(door: str, body: dict[str, Any], answer: bytes) -> dict[str, Any]:
+    """The request with the results, as an agent makes it: with all that the answer had, reasoning and its state too."""
+    said = json.loads(answer)
+    if door == "responses":
+        done = [it for it in said["output"] if it["type"] == "function_call"]
+        results = [{"type": "function_call_output", "call_id": it["call_id"], "output": "12 degrees"} for it in done]
+        return {**body, "input": [{"role": "user", "content": QUESTION}, *said["output"], *results]}
+    if door == "gemini":
+        content = said["candidates"][0]["content"]
+        done = [part["functionCall"] for part in content["parts"] if "functionCall" in part]
+        told = {"response": {"output": "12 degrees"}}
+        results = [{"functionResponse": {**it, **told}} for it in done]
+        for result in results:  # an id is there if the host gives any
+            del result["functionResponse"]["args"]
+        return {**body, "contents": [*body["contents"], content, {"role": "user", "parts": results}]}
+    if door == "messages":
+        done = [it for it in said["content"] if it["type"] == "tool_use"]
+        results = [{"type": "tool_result", "tool_use_id": it["id"], "content": "12 degrees"} for it in done]
+        turns = [{"role": "assistant", "content": said["content"]}, {"role": "user", "content": results}]
+        return {**body, "messages": [*body["messages"], *turns]}
+    message = said["choices"][0]["message"] if "choices" in said else said["message"]
+    results = [{"role": "tool", "tool_call_id": it["id"], "content": "12 degrees"} for it in message["tool_calls"]]
+    return {**body, "messages": [*body["messages"], message, *results]}
+
+
+@pytest.mark.parametrize("model", ["responses", "anthropic", "gemini"])
+@pytest.mark.parametrize("door", DOORS)
+def test_a_recorded_session_replays_and_goes_to_every_other_provider(gateway: Gateway, door: str, model: str) -> None:
+    """The turn with the calls and the one with their results, as agents have them."""
+    body = {**BODIES[door], "model": f"demo/{model}"}
+    first, answer = gateway.ask(door, body)
+    second, _ = gateway.ask(door, second_turn(door, body, answer))
+    replays(gateway.recorded(first))
+    scenario = replays(gateway.recorded(second))
+    for wire in ("openai", "responses", "anthropic", "gemini", "bedrock", "bedrock-claude", "compatible"):
+        seen = ask_again(with_model(scenario.event, f"demo/{wire}"), partial(serve, door), Exchanges())
+        assert seen.error is None, f"{wire}: {seen.error}"
 
 
 def test_a_host_that_is_down_and_a_request_that_is_refused(gateway: Gateway) -> None:
