@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from local.inspector.guard import HEADERS
 from toolwire.model.http import Head, Headers
@@ -23,6 +24,10 @@ _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff"
     "\U000e0000-\U000e007f]"
 )
+
+
+#: A sign within a name, behind which a line may end. An entity ("&amp;") has none of these.
+_SIGN = re.compile(r"([/_:.])(?=\w)")
 
 
 class Verbatim(str):
@@ -52,6 +57,11 @@ def visible(value: object) -> object:
     return _HIDDEN.sub(_escaped, value) if type(value) is str else value
 
 
+def breakable(text: str) -> Markup:
+    """A name for a narrow column: where it is too long, its next line begins behind a sign, not within a word."""
+    return Markup(_SIGN.sub("\\1<wbr>", str(escape(visible(text)))))  # noqa: S704 - escaped before
+
+
 def _escaped(found: re.Match[str]) -> str:
     code = ord(found[0])
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
@@ -61,7 +71,9 @@ def _escaped(found: re.Match[str]) -> str:
 def templates() -> Environment:
     """The templates."""
     loader = FileSystemLoader(_HERE / "templates")
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, finalize=visible)
+    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, finalize=visible)
+    made.filters["breakable"] = breakable
+    return made
 
 
 @cache

@@ -62,7 +62,7 @@ class Browser:
     def get(self, path: str) -> str:
         status, _, body = self.ask("GET", path)
         assert status == 200, body
-        return body.decode()
+        return body.decode().replace("<wbr>", "")  # where a line may end
 
     def post(self, path: str, **form: str) -> tuple[int, dict[str, str], str]:
         kind = "application/x-www-form-urlencoded"
