@@ -22,6 +22,8 @@ class TestRefusals:
             ("GET", "/v1", 404, "not_found", "/v1"),
             ("GET", "/models", 404, "not_found", "GET /models"),
             ("POST", "/v1/nowhere", 404, "not_found", "Served are /v1/chat/completions, "),
+            ("POST", "/v1/mesages", 404, "not_found", "POST /v1/mesages. Did you mean '/v1/messages'? Served are"),
+            ("POST", "/v1/nowhere", 404, "not_found", ", /v1beta/models/{id+}, "),
             ("POST", "/v1/models", 405, "method_not_allowed", "GET and HEAD"),
             ("DELETE", "/health", 405, "method_not_allowed", "GET"),
         ],

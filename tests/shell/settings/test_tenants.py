@@ -27,6 +27,8 @@ def test_an_empty_section_is_the_default() -> None:
         ("requests_per_minute", MOST_PER_MINUTE, "requests_per_minute", MOST_PER_MINUTE),
         ("tool_calls_per_minute", 600, "tool_calls_per_minute", 600),
         ("store_state", False, "store_state", False),
+        ("record", True, "record", True),
+        ("record", "redacted", "record", "redacted"),
     ],
 )
 def test_a_key_of_the_section(key: str, value: object, field: str, expected: object) -> None:
@@ -56,6 +58,7 @@ def test_a_key_of_the_section(key: str, value: object, field: str, expected: obj
         ("tool_calls_per_minute", 1.5, "here.tool_calls_per_minute: write a whole number"),
         ("tool_calls_per_minute", "5", "here.tool_calls_per_minute: write a whole number from 1 to 60000, not a text"),
         ("store_state", "off", "here.store_state: write true or false, not a text"),
+        ("record", "off", 'here.record: write true, false or "redacted", not a text'),
     ],
 )
 def test_what_is_wrong_is_said_with_its_key(key: str, value: object, says: str) -> None:

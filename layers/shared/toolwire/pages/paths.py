@@ -12,6 +12,7 @@ from functools import cache
 
 from toolwire.doors import DOORS, door_of, load_door
 from toolwire.model.errors import GatewayError, RequestError
+from toolwire.model.nearest import did_you_mean
 from toolwire.pages.catalog import error_body
 
 #: The stage's name, the first part of every deployed path.
@@ -96,7 +97,9 @@ def refusal(method: str, path: str, headers: Mapping[str, str]) -> GatewayError:
     if any(_plain(path).endswith(resource) for resource in known):
         message += f": {advice}."
     else:
-        message += f"; {advice}. Served are {', '.join(f'/{STAGE}{resource}' for resource in known)}."
+        places = [it if it.startswith(_OWN_VERSIONS) else f"/{STAGE}{it}" for it in known]
+        near = did_you_mean(_plain(path), places)
+        message += (f".{near}" if near else f"; {advice}.") + f" Served are {', '.join(places)}."
     return RequestError(message, status=404, code="not_found")
 
 

@@ -88,6 +88,9 @@ def _fix(expected: types.Type, value: object) -> str:
             return f"write a whole number from {expected.ge} to {expected.le}, not {_described(value)}"
         case types.BoolType():
             return f"write true or false, not {_described(value)}"
+        case types.UnionType():  # a switch with another word
+            words = [f'"{word}"' for it in expected.types if isinstance(it, types.LiteralType) for word in it.values]
+            return f"write true, false or {' or '.join(words)}, not {_described(value)}"
         case types.ListType() if isinstance(value, list):
             wrong = next(item for item in value if not isinstance(item, str) or not item)
             return f'write a list of texts, such as ["one", "two"], without {_described(wrong)}'
