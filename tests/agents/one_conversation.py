@@ -34,7 +34,9 @@ _SERVER = {"command": sys.executable, "args": [sixty_tools.__file__]}
 
 def say_to_claude(program: Path, base: str, folder: Path, model: str, goes_on: bool) -> list[str]:
     """One prompt to Claude Code; what is wrong with the answer."""
-    command = [str(program), *(["-c"] if goes_on else []), "-p", claude_code.directive("Bash", command="echo one-ok")]
+    found = "mcp__sixty__create_comet"
+    asked = [("Bash", {"command": "echo one-ok"}), ("ToolSearch", {"query": f"select:{found}"}), (found, {"name": "x"})]
+    command = [str(program), *(["-c"] if goes_on else []), "-p", in_turn(*asked)]
     command += ["--max-turns", "6", "--tools", "Bash,ToolSearch", "--allowedTools", "Bash,ToolSearch,mcp__sixty"]
     command += ["--strict-mcp-config", "--mcp-config"]
     command += [json.dumps({"mcpServers": {"sixty": _SERVER}}), "--output-format", "stream-json", "--verbose"]
@@ -51,15 +53,17 @@ def say_to_claude(program: Path, base: str, folder: Path, model: str, goes_on: b
     last = lines[-1] if lines else {}
     if last.get("is_error") or last.get("subtype") != "success":
         return [f"Claude Code reports: {str(last.get('result'))[:200]}"]
-    ran = any("one-ok" in json.dumps(line) for line in lines if line["type"] == "user")
-    return [] if ran else ["the command was not run"]
+    return not_run([json.dumps(line) for line in lines if line["type"] == "user"])
 
 
 def say_to_codex(program: Path, base: str, folder: Path, model: str, goes_on: bool) -> list[str]:
     """One prompt to Codex; what is wrong with the answer."""
     catalog = folder / "models.json"
     with urllib.request.urlopen(f"{base}/models", timeout=10) as answer:
-        catalog.write_bytes(answer.read())
+        document = json.load(answer)
+    for entry in document["models"]:
+        entry["supports_search_tool"] = True  # else Codex declares all sixty
+    catalog.write_text(json.dumps(document), "utf-8")
     config = codex.CONFIG.format(base=base, model=model, catalog=f'model_catalog_json = "{catalog}"')
     server = (
         f"\n[mcp_servers.sixty]\ncommand = {json.dumps(_SERVER['command'])}\nargs = {json.dumps(_SERVER['args'])}\n"
@@ -67,10 +71,27 @@ def say_to_codex(program: Path, base: str, folder: Path, model: str, goes_on: bo
     (folder / "config.toml").write_text(config + server, "utf-8")
     command = [str(program), "exec", *(["resume", "--last"] if goes_on else []), "--skip-git-repo-check", "--json"]
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "CODEX_HOME": str(folder), "TOOLWIRE_KEY": "none"}
-    lines = _lines([*command, claude_code.directive("exec_command", cmd="echo one-ok")], folder, environment)
+    found = "mcp__sixty__create_comet"
+    asked = [
+        ("exec_command", {"cmd": "echo one-ok"}),
+        ("tool_search", {"query": "create one comet"}),
+        (found, {"name": "x"}),
+    ]
+    lines = _lines([*command, in_turn(*asked)], folder, environment)
     if not lines or lines[-1]["type"] != "turn.completed":
         return [f"Codex reports: {json.dumps(lines[-1:])[:200]}"]
-    return [] if any("one-ok" in json.dumps(line.get("item", {})) for line in lines) else ["the command was not run"]
+    return not_run([json.dumps(line.get("item", {})) for line in lines])
+
+
+def in_turn(*calls: tuple[str, dict[str, Any]]) -> str:
+    """What has a demo model make these calls, one after the other: each behind the result of the one before."""
+    return " >> ".join(claude_code.directive(name, **arguments) for name, arguments in calls)
+
+
+def not_run(said: list[str]) -> list[str]:
+    """What is wrong where an agent's results lack one: of its own tool, or of the one that it had to search."""
+    wanted = {"one-ok": "the command was not run", "create_comet is done": "the tool that was searched was not run"}
+    return [fault for words, fault in wanted.items() if not any(words in line for line in said)]
 
 
 def _lines(command: list[str], folder: Path, environment: dict[str, str]) -> list[dict[str, Any]]:

@@ -34,6 +34,17 @@ def test_at_openai_the_search_is_the_clients_own() -> None:
     assert (found.body["input"], found.body["tools"], found.warnings) == (HISTORY, [SEARCH], [])
 
 
+def test_at_openai_it_stays_one_where_ids_of_the_history_are_written_anew() -> None:
+    """As in a conversation that another provider has begun: its ids are not legal here."""
+    odd = "call one:" + "x" * 70
+    history = [USER, CALL | {"call_id": odd}, OUTPUT | {"call_id": odd}]
+    found = send("responses", "openai_responses", input=history, tools=[SEARCH])
+    (_, call, output) = found.body["input"]
+    assert call["call_id"] == output["call_id"] != odd
+    assert [call | {"call_id": odd}, output | {"call_id": odd}] == history[1:]
+    assert found.warnings == []
+
+
 @pytest.mark.parametrize("wire", FOREIGN)
 def test_elsewhere_it_is_a_function_whose_findings_can_be_called(wire: str) -> None:
     found = send("responses", wire, input=HISTORY, tools=[SEARCH])

@@ -211,3 +211,45 @@ def test_what_is_no_request() -> None:
     for body in (b"[" * 100_000, b"[]", b"x"):
         assert answer(body, now=0, new_hex=lambda: "0" * 32).status == 400
     assert said({"input": "hi"}).status == 200
+
+
+FOUND = {"type": "function", "name": "list_rows", "parameters": {"type": "object", "properties": {}}, "strict": False,
+         "defer_loading": True}  # fmt: skip
+SEARCH = {"type": "tool_search", "execution": "client", "description": "Finds tools.",
+          "parameters": {"type": "object", "properties": {"query": {"type": "string"}}}}  # fmt: skip
+ASKED = '[demo call tool_search {"query": "rows"}] >> [demo call mcp__db__list_rows {}]'
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_search_and_what_it_has_found(client: openai.OpenAI, stream: bool) -> None:
+    """As Codex has it: the search's arguments are an object, what is found stands in a namespace and can be called."""
+    said: list[Any] = [{"role": "user", "content": ASKED}]
+    namespace = {"type": "namespace", "name": "mcp__db__", "description": "D", "tools": [FOUND]}
+    (search,) = ask(client, said, stream, tools=[SEARCH, namespace]).output
+    assert (search.type, search.execution, search.arguments) == ("tool_search_call", "client", {"query": "rows"})
+
+    output = {"type": "tool_search_output", "call_id": search.call_id, "execution": "client", "status": "completed",
+              "tools": [namespace]}  # fmt: skip
+    said += [search.model_dump(exclude_none=True), output]
+    (call,) = ask(client, said, stream, tools=[SEARCH]).output
+    assert (call.type, call.namespace, call.name) == ("function_call", "mcp__db__", "list_rows")
+
+
+@pytest.mark.parametrize(
+    ("items", "param"),
+    [
+        ([{"type": "tool_search_call", "call_id": "c", "arguments": "{}"}], "input[0].arguments"),
+        ([{"type": "tool_search_call", "call_id": "c", "arguments": {}}], "input"),
+        ([{"type": "tool_search_output", "call_id": "c"}], "input[0].tools"),
+        ([{"type": "tool_search_output", "call_id": "c", "tools": []}], "input"),
+    ],
+)
+def test_a_search_that_is_none(client: openai.OpenAI, items: list[Any], param: str) -> None:
+    with pytest.raises(openai.BadRequestError) as refused:
+        ask(client, items, False, tools=[SEARCH])
+    assert refused.value.param == param
+
+
+def test_a_deferred_tool_waits_for_the_search(client: openai.OpenAI) -> None:
+    answered = ask(client, "[demo call list_rows {}]", False, tools=[SEARCH, FOUND])
+    assert [item.type for item in answered.output] == ["message"]

@@ -42,7 +42,8 @@ _SAME, _HEARD, _ABSENT = "=", "✓", "–"
 _INTRO = f"""\
 # Conformance
 
-Written by `make conformance`; a test fails when this page is out of date.
+Written by `make conformance`; a test fails when this page is out of date. What suites and data sets of others say is in
+[scorecards.md](scorecards.md), before and after.
 
 For each door (an API we serve) and provider (an API we call), what the model answers, streamed and as JSON. Each cell
 is two tests: the request that reaches the provider is known to the types of that vendor's SDK, and the SDK of the

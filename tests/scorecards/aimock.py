@@ -46,7 +46,7 @@ def section(folder: Path) -> str:
     lines = [
         f"Version {version}. Of {asked} answers (text, one call, two calls, text and a call; streamed and as JSON),"
     ]
-    lines += ["those that a client hears as they were written.", ""]
+    lines += ["those that a client hears as they were written; all of them in the first run, too.", ""]
     lines += [f"| API | {' | '.join(WIRES)} |", f"|---|{'---|' * len(WIRES)}"]
     for door in REQUESTS:
         cells = (f"{asked - len(faults[door, wire])} of {asked}" for wire in WIRES)

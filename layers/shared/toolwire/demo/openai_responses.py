@@ -14,7 +14,7 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from toolwire.demo.answer import Answer, RefusedError
-from toolwire.demo.openai_responses_request import ENCRYPTED, read_request
+from toolwire.demo.openai_responses_request import ENCRYPTED, SEARCH, SEARCH_CALL, declared, read_request
 from toolwire.demo.script import Call, Turn, play, wanted_of
 
 MODEL = "responses"
@@ -179,19 +179,34 @@ class _Writer:
         )
 
     def _call(self, call: Call) -> _Item:
+        named = next((named for tool, named in declared(self.request) if tool.name == call.name), {})
+        if call.name == SEARCH and self._has_search():
+            return self._search(call)
         kind, prefix, name = (
             ("custom_tool_call", "ctc_", "input") if call.custom else ("function_call", "fc_", "arguments")
         )
         event = "response.custom_tool_call_input." if call.custom else "response.function_call_arguments."
         digits, text = self.new_hex(), "".join(call.arguments)
-        head = {"id": prefix + digits, "type": kind, "call_id": f"call_{digits[-24:]}", "name": call.name}
-        told = {"type": event + "done", name: text} | ({} if call.custom else {"name": call.name})
+        head = {"id": prefix + digits, "type": kind, "call_id": f"call_{digits[-24:]}"}
+        head |= {"name": call.name, **named}
+        told = {"type": event + "done", name: text} | ({} if call.custom else {"name": head["name"]})
         return _Item(
             head | {"status": "in_progress", name: ""},
             head | {"status": "completed", name: text},
             [{"type": event + "delta", "delta": piece} for piece in call.arguments],
             [told],
         )
+
+    def _has_search(self) -> bool:
+        tools = self.request.get("tools") or []
+        return any(tool.get("type") == SEARCH and tool.get("execution") == "client" for tool in tools)
+
+    def _search(self, call: Call) -> _Item:
+        """A search that the client runs: an item of its own kind, whole at once, its arguments an object."""
+        digits = self.new_hex()
+        head = {"id": f"tsc_{digits}", "type": SEARCH_CALL, "call_id": f"call_{digits[-24:]}", "execution": "client"}
+        closed = head | {"status": "completed", "arguments": json.loads("".join(call.arguments))}
+        return _Item(head | {"status": "in_progress", "arguments": {}}, closed)
 
     # ------------------------------------------------------------ the response
 

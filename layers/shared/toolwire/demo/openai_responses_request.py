@@ -7,6 +7,8 @@ unknown members and of encrypted reasoning that is not its own are the live API'
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Literal
 
 from toolwire.demo.answer import RefusedError
@@ -26,16 +28,18 @@ _MEMBERS = frozenset(
         stream stream_options temperature text tool_choice tools top_logprobs top_p truncation user""",
     )
 )
-#: Tools that OpenAI runs itself, or takes apart: the demo knows them and never uses them.
+#: Tools that OpenAI runs itself: the demo knows them and never uses them.
 _HOSTED = frozenset({"web_search", "web_search_preview", "file_search", "code_interpreter", "image_generation", "mcp",
-                     "local_shell", "shell", "apply_patch", "computer", "namespace", "tool_search"})  # fmt: skip
+                     "local_shell", "shell", "apply_patch", "computer"})  # fmt: skip
+#: The search for deferred tools, which the client runs, and its call and output.
+SEARCH, SEARCH_CALL, _SEARCH_OUTPUT = "tool_search", "tool_search_call", "tool_search_output"
 _ROLES = ("user", "assistant", "system", "developer")
 _INPUT_PARTS = ("input_text", "input_image", "input_file")
 _SAID_PARTS = ("output_text", "refusal")
 _CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
 #: Calls of tools that OpenAI's clients run and the demo never calls: another model's may stand in a history.
 _OWN_CALLS = ("local_shell_call", "shell_call", "apply_patch_call", "computer_call")
-_OUTPUTS = {f"{kind}_output": kind for kind in (*_CALLS, *_OWN_CALLS)}
+_OUTPUTS = {f"{kind}_output": kind for kind in (*_CALLS, *_OWN_CALLS)} | {_SEARCH_OUTPUT: SEARCH_CALL}
 #: An item that the host keeps, by its id. The demo keeps none and takes it for the model's own.
 _REFERENCE = "item_reference"
 _EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
@@ -59,7 +63,7 @@ def read_request(body: Any, *, models: tuple[str, ...]) -> Asked:
     items = _items(body)
     _check_pairs(items, partial=_goes_on(body, items))
     _check_reasoning(body)
-    tools = _tools(body)
+    tools = tuple(tool for tool, _ in declared(body))
     choice, allowed = _tool_choice(body, tools)
     return Asked(
         last_words([_spoken(item) for item in items]),
@@ -111,6 +115,8 @@ def _check_item(item: Any, path: str) -> None:
         _check_call_id(item, path)
         for name in ("name", _CALLS[kind]):
             _check_text(item, name, path)
+    elif kind in (SEARCH_CALL, _SEARCH_OUTPUT):
+        _check_search(item, path)
     elif kind in _OUTPUTS:
         if _answers(item):
             _check_call_id(item, path)
@@ -118,13 +124,26 @@ def _check_item(item: Any, path: str) -> None:
     elif kind in _OWN_CALLS or kind.removesuffix("_output") in _OWN_CALLS:
         _check_call_id(item, path)
     elif kind == "reasoning":
-        if not isinstance(item.get("summary"), list):
-            raise _missing(f"{path}.summary")
-        if not str(item.get("encrypted_content") or "").startswith(ENCRYPTED):
-            message = "The encrypted content could not be verified: it could not be decrypted or parsed."
-            raise RefusedError(400, message, param=f"{path}.encrypted_content", code="invalid_encrypted_content")
+        _check_reasoned(item, path)
     else:
         raise RefusedError(400, f"Invalid value: '{kind}'.", param=f"{path}.type", code="invalid_value")
+
+
+def _check_reasoned(item: dict[str, Any], path: str) -> None:
+    if not isinstance(item.get("summary"), list):
+        raise _missing(f"{path}.summary")
+    if not str(item.get("encrypted_content") or "").startswith(ENCRYPTED):
+        message = "The encrypted content could not be verified: it could not be decrypted or parsed."
+        raise RefusedError(400, message, param=f"{path}.encrypted_content", code="invalid_encrypted_content")
+
+
+def _check_search(item: dict[str, Any], path: str) -> None:
+    """A search, whose arguments are an object, or what it has found. One that OpenAI ran itself has no `call_id`."""
+    if _answers(item):
+        _check_call_id(item, path)
+    name, form = ("arguments", dict) if item["type"] == SEARCH_CALL else ("tools", list)
+    if not isinstance(item.get(name), form):
+        raise _missing(f"{path}.{name}")
 
 
 def _check_message(item: dict[str, Any], path: str) -> None:
@@ -157,8 +176,9 @@ def _check_content(content: Any, legal: tuple[str, ...], path: str) -> None:
 
 
 def _answers(item: dict[str, Any]) -> bool:
-    """Whether an output is that of a call; a tool may also tell something unasked."""
-    return item["type"] != "function_call_output" or item.get("call_id") is not None
+    """Whether a call or an output is one of the client's; a tool may also tell something unasked, and OpenAI search."""
+    may_be_alone = item["type"] in ("function_call_output", SEARCH_CALL, _SEARCH_OUTPUT)
+    return not may_be_alone or item.get("call_id") is not None
 
 
 def _check_call_id(item: dict[str, Any], path: str) -> None:
@@ -179,7 +199,7 @@ def _check_pairs(items: list[dict[str, Any]], *, partial: bool) -> None:
     waiting: dict[str, str] = {}
     for item in items:
         kind = _kind(item)
-        if kind in _CALLS or kind in _OWN_CALLS:
+        if kind in _CALLS or kind in _OWN_CALLS or (kind == SEARCH_CALL and _answers(item)):
             waiting[item["call_id"]] = kind
         elif kind in _OUTPUTS and not _answers(item):
             continue
@@ -192,6 +212,8 @@ def _check_pairs(items: list[dict[str, Any]], *, partial: bool) -> None:
 
 def _spoken(item: dict[str, Any]) -> Spoken:
     kind = _kind(item)
+    if kind == _SEARCH_OUTPUT:
+        return Spoken("tool", results=(f"{len(item['tools'])} found",))
     if kind.removesuffix("_output") != kind:
         return Spoken("tool", results=("\n".join(_texts(item.get("output", ""))),))
     if kind != "message":
@@ -209,23 +231,43 @@ def _texts(content: Any) -> tuple[str, ...]:
 # ---------------------------------------------------------------- tools
 
 
-def _tools(body: dict[str, Any]) -> tuple[DemoTool, ...]:
+def declared(body: dict[str, Any]) -> Iterator[tuple[DemoTool, dict[str, str]]]:
+    """The tools that may be called, each with how its call names it beside its name: one of a namespace is known by
+    both, and has a name of its own in there. A deferred one is there when a search has found it."""
     tools = body.get("tools")
     if tools is None:
-        return ()
+        tools = []
     if not isinstance(tools, list):
         raise RefusedError(400, "'tools' must be an array.", param="tools", code="invalid_type")
     if len(tools) > _MOST_TOOLS:
         message = f"'tools' has {len(tools)} items; the maximum is {_MOST_TOOLS}."
         raise RefusedError(400, message, param="tools", code="array_above_max_length")
-    read = (_tool(tool, f"tools[{position}]") for position, tool in enumerate(tools))
-    return tuple(tool for tool in read if tool is not None)
+    for position, tool in enumerate(tools):
+        yield from _callable(tool, f"tools[{position}]", found=False)
+    given = body.get("input")
+    for number, item in enumerate(given if isinstance(given, list) else []):
+        if _kind(item) == _SEARCH_OUTPUT:
+            for position, tool in enumerate(item["tools"]):
+                yield from _callable(tool, f"input[{number}].tools[{position}]", found=True)
 
 
-def _tool(tool: Any, path: str) -> DemoTool | None:
+def _callable(tool: Any, path: str, *, found: bool) -> Iterator[tuple[DemoTool, dict[str, str]]]:
     kind = tool.get("type") if isinstance(tool, dict) else None
-    if kind in _HOSTED:
-        return None
+    if kind == "namespace" and isinstance(tool.get("tools"), list) and isinstance(tool.get("name"), str):
+        for position, inner in enumerate(tool["tools"]):
+            for one, _ in _callable(inner, f"{path}.tools[{position}]", found=found):
+                name = f"{tool['name'] if tool['name'].endswith('_') else tool['name'] + '__'}{one.name}"
+                yield replace(one, name=name), {"name": one.name, "namespace": tool["name"]}
+    elif kind == SEARCH and tool.get("execution") == "client":
+        yield DemoTool(SEARCH, str(tool.get("description") or ""), tool.get("parameters") or {"type": "object"}), {}
+    elif kind in _HOSTED or kind == SEARCH:
+        return
+    elif found or not isinstance(tool, dict) or tool.get("defer_loading") is not True:
+        yield _tool(tool, path), {}
+
+
+def _tool(tool: Any, path: str) -> DemoTool:
+    kind = tool.get("type") if isinstance(tool, dict) else None
     if kind not in ("function", "custom"):
         raise RefusedError(400, f"{path}.type must be function or custom.", param=f"{path}.type", code="invalid_value")
     name = tool.get("name")

@@ -78,7 +78,7 @@ MEMBER_NAMES: dict[str, MemberNames] = {
         },
         silent=_names(
             "id status type annotations logprobs phase namespace custom created_by caller defer_loading execution"
-            " declared call_item environment display_width display_height pending_safety_checks"
+            " declared call_item found_tools environment display_width display_height pending_safety_checks"
             " acknowledged_safety_checks max_output_length"
         ),
         nested=_names("allowed_callers async output_schema prompt_cache_breakpoint detail"),

@@ -131,6 +131,8 @@ class ReasoningSettings(Struct):
 SEARCH_TOOL: Final = "tool_search"
 SEARCH_CALL: Final = "tool_search_call"
 SEARCH_OUTPUT: Final = "tool_search_output"
+#: The member by which a result keeps the tools that a search has found: the door's mark, no API's.
+FOUND: Final = "found_tools"
 
 #: A call that OpenAI has made of an MCP server, with its result in one item.
 MCP_CALL: Final = "mcp_call"

@@ -236,7 +236,8 @@ class _Reader:
         """What a search of the client's has found: tools of the request from here on."""
         tools = read_tool_list(shape.tools or (), f"{path}.tools")
         self._tools += tools
-        return ToolResultPart(shape.call_id or "", tuple(ToolReferencePart(tool.name) for tool in tools))
+        found = ((wire.FOUND, write_array(bytes(raw) for raw in shape.tools or ())),)
+        return ToolResultPart(shape.call_id or "", tuple(ToolReferencePart(tool.name) for tool in tools), extra=found)
 
     def _more_tools(self, shape: wire.InputItem, path: str) -> TextPart:
         """Tools that the request has from here on, which other APIs declare with all others."""
@@ -307,7 +308,8 @@ def _text(raw: msgspec.Raw, path: str) -> str | None:
 def _search_call(shape: wire.InputItem, path: str, raw: bytes) -> ToolCallPart:
     given = bytes(shape.arguments)
     arguments = _text(shape.arguments, path) or "{}" if given[:1] != b"{" else given.decode()
-    call = ToolCallPart(shape.call_id or "", wire.SEARCH_TOOL, arguments)
+    extra = ((client_tools.ITEM, dump(wire.SEARCH_CALL)),)
+    call = ToolCallPart(shape.call_id or "", wire.SEARCH_TOOL, arguments, extra=extra)
     return with_source(call, Source(wire.DIALECT, raw))
 
 

@@ -29,9 +29,9 @@ from toolwire.model.warnings import Warnings
 from toolwire.rewrite.content import ContentRules, Refusal, is_audio, not_of_type, of_this_role, only_bytes
 from toolwire.rewrite.prompt_cache import marks_of
 from toolwire.wire import openai_chat
-from toolwire.wire.json import dump, write_array, write_object
+from toolwire.wire.json import dump, is_object, write_array, write_object
 from toolwire.wire.openai_client_tools import CALLS, ITEM, call_members, output_members
-from toolwire.wire.openai_responses import DIALECT, flat_name
+from toolwire.wire.openai_responses import DIALECT, FOUND, SEARCH_CALL, SEARCH_OUTPUT, flat_name
 
 _SYSTEM = ("system", "developer")
 
@@ -145,6 +145,9 @@ class _Writer:
 
     def _call(self, call: ToolCallPart) -> bytes:
         kind, extra = self._kind(call), tuple(pair for pair in self._own(call.extra) if pair[0] != ITEM)
+        if kind == SEARCH_CALL:
+            arguments = call.arguments.encode() if is_object(call.arguments) else dump(call.arguments)
+            return write_object([*_search(kind, call.id), ("arguments", arguments)])
         if kind in CALLS:
             head = [("type", dump(kind)), ("call_id", dump(call.id)), *call_members(kind, call.arguments)]
             return write_object((dict(head) | dict(extra)).items())
@@ -175,6 +178,9 @@ class _Writer:
 
     def _result(self, part: ToolResultPart, extra: Members, path: str) -> bytes:
         kind = self._kinds.get(part.tool_call_id, "function_call")
+        if kind == SEARCH_CALL:
+            found = dict(self._own(part.extra)).get(FOUND, b"[]")
+            return write_object([*_search(SEARCH_OUTPUT, part.tool_call_id), ("tools", found)])
         if kind in CALLS:
             head = {"type": dump(f"{kind}_output"), "call_id": dump(part.tool_call_id)}
             return write_object((dict(part.extra) | head | dict(_own_output(kind, part))).items())
@@ -184,6 +190,12 @@ class _Writer:
         output = _content(content, f"{path}.content")
         members = [("type", dump(f"{kind}_output")), ("call_id", dump(part.tool_call_id)), ("output", output)]
         return write_object([*members, *self._own((*part.extra, *extra))])
+
+
+def _search(kind: str, call_id: str) -> Iterator[tuple[str, bytes]]:
+    """What the items of a search for tools, which the client has run, begin with."""
+    said = {"type": kind, "call_id": call_id, "execution": "client", "status": "completed"}
+    return ((name, dump(value)) for name, value in said.items())
 
 
 def _own_output(kind: str, part: ToolResultPart) -> list[tuple[str, bytes]]:
