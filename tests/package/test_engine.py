@@ -241,10 +241,8 @@ def test_the_layers_configuration_and_the_keys_of_the_environment_reach_the_func
     """Without a provider's key the answer names its variable at once: no secret is asked for. With one, it is read."""
     port = free_port()
     environment = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}
-    environment |= {
-        "TOOLWIRE_CONFIG": "elsewhere.toml",
-        "GROQ_API_KEY": "gsk-\u00e9",
-    }  # what is no key is refused before a provider is asked
+    # What is no key is refused before a provider is asked.
+    environment |= {"TOOLWIRE_CONFIG": "elsewhere.toml", "GROQ_API_KEY": "gsk-\u00e9"}
     with serving(make("start-api", f"PORT={port}"), tmp_path / "log", environment):
         hello = {"model": "fast", "messages": [{"role": "user", "content": "hi"}]}
         assert post(port, "/chat/completions", hello)["choices"][0]["message"]["content"]
