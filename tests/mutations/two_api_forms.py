@@ -12,7 +12,7 @@ _DEFINITIONS = f"{_PACKAGE}/policy/definitions.py"
 _HISTORY = f"{_PACKAGE}/rewrite/history.py"
 _ANSWER_IDS = f"{_PACKAGE}/exchange/answer_ids.py"
 
-_FINAL_ONLY = """        batch = self._chunk(_read(data), data)
+_FINAL_ONLY = """        batch = self._chunk(*_read(data))
         self._parts.held = [*getattr(self._parts, "held", ()), *batch.events]
         return _NOTHING
 
@@ -146,7 +146,7 @@ MUTANTS = {
         Mutant(
             "Streaming: final only at Google",
             f"{_GEMINI}/answer.py",
-            """        return self._chunk(_read(data), data)
+            """        return self._chunk(*_read(data))
 
     def end(self) -> Batch:
         \"\"\"The body is over, which is all that ends a stream.\"\"\"

@@ -28,7 +28,8 @@ from tests.providers.anthropic_messages.messages_upstream import (
 from tests.providers.every_door import REQUESTS, events_in
 
 PARIS = '{"city":"Paris"}'
-#: Neutral end -> how each door has it.
+#: Neutral end -> how each of these doors has it.
+DOORS = ("chat", "responses", "messages", "gemini", "native")
 ENDS = {
     "stop": ("stop", "completed", "end_turn", "STOP", "stop"),
     "calls": ("tool_calls", "completed", "tool_use", "STOP", "tool_calls"),
@@ -100,7 +101,7 @@ def test_the_end(name: str, door: str, streamed: bool) -> None:
     ends = [finish(word), STOP] if word else [STOP]
     said = asked(door, stream(*events, *ends) if streamed else whole(blocks, word), streamed=streamed)
     assert said.status == 200
-    assert end_of(door, said.body, streamed=streamed) == ENDS[expected][list(REQUESTS).index(door)]
+    assert end_of(door, said.body, streamed=streamed) == ENDS[expected][DOORS.index(door)]
     told = said.body.decode() + said.headers.get("x-toolwire-warnings", "")
     assert ("tool_calls_missing" in told) == (word in ("tool_use", "tool_calls") and expected == "stop")
     assert ("turn_paused" in told) == (expected == "pause")
@@ -165,7 +166,7 @@ def test_a_call_in_another_apis_words(name: str, door: str, streamed: bool) -> N
     said = asked(door, upstream, streamed=streamed).body
     ((called, arguments),) = every_door.calls_in(door, said, streamed=streamed)
     assert (called, json.loads(arguments)) == ("weather", json.loads(PARIS))
-    assert end_of(door, said, streamed=streamed) == ENDS["calls"][list(REQUESTS).index(door)]
+    assert end_of(door, said, streamed=streamed) == ENDS["calls"][DOORS.index(door)]
 
 
 @pytest.mark.parametrize(
@@ -189,9 +190,9 @@ def test_a_call_that_was_cut(word: str, expected: str, door: str) -> None:
         [upstream],
         content_type="text/event-stream",
     )
-    expected_end = ENDS[expected][list(REQUESTS).index(door)]
+    expected_end = ENDS[expected][DOORS.index(door)]
     if expected == "pause" and door != "responses":
-        expected_end = ENDS["calls"][list(REQUESTS).index(door)]
+        expected_end = ENDS["calls"][DOORS.index(door)]
     for said, is_stream in ((streamed, True), (gathered, False)):
         assert said.status == 200
         assert b"malformed" not in said.body
