@@ -169,8 +169,8 @@ MUTANTS = {
         Mutant(
             "Nothing is stored",
             _FOREIGN,
-            'raise RequestError(\n                f"{what} cannot be carried',
-            'RequestError(\n                f"{what} cannot be carried',
+            'raise RequestError(f"{what} cannot be carried',
+            'RequestError(f"{what} cannot be carried',
         ),
     ],
 }
