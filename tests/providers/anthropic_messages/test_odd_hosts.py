@@ -227,6 +227,13 @@ EVENTS: dict[str, tuple[list[Any], list[str], str]] = {
     "deltas without a type": ([start(), OPEN, text_delta(partial_json=PARIS), OVER], [PARIS], ""),
     "text without a type": ([start(), HI[0], text_delta(text="Hi"), OVER], [], "Hi"),
     "arguments as a text delta": ([start(), OPEN, text_delta(type="text_delta", text=PARIS), OVER], [PARIS], ""),
+    "text within a call, behind its arguments": ([start(), OPEN, SAID, text(0, "Hi"), OVER], [PARIS], "Hi"),
+    "text within a call, before its arguments": (
+        [start(), OPEN, text(0, "H"), text(0, "i"), SAID, OVER], [PARIS], "Hi",
+    ),
+    "text within a call, among its arguments": (
+        [start(), OPEN, fragment(0, PARIS[:5]), text(0, "Hi"), fragment(0, PARIS[5:]), OVER], [PARIS], "Hi",
+    ),
     "text that is null": ([start(), HI[0], text_delta(type="text_delta", text=None), *HI[1:]], [], "Hi"),
     "a block that is null": ([start(), HI[0] | {"content_block": None}, *HI[1:]], [], "Hi"),
     "a block without a type": ([start(), HI[0] | {"content_block": {"text": "H"}}, text(0, "i"), OVER], [], "Hi"),

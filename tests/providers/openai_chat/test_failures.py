@@ -146,7 +146,30 @@ ERRORS = [
     (b'{"code":"500","message":"boom"}', "boom"),
     (b'[{"error":{"code":500,"message":"boom"}}]', "boom"),
     (b'{"id":"1","choices":null,"base_resp":{"status_code":1004,"status_msg":"boom"}}', "boom"),
+    (
+        json.dumps(
+            chunk({"content": ""}, "stop") | {"base_resp": {"status_code": 1027, "status_msg": "boom"}}
+        ).encode(),
+        "boom",
+    ),
+    (json.dumps(chunk() | {"x_groq": {"id": "r", "error": "boom"}}).encode(), "boom"),
+    *(
+        (
+            json.dumps(
+                chunk(choices=[{"index": 0, "delta": {}, "finish_reason": "stop", "native_finish_reason": word}])
+            ).encode(),
+            None,
+        )
+        for word in ("error", "network_error", "MALFORMED_FUNCTION_CALL")
+    ),
 ]
+
+
+@pytest.mark.parametrize("after", [[], [ROLE, text("Hel")], [ROLE, opening(0, "call_a", "weather", '{"ci')]])
+@pytest.mark.parametrize("end", [b"", b"data: [DONE]\n\n"])
+def test_an_error_in_a_field_of_its_own(end: bytes, after: list[Any]) -> None:
+    upstream = stream(*after, done=False) + b'error: {"code":500,"message":"boom","type":"server_error"}\n\n' + end
+    assert fails(ask(upstream))["message"] == "boom"
 
 
 @pytest.mark.parametrize(("frame", "message"), ERRORS)

@@ -408,3 +408,11 @@ def test_no_more_of_the_prompt_is_cached_than_there_is() -> None:
     events = ChatDecoder().decode_json(whole({"content": "x"}, usage=counts)).events
     (read,) = [event.usage for event in events if isinstance(event, UsageUpdate)]
     assert (read.input_tokens, read.cache_read_tokens) == (10, 10)
+
+
+def test_a_text_in_another_choice_is_named_in_a_warning() -> None:
+    """TGI counted the choice's index up with the tokens; of several choices none was asked for."""
+    told = [chunk(choices=[{"index": at, "delta": {"content": "x"}, "finish_reason": None}]) for at in range(3)]
+    body = ask(stream(ROLE, *told, STOP, TOTAL)).body
+    assert body.count(b"answer_part_left_out:choice") == 1
+    assert b"answer_part_left_out" not in ask(stream(ROLE, told[0], STOP, TOTAL)).body

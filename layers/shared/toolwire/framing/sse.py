@@ -132,6 +132,10 @@ class SseDecoder:
             self._size += len(line) + 1
             if len(self._data) == 1 and _is_document(line):  # a document a line, or an error that is all of it
                 frames.append(self._dispatch())
+        elif line.startswith(b"error:") and line[6:].lstrip()[:1] == b"{":  # llama.cpp: an unknown field that is all
+            if self._data:
+                frames.append(self._dispatch())
+            frames.append(Frame("error", line[6:].strip()))
         elif line == b"data":
             self._data.append(b"")
             self._size += 1

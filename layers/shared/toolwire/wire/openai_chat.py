@@ -242,6 +242,7 @@ class Chunk(Struct):
     usage: Raw = ABSENT
     error: Raw = ABSENT
     tool_calls: None = None
+    x_groq: Raw = ABSENT
 
 
 #: Members of a delta, a message, or what is around it, that are calls.

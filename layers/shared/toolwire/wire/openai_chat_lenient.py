@@ -86,6 +86,7 @@ def read(raw: bytes) -> Chunk:
         else None,
         usage=msgspec.Raw(top.get("usage", b"")),
         error=msgspec.Raw(top.get("error", b"")),
+        x_groq=msgspec.Raw(top.get("x_groq", b"")),
     )
 
 

@@ -35,7 +35,7 @@ class Block:
     """A block that has begun and not ended. `part` is its place in the neutral stream, None for one that goes there
     whole at its end."""
 
-    __slots__ = ("call", "input", "is_implied", "kind", "part", "pieces", "raw", "signature")
+    __slots__ = ("by_text", "call", "input", "is_implied", "kind", "part", "pieces", "raw", "signature")
 
     def __init__(self, kind: str, part: int | None, raw: bytes = b"") -> None:
         self.kind = kind
@@ -46,6 +46,14 @@ class Block:
         self.input = ""  # a call's arguments that came with its beginning
         self.signature = ""
         self.is_implied = False  # whether the host has not begun it
+        self.by_text = False  # whether a call's arguments come as deltas of text
+
+    def takes(self, text: str | None) -> bool:
+        """Whether a delta of text within a call is its arguments: some hosts write them so. In a call whose arguments
+        come as such, and in one that has none yet and gets no object, it is a text."""
+        if self.call is not None and self.call.is_empty and (text or "").lstrip()[:1] in ("", "{"):
+            self.by_text = True
+        return self.call is None or self.by_text
 
 
 class Blocks:
@@ -116,6 +124,10 @@ class Blocks:
         if kind in _OTHER_DELTAS:
             kind, keep = _OTHER_DELTAS[kind], False
         opened = self.open.get(index)
+        if opened is not None and kind == "text_delta" and not opened.takes(delta.text):  # SGLang
+            beside = (at for at, block in self.open.items() if block.kind == "text")
+            index, keep = next(beside, self._next_index()), False
+            opened = self.open.get(index)
         if opened is not None and _is_another(opened.kind, kind):
             self._end(opened, events)  # the other kind begins in its place, under an index of ours
             opened = None

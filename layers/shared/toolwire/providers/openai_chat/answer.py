@@ -29,7 +29,7 @@ from toolwire.model.source import Members, Source
 from toolwire.model.warnings import named_warning
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.finish_words import FAILURES, FINISH, meaning
-from toolwire.providers.openai_chat.errors import error_from_body, is_failure
+from toolwire.providers.openai_chat.errors import error_from_body, is_failure, is_told_beside
 from toolwire.providers.openai_chat.parts import AnswerParts
 from toolwire.providers.openai_chat.usage import read_usage
 from toolwire.wire import openai_chat as wire
@@ -79,9 +79,7 @@ class ChatDecoder:
             if frame.event == "error" or _is_error_array(data):
                 raise error_from_body(data, 200)
         chunk, exact, readable = _read(data)
-        if is_set(chunk.error) or frame.event == "error" or chunk.object == "error":  # vLLM's has no `error`
-            raise error_from_body(data, 200)
-        if not chunk.choices and _is_refusal(chunk, readable):
+        if frame.event == "error" or _is_failed(chunk, readable):
             raise error_from_body(readable, 200)
         if not self._started and not (chunk.choices or chunk.id):
             self._stash = unnamed(readable, wire.KNOWN_CHUNK)
@@ -110,6 +108,8 @@ class ChatDecoder:
         for choice in chunk.choices or ():
             if choice.index:  # n > 1 is refused at the door
                 keep = False
+                if _says(choice):
+                    self._asked.warn(named_warning("answer_part_left_out", "choice"))
                 continue
             keep = self._choice(choice, events) and keep
         if is_set(chunk.usage):
@@ -159,8 +159,8 @@ class ChatDecoder:
         if _is_error_array(body):
             raise error_from_body(body, 200)
         chunk, exact, readable = _read(body)
-        if is_set(chunk.error) or chunk.object == "error" or (not chunk.choices and _is_refusal(chunk, readable)):
-            raise error_from_body(body, 200)
+        if _is_failed(chunk, readable):
+            raise error_from_body(readable, 200)
         if not exact:
             _tell_left_out(chunk, self._asked)
         choice = next((choice for choice in chunk.choices or () if not choice.index), None)
@@ -290,9 +290,10 @@ def _joined(message: wire.Delta, first: wire.Choice, choices: Sequence[wire.Choi
     return message
 
 
-def _is_refusal(chunk: wire.Chunk, data: bytes) -> bool:
-    """Whether a document without choices says what went wrong. MiniMax's refusals have an empty list of them."""
-    return (chunk.choices is None or b'"base_resp"' in data) and is_failure(data)
+def _is_failed(chunk: wire.Chunk, data: bytes) -> bool:
+    """Whether a document says what went wrong: in `error`, as vLLM does, beside its choices, or in their place."""
+    told = is_set(chunk.error) or chunk.object == "error"
+    return told or (chunk.choices is None and is_failure(data)) or is_told_beside(chunk, data)
 
 
 def _is_error_array(data: bytes) -> bool:
@@ -324,7 +325,16 @@ def _read(raw: bytes) -> tuple[wire.Chunk, bool, bytes]:
         raise UpstreamProtocolError("the upstream sent something that is no JSON object") from None
 
 
+def _says(choice: wire.Choice) -> bool:
+    """Whether a choice has anything that a client would miss."""
+    said = choice.delta or choice.message
+    return bool(choice.text or (said and (said.content or said.reasoning_content or said.tool_calls)))
+
+
 def _check_native(word: str | None) -> None:
-    """Raises UpstreamError where a proxy gives a usual reason and its host says that the model's call was malformed."""
+    """Raises UpstreamError where a proxy gives a usual reason, and its host says that the answer failed or that the
+    model's call was malformed."""
     if word is not None and word.upper().startswith("MALFORMED"):
         raise UpstreamError(f"the model's answer cannot be used: {word[:64]}", code="upstream_malformed_function_call")
+    if word is not None and meaning(word) in FAILURES:
+        raise UpstreamError(f"the host behind the upstream ended its answer with the finish reason {word[:64]!r}")

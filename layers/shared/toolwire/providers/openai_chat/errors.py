@@ -8,6 +8,7 @@ all.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -16,11 +17,11 @@ from toolwire.model.errors import UpstreamError
 from toolwire.model.source import Source
 from toolwire.providers.upstream_errors import code_of, credential_refused, retry_of
 from toolwire.wire.json import raw_members, whole_characters
-from toolwire.wire.openai_chat import DIALECT
+from toolwire.wire.openai_chat import ABSENT, DIALECT, Chunk, is_set
 
 #: Where hosts put the text of an error, the likeliest first.
 _TEXTS = ("message", "detail", "error", "errors", "msg", "error_msg", "error_message", "error_description",
-          "base_resp", "status_msg")  # fmt: skip
+          "base_resp", "status_msg", "x_groq")  # fmt: skip
 #: The longest body that is taken for a message though it is no JSON.
 _TEXT_CHARS = 500
 _EVENT = re.compile(rb"^data:[ ]?(\{.*)$", re.MULTILINE)
@@ -52,13 +53,27 @@ def error_from_body(body: bytes, status: int, retry_after: str | None = None) ->
     )
 
 
+def is_told_beside(chunk: Chunk, body: bytes) -> bool:
+    """Whether a host tells an error beside its choices: MiniMax in `base_resp`, Groq in `x_groq`."""
+    if b'"base_resp"' in body and _is_refused(raw_members(whole_characters(body))):
+        return True
+    if chunk.x_groq is ABSENT or bytes(chunk.x_groq)[:1] != b"{":
+        return False
+    return is_set(raw_members(whole_characters(bytes(chunk.x_groq))).get("error", ABSENT))
+
+
 def is_failure(body: bytes) -> bool:
     """Whether a document that holds no choices says in their place what went wrong."""
     found = raw_members(whole_characters(body))
     if any(name != "error" and bytes(found.get(name, b""))[:1] in (b'"', b"[") for name in _TEXTS):
         return True
+    return _is_refused(found)
+
+
+def _is_refused(found: Mapping[str, msgspec.Raw]) -> bool:
+    """Whether MiniMax's status in a document is one of a refusal."""
     status = bytes(found.get("base_resp", b""))
-    return status[:1] == b"{" and bytes(raw_members(status).get("status_code", b"0")) != b"0"
+    return status[:1] == b"{" and bytes(raw_members(status).get("status_code", b"0")) not in (b"0", b"null")
 
 
 def _error_object(body: bytes) -> tuple[dict[str, Any], bool]:
