@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from toolwire.demo import (
+    anthropic_messages_request,
+    bedrock_converse_request,
+    gemini_request,
+    openai_responses_request,
+)
 from toolwire.demo.last_words import LastWords, Spoken, last_words, own_words
 
 DIRECTIVE = '[demo call a {"b": "</r> <r>"}]'
@@ -37,6 +43,7 @@ def test_own_words(texts: tuple[str, ...], own: str) -> None:
 
 
 USER, CALL, RESULT = Spoken("user", ("hi",)), Spoken("assistant"), Spoken("user", (), ("18",))
+FILES = Spoken("user", ("a picture",), files=True)
 NOTE = Spoken("user", ("<r>no</r>",), ("19",))
 
 
@@ -50,6 +57,12 @@ NOTE = Spoken("user", ("<r>no</r>",), ("19",))
         ((USER, CALL, RESULT, CALL, NOTE), LastWords("hi", 2, ("19",))),
         ((USER, CALL, RESULT, USER), LastWords("hi")),
         ((USER, CALL, Spoken("user", ("and now",), ("18",))), LastWords("and now")),
+        ((USER, CALL, RESULT, FILES), LastWords("hi", 1, ("18",))),
+        ((USER, CALL, Spoken("tool", (), ("18",)), FILES), LastWords("hi", 1, ("18",))),
+        ((USER, CALL, Spoken("user", ("a picture",), ("18",), files=True)), LastWords("hi", 1, ("18",))),
+        ((USER, CALL, FILES), LastWords("a picture")),
+        ((USER, CALL, RESULT, USER, FILES), LastWords("a picture")),
+        ((FILES,), LastWords("a picture")),
         ((CALL, RESULT), LastWords("", 1, ("18",))),
         ((), LastWords("")),
     ],
@@ -61,3 +74,88 @@ def test_last_words(conversation: tuple[Spoken, ...], found: LastWords) -> None:
 def test_a_long_text_of_tags_is_read_in_little_time() -> None:
     assert own_words(("<a>" * 100_000 + "hi",)) == ""
     assert own_words(("x <a>" * 100_000,)).startswith("x")
+
+
+_PNG = "iVBORw0KGgo="
+_TOOLS = [{"name": "f", "input_schema": {"type": "object"}}]
+#: The same turn at each wire: a prompt, a call, its result, and behind it a picture with a text of the client's.
+PICTURES = {
+    "anthropic": lambda: anthropic_messages_request.read_request(
+        {
+            "model": "m",
+            "max_tokens": 9,
+            "tools": _TOOLS,
+            "messages": [
+                {"role": "user", "content": "hi"},
+                {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "f", "input": {}}]},
+                {
+                    "role": "user",
+                    "content": [
+                        {"type": "tool_result", "tool_use_id": "c", "content": "18"},
+                        {"type": "text", "text": "the picture"},
+                        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": _PNG}},
+                    ],
+                },
+            ],
+        },
+        {"anthropic-version": "2023-06-01"},
+        model="m",
+    ),
+    "responses": lambda: openai_responses_request.read_request(
+        {
+            "model": "m",
+            "input": [
+                {"role": "user", "content": "hi"},
+                {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+                {"type": "function_call_output", "call_id": "c", "output": "18"},
+                {
+                    "role": "user",
+                    "content": [
+                        {"type": "input_text", "text": "the picture"},
+                        {"type": "input_image", "image_url": f"data:image/png;base64,{_PNG}"},
+                    ],
+                },
+            ],
+        },
+        models=("m",),
+    ),
+    "gemini": lambda: gemini_request.read_request(
+        {
+            "contents": [
+                {"role": "user", "parts": [{"text": "hi"}]},
+                {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "c2ln"}]},
+                {
+                    "role": "user",
+                    "parts": [
+                        {"functionResponse": {"name": "f", "response": {"output": "18"}}},
+                        {"text": "the picture"},
+                        {"inlineData": {"mimeType": "image/png", "data": _PNG}},
+                    ],
+                },
+            ]
+        }
+    ),
+    "bedrock": lambda: bedrock_converse_request.read_request(
+        {
+            "toolConfig": {"tools": [{"toolSpec": {"name": "f", "inputSchema": {"json": {"type": "object"}}}}]},
+            "messages": [
+                {"role": "user", "content": [{"text": "hi"}]},
+                {"role": "assistant", "content": [{"toolUse": {"toolUseId": "c", "name": "f", "input": {}}}]},
+                {
+                    "role": "user",
+                    "content": [
+                        {"toolResult": {"toolUseId": "c", "content": [{"text": "18"}]}},
+                        {"text": "the picture"},
+                        {"image": {"format": "png", "source": {"bytes": _PNG}}},
+                    ],
+                },
+            ],
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("wire", PICTURES)
+def test_a_picture_behind_results_is_theirs_on_every_wire(wire: str) -> None:
+    words = PICTURES[wire]().words
+    assert (words.text, words.turns) == ("hi", 1)

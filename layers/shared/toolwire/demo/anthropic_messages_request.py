@@ -188,9 +188,8 @@ def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
 def _spoken(message: dict[str, Any]) -> Spoken:
     blocks = _blocks(message)
     texts = tuple(block["text"] for block in blocks if block["type"] == "text")
-    return Spoken(
-        message["role"], texts, tuple(_result_text(block) for block in blocks if block["type"] == "tool_result")
-    )
+    results = tuple(_result_text(block) for block in blocks if block["type"] == "tool_result")
+    return Spoken(message["role"], texts, results, any(block["type"] in ("image", "document") for block in blocks))
 
 
 def _result_text(block: dict[str, Any]) -> str:

@@ -163,6 +163,7 @@ def _spoken(message: dict[str, Any]) -> Spoken:
         message["role"],
         tuple(block["text"] for block in blocks if "text" in block),
         tuple("\n".join(inner["text"] for inner in content if "text" in inner) for content in results),
+        any(block.keys() & {"image", "document"} for block in blocks),
     )
 
 

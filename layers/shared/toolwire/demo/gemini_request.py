@@ -274,7 +274,8 @@ def _result(response: dict[str, Any]) -> str:
 def _spoken(content: dict[str, Any]) -> Spoken:
     role = "user" if content.get("role", "user") == "user" else "assistant"
     texts = tuple(part["text"] for part in content["parts"] if "text" in part and not part.get("thought"))
-    return Spoken(role, texts, tuple(_result(response) for response in _responses(content)))
+    files = any(part.keys() & {"inlineData", "fileData"} for part in content["parts"])
+    return Spoken(role, texts, tuple(_result(response) for response in _responses(content)), files)
 
 
 def _invalid(message: str) -> RefusedError:

@@ -28,11 +28,12 @@ _BETWEEN = "\x1e"
 @dataclass(frozen=True, slots=True)
 class Spoken:
     """One message of a conversation: who speaks, and the texts of its blocks. `role` is "user", "assistant" or any
-    other; `results` are texts of tool results in it."""
+    other; `results` are texts of tool results in it, `files` says that images or files stand beside its texts."""
 
     role: str
     texts: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
+    files: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +47,25 @@ class LastWords:
 
 def last_words(conversation: Sequence[Spoken]) -> LastWords:
     """Reads a conversation from its end. A message of the user's with nothing of his own in it does not count."""
+    before = (None, *conversation)
     results: list[str] = []
     turns = 0
     after = ""
-    for message in reversed(conversation):
+    for message, one_before in zip(reversed(conversation), reversed(before[:-1]), strict=True):
         if message.role == "assistant":
             turns += after != "assistant"
         elif not turns:
             results[:0] = message.results
-        if message.role == "user" and (text := own_words(message.texts)):
+        if message.role == "user" and not _of_results(message, one_before) and (text := own_words(message.texts)):
             return LastWords(text, turns, tuple(results) if turns else ())
         after = message.role
     return LastWords("", turns, tuple(results))
+
+
+def _of_results(message: Spoken, before: Spoken | None) -> bool:
+    """Whether it brings the files of tool results: many clients, and APIs whose results hold only text, put them into a
+    message of the user's right behind, with a text of their own."""
+    return message.files and bool(message.results or (before is not None and before.results))
 
 
 def own_words(texts: Iterable[str]) -> str:

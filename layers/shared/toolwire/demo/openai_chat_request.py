@@ -44,9 +44,8 @@ def read_request(body: Any, *, model: str, strict: bool) -> Asked:
         raise RefusedError(400, "The demo writes one choice.", param="n")
     tools = _tools(body, strict)
     choice, allowed = _tool_choice(body, tools)
-    before: list[Any] = [None, *messages]
     return Asked(
-        last_words([_spoken(*pair) for pair in zip(messages, before, strict=False)]),
+        last_words([_spoken(message) for message in messages]),
         tools=tools,
         choice=choice,
         allowed=allowed,
@@ -230,20 +229,13 @@ def _answer_schema(body: dict[str, Any]) -> Any:
     return None
 
 
-def _spoken(message: dict[str, Any], before: dict[str, Any] | None) -> Spoken:
+def _spoken(message: dict[str, Any]) -> Spoken:
     texts = _texts(message.get("content"))
     if message["role"] in ("tool", "function"):
         return Spoken("tool", results=("\n".join(texts),))
-    if _are_files(message) and before is not None and before["role"] == "tool":
-        return Spoken("files")  # they belong to the results before them, whose own messages hold only text
-    return Spoken(message["role"], texts)
-
-
-def _are_files(message: dict[str, Any]) -> bool:
     content = message.get("content")
-    if message["role"] != "user" or not isinstance(content, list):
-        return False
-    return any(part["type"] != "text" for part in content)
+    files = isinstance(content, list) and any(part["type"] != "text" for part in content)
+    return Spoken(message["role"], texts, files=files)
 
 
 def _texts(content: Any) -> tuple[str, ...]:

@@ -218,7 +218,9 @@ def _spoken(item: dict[str, Any]) -> Spoken:
         return Spoken("tool", results=("\n".join(_texts(item.get("output", ""))),))
     if kind != "message":
         return Spoken("assistant")
-    return Spoken(item["role"], _texts(item["content"]))
+    content = item["content"]
+    files = isinstance(content, list) and any(part["type"] in ("input_image", "input_file") for part in content)
+    return Spoken(item["role"], _texts(content), files=files)
 
 
 def _texts(content: Any) -> tuple[str, ...]:
