@@ -16,7 +16,7 @@ from local.event import LocalContext, proxy_event
 from local.handlers import Handler
 from local.http import HttpAnswer, RefusedError, RequestHead, RequestReader, check_length, linger, set_up
 from local.origins import check_origin
-from local.responses_socket import ResponsesSocket, SocketAnswer, is_for_socket
+from toolwire.doors.responses.errors import is_websocket
 from toolwire.model.errors import ClientGone, GatewayError
 from toolwire.model.http import Head, Headers
 from toolwire.model.limits import BODY_BYTES
@@ -26,6 +26,7 @@ from toolwire.shell.serve.output import Output, deliver, stack_of
 from toolwire.shell.serve.proxy_event import error_head
 
 if TYPE_CHECKING:
+    from local.responses_socket import ResponsesSocket, SocketAnswer
     from local.server import LocalServer
 
 #: Seconds an invocation may take: the template's default for StreamTimeoutSeconds.
@@ -69,7 +70,9 @@ class Connection:
             if self._server.inspects and _is_inspectors(head):
                 return self._inspect(head)
             check_origin(head)
-            if is_for_socket(head):
+            if _asks_for_socket(head):
+                from local.responses_socket import ResponsesSocket  # its library is 4 MB, which few clients need
+
                 self._websocket = ResponsesSocket(self._socket, head)
                 return True
             route = resolve(head.method, _path(head))
@@ -208,6 +211,14 @@ class Connection:
 
 def _is_inspectors(head: RequestHead) -> bool:
     return f"{_path(head)}/".startswith(f"{INSPECTOR}/")
+
+
+def _asks_for_socket(head: RequestHead) -> bool:
+    """Whether the request asks for a WebSocket where there is one."""
+    if head.method != "GET" or not is_websocket(head.fields):
+        return False
+    route = resolve("POST", _path(head))
+    return isinstance(route, Route) and route.resource == "/responses"
 
 
 def _path(head: RequestHead) -> str:

@@ -14,7 +14,6 @@ import uuid
 
 from local.http import RequestHead
 from local.websocket import WebSocket
-from toolwire.doors.responses.errors import is_websocket
 from toolwire.doors.responses.response_object import ResponseShape
 from toolwire.framing.sse import SseDecoder
 from toolwire.model.errors import RequestError
@@ -32,12 +31,6 @@ _OF_THE_SOCKET = ("type", "generate", "stream")
 _TOLD = ("retry-after", "retry-after-ms", "x-request-id", "x-should-retry")
 #: Events behind which an answer can be continued.
 _ENDS = (b'"response.completed"', b'"response.incomplete"')
-
-
-def is_for_socket(head: RequestHead) -> bool:
-    """Whether the request asks for a WebSocket where there is one."""
-    path = head.target.partition("?")[0]
-    return head.method == "GET" and is_websocket(head.fields) and _route(path).resource == "/responses"
 
 
 def _route(path: str) -> Route:

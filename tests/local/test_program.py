@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 APP = """
 from toolwire.model.http import Head
 import sys
-assert not {"boto3", "httpx", "pydantic", "http.server"} & set(sys.modules), "heavy imports"
+assert not {"boto3", "httpx", "pydantic", "http.server", "websockets"} & set(sys.modules), "heavy imports"
 def handler(event, context):
     yield Head(200, ())
     yield b"ready"
