@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.beside import OURS, page
+from bench.beside import OURS, REASONS, page
 from bench.client import Answer, BenchError, Endpoint
 from bench.peers import PEERS, Peer
 from bench.report import DIRECT
@@ -54,7 +54,7 @@ def test_a_busy_machine_shows_no_times() -> None:
     text = written(1.0, 200.0, load=1000.0)
 
     assert "1000 processes of the machine waited" in text
-    assert "- **CPU a JSON answer with two calls, ms**, to Other: not explained" in text
+    assert f"- **CPU a JSON answer with two calls, ms**, to Other: {REASONS['json_cpu']}" in text
     assert "answers/s" not in text
     assert "start to first answer" not in text
 
