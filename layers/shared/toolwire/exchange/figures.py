@@ -12,10 +12,12 @@ from toolwire.model.events import (
     Finish,
     OpaquePart,
     ReasoningEnd,
+    ReasoningStart,
     ResponseEnd,
     ResponseStart,
     StreamFailed,
     TextEnd,
+    TextStart,
     ToolCallDelta,
     ToolCallEnd,
     ToolCallStart,
@@ -31,6 +33,9 @@ MALFORMED = "malformed_tool_arguments"
 
 #: A batch of nothing but these comes from the end of the upstream's body, or from us, and from no frame.
 _ENDINGS = (TextEnd, ReasoningEnd, ToolCallEnd, ResponseEnd, StreamFailed)
+
+#: What an answer that says something has one of.
+_PARTS = (TextStart, ReasoningStart, ToolCallStart, OpaquePart)
 
 
 @dataclass(slots=True)
@@ -102,10 +107,12 @@ class NoteFigures(Stage):
     def __init__(self, figures: Figures) -> None:
         self._figures = figures
         self._open: dict[int, tuple[str, list[str]]] = {}  # part index -> a function's name and arguments
+        self._says_something = False
 
     def take(self, batch: Batch) -> list[Batch]:
         """See `Stage`."""
         figures = self._figures
+        self._says_something = self._says_something or any(type(event) in _PARTS for event in batch.events)
         for event in batch.events:
             if type(event) is ToolCallDelta:
                 figures.argument_bytes += len(event.fragment)
@@ -129,6 +136,8 @@ class NoteFigures(Stage):
                 figures.model = event.model
             elif type(event) is Finish:
                 figures.finish = event.reason
+            elif type(event) is ResponseEnd and figures.finish == "stop" and not self._says_something:
+                figures.warn("empty_answer")
             elif type(event) is OpaquePart and event.dialect != figures.dialect:
                 self._note_lost(event.kind)
         return [batch]

@@ -51,8 +51,7 @@ class GeminiDecoder:
     raises UpstreamTruncated when the answer broke off.
     """
 
-    def __init__(self, asked: Asked = NOTHING_ASKED) -> None:
-        self._asked = asked
+    def __init__(self, asked: Asked = NOTHING_ASKED) -> None:  # noqa: ARG002 - what was asked changes nothing here
         self._started = False
         self._ended = False
         self._parts = AnswerParts()
@@ -161,8 +160,6 @@ class GeminiDecoder:
             raise UpstreamTruncated("the upstream's answer ended before it began")
         if self._finish is None:
             raise UpstreamTruncated("the upstream's answer broke off: it gives no finish reason")
-        if self._finish.reason == "stop" and not self._parts.count:
-            self._asked.warn("empty_answer")
         events: list[StreamEvent] = []
         self._parts.end(events)
         self._say_finish(events)  # calls may have come after it
