@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from toolwire.wire import openai_chat_lenient
@@ -214,7 +214,17 @@ CHUNKS = st.fixed_dictionaries(
 )
 
 
+#: Texts that are there and empty.
+_SAYS_NOTHING = {
+    "content": "",
+    "refusal": "",
+    "tool_calls": [{"index": 0, "id": "", "type": "", "function": {"name": "", "arguments": ""}}],
+}
+_NO_CHUNK = {"id": "", "object": "", "created": 0, "model": ""}
+
+
 @given(CHUNKS)
+@example({**_NO_CHUNK, "choices": [{"index": 0, "finish_reason": "", "delta": _SAYS_NOTHING}]})
 def test_what_the_fast_path_reads_is_read_the_same(chunk: dict[str, Any]) -> None:
     raw = msgspec.json.encode(chunk)
 

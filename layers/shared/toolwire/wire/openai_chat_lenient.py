@@ -128,7 +128,7 @@ def _delta(raw: bytes | None) -> Delta | None:
     said = Delta(
         role=text_of(delta.get("role")),
         content=content,
-        refusal=text_of(delta.get("refusal")) or "".join(map(_refusals_in, contents)) or None,
+        refusal=(refusal := text_of(delta.get("refusal"))) or "".join(map(_refusals_in, contents)) or refusal,
         reasoning_content=reasoning_of(delta.get("reasoning_content")) or thinking,
         reasoning=reasoning_of(delta.get("reasoning")),
         reasoning_text=reasoning_of(delta.get("reasoning_text")),
@@ -232,8 +232,9 @@ def _function(raw: bytes) -> FunctionDelta | None:
 
 
 def _first(found: dict[str, bytes], names: Sequence[str]) -> str | None:
-    """The first of these members that says something."""
-    return next((text for name in names if (text := text_of(found.get(name)))), None)
+    """The first of these members that says something, or else is there."""
+    told = [text for name in names if (text := text_of(found.get(name))) is not None]
+    return next(filter(None, told), told[0] if told else None)
 
 
 def _arguments(raw: bytes | None) -> str | None:
