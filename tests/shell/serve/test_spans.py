@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from tests.shell.misbehaving_upstream import MisbehavingUpstream, Send, answer
 from tests.shell.serve.test_door import (  # noqa: F401 - the fixtures, by their names
@@ -25,12 +28,6 @@ from tests.shell.serve.test_door import (  # noqa: F401 - the fixtures, by their
 from toolwire.model.settings import ProviderConfig, Target
 from toolwire.providers.hosts import HOSTS, TRACED_AS
 from toolwire.shell.serve import observe, spans
-
-pytest.importorskip("opentelemetry.sdk")
-trace: Any = pytest.importorskip("opentelemetry.trace")
-from opentelemetry.sdk.trace import TracerProvider  # noqa: E402
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor  # noqa: E402
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter  # noqa: E402
 
 pytestmark = [pytest.mark.enable_socket, pytest.mark.usefixtures("settings")]
 
