@@ -28,8 +28,8 @@ from toolwire.shell.serve.output import current_output
 #: What the key of each object begins with: the functions may write nothing else.
 PREFIX = "recordings/"
 
-#: Seconds that writing may take, and those of an invocation's last that it leaves alone.
-_WRITE_SECONDS, _LAST_SECONDS = 10.0, 1.0
+#: Seconds that writing may take.
+_WRITE_SECONDS = 10.0
 #: Bytes of S3's answer that are read.
 _ANSWER_BYTES = 1 << 16
 
