@@ -9,6 +9,7 @@ The head is made of lines `key: value` in the file's first comment or docstring:
     broken     the directive for a call that fails; that of the tool `broken` if there is none
     picture    the directive for a call that returns an image; none if the client has no such thing
     end        the directive that a conversation has to end with, for clients that end with a call
+    seconds    that one conversation may take, for clients that go on trying for longer than others
     known      `SCENARIO WIRE: WHOSE: WHAT`: a failure that is explained; WIRE may be `*`
 
 It is run as a program in an empty folder, with HOME elsewhere, and is told by the environment: BASE and ROOT of the
@@ -31,8 +32,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CLIENTS = Path(__file__).parent / "clients"
+#: Seconds that one conversation may take, besides those for each turn: agents go on trying for long.
+SECONDS = 120
 
-_LINE = re.compile(r"^[ /#*]*(name|install|ways|note|broken|picture|end|known): +(\S.*?) *$")
+_LINE = re.compile(r"^[ /#*]*(name|install|ways|note|broken|picture|end|seconds|known): +(\S.*?) *$")
 _VERSION = re.compile(r"(?<=.)(?:==|@)[\w.+-]+$")
 
 
@@ -59,6 +62,7 @@ class Client:
     broken: str
     picture: str | None
     end: str | None
+    seconds: float
     known: tuple[Known, ...]
 
     def installed(self, *, latest: bool) -> Path:
@@ -109,6 +113,7 @@ def read_client(path: Path) -> Client:
         head.get("broken", "[demo call broken {}]"),
         head.get("picture"),
         head.get("end"),
+        float(head.get("seconds", SECONDS)),
         tuple(_known(value) for key, value in lines if key == "known"),
     )
 

@@ -26,8 +26,7 @@ from tests.agents.client_file import Client, clients
 from tests.gateway import gateway
 from toolwire.providers.hosts import DEMO_MODELS
 
-#: Seconds that one program may take: agents go on trying for long.
-SECONDS = 120
+#: Seconds that one program may take for each turn, on top of those that its file gives it.
 SECONDS_A_TURN = 30
 #: Programs that run at the same time: most of their time they wait.
 AT_ONCE = int(os.environ.get("AT_ONCE", "3"))
@@ -112,7 +111,7 @@ def hold_in(
             stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
         try:
-            status: int | None = process.wait(SECONDS + SECONDS_A_TURN * len(turns))
+            status: int | None = process.wait(client.seconds + SECONDS_A_TURN * len(turns))
         except subprocess.TimeoutExpired:
             status = None
         finally:

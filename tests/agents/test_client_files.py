@@ -38,9 +38,10 @@ def test_a_head_is_read(tmp_path: Path) -> None:
     file = tmp_path / "one.mjs"
     file.write_text(
         "// One.\n//\n// name: One Two\n// install: npm @a/b@1.2 c@3\n// ways: chat, chat-streamed\n"
-        "// known: error-result gemini: theirs: it gives up: always\n"
+        "// seconds: 300\n// known: error-result gemini: theirs: it gives up: always\n"
     )
     client = read_client(file)
+    assert client.seconds == 300
     assert (client.kind, client.packages, client.ways) == ("npm", ("@a/b@1.2", "c@3"), ("chat", "chat-streamed"))
     assert client.known == (Known("error-result", "gemini", "theirs", "it gives up: always"),)
     assert page.explained(client, "chat", "error result", "gemini") == client.known[0]

@@ -1,8 +1,9 @@
-"""Continue, by its command line `cn`.
+"""Continue, by its command line `cn`, which tries eleven times, for up to two minutes, whatever it is configured to.
 
 name: Continue
 install: npm @continuedev/cli@1.5.47
 ways: chat-streamed
+seconds: 300
 note: [demo call Bash {"command": "echo WORD >> log.txt; echo noted WORD"}]
 broken: [demo call Bash {"command": "echo it is broken; exit 3"}]
 """
