@@ -26,6 +26,7 @@ SECONDS = 120
 PROGRAMS = {
     "Cline": "cline", "OpenCode": "opencode", "Qwen Code": "qwen_code", "pi": "pi", "Continue": "continue_cli",
     "llm": "llm", "aider": "aider", "Codex": "codex", "Claude Code": "claude_code", "Gemini CLI": "gemini_cli",
+    "Copilot CLI": "copilot_cli",
 }  # fmt: skip
 
 _BLOCK = re.compile(
