@@ -15,7 +15,8 @@ WORDS = {
     "stop": "stop", "COMPLETE": "stop", "end-turn": "stop", "FINISH_REASON_STOP": "stop", "what-is-this": "stop",
     "length": "length", "max-tokens": "length", "maxTokens": "length", "MAX_TOKENS": "length", "token_limit": "length",
     "time_limit": "length", "max_length": "length", "ERROR_LIMIT": "length", "max_completion_tokens": "length",
-    "context_length_exceeded": "length",
+    "context_length_exceeded": "length", "LENGTH_EXCEEDED": "length",
+    "tool_calls": "stop", "tool_use": "stop", "tool_call": "stop", "function_call": "stop",  # the answer has no call
     "content_filter": "content_filter", "content-filter": "content_filter", "contentFilter": "content_filter",
     "sensitive": "content_filter", "ERROR_TOXIC": "content_filter", "content_filtered": "content_filter",
     "error": "", "timeout": "", "USER_CANCEL": "", "cancel": "", "server_error": "", "network_error": "",

@@ -52,7 +52,7 @@ from toolwire.wire.plain import plain
 NOT_HONORED = "tool_choice_not_honored"
 
 #: The providers' finish reasons for a turn that ends with calls.
-CALL_WORDS = frozenset({"tool_calls", "tool_use", "function_call"})
+CALL_WORDS = frozenset({"tool_calls", "tool_use", "tool_call", "function_call"})
 #: Those for a turn that ends without: of APIs that have others for calls.
 _STOP_WORDS = frozenset({"stop", "end_turn"})
 

@@ -18,7 +18,7 @@ FINISH: dict[str, FinishReason] = {
     **dict.fromkeys((
         "length", "max_tokens", "max_output_tokens", "max_completion_tokens", "max_new_tokens", "max_length",
         "model_length", "model_context_window_exceeded", "context_length_exceeded", "token_limit", "time_limit",
-        "error_limit", "limit", "output_limit", "incomplete",
+        "error_limit", "limit", "output_limit", "incomplete", "length_exceeded", "max_tokens_exceeded",
     ), "length"),
     **dict.fromkeys((
         "content_filter", "content_filtered", "safety", "refusal", "sensitive", "prohibited_content", "recitation",

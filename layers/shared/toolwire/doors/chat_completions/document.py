@@ -20,7 +20,8 @@ def finish_word(finish: Finish, has_calls: bool, *, as_function: bool = False) -
     not one of the tool calls; `as_function`: it is what calls are shown as."""
     if as_function and has_calls and finish.reason == "tool_calls":
         return "function_call"
-    return "function_call" if finish.raw == "function_call" and not has_calls else finish.reason
+    own_way = finish.raw == "function_call" and finish.reason == "tool_calls" and not has_calls
+    return "function_call" if own_way else finish.reason
 
 
 def write_call(id: str, name: str, text: str, kind: str, extra: Members) -> bytes:

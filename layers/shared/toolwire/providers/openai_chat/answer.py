@@ -208,11 +208,11 @@ class ChatDecoder:
         finish = Finish(self._settle(reason, word), word)
         self._finish = finish
         events.append(finish)
-        return (first and finish.reason == word) or (word == "function_call" and not self._parts.calls)
+        return (first and finish.reason == word) or (word == "function_call" and self._parts.passes_function_call)
 
     def _settle(self, reason: FinishReason, word: str | None) -> FinishReason:
         """The reason is tool_calls where there are calls, unless the output limit or a filter ended the turn."""
-        if reason in ("stop", "tool_calls") and word != "function_call":
+        if reason in ("stop", "tool_calls") and not (word == "function_call" and self._parts.passes_function_call):
             return "tool_calls" if self._parts.calls else "stop"
         return reason
 

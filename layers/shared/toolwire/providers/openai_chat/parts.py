@@ -44,6 +44,8 @@ class AnswerParts:
         self._accumulator = ToolCallAccumulator(asked.tool_names, placeholders=asked.placeholders)
         #: The deprecated `function_call`, held until it is known whether `tool_calls` say the same.
         self._deprecated = ToolCallAccumulator(asked.tool_names, placeholders=asked.placeholders)
+        #: Whether a `function_call` came that nobody asked tools for: the client's own way to call.
+        self.passes_function_call = False
 
     @property
     def calls(self) -> list[Call]:
@@ -76,7 +78,9 @@ class AnswerParts:
                 self._open_refusal = self._next_part()
                 events.append(TextStart(self._open_refusal, refusal=True))
             events.append(TextDelta(self._open_refusal, delta.refusal))
-        if delta.function_call is not None and self._asked.tool_names:  # else it is the client's own way to call
+        if delta.function_call is not None and not self._asked.tool_names:
+            self.passes_function_call = True
+        elif delta.function_call is not None:
             for _ in self._deprecated.take(None, 0, delta.function_call.name, delta.function_call.arguments or ""):
                 keep = False
         for entry in delta.tool_calls or ():
