@@ -182,9 +182,9 @@ def test_a_call_without_a_result_gets_one() -> None:
 
 
 def test_images_are_sent_as_bytes() -> None:
-    image = {"type": "image_url", "image_url": {"url": f"data:image/jpg;base64,{PNG}"}}
+    image = {"type": "image_url", "image_url": {"url": "data:image/jpg;base64,/9j/4A=="}}
     document, _, _ = sent(messages=[{"role": "user", "content": [image]}])
-    assert turns(document) == [("user", [{"image": {"format": "jpeg", "source": {"bytes": PNG}}}])]
+    assert turns(document) == [("user", [{"image": {"format": "jpeg", "source": {"bytes": "/9j/4A=="}}}])]
 
 
 def test_documents() -> None:

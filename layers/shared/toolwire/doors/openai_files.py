@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlsplit
 
 import msgspec
 
-from toolwire.model.media_types import media_type_of, split_data_url
+from toolwire.model.media_types import media_type_of, plain_base64, split_data_url
 from toolwire.model.request import FilePart, ImagePart
 from toolwire.model.source import Members
 from toolwire.wire.openai_chat import InputAudio
@@ -14,14 +15,34 @@ from toolwire.wire.openai_chat import InputAudio
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
-def image_part(url: str, detail: str | None, extra: Members = (), *, kind: str = "image_url", path: str) -> ImagePart:
-    """An https URL stays one; a `data:` URL is split into its media type and base64."""
+def image_part(
+    url: str, detail: str | None, extra: Members = (), *, kind: str = "image_url", path: str
+) -> ImagePart | FilePart:
+    """An https URL stays one; a `data:` URL is split into its media type and base64. One of another file, such as a
+    PDF, is that file: clients send it so, since many hosts have no other part for it."""
     given = split_data_url(url)
     if given is None:
         return ImagePart(url=url, detail=detail, extra=extra, kind=kind, path=path)
     said, data = given
     media_type = media_type_of(said, data=data)
+    if media_type is not None and not media_type.startswith("image/"):
+        return FilePart(media_type, data=data, extra=extra, kind=kind, path=path)
     return ImagePart(data=data, media_type=media_type, detail=detail, extra=extra, kind=kind, path=path)
+
+
+def address_in(given: object) -> str | None:
+    """A URL, alone or in an object of its own, as the two APIs have it."""
+    url = given.get("url") if isinstance(given, dict) else given
+    return url if isinstance(url, str) and url else None
+
+
+def media_part(url: str, *, kind: str, path: str) -> FilePart:
+    """A video or a recording by its address or as a `data:` URL, as vLLM, Qwen and OpenRouter have them."""
+    given = split_data_url(url)
+    if given is None:
+        return FilePart(media_type_of(None, urlsplit(url).path), url=url, kind=kind, path=path)
+    said, data = given
+    return FilePart(media_type_of(said, data=data), data=data, kind=kind, path=path)
 
 
 def file_part(
@@ -51,7 +72,7 @@ def file_of_bytes(
 ) -> FilePart | ImagePart | None:
     """A file by its bytes, a `data:` URL or plain base64. An image among the files is an image. None for a `data:` URL
     without base64."""
-    said, data = split_data_url(file_data) or (None, file_data)
+    said, data = split_data_url(file_data) or (None, plain_base64(file_data))
     if data.startswith("data:"):
         return None
     media_type = media_type_of(said, name, data)
@@ -67,6 +88,7 @@ def stored_image(file_id: str, *, dialect: str, kind: str, path: str, extra: Mem
 
 def audio_part(data: str, audio_format: str, *, path: str, extra: Members = ()) -> FilePart:
     """A recording, whose format ("wav", "mp3") is all that is said of it."""
+    data = plain_base64(data)
     return FilePart(media_type_of(f"audio/{audio_format}"), data=data, kind="input_audio", path=path, extra=extra)
 
 

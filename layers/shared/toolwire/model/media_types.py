@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 PDF = "application/pdf"
 
 #: File name endings -> media type.
@@ -29,6 +31,10 @@ _MEANT = {"image/jpg": "image/jpeg", "application/x-pdf": PDF, "audio/mpeg": "au
 _BY_BEGINNING = (
     ("JVBERi", PDF), ("iVBORw0KGgo", "image/png"), ("/9j/", "image/jpeg"), ("R0lGOD", "image/gif"),
 )  # fmt: skip
+#: RIFF, a length, WEBP.
+_WEBP = re.compile(r"UklGR.{7}RUJQ")
+
+_URLSAFE = str.maketrans("-_", "+/")
 
 #: Text, beside everything whose type begins with `text/`.
 _TEXTS = frozenset({"application/json", "application/xml", "application/yaml", "application/javascript"})
@@ -36,13 +42,30 @@ _TEXTS = frozenset({"application/json", "application/xml", "application/yaml", "
 
 def media_type_of(said: str | None, name: str | None = None, data: str | None = None) -> str | None:
     """The media type of a file, without parameters: what the client said where that says anything, else what its name
-    or the beginning of its base64 tells; None where nothing does."""
+    or the beginning of its base64 tells; None where nothing does. An image is what its bytes say: clients name them by
+    their file's ending, and Anthropic refuses the other type, in this turn and all that follow."""
     given = (said or "").partition(";")[0].strip().lower()
     if given and given != "application/octet-stream":
-        return _MEANT.get(given, given)
+        told = _told_by(data) if given.startswith("image/") else None
+        return told if told and told.startswith("image/") else _MEANT.get(given, given)
     if known := _BY_ENDING.get((name or "").rpartition(".")[2].lower()):
         return known
-    return next((kind for beginning, kind in _BY_BEGINNING if (data or "").startswith(beginning)), given or None)
+    return _told_by(data) or given or None
+
+
+def _told_by(data: str | None) -> str | None:
+    """The media type that the beginning of a file's base64 tells."""
+    if not data:
+        return None
+    known = next((kind for beginning, kind in _BY_BEGINNING if data.startswith(beginning)), None)
+    return known or ("image/webp" if _WEBP.match(data) else None)
+
+
+def plain_base64(data: str) -> str:
+    """Base64 as every API takes it: in one line, of the usual alphabet. Clients write it in lines, as MIME has it, and
+    in the alphabet for URLs, as Google's SDKs do."""
+    data = "".join(data.split())
+    return data.translate(_URLSAFE) if "-" in data or "_" in data else data
 
 
 def is_text(media_type: str | None) -> bool:
@@ -61,11 +84,12 @@ def file_name(name: str | None, media_type: str | None) -> str:
 
 
 def split_data_url(url: str) -> tuple[str | None, str] | None:
-    """The media type (as it was written; None for none) and the base64 of a `data:` URL; None for anything else."""
+    """The media type (as it was written; None for none) and the base64 of a `data:` URL, as every API takes it; None
+    for anything else."""
     head, comma, data = url.partition(",")
     if head[:5].lower() != "data:" or not comma or not head.endswith(";base64"):
         return None
-    return head[5:-7] or None, data
+    return head[5:-7] or None, plain_base64(data)
 
 
 def data_url(media_type: str | None, data: str) -> str:

@@ -1,4 +1,5 @@
-"""Parts of other APIs that clients put into Chat messages: LangChain and the AI SDK when a history moves, MCP results.
+"""Parts of other APIs that clients put into Chat messages: LangChain and the AI SDK when a history moves, MCP results;
+and videos and recordings, as vLLM, Qwen and OpenRouter have them.
 
 A provider of the same API gets them as they are; every other one gets what they say.
 """
@@ -9,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from toolwire.doors.openai_files import file_of_bytes, image_part, stored_image
+from toolwire.doors.openai_files import address_in, file_of_bytes, file_part, image_part, media_part, stored_image
 from toolwire.model.media_types import data_url
 from toolwire.model.request import Part, TextPart
 from toolwire.wire import openai_chat as wire
@@ -36,6 +37,11 @@ class _Source(msgspec.Struct):
 class _Part(msgspec.Struct):
     text: str | None = None
     image_url: Any = None
+    video_url: Any = None
+    audio_url: Any = None
+    file_data: str | None = None
+    file_url: str | None = None
+    filename: str | None = None
     file_id: str | None = None
     detail: str | None = None
     source: _Source | None = None  # Anthropic's
@@ -57,12 +63,15 @@ def foreign_part(kind: str, raw: bytes, path: str) -> Part | None:
             return TextPart(shape.text or "")
         case "input_image":
             return _input_image(shape, path)
-        case "image" if shape.source is not None and shape.source.data:
-            return image_part(data_url(shape.source.media_type or "", shape.source.data), None, kind=kind, path=path)
-        case "image" if shape.source is not None and shape.source.url:
-            return image_part(shape.source.url, None, kind=kind, path=path)
-        case "image" if shape.data:
-            return image_part(data_url(shape.mime_type or "", shape.data), None, kind=kind, path=path)
+        case "input_file":
+            named = (shape.file_data, shape.filename, shape.file_id, shape.file_url)
+            return file_part(*named, dialect=wire.DIALECT, kind=kind, path=path)
+        case "video_url" | "input_video" | "audio_url" if url := address_in(shape.video_url or shape.audio_url):
+            return media_part(url, kind=kind, path=path)
+        case "image":
+            return _image(shape, path)
+        case "audio" if shape.data:
+            return media_part(data_url(shape.mime_type, shape.data), kind=kind, path=path)
         case "resource" if shape.resource is not None:
             return _resource(shape.resource, path)
         case "resource_link" if shape.uri:
@@ -70,10 +79,18 @@ def foreign_part(kind: str, raw: bytes, path: str) -> Part | None:
     return None
 
 
+def _image(shape: _Part, path: str) -> Part | None:
+    """An image in Anthropic's form, or in MCP's."""
+    media_type, data, url = shape.mime_type, shape.data, None
+    if shape.source is not None:
+        media_type, data, url = shape.source.media_type, shape.source.data, shape.source.url
+    if data:
+        url = data_url(media_type, data)
+    return image_part(url, None, kind="image", path=path) if url else None
+
+
 def _input_image(shape: _Part, path: str) -> Part | None:
-    given = shape.image_url
-    url = given.get("url") if isinstance(given, dict) else given
-    if isinstance(url, str) and url:
+    if url := address_in(shape.image_url):
         return image_part(url, shape.detail, kind="input_image", path=path)
     if shape.file_id:
         return stored_image(shape.file_id, dialect=wire.DIALECT, kind="input_image", path=path)

@@ -14,12 +14,10 @@ from toolwire.conversation.origin import is_tagged
 from toolwire.doors.gemini.forms import own_members
 from toolwire.doors.typed import decode
 from toolwire.model.errors import RequestError
-from toolwire.model.media_types import media_type_of
+from toolwire.model.media_types import media_type_of, plain_base64
 from toolwire.model.request import FilePart, ImagePart, OpaquePart, ReasoningPart, TextPart
 from toolwire.model.source import Members
 from toolwire.wire.gemini import DIALECT, PART_FLAGS
-
-_URLSAFE = str.maketrans("-_", "+/")
 
 #: Members of a part that the model reads.
 _READ = frozenset({"text", "thought", "thoughtSignature", "inlineData", "fileData", "functionCall", "functionResponse"})
@@ -57,8 +55,8 @@ def read_signature(found: dict[str, bytes], path: str) -> str | None:
 
 
 def _padded(text: str) -> str:
-    """Base64 of either alphabet, as Python reads it."""
-    text = text.translate(_URLSAFE).rstrip("=")
+    """Base64 as Python reads it; Google reads it without its padding, too."""
+    text = plain_base64(text).rstrip("=")
     return text + "=" * (-len(text) % 4)
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from toolwire.doors.typed import decode, member, required_messages
 from toolwire.model.errors import RequestError
-from toolwire.model.media_types import PDF, media_type_of, split_data_url
+from toolwire.model.media_types import PDF, media_type_of, plain_base64, split_data_url
 from toolwire.model.request import (
     FilePart,
     ImagePart,
@@ -139,8 +139,9 @@ def _image(raw: bytes, path: str) -> Part:
     source = decode(raw, wire.ImageBlock, path).source
     extra = unnamed(raw, _BLOCKS["image"])
     if source.type == "base64" and source.data is not None:
-        media_type = media_type_of(source.media_type, data=source.data)
-        return ImagePart(data=source.data, media_type=media_type, extra=extra, kind="image", path=path)
+        data = plain_base64(source.data)
+        media_type = media_type_of(source.media_type, data=data)
+        return ImagePart(data=data, media_type=media_type, extra=extra, kind="image", path=path)
     if source.type == "url" and source.url is not None:
         if (inside := split_data_url(source.url)) is not None:
             media_type = media_type_of(inside[0], data=inside[1])
@@ -159,8 +160,9 @@ def _document(raw: bytes, path: str) -> Part:
     document = FilePart(name=block.title, context=block.context, extra=extra, kind="document", path=path)
     match source.type:
         case "base64" if source.data is not None:
-            media_type = media_type_of(source.media_type, block.title, source.data)
-            return replace(document, media_type=media_type, data=source.data)
+            data = plain_base64(source.data)
+            media_type = media_type_of(source.media_type, block.title, data)
+            return replace(document, media_type=media_type, data=data)
         case "url" if source.url is not None:
             return replace(document, media_type=PDF, url=source.url)
         case "file" if source.file_id is not None:

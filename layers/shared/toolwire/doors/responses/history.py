@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import msgspec
 
-from toolwire.doors.openai_files import file_part, image_part, raw_audio_part, stored_image
+from toolwire.doors.openai_files import address_in, file_part, image_part, raw_audio_part, stored_image
 from toolwire.doors.responses.tools import read_tool_list
 from toolwire.doors.typed import decode
 from toolwire.model.errors import RequestError
@@ -272,7 +272,7 @@ def _known_part(shape: wire.ContentPart, raw: bytes, path: str, phase: Members) 
         case "refusal":
             text = _required(shape.refusal, f"{path}.refusal", "the text", may_be_empty=True)
             return RefusalPart(text, extra + phase)
-        case "input_image" | "image_url" if url := _address(shape.image_url):
+        case "input_image" | "image_url" if url := address_in(shape.image_url):
             return image_part(url, shape.detail, extra, kind="input_image", path=path)
         case "input_image" if shape.file_id:
             return stored_image(shape.file_id, dialect=wire.DIALECT, kind="input_image", path=path, extra=extra)
@@ -341,12 +341,6 @@ def _mcp_result(id: str, raw: bytes) -> ToolResultPart:
 def _as_image(screenshot: bytes) -> bytes:
     """A computer's screenshot as the part of a message that it would be."""
     return write_object((members(screenshot) | {"type": b'"input_image"'}).items())
-
-
-def _address(given: Any) -> str | None:
-    """The address of an image, also where it stands in an object."""
-    url = given.get("url") if isinstance(given, dict) else given
-    return url if isinstance(url, str) and url else None
 
 
 class _ReasoningText(msgspec.Struct):
