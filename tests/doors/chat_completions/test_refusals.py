@@ -143,7 +143,7 @@ REFUSALS: list[tuple[dict[str, Any], str, str]] = [
     ({"seed": "x"}, "seed", TYPE),
     ({"stop": 5}, "stop", TYPE),
     ({"stop": ["a", 5]}, "stop[1]", TYPE),
-    ({"reasoning_effort": "huge"}, "reasoning_effort", VALUE),
+    ({"reasoning_effort": 5}, "reasoning_effort", TYPE),
     ({"response_format": "json"}, "response_format", TYPE),
     ({"response_format": {"type": "yaml"}}, "response_format.type", VALUE),
     ({"response_format": {"type": "json_schema"}}, "response_format.json_schema", MISSING),

@@ -274,7 +274,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str, str]] = {
         {"text": {"format": {"type": "json_schema", "name": "n"}}},
         "text.format.schema", "missing_required_parameter", "required",
     ),
-    "an effort": ({"reasoning": {"effort": "huge"}}, "reasoning.effort", "invalid_value", "'huge'"),
+    "an effort": ({"reasoning": {"effort": 5}}, "reasoning.effort", "invalid_type", "a string"),
     "a limit": ({"max_output_tokens": 0}, "max_output_tokens", "invalid_value", "not 0"),
     "a temperature": ({"temperature": 3}, "temperature", "invalid_value", "between 0 and 2"),
 }  # fmt: skip

@@ -41,7 +41,11 @@ NO_THREADS = "thread_unsupported_request"
 #: Warning: what only another dialect's hosts can run was left out.
 _SERVER_TOOLS = "not_supported:server_tools"
 
+_EFFORTS = "send none, minimal, low, medium, high, xhigh or max"
+
 _FIXES = {
+    "reasoning_effort": _EFFORTS,
+    "reasoning.effort": _EFFORTS,
     "max_tokens": "0 only warms the cache of the API it belongs to; send at least 1",
     "thinking.type": "send adaptive, between_tools, disabled or enabled",
     "output_config.effort": "send low, medium, high, xhigh or max",

@@ -45,6 +45,7 @@ MEMBER_NAMES: dict[str, MemberNames] = {
             "model messages tools tool_choice parallel_tool_calls stream stream_options max_tokens"
             " max_completion_tokens temperature top_p seed frequency_penalty presence_penalty stop n response_format"
             " reasoning_effort functions function_call"
+            " chat_template_kwargs enable_thinking reasoning thinking thinking_budget top_k"  # of compatible hosts
         ),
         documented=_names(
             "audio cache_control logit_bias logprobs metadata modalities moderation prediction"
@@ -54,6 +55,9 @@ MEMBER_NAMES: dict[str, MemberNames] = {
         within={
             "stream_options": (_names("include_usage include_obfuscation"), frozenset()),
             "response_format": (_names("type json_schema schema"), frozenset()),
+            "chat_template_kwargs": (_names("enable_thinking thinking"), frozenset()),
+            "reasoning": (_names("effort enabled max_tokens"), frozenset()),
+            "thinking": (_names("budget_tokens type"), frozenset()),
         },
         silent=_names("custom index function_call"),
         nested=_names(

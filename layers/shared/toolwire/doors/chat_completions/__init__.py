@@ -4,6 +4,7 @@ request     the request's fields
 tools       its tools and tool_choice
 history     its messages
 foreign_parts  parts of other APIs that stand in messages
+foreign_reasoning  how hard to think, in the words of other hosts
 odd_forms   requests in undocumented forms, as the documented ones that they mean
 odd_calls   the calls of such requests
 legacy      the deprecated `functions`, read as tools

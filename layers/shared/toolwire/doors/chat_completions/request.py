@@ -14,6 +14,7 @@ from toolwire.doors import AnswerContext, Door, StreamEncoder
 from toolwire.doors.chat_completions.contract_2api import with_contract_2api
 from toolwire.doors.chat_completions.document import render_response
 from toolwire.doors.chat_completions.errors import render_error
+from toolwire.doors.chat_completions.foreign_reasoning import foreign_effort
 from toolwire.doors.chat_completions.history import read_messages
 from toolwire.doors.chat_completions.legacy import as_tools, is_deprecated, speaks_functions
 from toolwire.doors.chat_completions.odd_forms import documented, has_blocks
@@ -21,7 +22,7 @@ from toolwire.doors.chat_completions.stream import ChatEncoder
 from toolwire.doors.chat_completions.tools import read_tool_choice, read_tools
 from toolwire.doors.sample_request import SAMPLE_MESSAGES, sample_post
 from toolwire.doors.tool_choice_forms import with_own_choice
-from toolwire.doors.typed import EFFORTS, decode, in_range, member, one_of, required_model, too_deep, top_members
+from toolwire.doors.typed import EFFORTS, decode, in_range, member, required_model, too_deep, top_members
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
 from toolwire.model.http import HttpRequest
@@ -109,6 +110,7 @@ def _request(given: dict[str, bytes], messages: tuple[Message, ...]) -> ChatRequ
         messages = read_messages(top)
     stream = bool(member(top, "stream", bool))
     tools = read_tools(top)
+    effort = member(top, "reasoning_effort", str) or foreign_effort(top)
     parsed = ChatRequest(
         model=required_model(top),
         messages=messages,
@@ -120,8 +122,8 @@ def _request(given: dict[str, bytes], messages: tuple[Message, ...]) -> ChatRequ
         max_tokens=_max_tokens(top),
         sampling=_sampling(top),
         response_format=_response_format(top),
-        reasoning_effort=one_of(member(top, "reasoning_effort", str), EFFORTS, "reasoning_effort"),
-        dialect_fields=tuple(name for name in _DIALECT_FIELDS if _asks(top, name)),
+        reasoning_effort=effort if effort in EFFORTS else None,
+        dialect_fields=(*(name for name in _DIALECT_FIELDS if _asks(top, name)), *_new_effort(effort)),
     )
     if member(top, "n", int) not in (None, 1):
         raise RequestError(
@@ -137,6 +139,11 @@ def _asks(top: dict[str, bytes], name: str) -> bool:
     """Whether the member asks for something that is not done anyway."""
     raw = top.get(name, b"null")
     return raw != b"null" and (name != "modalities" or decode(raw, Any, name) != ["text"])
+
+
+def _new_effort(effort: str | None) -> tuple[str, ...]:
+    """The member, if its word is one that only its own hosts know: Groq has `default`."""
+    return () if effort is None or effort in EFFORTS else ("reasoning_effort",)
 
 
 def _include_usage(top: dict[str, bytes], stream: bool) -> bool:
@@ -163,11 +170,18 @@ def _sampling(top: dict[str, bytes]) -> Sampling:
     return Sampling(
         temperature=in_range(top, "temperature", 0, 2),
         top_p=in_range(top, "top_p", 0, 1),
+        top_k=_top_k(top),
         seed=member(top, "seed", int),
         frequency_penalty=in_range(top, "frequency_penalty", -2, 2),
         presence_penalty=in_range(top, "presence_penalty", -2, 2),
         stop=(stop,) if isinstance(stop, str) else tuple(stop) if stop is not None else None,
     )
+
+
+def _top_k(top: dict[str, bytes]) -> int | None:
+    """What compatible hosts have beside the API; vLLM's clients write 0 or -1 for none."""
+    given = decode(top.get("top_k", b"null"), Any, "top_k")
+    return given if isinstance(given, int) and given > 0 else None
 
 
 def _response_format(top: dict[str, bytes]) -> ResponseFormat | None:

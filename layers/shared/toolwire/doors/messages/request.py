@@ -18,6 +18,7 @@ from toolwire.doors.messages.history import read_history
 from toolwire.doors.messages.stream import MessagesEncoder
 from toolwire.doors.messages.tools import CHOICES, read_tool_choice, read_tools
 from toolwire.doors.sample_request import SAMPLE_MESSAGES, sample_post
+from toolwire.doors.thinking_budgets import effort_of_budget
 from toolwire.doors.tool_choice_forms import with_own_choice
 from toolwire.doors.typed import member, required_model, too_deep, top_members
 from toolwire.model.errors import GatewayError, RequestError
@@ -43,10 +44,6 @@ _DIALECT_FIELDS = (
     "cache_control", "container", "context_management", "diagnostics", "inference_geo", "mcp_servers", "metadata",
     "service_tier", "speed", "thread",
 )  # fmt: skip
-
-#: Tokens of a thinking budget -> the effort that comes nearest, for providers that are not told a number. The bounds
-#: lie between the budgets that clients ask for by name (4,000, 10,000 and 31,999 in Claude Code).
-_BUDGETS = ((4_096, "low"), (12_288, "medium"))
 
 
 class MessagesDoor(Door):
@@ -190,7 +187,7 @@ def _reasoning_effort(top: dict[str, bytes], config: wire.OutputConfig) -> str |
         return "none"
     if effort is not None or thinking is None or thinking.budget_tokens is None:
         return effort
-    return next((word for most, word in _BUDGETS if thinking.budget_tokens <= most), "high")
+    return effort_of_budget(thinking.budget_tokens)
 
 
 def _new_words(top: dict[str, bytes], config: wire.OutputConfig) -> Iterator[str]:

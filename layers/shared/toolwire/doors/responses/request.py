@@ -143,6 +143,7 @@ def _request(top: dict[str, bytes]) -> ChatRequest:
     fields = [
         name for name in _DIALECT_FIELDS if top.get(name, b"null") not in (b"null", b'""', NOTHING_ASKED.get(name))
     ]
+    fields += _new_effort(reasoning)
     parsed = ChatRequest(
         model=model,
         messages=history.messages,
@@ -154,15 +155,27 @@ def _request(top: dict[str, bytes]) -> ChatRequest:
         max_tokens=_max_tokens(top),
         sampling=_sampling(top),
         response_format=shape,
-        reasoning_effort=one_of(reasoning.effort, EFFORTS, "reasoning.effort"),
+        reasoning_effort=reasoning.effort if reasoning.effort in EFFORTS else None,
         reasoning_summary=reasoning.summary,
-        dialect_fields=(*fields, *_included(top), *verbosity, *foreign_choice, *history.foreign),
+        dialect_fields=(
+            *fields,
+            *_new_effort(reasoning),
+            *_included(top),
+            *verbosity,
+            *foreign_choice,
+            *history.foreign,
+        ),
     )
     fields_sent = RequestFields(wire.DIALECT, tuple(with_flat_tools(top).items()), parsed, "input")
     if history.left_out:  # the client's `input` is not what is sent
         messages = (*history.messages[:-1], *history.messages[-1:])
         return replace(parsed, fields=fields_sent, messages=messages, notes=(_REFERENCE_LEFT_OUT,))
     return replace(parsed, fields=fields_sent)
+
+
+def _new_effort(reasoning: wire.ReasoningSettings) -> tuple[str, ...]:
+    """The member, if its word is one that only its own hosts know."""
+    return () if reasoning.effort is None or reasoning.effort in EFFORTS else ("reasoning.effort",)
 
 
 def _with_loaded(tools: tuple[Tool, ...], loaded: list[Tool]) -> tuple[Tool, ...]:
