@@ -15,7 +15,8 @@ from local.event import LocalContext
 from local.handlers import Handler
 from local.watch.exchanges import Exchanges
 from toolwire.model.http import Head
-from toolwire.shell.recording.exchange import SeenExchange, summary
+from toolwire.shell.recording.exchange import SeenExchange
+from toolwire.shell.recording.summary import summary
 from toolwire.shell.serve.proxy_event import http_request
 from toolwire.wire.json import dump, raw_members, write_object
 

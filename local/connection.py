@@ -210,7 +210,7 @@ class Connection:
 
 
 def _is_inspectors(head: RequestHead) -> bool:
-    return f"{_path(head)}/".startswith(f"{INSPECTOR}/")
+    return head.target.startswith(INSPECTOR) and f"{_path(head)}/".startswith(f"{INSPECTOR}/")
 
 
 def _asks_for_socket(head: RequestHead) -> bool:

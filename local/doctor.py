@@ -35,7 +35,7 @@ from local.watch.exchanges import Exchanges
 from toolwire import __version__
 from toolwire.model.settings import ProviderConfig, Settings
 from toolwire.providers.hosts import DEMO, DEMO_MODELS
-from toolwire.shell.recording.exchange import summary
+from toolwire.shell.recording.summary import summary
 from toolwire.shell.serve.door import serve
 from toolwire.shell.serve.observe import SERVICE, logger
 from toolwire.shell.settings.configuration import SettingsError, load_settings

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from toolwire.model.warnings import explain
-from toolwire.shell.recording.exchange import Summary
+from toolwire.shell.recording.summary import Summary
 
 #: Lines of one page.
 PAGE = 100

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
+
+from local.watch.kept import Given, pack, unpack
+from local.watch.ring import Ring
 from toolwire.model.errors import GatewayError
-from toolwire.shell.recording.exchange import SeenExchange, Summary, summary
+from toolwire.shell.recording.exchange import SeenExchange
+from toolwire.shell.recording.summary import Summary, summary
 from toolwire.shell.serve.observe import current_watch
 
 #: Lines that are kept, and bytes of exchanges.
@@ -18,12 +23,22 @@ MOST_BYTES = 8 << 20
 
 Listener = Callable[[SeenExchange], None]
 
+# A line as it is kept, behind the version that it was new in. In JSON: a token count of a provider's may be any number.
+_encode_line = msgspec.json.Encoder().encode
+_decode_line = msgspec.json.Decoder(tuple[int, Summary]).decode
 
-class _Left(NamedTuple):
-    """What is left of an exchange when its bytes are gone: its line, and the version of its last change."""
 
-    line: Summary
-    changed: int
+class _Held(msgspec.Struct, gc=False):
+    """Where an exchange is that is over, and what of it is no bytes. `large`: its bytes, where the ring has no place
+    for them."""
+
+    request_id: str
+    began: float
+    line: bytes
+    given: Given
+    place: int
+    size: int
+    large: bytes = b""
 
 
 class Exchanges:
@@ -31,18 +46,22 @@ class Exchanges:
 
     A listener is told of an exchange when it begins, each time a provider is asked, and when it is over. It runs in the
     thread that serves the request: what it does is waited for.
+
+    With `most_bytes` 0 nothing is left of an exchange that is over but its line.
     """
 
     def __init__(self, *, most_lines: int = MOST_LINES, most_bytes: int = MOST_BYTES) -> None:
-        self._most_lines, self._most_bytes = most_lines, most_bytes
+        self._most_bytes = most_bytes
         self._listeners: list[Listener] = []
-        #: The lines, in the order in which the requests came: an exchange is its own while its bytes are held.
-        self._entries: OrderedDict[str, SeenExchange | _Left] = OrderedDict()
-        #: Those of which there is more than a line, and the last of them that ended.
-        self._held: dict[str, SeenExchange] = {}
-        self._latest: SeenExchange | None = None
-        self._running: set[str] = set()
-        self._bytes = 0
+        self._running: dict[str, SeenExchange] = {}
+        #: The lines of those that are over, in the order in which they ended.
+        self._lines: deque[bytes] = deque(maxlen=most_lines)
+        #: Those of which there is more than a line, in that order too, and the last one that was large.
+        self._held: dict[str, _Held] = {}
+        self._order: deque[_Held] = deque()
+        self._large: _Held | None = None
+        self._ring = Ring(most_bytes)
+        self._given: Given | None = None
         self._lock = threading.Lock()
         self._news = threading.Condition(self._lock)
         self._version = 0
@@ -69,7 +88,8 @@ class Exchanges:
     def begin(self, event: dict[str, Any], path: str | None = None) -> SeenExchange:
         """Watches the request from now on, until `end`: for the server, to which the block of `watching` costs more.
         `path`: as the client wrote it."""
-        seen = self._begin(event, path)
+        seen = SeenExchange(event, self._changed, path)
+        self._changed(seen)
         current_watch.set(seen)
         return seen
 
@@ -84,62 +104,58 @@ class Exchanges:
         """Notes a request that the server has answered itself: most often its path leads nowhere."""
         context = {"requestId": request_id, "path": path}
         event = {"httpMethod": method, "headers": dict(headers), "body": None, "requestContext": context}
-        self._begin(event).closed(error)
-
-    def _begin(self, event: dict[str, Any], path: str | None = None) -> SeenExchange:
-        seen = SeenExchange(event, self._changed, path)
-        with self._lock:
-            self._entries[seen.request_id] = self._held[seen.request_id] = seen
-            self._running.add(seen.request_id)
+        seen = SeenExchange(event, self._changed)
         self._changed(seen)
-        return seen
+        seen.closed(error)
 
     def get(self, request_id: str) -> SeenExchange | None:
-        """The exchange of a request; None if there was none or its bytes are gone."""
+        """The exchange of a request; None if there was none or its bytes are gone. One that is over is made anew."""
         with self._lock:
-            return self._held.get(request_id)
+            seen, held = self._running.get(request_id), self._held.get(request_id)
+            data = b"" if held is None else self._data(held)
+        return seen if held is None else _seen(held, data)
 
     def lines(self) -> list[Summary]:
         """A line of each exchange, the latest first."""
         with self._lock:
-            entries = list(reversed(self._entries.values()))
-        return [_line(entry) for entry in entries]
+            running, lines = list(self._running.values()), list(self._lines)
+        found = [*map(summary, running), *(_decode_line(line)[1] for line in lines)]
+        return sorted(found, key=lambda line: line.began, reverse=True)[: self._lines.maxlen]
 
     @property
     def running(self) -> int:
         """How many requests are being served now."""
-        with self._lock:
-            return len(self._running)
+        return len(self._running)
 
     def later_than(self, seen: SeenExchange) -> list[SeenExchange]:
         """The exchanges that began after this one, of which there is more than a line."""
         with self._lock:
-            others = list(self._held.values())
-        return [other for other in others if other.began > seen.began]
+            running = [it for it in self._running.values() if it.began > seen.began]
+            held = [(it, self._data(it)) for it in self._held.values() if it.began > seen.began]
+        return sorted([*running, *(_seen(it, data) for it, data in held)], key=lambda it: it.began)
 
     @property
     def version(self) -> int:
         """Grows with every change of a line."""
-        with self._lock:
-            return self._version
+        return self._version
 
     @property
     def count(self) -> int:
         """How many lines there are."""
         with self._lock:
-            return len(self._entries)
+            return min(len(self._lines) + len(self._running), self._lines.maxlen or 0)
 
     @property
     def held(self) -> set[str]:
         """The ids of those of which there is more than a line."""
         with self._lock:
-            return set(self._held)
+            return {*self._held, *self._running}
 
     @property
     def size(self) -> int:
-        """Bytes that are held, nearly."""
+        """Bytes of memory for those that are over and held."""
         with self._lock:
-            return self._bytes
+            return self._ring.used + (0 if self._large is None else self._large.size)
 
     def changes(self, since: int, timeout: float) -> tuple[int, list[Summary]]:
         """Waits until a line is newer than the version `since`: the version now, and the lines that are."""
@@ -149,48 +165,62 @@ class Exchanges:
                 self._news.wait_for(lambda: self._version > since, timeout)
             finally:
                 self._waiting -= 1
-            version, newer = self._version, [entry for entry in self._entries.values() if entry.changed > since]
-        return version, [_line(entry) for entry in sorted(newer, key=lambda entry: entry.changed)]
+            newer = [(it.changed, summary(it)) for it in self._running.values() if it.changed > since]
+            for line in reversed(self._lines):  # each of them was new when it ended
+                changed, over = _decode_line(line)
+                if changed <= since:
+                    break
+                newer.append((changed, over))
+            version = self._version
+        return version, [line for _, line in sorted(newer, key=lambda it: it[0])]
 
     def _changed(self, seen: SeenExchange) -> None:
+        pieces, given = pack(seen) if seen.over and self._most_bytes else ([], None)
         with self._lock:
             self._version = seen.changed = self._version + 1
-            if seen.request_id in self._held:  # else as many began after it as there are lines
-                self._bytes += seen.size - seen.counted
-                seen.counted = seen.size
             if seen.over:
-                self._running.discard(seen.request_id)
-                self._latest = seen
-                self._make_room()
+                self._keep(seen, pieces, given)
+            else:
+                self._running[seen.request_id] = seen
             if self._waiting:
                 self._news.notify_all()
         if self._listeners:
             for listener in list(self._listeners):
                 listener(seen)
 
-    def _make_room(self) -> None:
-        while len(self._entries) > self._most_lines:
-            request_id, _ = self._entries.popitem(last=False)
-            if (gone := self._held.pop(request_id, None)) is not None:
-                self._bytes -= gone.counted
-        if self._bytes <= self._most_bytes:
+    def _keep(self, seen: SeenExchange, pieces: list[bytes], given: Given | None) -> None:
+        """What is left of an exchange that is over."""
+        self._running.pop(seen.request_id, None)
+        line = _encode_line((seen.changed, summary(seen)))
+        self._lines.append(line)
+        if given is None:
             return
-        # What runs, and the latest, which whoever looks must find, stay; if they are large, half of the memory is still
-        # the others'. Of these some more go than must, so that it is not done for every request.
-        stay = {it for it in (*map(self._held.get, self._running), self._latest) if it is not None}
-        stays = sum(it.counted for it in stay if it.request_id in self._held)
-        may_stay = max(self._most_bytes * 0.9 - stays, self._most_bytes * 0.45)
-        left = self._bytes - stays
-        others = [it for it in self._held.values() if it not in stay] if left > may_stay else []
-        # The oldest first; but what is large before all that is small, or one would clear the list.
-        for seen in sorted(others, key=lambda it: it.counted <= self._most_bytes / 2):
-            if left <= may_stay:
-                break
-            left -= seen.counted
-            self._bytes -= seen.counted
-            self._entries[seen.request_id] = _Left(summary(seen), seen.changed)
-            del self._held[seen.request_id]
+        if self._given is not None:
+            given = given.like(self._given)
+        self._given = given
+        size = sum(map(len, pieces))
+        held = _Held(seen.request_id, seen.began, line, given, 0, size)
+        # One that would take more than half of the ring is held beside it, or it would clear the list: until there is
+        # no room for it, but for the latest, which whoever looks must find.
+        is_large = size > self._most_bytes / 2
+        if self._large is not None and (is_large or self._ring.used + size + self._large.size > self._most_bytes):
+            self._held.pop(self._large.request_id, None)
+            self._large = None
+        if is_large:
+            held.large, self._large = b"".join(pieces), held
+        else:
+            held.place = self._ring.put(pieces, size)
+            self._order.append(held)
+            oldest, order = self._ring.oldest, self._order
+            while order[0].place < oldest or len(order) > len(self._lines):
+                self._held.pop(order.popleft().request_id, None)
+        self._held[held.request_id] = held
+
+    def _data(self, held: _Held) -> bytes:
+        return held.large or self._ring.get(held.place, held.size)
 
 
-def _line(entry: SeenExchange | _Left) -> Summary:
-    return entry.line if isinstance(entry, _Left) else summary(entry)
+def _seen(held: _Held, data: bytes) -> SeenExchange:
+    seen = unpack(data, held.given)
+    seen.changed, seen.line = _decode_line(held.line)
+    return seen

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from toolwire.exchange.prepare import ClientRequest
 from toolwire.model.events import StreamEvent
-from toolwire.shell.recording.exchange import Note, SeenExchange
+from toolwire.shell.recording.exchange import SeenExchange
 from toolwire.shell.recording.folder import scenario_of
+from toolwire.shell.recording.notes import Note
 from toolwire.shell.serve.replay import Step, client_request, replay
 
 

@@ -21,7 +21,8 @@ from rich.text import Text
 from local.watch.exchanges import Exchanges
 from toolwire.model.warnings import explain
 from toolwire.rewrite.unread_members import meant
-from toolwire.shell.recording.exchange import SeenExchange, Summary, summary
+from toolwire.shell.recording.exchange import SeenExchange
+from toolwire.shell.recording.summary import Summary, summary
 from toolwire.shell.serve.observe import SERVICE, logger
 
 #: Characters of an error's message.

@@ -35,7 +35,7 @@ class Watching:
         record = Path(folder) if folder else None
         redact = env.get("REDACT", "").strip() not in ("", "0")
         inspects = env.get("INSPECT", "").strip() != "0"
-        most_bytes = _megabytes(env) << 20
+        most_bytes = _megabytes(env) << 20 if inspects else 0  # nobody else looks at one that is over
         exchanges = Exchanges(most_bytes=most_bytes) if on_terminal or inspects or record else None
         return cls(exchanges, on_terminal, inspects, record, redact)
 

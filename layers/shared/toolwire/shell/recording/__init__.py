@@ -1,6 +1,8 @@
 """Keeps what crossed an exchange, so that it can be looked at, and replayed to the same bytes. Never a credential.
 
     exchange         one request, kept as bytes and moments while it runs
+    notes            what is noted of it
+    summary          the line that a list has of it
     folder           the same as an event folder, or that folder packed
     credentials      what may be kept of headers and addresses
     redaction        a folder without what was said

@@ -19,7 +19,8 @@ from toolwire.model.errors import GatewayError
 from toolwire.model.http import UpstreamRequest
 from toolwire.model.settings import Tenant
 from toolwire.shell.network.aws_json import domain_of
-from toolwire.shell.recording.exchange import SeenExchange, summary
+from toolwire.shell.recording.exchange import SeenExchange
+from toolwire.shell.recording.summary import summary
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.admission import Admitted
 from toolwire.shell.serve.outgoing import upstream

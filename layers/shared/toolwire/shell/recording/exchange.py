@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime
 from sys import getsizeof
 from time import monotonic
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
-
-from msgspec import Struct
+from typing import Any, Literal
 
 from toolwire.conversation.kept_answers import KeptAnswer
 from toolwire.conversation.restore import NOTHING_FOUND, Found
@@ -25,7 +22,9 @@ from toolwire.model.errors import GatewayError
 from toolwire.model.events import Batch
 from toolwire.model.http import Head, UpstreamRequest
 from toolwire.model.settings import Target
-from toolwire.shell.recording.credentials import blotted, kept_event, kept_headers, kept_url, secrets_of
+from toolwire.shell.recording.credentials import blotted, kept_event, secrets_of
+from toolwire.shell.recording.notes import ASKED, DATA, END, HEAD, SENT, SENT_HEAD, SILENCE, Answered, Asked, Noted
+from toolwire.shell.recording.summary import Summary, summary
 from toolwire.shell.serve.admission import Admitted
 from toolwire.shell.serve.attempts import OF_THE_TARGET
 from toolwire.shell.serve.observe import RequestRecord, call_lines
@@ -34,73 +33,16 @@ from toolwire.shell.serve.watch import Watch
 #: Bytes that are held of one exchange; what comes after them is not seen.
 MOST_EXCHANGE_BYTES = 32 << 20
 
-#: Bytes of memory that the objects of one exchange take beside what it is made of, measured.
+#: Bytes of memory that the objects of one exchange take while it runs, beside what it is made of, measured.
 _OBJECTS_BYTES = 6_000
 #: And those of one note.
-_NOTE_BYTES = 160
+_NOTE_BYTES = 120
 
-#: What happened, in the order in which it did. `silence` stands before what the server said to keep the client waiting.
-Kind = Literal["asked", "head", "data", "end", "sent_head", "sent", "silence"]
-
-
-class Note(NamedTuple):
-    """`at` is in seconds since the request came. `what` is by `kind`: an `Asked`, an `Answered`, bytes, an error or
-    None, a Head, bytes, nothing."""
-
-    at: float
-    kind: Kind
-    what: Any
+#: Of an exchange that continues from no answer that was kept.
+NO_ANSWERS: Mapping[str, KeptAnswer] = MappingProxyType({})
 
 
-class Asked:
-    """A request to a provider. What can be asked of it holds no credential, but for `secrets`."""
-
-    __slots__ = ("_request", "wire")
-
-    def __init__(self, request: UpstreamRequest, wire: str = "") -> None:
-        self._request, self.wire = request, wire
-
-    @property
-    def method(self) -> str:
-        """Of HTTP."""
-        return self._request.method
-
-    @property
-    def url(self) -> str:
-        """Without a key in it."""
-        return kept_url(self._request.url)
-
-    @property
-    def headers(self) -> list[tuple[str, str]]:
-        """With the values that may be kept."""
-        return kept_headers(self._request.headers)
-
-    @property
-    def body(self) -> bytes:
-        """As it was sent."""
-        return self._request.body
-
-    @property
-    def secrets(self) -> set[bytes]:
-        """The credentials, to be blotted out."""
-        return secrets_of(self._request.headers, self._request.url)
-
-
-class Answered:
-    """The head of a provider's answer."""
-
-    __slots__ = ("_headers", "status")
-
-    def __init__(self, status: int, headers: dict[str, str]) -> None:
-        self.status, self._headers = status, headers
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """With the values that may be kept."""
-        return dict(kept_headers(self._headers.items()))
-
-
-class SeenExchange(Watch):
+class SeenExchange(Noted, Watch):
     """See the module. Filled in by the thread that serves the request; others may read it meanwhile."""
 
     follows_tokens = False
@@ -117,12 +59,12 @@ class SeenExchange(Watch):
     error: GatewayError | None = None
     store_error: str | None = None
     #: The kept answers from which the request continues.
-    kept: Mapping[str, KeptAnswer] = MappingProxyType({})
+    kept: Mapping[str, KeptAnswer] = NO_ANSWERS
     over = False
     #: Whether it was too large to be held whole.
     cut = False
-    #: For `Exchanges`: the version of its last change, and the bytes that are counted.
-    changed = counted = 0
+    #: For `Exchanges`: the version of its last change.
+    changed = 0
     _secrets: tuple[int, set[bytes]] | None = None
     _lines: Observer | None = None
 
@@ -131,9 +73,7 @@ class SeenExchange(Watch):
         self._event = event
         self.path: str = path or event["requestContext"]["path"]
         self.request_id: str = event["requestContext"]["requestId"]
-        self._notes: list[tuple[float, Kind, Any]] = []
-        #: The requests to providers, which are notes too.
-        self.asked: list[Asked] = []
+        Noted.__init__(self)
         self.targets: list[Target] = []
         self.times: list[float] = []
         self.ids: list[str] = []
@@ -141,10 +81,9 @@ class SeenExchange(Watch):
         self.size = _OBJECTS_BYTES + getsizeof(event.get("body"))
         self._changed = changed
         # Called for every token, or several times for every request: each is a call less than a method of ours.
-        self._note = self._notes.append
+        self._note = self._notes.extend
         self.told_time, self.gave_id = self.times.append, self.ids.append  # type: ignore[assignment,method-assign]
         self.began = time.time()
-        self._started = monotonic()
 
     # ------------------------------------------------------------ what is told while it runs
 
@@ -169,13 +108,13 @@ class SeenExchange(Watch):
     def upstream_request(self, request: UpstreamRequest) -> None:
         """See `Observer`."""
         asked = Asked(request, self.targets[-1].provider.wire if self.targets else "")
-        if self._add("asked", asked, len(request.body)):
+        if self._add(ASKED, asked, len(request.body)):
             self.asked.append(asked)
         self._changed(self)
 
     def upstream_head(self, status: int, headers: dict[str, str]) -> None:
         """See `Observer`."""
-        self._add("head", Answered(status, headers), 1000)
+        self._add(HEAD, Answered(status, headers), 1000)
 
     def upstream_data(self, data: bytes) -> None:
         """See `Observer`."""
@@ -183,11 +122,12 @@ class SeenExchange(Watch):
             self.cut = True
             return
         self.size += len(data) + _NOTE_BYTES
-        self._note((monotonic(), "data", data))
+        self._note((monotonic(), DATA, data))
 
     def upstream_end(self, error: GatewayError | None) -> None:
         """See `Observer`."""
-        self._note((monotonic(), "end", error))
+        self._objects.append(error)
+        self._note((monotonic(), END, b""))
 
     def batch(self, batch: Batch) -> None:
         """See `Observer`."""
@@ -203,7 +143,7 @@ class SeenExchange(Watch):
 
     def left(self, kind: Literal["sent_head", "silence"], what: Head | None = None) -> None:
         """A head is on its way to the client, or a word that keeps it waiting comes next."""
-        self._add(kind, what, 200)
+        self._add(SENT_HEAD if kind == "sent_head" else SILENCE, what, 200)
 
     def wrote(self, data: bytes) -> None:
         """Some of the body is on its way to the client."""
@@ -211,7 +151,7 @@ class SeenExchange(Watch):
             self.cut = True
             return
         self.size += len(data) + _NOTE_BYTES
-        self._note((monotonic(), "sent", data))
+        self._note((monotonic(), SENT, data))
 
     def closed(self, refused: GatewayError | None = None) -> None:
         """The request is over. `refused`: the server itself has answered it. What the gateway had made of it is let go:
@@ -222,42 +162,22 @@ class SeenExchange(Watch):
         self.client = self.record = self._lines = None
         self._changed(self)
 
-    def _add(self, kind: Kind, what: object, size: int) -> bool:
-        """Notes what is no token. Whether there was room."""
+    def _add(self, kind: int, what: object, size: int) -> bool:
+        """Notes what is no bytes. Whether there was room."""
         if self.size >= MOST_EXCHANGE_BYTES:
             self.cut = True
             return False
         self.size += size + _NOTE_BYTES
-        self._note((monotonic(), kind, what))
+        self._objects.append(what)  # first: who looks meanwhile finds it
+        self._note((monotonic(), kind, b""))
         return True
 
     # ------------------------------------------------------------ what can be asked then
 
     @property
-    def notes(self) -> list[Note]:
-        """What happened, in order."""
-        started = self._started
-        return [Note(at - started, kind, what) for at, kind, what in self._notes.copy()]
-
-    @property
     def event(self) -> dict[str, Any]:
         """The request as it came, without its credentials."""
         return kept_event(self._event)
-
-    @property
-    def lasted(self) -> float:
-        """Seconds until what happened last."""
-        return self._notes[-1][0] - self._started if self._notes else 0.0
-
-    def first_sent(self) -> tuple[int | None, float | None]:
-        """The status that the client was sent, and when its first byte of the body left."""
-        status = None
-        for at, kind, what in self._notes:
-            if kind == "sent_head":
-                status = what.status
-            elif kind == "sent":
-                return status, at - self._started
-        return status, None
 
     @property
     def method(self) -> str:
@@ -283,7 +203,8 @@ class SeenExchange(Watch):
             return False
         if not self.asked:
             return self.error is None or self.error.code not in OF_THE_TARGET
-        answered = any(kind in ("head", "end") for _, kind, _ in self._notes)
+        kinds = self._notes[1::3]
+        answered = HEAD in kinds or END in kinds
         return answered or self.line is None or self.line.outcome != "ok"
 
     def without_credentials(self, data: bytes) -> bytes:
@@ -296,68 +217,3 @@ class SeenExchange(Watch):
             found = secrets_of((self._event.get("headers") or {}).items())
             self._secrets = len(asked), found.union(*(one.secrets for one in asked))
         return self._secrets[1]
-
-
-class Summary(Struct, gc=False):
-    """A line of a list: what is left of an exchange when its bytes are gone."""
-
-    request_id: str
-    began: float
-    method: str
-    path: str
-    door: str = ""
-    model: str = ""
-    provider: str = ""
-    status: int | None = None
-    outcome: str = "running"
-    error: str = ""
-    tools: int = 0
-    calls: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    tokens: tuple[int, int] | None = None
-    first_byte: float | None = None
-    seconds: float | None = None
-    attempts: int = 0
-    stream: bool = False
-    #: A health check, of which there are many.
-    routine: bool = False
-    #: The names that the request's members have: the door's.
-    dialect: str = ""
-
-    @property
-    def began_at(self) -> datetime:
-        """When the request came."""
-        return datetime.fromtimestamp(self.began, UTC)
-
-
-def summary(seen: SeenExchange) -> Summary:
-    """What a line of a list says of the exchange, as far as it is known now."""
-    if seen.line is not None:
-        return seen.line
-    line = Summary(seen.request_id, seen.began, seen.method, seen.path)
-    line.attempts = len(seen.asked)
-    client, record = seen.client, seen.record
-    if client is not None:
-        request = client.request
-        line.model, line.tools, line.stream = request.model, len(request.tools), request.stream
-        line.door = client.door.name
-    if seen.targets:
-        target = seen.targets[-1]
-        line.provider = f"{target.provider.name}/{target.model}"
-    line.status, line.first_byte = seen.first_sent()
-    if record is not None:
-        line.door, line.tools, line.outcome, line.routine = record.door, record.tools, record.outcome, record.routine
-        line.model = line.model or record.requested_model or ""
-        figures = record.figures
-        if figures is not None:
-            line.calls, line.warnings = tuple(figures.tool_names), tuple(figures.warnings)
-            line.dialect = figures.dialect
-            if figures.usage is not None:
-                line.tokens = figures.usage.input_tokens, figures.usage.output_tokens
-    if seen.error is not None:
-        line.error = seen.error.code
-        line.status = line.status or seen.error.status
-        line.outcome = line.outcome if record is not None else "request_error"
-    if seen.over:
-        line.seconds = seen.lasted
-    return line

@@ -18,7 +18,9 @@ from msgspec.structs import asdict
 
 from toolwire.doors import door_at
 from toolwire.model.warnings import explain
-from toolwire.shell.recording.exchange import Note, SeenExchange, summary
+from toolwire.shell.recording.exchange import SeenExchange
+from toolwire.shell.recording.notes import Note
+from toolwire.shell.recording.summary import summary
 from toolwire.shell.serve.proxy_event import resource
 from toolwire.shell.serve.replay import NOTHING_SENT, Replay, replay
 from toolwire.shell.serve.scenario import Context, Failure, Recording, Scenario, save_scenario
