@@ -77,19 +77,11 @@ def test_starts_are_kept_for_the_doors_that_are_named(deployed: dict[str, Any]) 
     assert allowed == ["all", *DOORS.values()]
 
 
-def test_snapshots_are_of_versions_and_not_beside_kept_starts(deployed: dict[str, Any]) -> None:
+def test_snapshots_are_of_versions(deployed: dict[str, Any]) -> None:
     for function in _of_type(deployed, "AWS::Lambda::Function").values():
         assert function["Properties"]["SnapStart"] == {
             "ApplyOn": {"Fn::If": ["HasSnapStart", "PublishedVersions", "None"]}
         }
-    beside, python = deployed["Rules"]["SnapshotsOrKeptStarts"]["Assertions"]
-    assert beside["Assert"] == {"Fn::Equals": [{"Ref": "ProvisionedConcurrency"}, 0]}
-    assert "python3.11" in python["Assert"]["Fn::Not"][0]["Fn::Contains"][0]
-
-
-def test_spans_are_not_without_traces(deployed: dict[str, Any]) -> None:
-    (needed,) = deployed["Rules"]["SpansWhereThereAreTraces"]["Assertions"]
-    assert needed["Assert"] == {"Fn::Equals": [{"Ref": "EnableTracing"}, "1"]}
 
 
 def test_an_upgrade_at_once_needs_no_codedeploy(deployed: dict[str, Any]) -> None:
