@@ -49,7 +49,8 @@ def python() -> str:
 @pytest.fixture(scope="module")
 def image(python: str) -> str:
     """What the Dockerfile makes. pip is on the way, so the build has this machine's network."""
-    engine("build", "--network", "host", "--build-arg", f"BASE={python}", "--tag", IMAGE, str(ROOT))
+    # A storage driver that copies whole images takes its time on a busy machine.
+    engine("build", "--network", "host", "--build-arg", f"BASE={python}", "--tag", IMAGE, str(ROOT), timeout=1800)
     return IMAGE
 
 
