@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from botocore.parsers import ResponseParserError
 
 from tests.shell.fake_dynamodb import FakeDynamoDb, Reply, refusal
 from tests.shell.store_tables import TABLE, item, soon
@@ -170,6 +171,20 @@ def test_an_endpoint_that_is_no_url(account: None, monkeypatch: pytest.MonkeyPat
         get_item(soon())
 
     assert (caught.value.reason, caught.value.retry) == ("unavailable", False)
+
+
+def test_a_page_in_the_place_of_an_answer() -> None:
+    """As a proxy on the way to AWS gives one."""
+
+    class Proxied:
+        def describe_stacks(self) -> None:
+            raise ResponseParserError("invalid XML received: b'<!doctype html> of the proxy'")
+
+    with pytest.raises(AwsError) as caught:
+        Boto3Client(Proxied()).call("describe_stacks", {})
+
+    assert str(caught.value) == "describe_stacks failed with ResponseParserError"
+    assert (caught.value.reason, caught.value.retry) == ("unavailable", True)
 
 
 def test_an_argument_that_is_wrong_is_not_quoted(endpoint: Endpoint) -> None:

@@ -16,6 +16,7 @@ class Boto3Client(NamedTuple):
     def call(self, operation: str, arguments: dict[str, object]) -> dict[str, Any]:
         """The answer to an operation. Raises AwsError."""
         from botocore.exceptions import BotoCoreError, ClientError
+        from botocore.parsers import ResponseParserError  # of no class of its own: a proxy's page in AWS's place
 
         try:
             answer: dict[str, Any] = getattr(self.boto3, operation)(**arguments)
@@ -23,7 +24,7 @@ class Boto3Client(NamedTuple):
             code = error.response.get("Error", {}).get("Code", "Unknown")
             status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
             raise refused(operation, code, status, dict(error.response)) from None
-        except BotoCoreError as error:
+        except (BotoCoreError, ResponseParserError) as error:
             raise unanswered(operation, type(error).__name__) from None
         return answer
 
