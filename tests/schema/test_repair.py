@@ -66,6 +66,8 @@ REPAIRED: list[tuple[Any, Any, list[str]]] = [
     (of({"anyOf": [STRING, 7]}), of({}), ["/properties/x/anyOf"]),
     (of({"allOf": [STRING, 7]}), of({"allOf": [STRING]}), ["/properties/x/allOf/1"]),
     (of({"$ref": "#/$defs/none", "title": "t"}), of({"title": "t"}), ["/properties/x/$ref"]),
+    (of({"$ref": "http://json-schema.org/draft-07/schema#", "title": "t"}), of({"title": "t"}), ["/properties/x/$ref"]),
+    (of({"items": {"$ref": "HTTPS://geojson.org/schema/Point.json"}}), of({"items": {}}), ["/properties/x/items/$ref"]),
     # where a cut would make it narrower
     (of({"not": {"type": "file"}}), of({}), ["/properties/x/not"]),
     (of({"not": {"pattern": "(a"}}), of({}), ["/properties/x/not"]),
@@ -120,7 +122,6 @@ def test_reject_refuses_them(given: Any, cuts: list[str]) -> None:
 @pytest.mark.parametrize(
     "hostile",
     [
-        of({"$ref": "http://127.0.0.1:9/s"}),
         of({"$ref": "file:///etc/passwd", "required": None}),
         {"$ref": "#", "required": None},
         {"type": "array", "required": None},

@@ -34,6 +34,9 @@ _ANYTHING = frozenset({"", "any", "mixed", "unknown"})
 _TEXTS = frozenset({"$comment", "$id", "$schema", "contentEncoding", "contentMediaType", "description", "id", "title"})
 _FLAGS = frozenset({"deprecated", "readOnly", "writeOnly"})
 
+#: References that are left out where they have no target.
+_ELSEWHERE = re.compile(r"#|https?://", re.IGNORECASE)
+
 _SIZE = re.compile(rb"[0-9]+(?:\.0+)?")
 
 
@@ -92,8 +95,9 @@ class _Repair:
         return kept
 
     def _leads_nowhere(self, reference: str) -> bool:
-        """Whether a reference into this document has no target. One into another document is refused, not repaired."""
-        return reference.startswith("#") and self._references.target(reference) is None
+        """Whether a reference has no target here: into this document, or to a schema on the web (GeoJSON's, or JSON
+        Schema's own, for a tool that takes a schema), which nobody fetches. What leads to a file is refused."""
+        return _ELSEWHERE.match(reference) is not None and self._references.target(reference) is None
 
     def _guarded(self, word: str, value: Any, at: str) -> Any:
         """A keyword's value that is one schema. `not` and `if` are removed as a whole if a part of them would be: their
