@@ -55,7 +55,7 @@ def endless(levels: int) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("parameters", "code"),
     [
-        (of({"$ref": "http://127.0.0.1:9/schema.json"}), "invalid_function_parameters"),
+        (of({"$ref": "file:///etc/passwd"}), "invalid_function_parameters"),
         ({"type": "object", "anyOf": [{}] * 9_999}, "tool_schema_too_complex"),
         (endless(1), "invalid_function_parameters"),
         (endless(3_000), "invalid_function_parameters"),

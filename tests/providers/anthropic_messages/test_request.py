@@ -21,6 +21,7 @@ from toolwire.schema.dialects import STRICT_OFF
 
 OPUS = "claude-opus-4-8"
 WEATHER = {"name": "weather", "input_schema": {"type": "object", "properties": {}}}
+ANSWER = {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False}
 TIME = {"name": "time", "input_schema": {"type": "object", "properties": {}}}
 
 
@@ -149,8 +150,8 @@ MEMBERS: list[tuple[dict[str, Any], dict[str, Any], list[str]]] = [
     ({"reasoning_effort": "low"}, {"thinking": {"type": "enabled", "budget_tokens": 2048}}, []),
     ({"response_format": {"type": "text"}}, {}, []),
     (
-        {"response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object"}}}},
-        {"output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}}},
+        {"response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": ANSWER}}},
+        {"output_config": {"format": {"type": "json_schema", "schema": ANSWER}}},
         [],
     ),
     ({"tools": []}, {}, []),
@@ -168,11 +169,11 @@ def test_members(members: dict[str, Any], expected: dict[str, Any], warnings: li
 
 
 def test_effort_and_format_share_their_member() -> None:
-    schema = {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object"}}}
+    schema = {"type": "json_schema", "json_schema": {"name": "n", "schema": ANSWER}}
     found = sent(OPUS, reasoning_effort="xhigh", response_format=schema)
     assert found.body["output_config"] == {
         "effort": "xhigh",
-        "format": {"type": "json_schema", "schema": {"type": "object"}},
+        "format": {"type": "json_schema", "schema": ANSWER},
     }
 
 

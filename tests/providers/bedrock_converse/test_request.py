@@ -225,7 +225,8 @@ def test_a_document_in_a_result() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "said"), [("https://example.com/a.png", "by its address"), (f"data:image/tiff;base64,{PNG}", "image/tiff")]
+    ("url", "said"),
+    [("https://example.com/a.png", "by its address"), ("data:image/tiff;base64,SUkqAA==", "image/tiff")],
 )
 def test_images_that_cannot_be_sent_are_named(url: str, said: str) -> None:
     content = [{"type": "text", "text": "see"}, {"type": "image_url", "image_url": {"url": url}}]
@@ -475,7 +476,7 @@ def test_the_schema_of_an_answer_travels_as_text() -> None:
     shape = {"type": "json_schema", "json_schema": {"name": "place", "schema": SCHEMA}}
     document, _, _ = sent(response_format=shape)
     told = document["outputConfig"]["textFormat"]
-    assert json.loads(told["structure"]["jsonSchema"].pop("schema")) == SCHEMA
+    assert json.loads(told["structure"]["jsonSchema"].pop("schema")) == {**SCHEMA, "additionalProperties": False}
     assert told == {"type": "json_schema", "structure": {"jsonSchema": {"name": "place"}}}
 
 

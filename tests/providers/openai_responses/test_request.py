@@ -30,6 +30,7 @@ from toolwire.providers.openai_responses.request import PROVIDER
 from toolwire.providers.profiles import PROFILES
 
 EMPTY = {"type": "object", "properties": {}}
+SHUT = {**EMPTY, "additionalProperties": False}
 WEATHER = {"type": "function", "name": "weather", "parameters": EMPTY, "strict": False}
 TIME = {"type": "function", "name": "time", "parameters": EMPTY, "strict": False}
 
@@ -146,8 +147,8 @@ def test_a_plain_request() -> None:
         ({"reasoning_effort": "low"}, {"reasoning": {"effort": "low"}}),
         ({"response_format": {"type": "json_object"}}, {"text": {"format": {"type": "json_object"}}}),
         (
-            {"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": EMPTY, "strict": True}}},
-            {"text": {"format": {"type": "json_schema", "name": "a", "schema": EMPTY, "strict": True}}},
+            {"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": SHUT, "strict": True}}},
+            {"text": {"format": {"type": "json_schema", "name": "a", "schema": SHUT, "strict": True}}},
         ),
         (
             {"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": EMPTY}}},

@@ -18,6 +18,7 @@ HEADER_CHARS = 1024
 #: Code -> its sentence; `{}` stands for what follows the code's colon.
 MESSAGES = {
     "answer_part_left_out": "The answer has a part of the kind `{}`, which this API cannot show: it was left out.",
+    "answer_schema_reduced": "What the provider does not enforce of the answer's schema is in its descriptions now.",
     "beta_left_out": "The host has no beta `{}` and would refuse the request: it was left out.",
     "betas_refused": "The host has not all of the betas that were named: the request was sent once more without any.",
     "answer_not_kept": "The answer and its input are too large to be kept: no request can continue from it.",
@@ -59,7 +60,7 @@ MESSAGES = {
     "state_refused": "The provider refused the state of earlier turns: the request was sent once more without it.",
     "stop_cut": "Some of `{}` were left out: the provider takes fewer, or refuses them.",
     "store_unavailable": "The store could not be read: ids of earlier turns went as they are, and no state was sent.",
-    "strict_turned_off": "A tool was sent without `strict`: the provider's rules for strict schemas refuse it.",
+    "strict_turned_off": "A tool, or the answer's schema, was sent without `strict`: the provider's rules refuse it.",
     "strict_with_parallel": "Parallel calls are not held to a strict schema: send `parallel_tool_calls: false`.",
     "system_message_in_user_turn": "System text in the middle of the history was sent in the user's turn.",
     "temperature_clamped": "`temperature` was lowered to the provider's highest, 1.",

@@ -43,7 +43,7 @@ def check_tools(request: ChatRequest, target: Target, profile: Profile, warnings
 
 def with_known_schemas(request: ChatRequest, target: Target, profile: Profile, warnings: Warnings) -> ChatRequest:
     """The request of another API's client with the tools' parameters in the words of this one, and `strict` where the
-    host can keep to it. Raises RequestError (`tool_schema_incompatible`)."""
+    host can keep to it, for the tools and for the answer. Raises RequestError (`tool_schema_incompatible`)."""
 
     def tools() -> Iterator[Tool]:
         for number, tool in enumerate(request.tools):
@@ -60,6 +60,10 @@ def with_known_schemas(request: ChatRequest, target: Target, profile: Profile, w
                 warnings.add(STRICT_OFF)
             yield tool if new == tool else new
 
+    shape = request.response_format
+    if profile.strict_rules and shape is not None and shape.strict and shape.schema and not is_strict(shape.schema):
+        request = replace(request, response_format=replace(shape, strict=False))
+        warnings.add(STRICT_OFF)
     return replace(request, tools=tuple(tools())) if request.tools else request
 
 

@@ -6,9 +6,13 @@ from dataclasses import replace
 
 from toolwire.model.request import ChatRequest, Message, TextPart
 from toolwire.model.warnings import Warnings
+from toolwire.schema.enforced import enforced
 
 #: Warning: the form of the answer is asked for in words, which a model may fail to keep.
 IN_WORDS = "response_format_in_words"
+
+#: Warning: of the answer's schema, some is only said in its descriptions.
+_REDUCED = "answer_schema_reduced"
 
 _ONE_OBJECT = "Unless you call a tool, answer with one JSON object and nothing else: no text around it, no code fence."
 _AS_SCHEMA = "It must be valid against this JSON Schema:"
@@ -29,3 +33,17 @@ def with_format_in_words(request: ChatRequest, warnings: Warnings) -> ChatReques
     leading = next((n for n, m in enumerate(history) if m.role not in ("system", "developer")), len(history))
     asked = Message("system", (TextPart("\n".join(texts)),))
     return replace(request, messages=(*history[:leading], asked, *history[leading:]), response_format=None)
+
+
+def with_enforced_format(request: ChatRequest, warnings: Warnings) -> ChatRequest:
+    """The request with the schema of its answer as a provider takes it that enforces a part of JSON Schema, or in words
+    where it cannot."""
+    shape = request.response_format
+    if shape is None or shape.schema is None:
+        return request
+    found = enforced(shape.schema)
+    if found is None:
+        return with_format_in_words(request, warnings)
+    if found.is_reduced:
+        warnings.add(_REDUCED)
+    return replace(request, response_format=replace(shape, schema=found.raw))

@@ -69,7 +69,7 @@ def strict_fault(root: dict[str, Any], limits: StrictLimits = StrictLimits()) ->
 def _open_object(node: dict[str, Any]) -> str | None:
     """What a strict object lacks: `additionalProperties: false`, or a property in `required`. None if it lacks nothing,
     or is no object."""
-    if not _is_object(node):
+    if not is_object(node):
         return None
     if node.get("additionalProperties") is not False:
         return "every object of a strict schema has `additionalProperties: false`"
@@ -82,7 +82,7 @@ def _open_object(node: dict[str, Any]) -> str | None:
     return None
 
 
-def _is_object(node: dict[str, Any]) -> bool:
+def is_object(node: dict[str, Any]) -> bool:
     kind = node.get("type")
     return "properties" in node or kind == "object" or (isinstance(kind, list) and "object" in kind)
 
@@ -118,7 +118,7 @@ def _levels(root: dict[str, Any], most: int) -> int:
     stack = [(root, 0)]
     while stack and deepest <= most:
         node, level = stack.pop()
-        level += _is_object(node)
+        level += is_object(node)
         deepest = max(deepest, level)
         for keyword, _, schema in children(node):
             if isinstance(schema, dict):
@@ -148,7 +148,7 @@ class StrictBudget(NamedTuple):
 
 
 #: Keywords that a provider with a budget does not enforce: Anthropic's guide, so far the only one.
-_UNENFORCED = frozenset(
+UNENFORCED = frozenset(
     [
         "contains",
         "default",
@@ -187,15 +187,20 @@ def strict_cost(root: dict[str, Any], survey: Survey) -> StrictCost | None:
     optional = unions = 0
     for node in walk(root):
         few = node.get("minItems", Raw(b"0")) in (Raw(b"0"), Raw(b"1"))
-        if not _UNENFORCED.isdisjoint(node) or not few or node.get("format", "date") not in _FORMATS:
+        if not UNENFORCED.isdisjoint(node) or not few or not is_enforced_format(node.get("format", "date")):
             return None
-        if _is_object(node) and node.get("additionalProperties") is not False:
+        if is_object(node) and node.get("additionalProperties") is not False:
             return None
         required = frozenset(map(str, _listed(node, "required")))
         for name, schema in _properties(node):
             optional += name not in required
             unions += "anyOf" in schema or isinstance(schema.get("type"), list)
     return StrictCost(optional, unions)
+
+
+def is_enforced_format(name: Any) -> bool:
+    """Whether a provider with a budget enforces the format of this name."""
+    return isinstance(name, str) and name in _FORMATS
 
 
 def _properties(node: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -31,7 +31,7 @@ from toolwire.providers.anthropic_messages.tools import SCHEMAS, with_tools, wri
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.profiles import Profile
 from toolwire.providers.upstream_errors import retry_after_of
-from toolwire.rewrite.answer_format import with_format_in_words
+from toolwire.rewrite.answer_format import with_enforced_format, with_format_in_words
 from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields
@@ -154,6 +154,8 @@ def _translated(
     request = with_stops(request, warnings, takes=str.strip)
     if not family.structured_output or request.response_format == ResponseFormat("json_object"):
         request = with_format_in_words(request, warnings)
+    else:
+        request = with_enforced_format(request, warnings)
     request = with_carried_content(bridged(request, warnings), CONTENT, target.provider.name, warnings)
     request, tools = with_tools(with_wire_names(request, _TOOL_NAME), target, family, warnings)
     settings = settle(request, family)

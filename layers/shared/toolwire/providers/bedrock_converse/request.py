@@ -29,7 +29,7 @@ from toolwire.providers.bedrock_converse.messages import CONTENT, with_own_redac
 from toolwire.providers.bedrock_converse.models import Family, family_of
 from toolwire.providers.bedrock_converse.tools import SCHEMAS, instruction, with_known_tools, write_tools
 from toolwire.providers.profiles import Profile
-from toolwire.rewrite.answer_format import with_format_in_words
+from toolwire.rewrite.answer_format import with_enforced_format, with_format_in_words
 from toolwire.rewrite.content import with_carried_content
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.foreign_parts import check_fields
@@ -134,6 +134,8 @@ def write_request(request: ChatRequest, target: Target) -> tuple[bytes, bool, Wa
     request = with_stops(request, warnings, most=_MOST_STOPS, takes=str.strip)
     if not family.structured_output or request.response_format == ResponseFormat("json_object"):
         request = with_format_in_words(request, warnings)
+    else:
+        request = with_enforced_format(request, warnings)
     request = with_carried_content(
         with_own_redacted(bridged(request, warnings)), CONTENT, target.provider.name, warnings
     )

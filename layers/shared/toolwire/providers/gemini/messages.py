@@ -75,7 +75,9 @@ class HistoryWriter:
         for message in history:
             self._message(message)
         if not self._contents:  # instructions alone are what the model is asked
-            self._contents, system = [_Content("user", system or [_text("")])], []
+            if not system:  # Vertex AI refuses an empty text
+                self.warnings.add("empty_message")
+            self._contents, system = [_Content("user", system or [_text(NO_TEXT)])], []
         elif self._contents[0].role != "user":  # a call, and a model's turn, stand behind a user's
             self._contents.insert(0, _Content("user", [_text(NO_TEXT)]))
             self._turn += self._turn > 0

@@ -1,0 +1,89 @@
+"""The schema of an answer for a provider that holds its answers to a part of JSON Schema: Anthropic's, and Bedrock's.
+
+Such a provider refuses a request whose schema has more. What it does not enforce moves into the description beside it,
+where the model reads it, as Anthropic's own SDKs do. Objects are closed: each answer that is left is valid for the
+client's schema, too. What can be neither is no schema for it: a map, a schema that contains itself, a condition.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from msgspec import Raw, json
+
+from toolwire.schema.strict import UNENFORCED, is_enforced_format, is_object, strict_cost
+from toolwire.schema.survey import Survey, SurveyError
+from toolwire.schema.tree import parse, walk
+
+#: Keywords without a word that could say as much.
+_NO_WORDS = frozenset(
+    {
+        "additionalItems", "allOf", "contains", "dependencies", "dependentRequired", "dependentSchemas", "else", "if",
+        "not", "patternProperties", "prefixItems", "propertyNames", "then", "unevaluatedItems",
+        "unevaluatedProperties",
+    }
+)  # fmt: skip
+
+#: What says nothing of the value.
+_NOTES = frozenset({"$comment", "$id", "$schema", "deprecated", "examples", "readOnly", "writeOnly"})
+
+#: The most optional properties, and the most properties with a union type, of one request.
+_OPTIONAL, _UNIONS = 24, 16
+
+#: Values of `minItems` that are enforced.
+_FEW = (Raw(b"0"), Raw(b"1"))
+
+
+class Enforced(NamedTuple):
+    """A schema that the provider takes, as JSON, and whether it lacks what only its descriptions say now."""
+
+    raw: bytes
+    is_reduced: bool
+
+
+def enforced(raw: bytes) -> Enforced | None:
+    """The schema as the provider takes it, its bytes where nothing had to change; None if it cannot take it."""
+    try:
+        root = parse(raw)
+        if not isinstance(root, dict) or Survey(root).has_cycle():
+            return None
+        changes = [_change(node) for node in list(walk(root))]
+        if None in changes:
+            return None
+        cost = strict_cost(root, Survey(root))
+    except (ValueError, RecursionError, SurveyError):
+        return None
+    if cost is None or cost.optional > _OPTIONAL or cost.unions > _UNIONS:
+        return None
+    return Enforced(json.encode(root) if any(changes) else raw, "reduced" in changes)
+
+
+def _change(node: dict[str, Any]) -> str | None:
+    """Changes one schema in place. Returns how: "" for not at all; None if there is no way."""
+    if not _NO_WORDS.isdisjoint(node) or isinstance(node.get("items"), list):
+        return None
+    notes = [node.pop(name) for name in _NOTES & node.keys()]
+    change = "closed" if notes else ""
+    if "oneOf" in node:
+        if "anyOf" in node:
+            return None
+        node["anyOf"] = node.pop("oneOf")
+        change = "closed"
+    if is_object(node) and node.get("additionalProperties") is not False:
+        if node.get("additionalProperties") not in (None, True, {}) or not node.get("properties"):
+            return None  # a map, or an object of any members, of which nothing would be left
+        node["additionalProperties"] = False
+        change = "closed"
+    told = {name: node.pop(name) for name in list(node) if _is_only_told(name, node[name])}
+    if told:
+        said = json.encode(told).decode()
+        node["description"] = f"{node['description']}\n\n{said}" if node.get("description") else said
+        change = "reduced"
+    return change
+
+
+def _is_only_told(name: str, value: Any) -> bool:
+    """Whether the provider does not enforce the keyword with this value."""
+    if name == "minItems":
+        return value not in _FEW
+    return name in UNENFORCED or (name == "format" and not is_enforced_format(value))
