@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from itertools import takewhile
+
+from msgspec import Struct, structs
 
 #: A shared beginning is cut off if it has more characters than this.
 _SHORTEST_CUT = 40
@@ -31,13 +32,8 @@ class Shortener:
 
 def said(value: object) -> str:
     """An event in one line: its class and the fields that say something."""
-    names = getattr(value, "__struct_fields__", None)
-    if names is not None:
-        defaults = dict(zip(reversed(names), reversed(getattr(value, "__struct_defaults__", ())), strict=False))
-        fields = [(name, getattr(value, name), defaults.get(name, dataclasses.MISSING)) for name in names]
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = [(it.name, getattr(value, it.name), it.default) for it in dataclasses.fields(value) if it.init]
-    else:
+    if not isinstance(value, Struct):
         return repr(value)
-    shown = ", ".join(f"{name}={said(content)}" for name, content, default in fields if content != default)
+    fields = [(field, getattr(value, field.name)) for field in structs.fields(value) if field.name != "source"]
+    shown = ", ".join(f"{field.name}={said(content)}" for field, content in fields if content != field.default)
     return f"{type(value).__name__}({shown})"

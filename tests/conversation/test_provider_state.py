@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -34,6 +33,7 @@ from toolwire.model.request import (
     ToolResultPart,
 )
 from toolwire.model.settings import ProviderConfig, Target
+from toolwire.model.source import replace
 from toolwire.providers import load_provider, profile_of
 from toolwire.stream.order import OrderCheck
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -38,6 +37,7 @@ from toolwire.model.request import (
     ToolResultPart,
 )
 from toolwire.model.settings import ProviderConfig, Target
+from toolwire.model.source import replace
 from toolwire.model.stored import Item, Key
 
 TARGET = Target(ProviderConfig("acme", "gemini", "http://up", "env:KEY"), "m-1")

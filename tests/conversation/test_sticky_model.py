@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from toolwire.conversation.sticky_model import SORT, sticky_item, sticky_key, with_sticky_model
@@ -11,6 +9,7 @@ from toolwire.conversation.tool_call_ids import named_conversation
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import ProviderConfig, Target
+from toolwire.model.source import replace
 from toolwire.model.stored import CALL_PREFIX, Item, Key
 
 TARGET = Target(ProviderConfig("acme", "openai_chat", "https://x/v1"), "vendor/model-1")

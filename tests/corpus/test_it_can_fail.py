@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,6 +18,7 @@ from toolwire.framing import Frame
 from toolwire.framing.aws_event_stream import AwsEventStreamDecoder
 from toolwire.framing.sse import SseDecoder
 from toolwire.model.events import Batch, Finish, StreamEvent, TextDelta, ToolCallDelta, ToolCallStart
+from toolwire.model.source import replace
 from toolwire.model.stage import Stage
 
 pytestmark = pytest.mark.integration

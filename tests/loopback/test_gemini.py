@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -29,6 +28,7 @@ from toolwire.model.events import (
 )
 from toolwire.model.request import ChatRequest
 from toolwire.model.response import ChatResponse, OutputPart, ReasoningOutput, TextOutput, ToolCallOutput
+from toolwire.model.source import replace
 from toolwire.providers.gemini.answer import GeminiDecoder
 
 #: What each form of a stream is told by: SSE, and one array.

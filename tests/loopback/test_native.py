@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from hypothesis import given
 
 from tests.loopback.passage import folded
@@ -15,6 +13,7 @@ from toolwire.doors.native.stream import NativeEncoder
 from toolwire.model.events import Batch, ToolCallStart
 from toolwire.model.request import ChatRequest
 from toolwire.model.response import ChatResponse
+from toolwire.model.source import replace
 from toolwire.stream.order import OrderCheck
 
 
@@ -23,7 +22,7 @@ def minted(batches: list[Batch]) -> list[Batch]:
     return [
         Batch(
             tuple(
-                dataclasses.replace(event, id=f"call_{event.index:032d}", kind="function")
+                replace(event, id=f"call_{event.index:032d}", kind="function")
                 if isinstance(event, ToolCallStart)
                 else event
                 for event in batch.events

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
 from toolwire.model.map_request import map_each, map_messages, map_parts, with_parts
 from toolwire.model.request import ChatRequest, Message, Part, TextPart
+from toolwire.model.source import replace
 
 ONE, TWO = TextPart("one"), TextPart("two")
 REQUEST = ChatRequest(model="m", messages=(Message("user", (ONE,)), Message("user", (ONE, TWO))))

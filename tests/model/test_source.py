@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
-from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import toolwire
 from toolwire.model import events, request
-from toolwire.model.source import Source, raw_in, with_source
+from toolwire.model.source import Source, Sourced, raw_in, replace, with_source
+
+PACKAGE = Path(toolwire.__file__).parent
 
 #: Every neutral node that may carry the bytes it came from.
 NODES: list[type[Any]] = [
     node
     for module in (request, events)
     for _, node in inspect.getmembers(module, inspect.isclass)
-    if is_dataclass(node)
-    and node.__module__ == module.__name__
-    and any(field.name == "source" for field in fields(node))
+    if issubclass(node, Sourced) and node.__module__ == module.__name__
 ]
 
 VALUES: dict[str, Any] = {
@@ -58,9 +60,23 @@ def test_where_a_node_came_from_is_no_part_of_what_it_is(node: type[Any]) -> Non
     assert with_source(make(node), Source("openai_chat", b"1")) == make(node)
 
 
+def test_nobody_makes_a_node_with_a_source() -> None:
+    """`with_source` says who has the bytes of a node. A batch, and an error, are made with theirs."""
+    names = {node.__name__ for node in NODES}
+    calls = [
+        ast.unparse(call.func)
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for call in ast.walk(ast.parse(path.read_text()))
+        if isinstance(call, ast.Call) and any(given.arg == "source" for given in call.keywords)
+    ]
+
+    assert calls.count("Batch") > 5
+    assert not [call for call in calls if call.rpartition(".")[2] in names]
+
+
 @pytest.mark.parametrize("node", NODES)
-def test_source_is_no_constructor_argument(node: type[Any]) -> None:
-    assert "source" not in inspect.signature(node).parameters
+def test_a_source_is_given_by_its_name_only(node: type[Any]) -> None:
+    assert "source" not in node.__match_args__
 
 
 def test_a_batch_is_made_anew_or_keeps_its_bytes() -> None:

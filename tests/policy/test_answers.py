@@ -4,7 +4,7 @@ very object that came."""
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import pytest
@@ -33,7 +33,7 @@ from toolwire.model.faults import CallFault
 from toolwire.model.limits import PRESET_AGENTS
 from toolwire.model.request import ChatRequest, RequestOptions, Tool, ToolChoice
 from toolwire.model.settings import Tenant
-from toolwire.model.source import Source, with_source
+from toolwire.model.source import Source, replace, with_source
 from toolwire.model.warnings import Warnings
 from toolwire.policy import AnswerLimits, AnswerPolicy, ToolRules, rules_for
 from toolwire.stream.order import OrderCheck

@@ -4,7 +4,7 @@ and the allowlist."""
 from __future__ import annotations
 
 import json
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any, cast
 
 import pytest
@@ -15,6 +15,7 @@ from toolwire.model.errors import RequestError
 from toolwire.model.limits import MAXIMA, PRESET_2API, PRESET_AGENTS, PRESETS, Limits
 from toolwire.model.request import ChatRequest, Tool, ToolChoice
 from toolwire.model.settings import Tenant
+from toolwire.model.source import replace
 from toolwire.policy import ToolRules, check_request, measure, rules_for
 
 LIMITS = Limits(

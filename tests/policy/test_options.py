@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
@@ -14,6 +13,7 @@ from toolwire.model.http import HttpRequest
 from toolwire.model.limits import PRESET_2API, PRESET_AGENTS
 from toolwire.model.request import ChatRequest, RequestFields, RequestOptions
 from toolwire.model.settings import Tenant
+from toolwire.model.source import replace
 from toolwire.policy import ToolRules, read_options, rules_for, with_rules
 from toolwire.policy.checked_request import checked_request
 
@@ -117,7 +117,9 @@ def test_writers_see_the_mode_and_the_lane_stays_a_lane() -> None:
     assert ruled.fields is request.fields
     assert with_rules(ruled, ToolRules(schema_mode="lossy")) is ruled
     assert not [
-        name for name in ChatRequest.__slots__ if name not in ("options", "fields") and not _same(ruled, request, name)
+        name
+        for name in ChatRequest.__struct_fields__
+        if name not in ("options", "fields") and not _same(ruled, request, name)
     ]
 
 

@@ -55,7 +55,7 @@ def encoder(extended: bool = False, **fields: Any) -> StreamEncoder:
     request = parse_request(body.encode())
     if extended:
         request = type(request)(
-            **{name: getattr(request, name) for name in request.__slots__ if name != "options"},
+            **{name: getattr(request, name) for name in request.__struct_fields__ if name != "options"},
             options=RequestOptions(extended_events=True),
         )
     return DOOR.stream_encoder(request, AnswerContext("req", "conv", "up", request))

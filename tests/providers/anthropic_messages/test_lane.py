@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +17,7 @@ from toolwire.model.errors import RequestError
 from toolwire.model.http import Head, HttpRequest, UpstreamRequest
 from toolwire.model.request import ChatRequest, ReasoningPart, ToolResultPart
 from toolwire.model.settings import ProviderConfig, Target
+from toolwire.model.source import replace
 from toolwire.providers.anthropic_messages.request import PROVIDER
 from toolwire.providers.profiles import PROFILES
 

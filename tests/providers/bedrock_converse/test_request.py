@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from toolwire.model.errors import RequestError
 from toolwire.model.http import HttpRequest
 from toolwire.model.request import ReasoningPart
 from toolwire.model.settings import ProviderConfig, Target
+from toolwire.model.source import replace
 from toolwire.providers.bedrock_converse.models import FAMILIES, family_of
 from toolwire.providers.bedrock_converse.request import invocation, write_request
 from toolwire.providers.bedrock_converse.tools import DO_NOT_CALL

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from toolwire.doors.gemini.request import DOOR
 from toolwire.model.http import HttpRequest
 from toolwire.model.request import ChatRequest, ToolChoice
 from toolwire.model.settings import ProviderConfig, Target
+from toolwire.model.source import replace
 from toolwire.providers.gemini.messages import PLACEHOLDER_SIGNATURE
 from toolwire.providers.gemini.request import PROVIDER
 from toolwire.providers.profiles import PROFILES

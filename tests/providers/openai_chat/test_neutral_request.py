@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,6 +25,7 @@ from toolwire.model.request import (
     ToolResultPart,
 )
 from toolwire.model.settings import ProviderConfig, Target
+from toolwire.model.source import replace
 from toolwire.providers.openai_chat.request import PROVIDER
 from toolwire.providers.profiles import PROFILES
 

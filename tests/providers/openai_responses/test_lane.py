@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -34,6 +33,7 @@ from toolwire.doors.responses.request import DOOR
 from toolwire.model.http import HttpRequest
 from toolwire.model.request import ToolCallPart
 from toolwire.model.settings import ProviderConfig, Target
+from toolwire.model.source import replace
 from toolwire.providers.openai_responses.request import PROVIDER
 from toolwire.providers.profiles import PROFILES
 

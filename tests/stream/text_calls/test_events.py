@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from tests.stream.text_calls.text_call_answers import TOOLS, WEATHER, Said, batches, only, recovery, said
@@ -28,7 +26,7 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.model.request import ChatRequest, RequestOptions, Tool, ToolChoice
-from toolwire.model.source import Source, with_source
+from toolwire.model.source import Source, replace, with_source
 from toolwire.stream.text_calls import recovery as text_calls
 from toolwire.stream.text_calls.recovery import TextCallRecovery, recoverable
 

@@ -4,7 +4,7 @@ dropped."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 
 from toolwire.conversation.origin import is_tagged, origin_of, own
@@ -22,6 +22,7 @@ from toolwire.model.request import (
     ToolResultPart,
 )
 from toolwire.model.settings import Target
+from toolwire.model.source import replace
 from toolwire.model.stored import NAME, STATE_PREFIX, Item, Key
 from toolwire.model.warnings import Warnings
 

@@ -7,12 +7,11 @@ conversation keeps its model. Pure: requests and items in, items and requests ou
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from toolwire.conversation.tool_call_ids import named_conversation
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Target
+from toolwire.model.source import replace
 from toolwire.model.stored import Item, Key
 
 #: The item's sort key. No call has this id, so a look-up of mappings does not find the item.

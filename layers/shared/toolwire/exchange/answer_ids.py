@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from toolwire.conversation.tool_call_ids import RANDOM_CHARS, base62, keeps, mint
 from toolwire.model.events import Batch, ResponseStart, StreamEvent, ToolCallStart
+from toolwire.model.source import replace
 from toolwire.model.stage import Deltas, Stage
 from toolwire.wire.plain import plain
 

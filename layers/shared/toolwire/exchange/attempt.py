@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from toolwire.conversation import NOTHING_FOUND, Found, restored
@@ -15,6 +15,7 @@ from toolwire.model.errors import GatewayError
 from toolwire.model.http import UpstreamRequest
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Target
+from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers import Provider, load_provider, profile_of
 from toolwire.providers.asked import Asked

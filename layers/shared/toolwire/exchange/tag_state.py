@@ -3,10 +3,9 @@ whose it is when the client brings it back."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from toolwire.conversation import tagged
 from toolwire.model.events import Batch, ReasoningEnd, TextEnd, ToolCallEnd
+from toolwire.model.source import replace
 from toolwire.model.stage import Stage
 
 #: Events that may bring a part's state.

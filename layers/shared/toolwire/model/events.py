@@ -15,19 +15,17 @@ to the same events; `stream/fold.py` folds them back into one response.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 from msgspec import Struct
 
-from toolwire.model.source import Members, Source
+from toolwire.model.source import Members, Source, Sourced, Value
 
 #: Why the turn ended, for everybody: the provider's own word is kept beside it in `Finish.raw`.
 FinishReason = Literal["stop", "tool_calls", "length", "content_filter"]
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Sourced, frozen=True):
     """Tokens of one response. `input_tokens` includes the cached ones, `output_tokens` the reasoning; totals are
     computed here and nowhere else. Counts a provider does not report are 0."""
 
@@ -40,15 +38,13 @@ class Usage:
     extra: Members = ()
     #: The provider's own total, where it is not the sum. For the log: clients are shown the sum.
     reported_total: int | None = None
-    source: Source | None = field(default=None, init=False, compare=False)
 
     @property
     def total_tokens(self) -> int:
         return self.input_tokens + self.output_tokens
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseStart:
+class ResponseStart(Struct, frozen=True, gc=False):
     """The provider has begun to answer. `id` is the provider's until the exchange has decided what the client sees;
     `created` is in seconds since 1970."""
 
@@ -57,8 +53,7 @@ class ResponseStart:
     created: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TextStart:
+class TextStart(Struct, frozen=True, gc=False):
     """A run of text begins; `refusal` marks OpenAI's refusal text."""
 
     index: int
@@ -72,16 +67,14 @@ class TextDelta(Struct, frozen=True, gc=False):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class TextEnd:
+class TextEnd(Struct, frozen=True, gc=False):
     """`signature`: see ReasoningEnd; Google signs runs of text too."""
 
     index: int
     signature: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ReasoningStart:
+class ReasoningStart(Struct, frozen=True, gc=False):
     """Readable reasoning begins."""
 
     index: int
@@ -92,8 +85,7 @@ class ReasoningDelta(Struct, frozen=True, gc=False):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReasoningEnd:
+class ReasoningEnd(Struct, frozen=True, gc=False):
     """`signature` is the provider's opaque state for this part, wanted back unchanged with it. Only the wire that made
     it can read it: a proof, encrypted reasoning, or (on the Chat wire) a JSON object of the members it wants back."""
 
@@ -101,12 +93,13 @@ class ReasoningEnd:
     signature: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCallStart:
+class ToolCallStart(Value, frozen=True):
     """A tool call begins. `id` is the provider's (None if it sent none) until the exchange keeps or mints one.
     `has_state`: the answer has shown state, up to here, that its API's documented fields do not hold. `provider_id` is
     None until an id is minted, then the id that the provider gave the call ("" if none). `recovered`: the model wrote
     the call as text. `early_bytes`: how many bytes of its arguments came before its name, and were held."""
+
+    incidental: ClassVar[frozenset[str]] = frozenset({"early_bytes"})
 
     index: int
     id: str | None
@@ -116,7 +109,7 @@ class ToolCallStart:
     has_state: bool = False
     provider_id: str | None = None
     recovered: bool = False
-    early_bytes: int = field(default=0, compare=False)
+    early_bytes: int = 0
 
 
 class ToolCallDelta(Struct, frozen=True, gc=False):
@@ -126,8 +119,7 @@ class ToolCallDelta(Struct, frozen=True, gc=False):
     fragment: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCallEnd:
+class ToolCallEnd(Struct, frozen=True, gc=False):
     """The provider has ended the call (or its whole answer). Never inferred from arguments that happen to parse.
     `signature`: see ReasoningEnd."""
 
@@ -135,8 +127,7 @@ class ToolCallEnd:
     signature: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OpaquePart:
+class OpaquePart(Struct, frozen=True, gc=False):
     """A part that only its own dialect understands (server tools, citations): `raw` as `dialect` writes it."""
 
     index: int
@@ -145,15 +136,13 @@ class OpaquePart:
     raw: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class UsageUpdate:
+class UsageUpdate(Struct, frozen=True, gc=False):
     """The usage so far; a later update replaces it."""
 
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True)
-class Finish:
+class Finish(Struct, frozen=True, gc=False):
     """Why the turn ended, sent as soon as it is read. `raw` is the provider's own word (None: it sent none)."""
 
     reason: FinishReason
@@ -171,15 +160,13 @@ class Finish:
         return self.reason in ("length", "content_filter") or self.is_paused
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseEnd:
+class ResponseEnd(Struct, frozen=True, gc=False):
     """The answer is complete."""
 
     usage: Usage | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StreamFailed:
+class StreamFailed(Struct, frozen=True, gc=False):
     """The answer broke off: never shown as a clean stop. `code` and `message` are safe to show; `status` is the HTTP
     status the failure would have had before the first byte."""
 

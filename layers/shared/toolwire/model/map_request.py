@@ -7,11 +7,11 @@ object for what it leaves alone, another one for what it changes, and None for w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from operator import is_
 from typing import TypeVar
 
 from toolwire.model.request import ChatRequest, Message, Part
+from toolwire.model.source import replace
 
 T = TypeVar("T")
 

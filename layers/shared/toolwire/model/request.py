@@ -6,64 +6,60 @@ would turn `1.10` into `1.1` and lose digits of large integers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
+
+from msgspec import Struct
 
 from toolwire.model.kept import Keeping
-from toolwire.model.source import Members, Source
+from toolwire.model.source import Members, Sourced, Value
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 
 
-@dataclass(frozen=True, slots=True)
-class TextPart:
+class TextPart(Sourced, frozen=True):
     """Plain text. `signature` is the opaque state of the provider that wrote it (see `events.ReasoningEnd`)."""
 
     text: str
     extra: Members = ()
     signature: str | None = None
-    source: Source | None = field(default=None, init=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class RefusalPart:
+class RefusalPart(Sourced, frozen=True):
     """An assistant's refusal, replayed in the history."""
 
     text: str
     extra: Members = ()
-    source: Source | None = field(default=None, init=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class ReasoningPart:
+class ReasoningPart(Sourced, frozen=True):
     """Reasoning text of an assistant turn, with the opaque state of the provider it came from, if there is any. A
     writer gets only signatures that its own provider has made: see `conversation`."""
 
     text: str
     signature: str | None = None
     extra: Members = ()
-    source: Source | None = field(default=None, init=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class ImagePart:
+class ImagePart(Sourced, frozen=True):
     """An image: an https URL, or base64 `data` with its media type. Exactly one of `url` and `data` is set. `kind` and
     `path` are the client's word for it and its place in the client's request, for errors."""
+
+    incidental: ClassVar[frozenset[str]] = frozenset({"source", "kind", "path"})
 
     url: str | None = None
     data: str | None = None
     media_type: str | None = None
     detail: str | None = None
     extra: Members = ()
-    kind: str = field(default="image_url", compare=False)
-    path: str = field(default="", compare=False)
-    source: Source | None = field(default=None, init=False, compare=False)
+    kind: str = "image_url"
+    path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FilePart:
+class FilePart(Sourced, frozen=True):
     """A file: a document, a recording, or an image that only its vendor's storage has. Exactly one of `data` (base64),
     `url`, `file_id` and `content` is set. `kind` and `path` are as an image's."""
+
+    incidental: ClassVar[frozenset[str]] = frozenset({"source", "kind", "path"})
 
     media_type: str | None = None
     #: Its file name, or a document's title.
@@ -78,36 +74,32 @@ class FilePart:
     #: What the client tells the model about the document.
     context: str | None = None
     extra: Members = ()
-    kind: str = field(default="file", compare=False)
-    path: str = field(default="", compare=False)
-    source: Source | None = field(default=None, init=False, compare=False)
+    kind: str = "file"
+    path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class OpaquePart:
+class OpaquePart(Sourced, frozen=True):
     """Content that only its own dialect understands (server-tool blocks, whatever is new). `kind` is the dialect's name
     for it; `raw` is the whole part; `path` is its place in the client's request, for errors."""
+
+    incidental: ClassVar[frozenset[str]] = frozenset({"source", "path"})
 
     kind: str
     dialect: str
     raw: bytes
     extra: Members = ()
-    path: str = field(default="", compare=False)
-    source: Source | None = field(default=None, init=False, compare=False)
+    path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolReferencePart:
+class ToolReferencePart(Sourced, frozen=True):
     """A tool that a search of the client's has found, by its name: see `rewrite/deferred_tools.py`. Outside its own
     dialect it is written as text."""
 
     name: str
     extra: Members = ()
-    source: Source | None = field(default=None, init=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCallPart:
+class ToolCallPart(Sourced, frozen=True):
     """A call that the assistant made. `arguments` is raw JSON text and may be invalid: models produce that.
     For `kind="custom"` (OpenAI's freeform tools) it is the tool's input text, no JSON. `signature` is the provider's
     opaque state for this call; `own_id` says that the id is the one this provider gave, restored from the store."""
@@ -119,12 +111,12 @@ class ToolCallPart:
     extra: Members = ()
     signature: str | None = None
     own_id: bool = False
-    source: Source | None = field(default=None, init=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResultPart:
+class ToolResultPart(Sourced, frozen=True):
     """What the client's tool answered to the call with this id."""
+
+    incidental: ClassVar[frozenset[str]] = frozenset({"source", "path"})
 
     tool_call_id: str
     content: tuple[TextPart | ImagePart | FilePart | OpaquePart | ToolReferencePart, ...]
@@ -132,8 +124,7 @@ class ToolResultPart:
     name: str | None = None
     extra: Members = ()
     #: Where the client's request has it, if the door has noted it.
-    path: str = field(default="", compare=False)
-    source: Source | None = field(default=None, init=False, compare=False)
+    path: str = ""
 
 
 Part = (
@@ -149,15 +140,13 @@ Part = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Sourced, frozen=True):
     """One message of the history. A message of role "tool" holds exactly one ToolResultPart."""
 
     role: Role
     parts: tuple[Part, ...]
     name: str | None = None
     extra: Members = ()
-    source: Source | None = field(default=None, init=False, compare=False)
 
     @property
     def tool_calls(self) -> tuple[ToolCallPart, ...]:
@@ -167,11 +156,12 @@ class Message:
         return tuple([part for part in self.parts if type(part) is ToolCallPart])
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Sourced, frozen=True):
     """A tool the model may call. `parameters` is the raw JSON Schema, or None for a tool without parameters.
     `kind="opaque"`: a tool only its own dialect understands (web search, ...); `name` is then the name it has there or,
     without one, the dialect's type."""
+
+    incidental: ClassVar[frozenset[str]] = frozenset({"source", "path", "schema_name"})
 
     name: str
     description: str | None = None
@@ -180,9 +170,8 @@ class Tool:
     kind: Literal["function", "custom", "opaque"] = "function"
     extra: Members = ()
     #: Where the client's request has it, if that is no entry of `tools`, and how it calls the schema there.
-    path: str = field(default="", compare=False)
-    schema_name: str = field(default="parameters", compare=False)
-    source: Source | None = field(default=None, init=False, compare=False)
+    path: str = ""
+    schema_name: str = "parameters"
 
     def place(self, number: int) -> str:
         """The path that an error names, given the tool's number: the client's own, else that of the Chat API."""
@@ -193,8 +182,7 @@ class Tool:
         return f"{self.place(number)}.{self.schema_name}"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolChoice:
+class ToolChoice(Struct, frozen=True, gc=False):
     """How the model may use tools.
 
     `mode`: "auto", "none" or "required". `names`: None for all tools, else only these. `named=True` marks the form
@@ -207,8 +195,7 @@ class ToolChoice:
     extra: Members = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseFormat:
+class ResponseFormat(Struct, frozen=True, gc=False):
     """Structured output: kind "text", "json_object" or "json_schema" (then with name and raw schema)."""
 
     kind: Literal["text", "json_object", "json_schema"]
@@ -218,8 +205,7 @@ class ResponseFormat:
     description: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Sampling:
+class Sampling(Struct, frozen=True, gc=False):
     """Settings that change likelihoods, never content. None: the client said nothing."""
 
     temperature: float | None = None
@@ -231,8 +217,7 @@ class Sampling:
     stop: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RequestFields:
+class RequestFields(Struct, frozen=True):
     """The client's request member by member, for a writer of the same dialect.
 
     `members` are the raw top-level members in the client's order; `parsed` is the request as the door read it. A
@@ -248,8 +233,7 @@ class RequestFields:
     stop: str = "stop"
 
 
-@dataclass(frozen=True, slots=True)
-class RequestOptions:
+class RequestOptions(Struct, frozen=True, gc=False):
     """What a client asks of the gateway itself: members of `request_options` on the native door, `x-toolwire-*` headers
     on the others. None: the tenant's default holds."""
 
@@ -267,9 +251,10 @@ class RequestOptions:
     repair_arguments: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ChatRequest:
+class ChatRequest(Value, frozen=True, gc=True):
     """One request for one assistant turn."""
+
+    incidental: ClassVar[frozenset[str]] = frozenset({"fields"})
 
     model: str
     messages: tuple[Message, ...]
@@ -298,4 +283,4 @@ class ChatRequest:
     conversation_id: str | None = None
     #: What is kept of the answer, where its client and tenant have answers kept.
     kept: Keeping | None = None
-    fields: RequestFields | None = field(default=None, compare=False)
+    fields: RequestFields | None = None

@@ -2,20 +2,22 @@
 
 Every neutral node (message, part, tool) and every batch of events from one frame may carry `source`: the raw bytes it
 was decoded from, with their dialect. A writer of the same dialect emits those bytes; any other writer encodes the
-node. `source` is no constructor argument, so `dataclasses.replace` drops it: a changed node cannot be written with
-its old bytes. `extra` (raw members the model does not name) is an ordinary field and survives: a rewritten node
-loses its layout, never a field.
+node. Only `with_source` gives a node one, and `replace` drops it: a changed node cannot be written with its old bytes.
+`extra` (raw members the model does not name) is an ordinary field and survives: a rewritten node loses its layout,
+never a field.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+import dataclasses
+from typing import Any, ClassVar, TypeVar
 
-from msgspec import Struct
-from msgspec.structs import force_setattr
+from msgspec import Struct, structs
 
 #: Raw JSON members that the model does not name, in the order in which they came: ((name, raw JSON value), ...).
 Members = tuple[tuple[str, bytes], ...]
+
+T = TypeVar("T")
 
 
 class Source(Struct, frozen=True, gc=False):  # made for every frame: see `events.TextDelta`
@@ -25,15 +27,49 @@ class Source(Struct, frozen=True, gc=False):  # made for every frame: see `event
     raw: bytes
 
 
-Node = TypeVar("Node", bound=Any)
+class Value(Struct, frozen=True, eq=False, gc=False):
+    """A msgspec Struct whose `incidental` fields are no part of what it is: values that differ in them are equal."""
+
+    incidental: ClassVar[frozenset[str]] = frozenset()
+
+    def _essence(self) -> tuple[Any, ...]:
+        return tuple([getattr(self, name) for name in self.__struct_fields__ if name not in self.incidental])
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._essence() == other._essence()
+
+    def __hash__(self) -> int:
+        return hash(self._essence())
+
+
+class Sourced(Value, frozen=True, kw_only=True):
+    """A neutral node. Only `with_source` may set its `source`."""
+
+    incidental: ClassVar[frozenset[str]] = frozenset({"source"})
+
+    source: Source | None = None
+
+
+def replace(value: T, /, **changes: Any) -> T:
+    """A copy with these changes, of a node without its `source`. Takes Structs, in a tenth of the time that
+    `dataclasses.replace` takes, and dataclasses, but no batch: see `wire.plain`."""
+    if isinstance(value, Sourced):
+        return structs.replace(value, source=None, **changes)
+    if not isinstance(value, Struct):
+        return dataclasses.replace(value, **changes)  # type: ignore[type-var]
+    if hasattr(value, "source"):
+        raise TypeError(f"a {type(value).__name__} cannot be changed")
+    return structs.replace(value, **changes)
+
+
+Node = TypeVar("Node", bound=Struct)
 
 
 def with_source(node: Node, source: Source | None) -> Node:
     """Sets the node's `source` in place and returns the node. Only decoders and door parsers may call this."""
-    if isinstance(node, Struct):
-        force_setattr(node, "source", source)
-    else:
-        object.__setattr__(node, "source", source)
+    structs.force_setattr(node, "source", source)
     return node
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -21,6 +21,7 @@ from toolwire.doors.native.errors import error_object
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Tool
 from toolwire.model.settings import Target, Tenant
+from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings, explain
 from toolwire.policy.checked_request import CheckedRequest, checked_request
 from toolwire.providers import load_provider, profile_of

@@ -21,7 +21,6 @@ A batch that the policy does not change passes as the same object, with its sour
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -304,5 +303,4 @@ def _moved(event: Any, index: int) -> StreamEvent:
     """The event, of a part with another index."""
     if event.index == index:
         return event  # type: ignore[no-any-return]
-    change = msgspec.structs.replace if isinstance(event, msgspec.Struct) else dataclasses.replace
-    return change(event, index=index)  # type: ignore[no-any-return]
+    return msgspec.structs.replace(event, index=index)  # type: ignore[no-any-return]

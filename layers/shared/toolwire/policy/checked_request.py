@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from toolwire.model.request import ChatRequest, RequestOptions
 from toolwire.model.settings import Tenant
+from toolwire.model.source import replace
 from toolwire.policy import ToolRules, check_request, read_body_options, read_options, rules_for, with_rules
 
 #: The member of a Chat request that has its options, under the reference document 2api (7.3).
@@ -30,7 +31,7 @@ def checked_request(door: str, request: ChatRequest, headers: dict[str, str], te
     asked = read_options(headers)
     if tenant.contract_2api:
         request = _with_body_options(request)
-    given = {name: getattr(request.options, name) for name in RequestOptions.__slots__}
+    given = {name: getattr(request.options, name) for name in RequestOptions.__struct_fields__}
     said = {name: value for name, value in given.items() if value != getattr(_NOTHING_ASKED, name)}
     asked = replace(asked, **said)
     rules = rules_for(tenant, door, asked)

@@ -6,12 +6,13 @@ can be set by the tenant alone. Source of the defaults: the 2api reference docum
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from toolwire.model.limits import PRESET_AGENTS, Limits
 from toolwire.model.request import ChatRequest, RequestOptions
 from toolwire.model.settings import Tenant
+from toolwire.model.source import replace
 
 #: The door that keeps to the limits and errors of the reference document.
 _NATIVE = "native"

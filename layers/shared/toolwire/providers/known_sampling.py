@@ -3,10 +3,9 @@ clients of other APIs: a client of the host's own API is told by the host."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Target
+from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers.openai_models import family_of, is_reasoning
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Tool, ToolChoice
 from toolwire.model.settings import Target
+from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings, named_warning
 from toolwire.providers.profiles import Profile
 from toolwire.schema.check import check_strict, is_strict

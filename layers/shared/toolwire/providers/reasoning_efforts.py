@@ -8,10 +8,9 @@ every request would be refused. A model that no row knows is asked in the words 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Target
+from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers.openai_models import EFFORTS, family_of
 

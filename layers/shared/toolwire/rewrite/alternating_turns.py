@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 
 from toolwire.model.request import ChatRequest, Message, Part, TextPart
+from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 from toolwire.rewrite.history import with_user_last
 

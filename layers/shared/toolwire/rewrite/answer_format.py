@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from toolwire.model.request import ChatRequest, Message, TextPart
+from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 from toolwire.schema.enforced import enforced
 

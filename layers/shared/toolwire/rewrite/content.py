@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from toolwire.model.errors import RequestError
@@ -27,6 +27,7 @@ from toolwire.model.request import (
     ToolCallPart,
     ToolResultPart,
 )
+from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 from toolwire.wire.server_tools import is_reasoning_part
 

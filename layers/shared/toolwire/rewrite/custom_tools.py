@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from typing import Literal
 
 import msgspec
@@ -18,6 +17,7 @@ import msgspec
 from toolwire.model.events import Batch, StreamEvent, ToolCallDelta, ToolCallEnd, ToolCallStart
 from toolwire.model.map_request import map_messages, map_parts
 from toolwire.model.request import ChatRequest, Part, Tool, ToolCallPart
+from toolwire.model.source import replace
 from toolwire.model.stage import Stage
 from toolwire.model.warnings import Warnings
 from toolwire.wire.json import dump

@@ -7,11 +7,11 @@ has found. A provider that knows no deferred tools is sent those that were found
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from toolwire.model.map_request import map_each, map_messages, map_parts
 from toolwire.model.request import ChatRequest, Message, Part, TextPart, Tool, ToolReferencePart, ToolResultPart
+from toolwire.model.source import replace
 
 
 def with_found_tools(request: ChatRequest) -> ChatRequest:

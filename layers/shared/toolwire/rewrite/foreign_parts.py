@@ -5,14 +5,13 @@ Fields that only tune the answer are left out, with a warning. Content is transl
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from toolwire.model.errors import RequestError
 from toolwire.model.map_request import map_messages, map_parts
 from toolwire.model.request import ChatRequest, Message, OpaquePart, Part, ReasoningPart, Tool, ToolResultPart
 from toolwire.model.settings import Target
-from toolwire.model.source import raw_in
+from toolwire.model.source import raw_in, replace
 from toolwire.model.warnings import Warnings
 from toolwire.rewrite.prompt_cache import marks_of
 from toolwire.wire.member_names import NOTHING_ASKED

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from toolwire.conversation.tool_call_ids import rewrite
 from toolwire.model.errors import RequestError
@@ -22,7 +22,7 @@ from toolwire.model.request import (
     ToolCallPart,
     ToolResultPart,
 )
-from toolwire.model.source import raw_in
+from toolwire.model.source import raw_in, replace
 from toolwire.model.warnings import Warnings
 
 #: The text sent for a missing result. Clients lose results when they trim their history.

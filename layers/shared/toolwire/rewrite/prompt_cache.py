@@ -9,7 +9,7 @@ A mark that the wire has no place for is named in a warning. In a lane nothing i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
@@ -26,7 +26,7 @@ from toolwire.model.request import (
     ToolCallPart,
     ToolResultPart,
 )
-from toolwire.model.source import Members
+from toolwire.model.source import Members, replace
 from toolwire.model.warnings import Warnings
 from toolwire.wire.json import is_object, members
 

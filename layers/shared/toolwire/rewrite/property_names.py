@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 
 from toolwire.model.events import Batch, StreamEvent, ToolCallDelta, ToolCallEnd, ToolCallStart
 from toolwire.model.map_request import map_messages, map_parts
 from toolwire.model.request import ChatRequest, Part, ToolCallPart
+from toolwire.model.source import replace
 from toolwire.model.stage import Stage
 from toolwire.wire.json import dump
 from toolwire.wire.plain import plain

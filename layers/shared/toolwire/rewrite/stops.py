@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from toolwire.model.request import ChatRequest
+from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 
 

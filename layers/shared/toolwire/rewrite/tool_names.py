@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import replace
 
 from toolwire.model.map_request import map_parts
 from toolwire.model.request import ChatRequest, Part, ToolCallPart, ToolResultPart
+from toolwire.model.source import replace
 
 #: What OpenAI, Anthropic and Bedrock accept. A wire with another rule has its own pattern.
 WIRE_NAME = r"[A-Za-z0-9_-]{1,64}"

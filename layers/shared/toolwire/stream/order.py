@@ -27,7 +27,7 @@ from toolwire.model.events import (
 )
 from toolwire.model.stage import Stage
 
-_PARTS = (
+_PARTS: tuple[type, ...] = (
     TextStart, TextDelta, TextEnd,
     ReasoningStart, ReasoningDelta, ReasoningEnd,
     ToolCallStart, ToolCallDelta, ToolCallEnd,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import msgspec
 
 from toolwire.model.events import Batch, StreamEvent, ToolCallStart
-from toolwire.model.source import Members
+from toolwire.model.source import Members, replace
 from toolwire.wire import openai_chat as wire
 from toolwire.wire.json import elements, raw_members
 

@@ -4,12 +4,11 @@ shown."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 import msgspec
 
 from toolwire.model.events import Batch, StreamEvent, ToolCallStart
-from toolwire.model.source import Members
+from toolwire.model.source import Members, replace
 from toolwire.wire import openai_responses as wire
 from toolwire.wire.json import elements, raw_members, unnamed
 

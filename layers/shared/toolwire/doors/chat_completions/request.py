@@ -7,7 +7,6 @@ reach a provider of the same dialect only.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, cast
 
 from toolwire.doors import AnswerContext, Door, StreamEncoder
@@ -34,6 +33,7 @@ from toolwire.model.request import (
     Sampling,
 )
 from toolwire.model.response import ChatResponse, ToolCallOutput
+from toolwire.model.source import replace
 from toolwire.wire import openai_chat as wire
 
 #: Fields that mean something only to Chat Completions hosts: carried in the lane, reported or refused elsewhere.

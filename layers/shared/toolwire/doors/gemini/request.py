@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from urllib.parse import unquote
 
 from toolwire.doors import AnswerContext, Door, KeyPlaces, StreamEncoder
@@ -26,6 +25,7 @@ from toolwire.model.events import Batch
 from toolwire.model.http import HttpRequest
 from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, Sampling
 from toolwire.model.response import ChatResponse
+from toolwire.model.source import replace
 from toolwire.wire.gemini import DIALECT
 from toolwire.wire.json import dump, members, write_object
 from toolwire.wire.member_names import MEMBER_NAMES

@@ -7,7 +7,6 @@ message as their `source`; together, unchanged and in this order, they are that 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, cast
 
 import msgspec
@@ -27,7 +26,7 @@ from toolwire.model.request import (
     ToolReferencePart,
     ToolResultPart,
 )
-from toolwire.model.source import Source, with_source
+from toolwire.model.source import Source, replace, with_source
 from toolwire.wire import anthropic_messages as wire
 from toolwire.wire.json import dump, unnamed
 

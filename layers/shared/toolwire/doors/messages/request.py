@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 
 from toolwire.doors import AnswerContext, Door, StreamEncoder
 from toolwire.doors.limit_headers import RateLimit, anthropic_limit_headers, openai_limit_headers
@@ -26,6 +25,7 @@ from toolwire.model.events import Batch
 from toolwire.model.http import Headers, HttpRequest
 from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, Sampling
 from toolwire.model.response import ChatResponse
+from toolwire.model.source import replace
 from toolwire.wire import anthropic_messages as wire
 from toolwire.wire.json import dump
 

@@ -7,7 +7,6 @@ An id that OpenAI gave is none of ours: where the host keeps its answers itself,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 import msgspec
 
@@ -17,6 +16,7 @@ from toolwire.doors.responses.items import answer_of
 from toolwire.model.errors import RequestError
 from toolwire.model.kept import Keeping
 from toolwire.model.request import ChatRequest
+from toolwire.model.source import replace
 from toolwire.wire.json import elements, write_array, write_object
 
 

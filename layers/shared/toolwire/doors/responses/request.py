@@ -7,7 +7,6 @@ Nothing is stored here: `store` is reported as false, and what needs something s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any, cast
 
 import msgspec
@@ -29,6 +28,7 @@ from toolwire.model.events import Batch
 from toolwire.model.http import HttpRequest
 from toolwire.model.request import ChatRequest, RequestFields, ResponseFormat, Sampling, Tool
 from toolwire.model.response import ChatResponse
+from toolwire.model.source import replace
 from toolwire.wire import openai_responses as wire
 from toolwire.wire.json import dump
 from toolwire.wire.member_names import NOTHING_ASKED

@@ -6,13 +6,14 @@ excludes the newer version of the API.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, OpaquePart, ReasoningPart, Sampling
+from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers.anthropic_messages.models import Family
 from toolwire.wire.anthropic_messages import DIALECT, Thinking

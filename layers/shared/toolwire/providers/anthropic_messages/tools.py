@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Tool
 from toolwire.model.settings import Target
-from toolwire.model.source import raw_in
+from toolwire.model.source import raw_in, replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers.anthropic_messages.models import Family
 from toolwire.rewrite.prompt_cache import marks_of

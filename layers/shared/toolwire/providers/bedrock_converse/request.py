@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -17,6 +16,7 @@ from toolwire.model.errors import UpstreamError
 from toolwire.model.http import Headers, UpstreamRequest, post_json
 from toolwire.model.request import ChatRequest, ResponseFormat, ToolCallPart, ToolResultPart
 from toolwire.model.settings import Target
+from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.address import key_headers, url_of

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Tool
 from toolwire.model.settings import Target
+from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers.bedrock_converse.messages import cache_point
 from toolwire.providers.bedrock_converse.models import Family

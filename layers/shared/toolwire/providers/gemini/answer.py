@@ -7,8 +7,6 @@ their digits. A frame that had to be repaired (a finish that repeats or comes ea
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import msgspec
 
 from toolwire.framing import Frame
@@ -23,7 +21,7 @@ from toolwire.model.events import (
     Usage,
     UsageUpdate,
 )
-from toolwire.model.source import Source
+from toolwire.model.source import Source, replace
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.gemini.errors import error_from_body
 from toolwire.providers.gemini.parts import AnswerParts

@@ -8,12 +8,11 @@ it: those have ids and lack signatures that this API wants.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from toolwire.conversation.tool_call_ids import token_of
 from toolwire.model.map_request import map_messages, map_parts
 from toolwire.model.request import ChatRequest, Part, RequestFields, Tool, ToolCallPart
-from toolwire.model.source import raw_in
+from toolwire.model.source import raw_in, replace
 from toolwire.providers.gemini.tools import calling_config
 from toolwire.wire.gemini import DIALECT, PLACE_ID
 from toolwire.wire.json import dump, elements, members, write_array, write_object

@@ -4,7 +4,6 @@ bytes."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from toolwire.model.errors import RequestError
 from toolwire.model.map_request import map_messages, map_parts
@@ -23,7 +22,7 @@ from toolwire.model.request import (
     ToolCallPart,
     ToolResultPart,
 )
-from toolwire.model.source import Members, raw_in
+from toolwire.model.source import Members, raw_in, replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers.openai_chat.state import CALL_STATE, MESSAGE_STATE, state_members
 from toolwire.providers.openai_chat.tools import split_members

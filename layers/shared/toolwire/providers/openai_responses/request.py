@@ -7,7 +7,6 @@ for any other door it is written from the neutral request, and asks the host to 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolwire.model.errors import UpstreamError
@@ -15,7 +14,7 @@ from toolwire.model.http import UpstreamRequest, post_json
 from toolwire.model.map_request import map_messages, map_parts
 from toolwire.model.request import ChatRequest, Message, Part, ReasoningPart, RequestFields
 from toolwire.model.settings import Target
-from toolwire.model.source import raw_in
+from toolwire.model.source import raw_in, replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.address import below, key_headers, url_of

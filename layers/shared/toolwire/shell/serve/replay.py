@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
 from toolwire.conversation.restore import NOTHING_FOUND
@@ -27,6 +27,7 @@ from toolwire.model.events import Batch, StreamEvent
 from toolwire.model.http import Head, HttpRequest, UpstreamRequest
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Retries, Target, Tenant
+from toolwire.model.source import replace
 from toolwire.pages.paths import NoRoute, path_of, refusal, render_error_at, resolve
 from toolwire.providers.hosts import DEMO
 from toolwire.shell.serve.proxy_event import error_head, http_request, request_id

@@ -18,7 +18,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 from decimal import Decimal
 from operator import is_
 from typing import Literal, TypeVar
@@ -44,7 +43,7 @@ from toolwire.model.events import (
 )
 from toolwire.model.limits import ANSWER_BYTES
 from toolwire.model.request import ChatRequest, Tool
-from toolwire.model.source import Members
+from toolwire.model.source import Members, replace
 from toolwire.model.stage import Stage
 from toolwire.model.warnings import Warnings
 from toolwire.stream.text_calls.arguments import TextTool
