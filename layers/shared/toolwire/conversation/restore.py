@@ -144,7 +144,7 @@ class _Restorer:
         the minted id, which is unique, where an earlier call of the history has the same provider's id."""
         if not self._found.mappings:
             return {}
-        calls = [call.id for message in request.messages for call in message.tool_calls]
+        calls = [call.id for call in request.tool_calls]
         taken, ids = set(calls), {}
         for call_id in calls:
             mapping = self._found.mappings.get(call_id)

@@ -90,10 +90,9 @@ def named_conversation(
 
 def find_conversation(request: ChatRequest, new_token: Callable[[], str]) -> Conversation:
     """The conversation of a request that names none: that of the newest minted id in the history, else a new one."""
-    for message in reversed(request.messages):
-        for call in reversed(message.tool_calls):
-            if token := token_of(call.id):
-                return Conversation(_made(token), token)
+    for call in reversed(request.tool_calls):
+        if token := token_of(call.id):
+            return Conversation(_made(token), token)
     token = new_token()
     return Conversation(_made(token), token)
 

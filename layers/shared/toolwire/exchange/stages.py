@@ -97,6 +97,7 @@ def stages_for(turn: Turn, attempt: Attempt) -> Stages:
     """The stages of the answer to one attempt."""
     client, figures, token = turn.client, turn.figures, turn.conversation.token
     request, provider, profile = client.request, attempt.provider, attempt.profile
+    used = {call.id for call in request.tool_calls}
     recover = _recovery(request, attempt, figures)
     if recover is not None:
         figures.recovered = recover.recovered
@@ -105,7 +106,7 @@ def stages_for(turn: Turn, attempt: Attempt) -> Stages:
     lacks_ids = attempt.same_dialect and client.door.ids_optional
     if request.tools and not lacks_ids:
         partition, by_token = turn.conversation.partition(client.tenant.name), partition_of(client.tenant.name, token)
-        is_new = all(token_of(call.id) != token for message in request.messages for call in message.tool_calls)
+        is_new = all(token_of(id) != token for id in used)
         record = TurnRecord(
             attempt.target,
             partition,
@@ -123,7 +124,7 @@ def stages_for(turn: Turn, attempt: Attempt) -> Stages:
             missing_stays=lacks_ids,
             token=token,
             names={wire: name for name, wire in renamed(request, provider.tool_name).items()},
-            used={call.id for message in request.messages for call in message.tool_calls},
+            used=used,
             model=request.model,
             new_id=turn.new_id,
             now=turn.now,

@@ -284,3 +284,15 @@ class ChatRequest(Value, frozen=True, gc=True):
     #: What is kept of the answer, where its client and tenant have answers kept.
     kept: Keeping | None = None
     fields: RequestFields | None = None
+
+    @property
+    def tool_calls(self) -> list[ToolCallPart]:
+        """The calls in the history, in order. Without `Message.tool_calls`: a long history is searched several times a
+        request, and a call of a method for each message took most of that."""
+        return [
+            part
+            for message in self.messages
+            if message.role == "assistant"
+            for part in message.parts
+            if type(part) is ToolCallPart
+        ]

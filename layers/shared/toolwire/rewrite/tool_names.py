@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 
 from toolwire.model.map_request import map_parts
 from toolwire.model.request import ChatRequest, Part, ToolCallPart, ToolResultPart
@@ -20,10 +21,14 @@ _LIMIT = 64
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 
 
+#: A pattern compiled: `re.compile` looks in a cache of its own, which takes longer than the match of a short name.
+_compiled = lru_cache(maxsize=64)(re.compile)
+
+
 def wire_name(name: str, pattern: str = WIRE_NAME) -> str:
     """The name itself if it matches the provider's pattern, else a safe one: a readable beginning and ten hex digits.
     It begins with a letter or an underscore, which every provider takes."""
-    if re.fullmatch(pattern, name):
+    if _compiled(pattern).fullmatch(name):
         return name
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:10]
     readable = _UNSAFE.sub("_", name)
@@ -34,7 +39,7 @@ def wire_name(name: str, pattern: str = WIRE_NAME) -> str:
 def renamed(request: ChatRequest, pattern: str = WIRE_NAME) -> dict[str, str]:
     """Client's name -> wire name, for every function or custom tool named in the request that must be renamed."""
     names = {tool.name for tool in request.tools if tool.kind != "opaque"}
-    names.update(call.name for message in request.messages for call in message.tool_calls)
+    names.update([call.name for call in request.tool_calls])
     if request.tool_choice and request.tool_choice.names:
         names.update(request.tool_choice.names)
     return {name: wire for name in names if (wire := wire_name(name, pattern)) != name}

@@ -67,6 +67,10 @@ def _with_call_extras(events: tuple[StreamEvent, ...], raw: bytes) -> tuple[Stre
 
 def _id(raw: msgspec.Raw) -> str | None:
     """A call's id as the decoder reads it: None if empty, the digits of a number."""
-    text = bytes(raw).decode("utf-8", "surrogatepass")
-    value = json.loads(text, strict=False)
-    return (value if isinstance(value, str) else text) if value not in (None, "") else None
+    try:
+        value = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        value = json.loads(bytes(raw).decode("utf-8", "surrogatepass"), strict=False)
+    if value in (None, ""):
+        return None
+    return value if isinstance(value, str) else bytes(raw).decode("utf-8", "surrogatepass")

@@ -112,7 +112,7 @@ def _spec(tool: Tool, schema: Adapted, family: Family, warnings: Warnings) -> by
 
 def _absent_tools(request: ChatRequest) -> list[bytes]:
     """The tools that the history has called: the API refuses tool blocks without a `toolConfig`."""
-    names = dict.fromkeys(call.name for message in request.messages for call in message.tool_calls)
+    names = dict.fromkeys(call.name for call in request.tool_calls)
     schema = write_object([("json", _ABSENT_SCHEMA)])
     about = [("description", dump(_ABSENT_DESCRIPTION)), ("inputSchema", schema)]
     return [write_object([("toolSpec", write_object([("name", dump(name)), *about]))]) for name in names]

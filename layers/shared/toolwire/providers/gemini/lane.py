@@ -30,7 +30,7 @@ def has_own_history(request: ChatRequest, fields: RequestFields) -> bool:
     """Whether the history may go as the client has sent it."""
     if request.messages is not fields.parsed.messages:
         return False
-    return all(token_of(call.id) is None for message in request.messages for call in message.tool_calls)
+    return all(token_of(call.id) is None for call in request.tool_calls)
 
 
 def joined(request: ChatRequest, fields: RequestFields) -> dict[str, bytes]:

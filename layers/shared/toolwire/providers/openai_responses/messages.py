@@ -79,7 +79,7 @@ class _Writer:
     def __init__(self, request: ChatRequest, same_dialect: bool, reasoning_text: bool) -> None:
         self._same_dialect = same_dialect
         self._reasoning_text = reasoning_text
-        self._kinds = {call.id: self._kind(call) for message in request.messages for call in message.tool_calls}
+        self._kinds = {call.id: self._kind(call) for call in request.tool_calls}
         self.items: list[bytes] = []
         self.warnings = Warnings()
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from toolwire.model.settings import TimeLimits
-from toolwire.shell.serve.output import current_output
+from toolwire.shell.serve.output import PEEK, current_output
 
 Phase = Literal["connect", "send", "first_byte", "idle"]
 
@@ -253,7 +253,7 @@ class Stream:
         """Whether an idle connection can take a request: nothing has come, not even its end."""
         try:
             # Past TLS, which would take the bytes for a record.
-            socket.socket.recv(self._sock, 1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+            socket.socket.recv(self._sock, 1, PEEK)
         except BlockingIOError:
             return True
         except OSError:

@@ -37,6 +37,8 @@ DOCUMENT_COMMIT_SECONDS = 240.0
 _LOOK_SECONDS = 0.25
 #: Seconds in which a client must take at least one byte of what it is sent.
 SEND_SECONDS = 30.0
+#: Made once: `|` of the enumeration's members takes as long as the call.
+PEEK = socket.MSG_PEEK | socket.MSG_DONTWAIT
 #: One poll, at most; then it is asked for again. A deadline may be infinite, poll's argument may not.
 LONGEST_POLL_SECONDS = 3600.0
 
@@ -273,7 +275,7 @@ def is_there(connection: socket.socket) -> bool:
     """`Carrier.listen` where the next request is read later: True for a false alarm, False when it has come. Raises
     OSError at the connection's end."""
     try:
-        if not connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
+        if not connection.recv(1, PEEK):
             raise ConnectionAbortedError("the other end has hung up")
     except BlockingIOError:
         return True

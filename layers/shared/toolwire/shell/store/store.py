@@ -27,6 +27,8 @@ MEMORY_ITEMS, MEMORY_BYTES = 20_000, 16 << 20
 
 #: Bytes that a number counts: DynamoDB's most for 38 digits.
 _NUMBER_BYTES = 21
+#: The names of the keys and of the date, and the date.
+_KEYS_BYTES = len("conversation_idtool_call_idexpires_at") + _NUMBER_BYTES
 
 Failure = Literal["unavailable", "timeout", "throttled", "missing_table", "denied", "too_large"]
 
@@ -162,19 +164,16 @@ class MemoryStore:
 def size_of(item: Item) -> int:
     """Bytes of an item as DynamoDB counts them, its keys and the names of its attributes included; numbers by their
     most."""
-    named = {
-        "conversation_id": item.key.partition,
-        "tool_call_id": item.key.sort,
-        "expires_at": item.expires_at,
-        **item.values,
-    }
-    return sum(len(name) + _value_bytes(value) for name, value in named.items())
+    size = _KEYS_BYTES + _value_bytes(item.key.partition) + _value_bytes(item.key.sort)
+    for name, value in item.values.items():
+        size += len(name) + _value_bytes(value)
+    return size
 
 
 def _value_bytes(value: str | int | bytes) -> int:
-    if isinstance(value, int):
-        return _NUMBER_BYTES
-    return len(value.encode() if isinstance(value, str) else value)
+    if isinstance(value, str):
+        return len(value) if value.isascii() else len(value.encode())
+    return len(value) if isinstance(value, bytes) else _NUMBER_BYTES
 
 
 def fitting_items(items: Sequence[Item]) -> list[Item]:
