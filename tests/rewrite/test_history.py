@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 from toolwire.conversation.tool_call_ids import rewrite
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Message, Part, TextPart, ToolCallPart, ToolResultPart
-from toolwire.model.source import Source, with_source
+from toolwire.model.source import Source, replace, with_source
 from toolwire.model.warnings import Warnings
 from toolwire.rewrite.history import (
     NO_RESULT,

@@ -141,6 +141,10 @@ class ToolCallAccumulator:
             if rest is not None:
                 call, known = self._open_next(call, None, index, None), False
 
+    def at(self, index: int) -> Call | None:
+        """The call that the host means by this index."""
+        return self._by_index.get(index)
+
     def goes_on(self, index: int, fragment: str) -> Call | None:
         """Adds a delta that has an index and a fragment alone, where the fragment only goes on with the arguments, as
         nearly all do. Returns its call: the fragment may be sent on as it is. None: it is for `take`."""

@@ -29,6 +29,7 @@ from toolwire.model.source import Members, Source
 from toolwire.model.warnings import named_warning
 from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.finish_words import FAILURES, FINISH, meaning
+from toolwire.providers.openai_chat.alike import AlikeChunks
 from toolwire.providers.openai_chat.errors import error_from_body, is_failure, is_told_beside
 from toolwire.providers.openai_chat.parts import AnswerParts
 from toolwire.providers.openai_chat.usage import read_usage
@@ -59,6 +60,7 @@ class ChatDecoder:
         self._done = False  # [DONE] was read
         self._ended = False
         self._parts = AnswerParts(asked)
+        self._alike = AlikeChunks(self._parts)
         self._finish: Finish | None = None
         self._usage: Usage | None = None
         self._stash: Members = ()  # members of a chunk that came before the answer began (Azure's prompt filter)
@@ -69,6 +71,9 @@ class ChatDecoder:
         data = frame.data
         if self._ended:
             return _NOTHING
+        going_on = self._finish is None and frame.event != "error"
+        if going_on and (alike := self._alike.batch(data)) is not None:
+            return alike
         if data[:1] != b"{":
             data = meant(data)
             if data == b"[DONE]":
@@ -84,7 +89,10 @@ class ChatDecoder:
         if not self._started and not (chunk.choices or chunk.id):
             self._stash = unnamed(readable, wire.KNOWN_CHUNK)
             return _NOTHING
-        return self._chunk(chunk, readable, exact)
+        batch = self._chunk(chunk, readable, exact)
+        if exact and self._finish is None:
+            self._alike.learn(data, batch)
+        return batch
 
     def end(self) -> Batch:
         """The body is over, with or without [DONE]."""

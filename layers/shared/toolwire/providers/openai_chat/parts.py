@@ -33,7 +33,7 @@ class AnswerParts:
         self._asked = asked
         self.count = 0
         self.announced: list[Call] = []  # calls that the client knows, in its order
-        self._open_text: int | None = None
+        self.open_text: int | None = None  # part index
         self._open_refusal: int | None = None
         self._open_reasoning: int | None = None
         self._state = ReasoningState()
@@ -67,11 +67,11 @@ class AnswerParts:
                 events.append(ReasoningStart(self._open_reasoning))
             events.append(ReasoningDelta(self._open_reasoning, reasoning))
         if delta.content:
-            if self._open_text is None:
+            if self.open_text is None:
                 self._close(events)
-                self._open_text = self._next_part()
-                events.append(TextStart(self._open_text))
-            events.append(TextDelta(self._open_text, delta.content))
+                self.open_text = self._next_part()
+                events.append(TextStart(self.open_text))
+            events.append(TextDelta(self.open_text, delta.content))
         if delta.refusal:
             if self._open_refusal is None:
                 self._close(events)
@@ -142,6 +142,15 @@ class AnswerParts:
         bare = not entry.id and not name and entry.type is not None
         return bare and 0 <= entry.index < announced and self.announced[entry.index] is touched
 
+    def part_at(self, index: int) -> int | None:
+        """The part of the call that the client and the host both have at this index, if there is one."""
+        call = self.announced[index] if 0 <= index < len(self.announced) else None
+        return call.part if call is not None and self._accumulator.at(index) is call else None
+
+    def goes_on(self, index: int, fragment: str) -> bool:
+        """Adds a fragment of the call at this index that only goes on with its arguments; whether it is one."""
+        return self._accumulator.goes_on(index, fragment) is not None
+
     def _append(self, call: Call, piece: str, events: list[StreamEvent]) -> None:
         """Announce a call once its name is known, with all that came before; later pieces as they come.
 
@@ -210,11 +219,11 @@ class AnswerParts:
     def _close_texts(self, events: list[StreamEvent]) -> None:
         if self._open_reasoning is not None:
             events.append(ReasoningEnd(self._open_reasoning, self._state.signature()))
-        if self._open_text is not None:
-            events.append(TextEnd(self._open_text))
+        if self.open_text is not None:
+            events.append(TextEnd(self.open_text))
         if self._open_refusal is not None:
             events.append(TextEnd(self._open_refusal))
-        self._open_reasoning = self._open_text = self._open_refusal = None
+        self._open_reasoning = self.open_text = self._open_refusal = None
 
     def _say_state(self, events: list[StreamEvent]) -> None:
         """State that came without readable reasoning: a part of its own."""
