@@ -4,6 +4,7 @@ request     the request: the client's own bytes where it speaks this API, else w
 messages    its messages
 tools       its tools and tool_choice
 answer      the answer, streamed or whole
+alike       chunks that are like an earlier one, read without being decoded
 parts       the parts of an answer while they arrive
 state       what hosts send beside the documented fields and want back
 usage       the usage of an answer

@@ -72,20 +72,20 @@ class AlikeChunks:
             return None
         if index is None:
             return None if parts.open_text is None else TextDelta(parts.open_text, text)
-        part = parts.part_at(index)
-        return None if part is None or not parts.goes_on(index, text) else ToolCallDelta(part, text)
+        part = _part_at(parts, index)
+        return None if part is None or parts.accumulator.goes_on(index, text) is None else ToolCallDelta(part, text)
 
-    def learn(self, data: bytes, batch: Batch) -> None:
-        """Learns of a chunk that was decoded exactly, if it was a delta alone."""
-        if not self._tries or len(batch.events) != 1:
-            return
-        event = batch.events[0]
-        if type(event) is not TextDelta and type(event) is not ToolCallDelta:
-            return
-        self._tries -= 1
+    def learnt(self, data: bytes, batch: Batch, exact: bool) -> Batch:
+        """The batch that the decoder made of a chunk, which is remembered if it is one delta and was read `exact`."""
+        if exact and self._tries and len(batch.events) == 1 and type(batch.events[0]) in (TextDelta, ToolCallDelta):
+            self._tries -= 1
+            self._learn(data, batch)
+        return batch
+
+    def _learn(self, data: bytes, batch: Batch) -> None:
         chunk = wire.chunk_decoder.decode(data)
         changed = _changed(chunk)
-        if changed is None or (changed.call is not None and self._parts.part_at(changed.call) is None):
+        if changed is None or (changed.call is not None and _part_at(self._parts, changed.call) is None):
             return
         other = dump(changed.text)[1:-1]
         for found in (_TEXT if changed.call is None else _ARGUMENTS).finditer(data):
@@ -94,6 +94,12 @@ class AlikeChunks:
                 source = batch.source is not None
                 self._known.insert(0, _Alike(before, after, changed.call, source, () if source else batch.extra))
                 return
+
+
+def _part_at(parts: AnswerParts, index: int) -> int | None:
+    """The part of the call that the client and the host both have at this index, if there is one."""
+    call = parts.announced[index] if 0 <= index < len(parts.announced) else None
+    return call.part if call is not None and parts.accumulator.at(index) is call else None
 
 
 class _Changed(NamedTuple):

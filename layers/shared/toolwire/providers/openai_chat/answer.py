@@ -55,8 +55,7 @@ class ChatDecoder:
         self._asked = asked
         self._id: str | None = None
         self._started = False
-        self._role_seen = False
-        self._has_deltas = False
+        self._role_seen = self._has_deltas = False
         self._done = False  # [DONE] was read
         self._ended = False
         self._parts = AnswerParts(asked)
@@ -71,8 +70,7 @@ class ChatDecoder:
         data = frame.data
         if self._ended:
             return _NOTHING
-        going_on = self._finish is None and frame.event != "error"
-        if going_on and (alike := self._alike.batch(data)) is not None:
+        if self._finish is None and frame.event != "error" and (alike := self._alike.batch(data)) is not None:
             return alike
         if data[:1] != b"{":
             data = meant(data)
@@ -89,10 +87,7 @@ class ChatDecoder:
         if not self._started and not (chunk.choices or chunk.id):
             self._stash = unnamed(readable, wire.KNOWN_CHUNK)
             return _NOTHING
-        batch = self._chunk(chunk, readable, exact)
-        if exact and self._finish is None:
-            self._alike.learn(data, batch)
-        return batch
+        return self._alike.learnt(data, self._chunk(chunk, readable, exact), exact)
 
     def end(self) -> Batch:
         """The body is over, with or without [DONE]."""

@@ -41,7 +41,7 @@ class AnswerParts:
         self._call_state: dict[Call, str] = {}
         self._has_state = False
         self._open_calls: list[Call] = []  # those of `announced` whose end the client does not know
-        self._accumulator = ToolCallAccumulator(asked.tool_names, placeholders=asked.placeholders)
+        self.accumulator = ToolCallAccumulator(asked.tool_names, placeholders=asked.placeholders)
         #: The deprecated `function_call`, held until it is known whether `tool_calls` say the same.
         self._deprecated = ToolCallAccumulator(asked.tool_names, placeholders=asked.placeholders)
         #: Whether a `function_call` came that nobody asked tools for: the client's own way to call.
@@ -50,7 +50,7 @@ class AnswerParts:
     @property
     def calls(self) -> list[Call]:
         """Every call so far, those without a name yet included."""
-        return self._accumulator.calls or self._deprecated.calls
+        return self.accumulator.calls or self._deprecated.calls
 
     @property
     def notes(self) -> list[str]:
@@ -107,7 +107,7 @@ class AnswerParts:
     def call(self, entry: wire.ToolCallDelta, index: int | None, events: list[StreamEvent]) -> bool:
         """The events of one entry of `tool_calls`; whether a strict client may see it as it is."""
         if (text := _only_arguments(entry, index)) and index is not None:
-            going_on = self._accumulator.goes_on(index, text)
+            going_on = self.accumulator.goes_on(index, text)
             if going_on is not None and going_on.part is not None:
                 events.append(ToolCallDelta(going_on.part, text))
                 return 0 <= index < len(self.announced) and self.announced[index] is going_on
@@ -125,7 +125,7 @@ class AnswerParts:
         touched: Call | None = None
         state = _state_of(entry)
         self._has_state = self._has_state or state is not None
-        for call, piece in self._accumulator.take(entry.id, index, name, fragment or "", kind):
+        for call, piece in self.accumulator.take(entry.id, index, name, fragment or "", kind):
             keep = touched is None and (touched := call) is call and piece == (fragment or "")
             self._append(call, piece, events)
         assert touched is not None
@@ -141,15 +141,6 @@ class AnswerParts:
             return fresh and named and touched is self.announced[-1] and entry.index == announced
         bare = not entry.id and not name and entry.type is not None
         return bare and 0 <= entry.index < announced and self.announced[entry.index] is touched
-
-    def part_at(self, index: int) -> int | None:
-        """The part of the call that the client and the host both have at this index, if there is one."""
-        call = self.announced[index] if 0 <= index < len(self.announced) else None
-        return call.part if call is not None and self._accumulator.at(index) is call else None
-
-    def goes_on(self, index: int, fragment: str) -> bool:
-        """Adds a fragment of the call at this index that only goes on with its arguments; whether it is one."""
-        return self._accumulator.goes_on(index, fragment) is not None
 
     def _append(self, call: Call, piece: str, events: list[StreamEvent]) -> None:
         """Announce a call once its name is known, with all that came before; later pieces as they come.
@@ -181,9 +172,9 @@ class AnswerParts:
         """
         self._close_texts(events)
         self._say_state(events)
-        for call, piece in self._accumulator.end():
+        for call, piece in self.accumulator.end():
             self._append(call, piece, events)
-        for call in (*self._accumulator.calls, *self._only_deprecated(events)):
+        for call in (*self.accumulator.calls, *self._only_deprecated(events)):
             if call.part is None:
                 raise UpstreamProtocolError("the upstream sent a tool call without a name")
             if not finished and call.kind == "function" and call.arguments and not is_object(call.text()):
@@ -197,7 +188,7 @@ class AnswerParts:
         """The calls that came as `function_call` alone, now announced."""
         for _ in self._deprecated.end():
             pass
-        known = [(call.name, call.arguments) for call in self._accumulator.calls]
+        known = [(call.name, call.arguments) for call in self.accumulator.calls]
         calls = [call for call in self._deprecated.calls if (call.name, call.arguments) not in known]
         for call in calls:
             self._append(call, "", events)
