@@ -137,7 +137,7 @@ def test_a_host_that_is_down_is_named_with_its_address_and_port(shown: Shown, mo
     begin, end, error = shown.lines
     assert begin.endswith("lmstudio/some")
     assert "  502  " in end
-    assert error.startswith("    ✗ The upstream 127.0.0.1:1234 could not be reached: Connection refused.")
+    assert error.startswith("    ✗ The provider 'lmstudio' at 127.0.0.1:1234 could not be reached: Connection refused.")
 
 
 @pytest.mark.parametrize(("pause", "ends"), [(None, ""), (1200, ", the next one after N ms")])

@@ -79,14 +79,17 @@ class Upstream:
         expires: float,
         limits: TimeLimits = _USUAL,
         while_waiting: Callable[[], None] | None = None,
+        provider: str | None = None,
     ) -> UpstreamResponse:
         """Send the request and read the answer's head, whatever its status.
 
         `expires` is the moment (of `now`) at which the whole answer must be there; `limits` may bring it forward.
-        `while_waiting` is called once the request is sent, if the answer is not there at once. Raises the errors of
+        `while_waiting` is called once the request is sent, if the answer is not there at once. `provider` is the name
+        under which the host is configured: whoever reads of a failure finds it by that. Raises the errors of
         this module.
         """
         place, head = _place(request.url), _head(request)
+        who = f"upstream {place.shown}" if provider is None else f"provider {provider!r} at {place.shown}"
         fresh, timeouts = False, self._timeouts
         if limits != _USUAL:
             timeouts = timeouts.within(limits)
@@ -106,9 +109,9 @@ class Upstream:
                 fresh = True  # what else is in the pool is as old
                 continue
             except _TRANSPORT_ERRORS as error:
-                raise _renamed(error, attempt, place.shown) from None
+                raise _renamed(error, attempt, who) from None
             attempt.head_read = True
-            return UpstreamResponse(pool, connection, answer, attempt, place.shown)
+            return UpstreamResponse(pool, connection, answer, attempt, who)
 
     def close(self) -> None:
         """Close every connection."""
@@ -137,12 +140,12 @@ class UpstreamResponse:
     the end of the body closes the connection. A body that was read to its end, past the last event, leaves it for
     the next request."""
 
-    def __init__(self, pool: Pool, connection: Connection, answer: AnswerReader, attempt: Attempt, host: str) -> None:
+    def __init__(self, pool: Pool, connection: Connection, answer: AnswerReader, attempt: Attempt, who: str) -> None:
         assert answer.status is not None
         self._pool = pool
         self._connection: Connection | None = connection
         self._attempt = attempt
-        self._host = host
+        self._who = who
         self.status = answer.status
         #: Names in lower case; repeated fields are joined with ", ".
         self.headers = answer.headers
@@ -163,7 +166,7 @@ class UpstreamResponse:
             self._connection = None
             self._pool.release(connection)
         except _TRANSPORT_ERRORS as error:
-            raise _renamed(error, self._attempt, self._host) from None
+            raise _renamed(error, self._attempt, self._who) from None
         finally:
             self.close()
 
@@ -175,7 +178,7 @@ class UpstreamResponse:
             size += len(part)
             if size > limit:
                 self.close()
-                raise UpstreamProtocolError(f"The upstream {self._host} sent an answer of more than {limit} bytes.")
+                raise UpstreamProtocolError(f"The {self._who} sent an answer of more than {limit} bytes.")
             parts.append(part)
         return b"".join(parts)
 
@@ -302,12 +305,12 @@ def _unsendable() -> GatewayError:
     )
 
 
-def _renamed(error: Exception, attempt: Attempt, host: str) -> GatewayError:
+def _renamed(error: Exception, attempt: Attempt, who: str) -> GatewayError:
     """The transport's error as one of ours. Its own text is shown only where it can quote nothing the upstream sent."""
     if isinstance(error, TimeoutError):
-        return UpstreamTimeout(f"The upstream {host} {attempt.timed_out}.")
+        return UpstreamTimeout(f"The {who} {attempt.timed_out}.")
     if isinstance(error, ConnectError):
-        return UpstreamError(f"The upstream {host} could not be reached: {error}.", code="upstream_unreachable")
+        return UpstreamError(f"The {who} could not be reached: {error}.", code="upstream_unreachable")
     if isinstance(error, LostError):
-        return UpstreamTruncated(f"The upstream {host} closed the connection before its answer was complete.")
-    return UpstreamProtocolError(f"The upstream {host} sent what is not HTTP.")
+        return UpstreamTruncated(f"The {who} closed the connection before its answer was complete.")
+    return UpstreamProtocolError(f"The {who} sent what is not HTTP.")

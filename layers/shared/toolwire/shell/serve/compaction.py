@@ -24,7 +24,7 @@ def compact(shown: Compaction, exchange: Exchange, expires: float, record: obser
     request = provider.compaction_request(exchange.upstream_request)
     if request is None:
         raise shown.absent(name)
-    with upstream().send(outgoing(exchange, request), expires=expires) as answer:
+    with upstream().send(outgoing(exchange, request), expires=expires, provider=name) as answer:
         body = answer.read(ANSWER_BYTES)
         if answer.status in _ABSENT:
             raise shown.absent(name)

@@ -22,7 +22,8 @@ def count_tokens(exchange: Exchange, expires: float, record: observe.RequestReco
     count = provider.count_request(request)
     tokens = None
     if count is not None:
-        with upstream().send(outgoing(exchange, count.request), expires=expires) as answer:
+        name = record.target.provider.name
+        with upstream().send(outgoing(exchange, count.request), expires=expires, provider=name) as answer:
             body = answer.read(ANSWER_BYTES)
             if not 200 <= answer.status < 300 and answer.status not in count.absent:
                 raise provider.parse_error(answer.status, answer.headers, body)

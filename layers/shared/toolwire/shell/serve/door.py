@@ -175,7 +175,10 @@ def _carried(exchange: Exchange, preparation: Preparation, record: observe.Reque
     request = outgoing(exchange, exchange.upstream_request)
     warm = current_store().warm if record.tools else None  # a call's id may have to be stored
     limits = preparation.limits(exchange.attempt.target)
-    with upstream().send(request, expires=preparation.expires, limits=limits, while_waiting=warm) as answer:
+    name = exchange.attempt.target.provider.name
+    with upstream().send(
+        request, expires=preparation.expires, limits=limits, while_waiting=warm, provider=name
+    ) as answer:
         if answer.status == 401:
             credentials.refused(exchange.attempt.target.provider)
         yield from _sent(exchange, exchange.receive_head(answer.status, answer.headers), record)
