@@ -1,5 +1,5 @@
-"""A host that is down is named in the error, in every API's words: the provider as it is configured, its address and its
-port. Who set it up looks for that name; a client of somebody else's learns no more than the log of a failure tells."""
+"""A host that is down is named in the error, in every API's words: the provider as it is configured, its address and
+its port. Whoever set it up looks for that name."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from local.handlers import load_handlers
 from local.server import FUNCTIONS, LocalServer
+from local.watch.exchanges import Exchanges
 from tests.door_requests import posted
 from tests.local.serving import serving
 from tests.local.test_recorder import BODIES, Gateway
@@ -41,7 +42,7 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Misbehavin
 @pytest.fixture
 def gateway(host: MisbehavingUpstream, tmp_path: Path) -> Iterator[Gateway]:
     with serving(LocalServer(("127.0.0.1", 0), load_handlers(FUNCTIONS))) as server:
-        yield Gateway(server.url, tmp_path, None)  # type: ignore[arg-type] - nobody looks at exchanges here
+        yield Gateway(server.url, tmp_path, Exchanges())
 
 
 REACHED_NOT = "The provider 'down' at 127.0.0.1:9 could not be reached: Connection refused."
