@@ -63,8 +63,8 @@ def test_a_name_that_leads_nowhere_is_404_and_says_what_is_configured(model: str
     [
         ("opnai/gpt-5.6", "openai"),
         ("fsat", "fast"),
-        ("demo/opnai", "openai"),
-        ("demo/antropic", "anthropic"),
+        ("demo/opnai", "demo/openai"),
+        ("demo/antropic", "demo/anthropic"),
         ("OpenAI/gpt-5.6", "openai"),
         ("zzz", None),
         ("zzz/openai-gpt-5.6", None),

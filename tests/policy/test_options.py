@@ -53,6 +53,8 @@ def test_headers(headers: dict[str, str], options: RequestOptions) -> None:
         (RECOVER, "maybe", "on, true, 1, off, false, 0"),
         (EVENTS, "all", "standard, extended"),
         ("x-toolwire-schema_mode", "lossy", rf"known: .*Did you mean '{MODE}'\?"),
+        ("x-toolwire-falback", "a/b", r"known: .*Did you mean 'x-toolwire-fallback'\?"),
+        ("x-toolwire-total-second", "9", r"known: .*Did you mean 'x-toolwire-total-seconds'\?"),
     ],
 )
 def test_what_means_nothing_is_refused(name: str, value: str, says: str) -> None:

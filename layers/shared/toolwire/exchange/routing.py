@@ -76,7 +76,7 @@ def _target(model: str, provider: str, provider_model: str, settings: Settings) 
             raise _not_found("The demo provider is switched off here (ENABLE_DEMO=0).", settings)
         if provider_model not in DEMO_MODELS:
             problem = f"The demo provider has no model {_shown(provider_model)}."
-            raise _not_found(problem, settings, did_you_mean(provider_model, DEMO_MODELS))
+            raise _not_found(problem, settings, did_you_mean(provider_model, DEMO_MODELS, before=f"{DEMO}/"))
         return Target(DEMO_MODELS[provider_model], provider_model)
     config = settings.providers.get(provider)
     if config is None:

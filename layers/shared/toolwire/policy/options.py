@@ -24,15 +24,14 @@ from toolwire.model.request import RequestOptions
 
 _PREFIX = "x-toolwire-"
 
-#: Headers of this prefix that are read elsewhere: the mark on the gateway's own requests, and where a request may go.
-_NOT_OPTIONS = frozenset(
-    {
-        "x-toolwire-hop",
-        "x-toolwire-fallback",
-        "x-toolwire-first-byte-seconds",
-        "x-toolwire-idle-seconds",
-        "x-toolwire-total-seconds",
-    }
+#: The mark on the gateway's own requests.
+_HOP = "x-toolwire-hop"
+#: Headers of this prefix that are read elsewhere: where a request may go, and how long it may take.
+_NOT_OPTIONS = (
+    "x-toolwire-fallback",
+    "x-toolwire-first-byte-seconds",
+    "x-toolwire-idle-seconds",
+    "x-toolwire-total-seconds",
 )
 
 _SWITCH = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
@@ -74,10 +73,10 @@ def read_options(headers: Mapping[str, str]) -> RequestOptions:
     the header, what was there, and what may be."""
     fields: dict[str, Any] = {}
     for name, text in headers.items():
-        if not name.startswith(_PREFIX) or name in _NOT_OPTIONS:
+        if not name.startswith(_PREFIX) or name in _NOT_OPTIONS or name == _HOP:
             continue
         if name not in _OPTIONS:
-            raise _unknown(name, name, _OPTIONS)
+            raise _unknown(name, name, (*_OPTIONS, *_NOT_OPTIONS))
         field, meanings = _OPTIONS[name]
         fields[field] = _meaning(text, meanings, name, f"the header `{name}`")
     return RequestOptions(**fields)
