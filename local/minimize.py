@@ -23,9 +23,9 @@ from typing import Any
 
 from toolwire.model.events import StreamFailed
 from toolwire.shell.recording.folder import expected_files
+from toolwire.shell.recording.replay import replay
+from toolwire.shell.recording.scenario import Recording, Scenario, load_scenario, save_scenario
 from toolwire.shell.serve.proxy_event import http_request
-from toolwire.shell.serve.replay import replay
-from toolwire.shell.serve.scenario import Recording, Scenario, load_scenario, save_scenario
 
 #: Whether a scenario still shows the fault.
 Check = Callable[[Scenario], bool]

@@ -31,11 +31,11 @@ from local.shortened import Shortener, said
 from local.watch.exchanges import Exchanges
 from toolwire.doors import door_at
 from toolwire.shell.recording.folder import expected_files
+from toolwire.shell.recording.replay import Replay, replay
+from toolwire.shell.recording.scenario import Scenario, load_scenario
 from toolwire.shell.serve.door import serve
 from toolwire.shell.serve.observe import SERVICE, logger
 from toolwire.shell.serve.proxy_event import resource
-from toolwire.shell.serve.replay import Replay, replay
-from toolwire.shell.serve.scenario import Scenario, load_scenario
 
 #: Columns of text when the output is no terminal.
 _COLUMNS = 180

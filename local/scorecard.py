@@ -17,12 +17,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from toolwire.exchange.call_quality import share_fit
 from toolwire.exchange.figures import MALFORMED
-from toolwire.exchange.quality import share_fit
 from toolwire.policy.answers import FINISH_MISMATCH
 from toolwire.policy.arguments import INVALID, UNKNOWN
-from toolwire.shell.serve.replay import Replay, replay
-from toolwire.shell.serve.scenario import Scenario, load_scenario
+from toolwire.shell.recording.replay import Replay, replay
+from toolwire.shell.recording.scenario import Scenario, load_scenario
 
 _VALIDATE = "x-toolwire-validate-tool-arguments"
 

@@ -35,7 +35,7 @@ _SLOW = {
     "pydantic",
     "requests",
     "toolwire.demo",
-    "toolwire.shell.serve.replay",
+    "toolwire.shell.recording.replay",
     "toolwire.stream.text_calls.recovery",
     "urllib3",
 }

@@ -10,8 +10,8 @@ from types import FrameType
 import pytest
 
 import toolwire
-from toolwire.shell.serve.replay import replay
-from toolwire.shell.serve.scenario import load_scenario
+from toolwire.shell.recording.replay import replay
+from toolwire.shell.recording.scenario import load_scenario
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(toolwire.__file__).parent

@@ -13,7 +13,7 @@ from toolwire.model.events import StreamEvent
 from toolwire.shell.recording.exchange import SeenExchange
 from toolwire.shell.recording.folder import scenario_of
 from toolwire.shell.recording.notes import Note
-from toolwire.shell.serve.replay import Step, client_request, replay
+from toolwire.shell.recording.replay import Step, client_request, replay
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from local.watch.exchanges import Exchanges
 from toolwire.doors import door_at
 from toolwire.shell.recording.folder import expected_files
 from toolwire.shell.recording.redaction import redacted
+from toolwire.shell.recording.replay import replay
+from toolwire.shell.recording.scenario import load_scenario
 from toolwire.shell.serve.door import serve
 from toolwire.shell.serve.proxy_event import resource
-from toolwire.shell.serve.replay import replay
-from toolwire.shell.serve.scenario import load_scenario
 
 #: A model of each wire.
 ELSEWHERE = tuple(

@@ -16,7 +16,7 @@ from toolwire.conversation.kept_answers import (
     history_of,
     read_answer,
 )
-from toolwire.model.kept import Keeping
+from toolwire.model.kept_answers import Keeping
 from toolwire.shell.store.store import MOST_ITEM_BYTES, size_of
 
 EXPIRES = 2_000_000_000

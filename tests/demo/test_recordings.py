@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.demo.hosts import demo_host
-from toolwire.shell.serve.replay import replay
-from toolwire.shell.serve.scenario import load_scenario
+from toolwire.shell.recording.replay import replay
+from toolwire.shell.recording.scenario import load_scenario
 
 EVENTS = Path(__file__).parents[2] / "events"
 #: Written by hand: hosts like it exist, the demo is none.

@@ -11,13 +11,13 @@ from toolwire.exchange.reader import DocumentReader
 from toolwire.model.errors import UpstreamProtocolError
 from toolwire.model.warnings import Warnings
 from toolwire.providers import load_provider
-from toolwire.providers.asked import Asked
+from toolwire.providers.decoder_context import DecoderContext
 
 
 def document_reader() -> DocumentReader:
     figures = Figures(False, "openai_chat", warnings=Warnings())
-    asked = Asked(frozenset(), lambda _: None, False)
-    return DocumentReader(load_provider("openai_chat"), figures, asked, lambda _: None, for_stream=False)
+    context = DecoderContext(frozenset(), lambda _: None, False)
+    return DocumentReader(load_provider("openai_chat"), figures, context, lambda _: None, for_stream=False)
 
 
 def test_a_large_document_costs_what_its_bytes_do() -> None:

@@ -26,7 +26,7 @@ from tests.shell.upstream_client import client
 from toolwire.doors import DOORS
 from toolwire.model.http import Head
 from toolwire.model.settings import ProviderConfig, Settings, TimeLimits
-from toolwire.shell.network import breaker, unpacking
+from toolwire.shell.network import breaker, decompression
 from toolwire.shell.serve import admission
 from toolwire.shell.serve import door as serve_module
 from toolwire.shell.serve.door import serve
@@ -81,7 +81,7 @@ class Row:
             with (
                 patch.object(admission, "current_settings", lambda: settings),
                 patch.object(serve_module, "upstream", lambda: upstream),
-                patch.object(unpacking, "MOST_BYTES", 1 << 20),
+                patch.object(decompression, "MOST_BYTES", 1 << 20),
             ):
                 return _asked(self)
 

@@ -33,8 +33,8 @@ from toolwire.model.errors import RequestError
 from toolwire.model.http import UpstreamRequest
 from toolwire.shell.recording.exchange import MOST_EXCHANGE_BYTES, SeenExchange
 from toolwire.shell.recording.folder import expected_files, scenario_of
-from toolwire.shell.serve.replay import replay
-from toolwire.shell.serve.scenario import load_scenario
+from toolwire.shell.recording.replay import replay
+from toolwire.shell.recording.scenario import load_scenario
 from toolwire.shell.settings.sections import SettingsError
 
 pytestmark = pytest.mark.enable_socket

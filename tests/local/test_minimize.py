@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from local.minimize import fault, main
-from toolwire.shell.serve.replay import replay
-from toolwire.shell.serve.scenario import Scenario, load_scenario, save_scenario
+from toolwire.shell.recording.replay import replay
+from toolwire.shell.recording.scenario import Scenario, load_scenario, save_scenario
 
 EVENTS = Path(__file__).parents[2] / "events"
 

@@ -32,10 +32,10 @@ from toolwire.shell.network import breaker
 from toolwire.shell.recording.exchange import SeenExchange
 from toolwire.shell.recording.folder import expected_files
 from toolwire.shell.recording.redaction import redacted
+from toolwire.shell.recording.replay import replay
+from toolwire.shell.recording.scenario import Failure, Recording, Scenario, load_scenario, save_scenario
 from toolwire.shell.serve import admission
 from toolwire.shell.serve.door import serve
-from toolwire.shell.serve.replay import replay
-from toolwire.shell.serve.scenario import Failure, Recording, Scenario, load_scenario, save_scenario
 from toolwire.shell.settings.configuration import load_settings
 
 pytestmark = pytest.mark.enable_socket

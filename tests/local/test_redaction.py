@@ -23,8 +23,8 @@ from toolwire.model.errors import GatewayError
 from toolwire.shell.recording.binary_frames import with_texts
 from toolwire.shell.recording.folder import expected_files, scenario_of
 from toolwire.shell.recording.redaction import redacted
-from toolwire.shell.serve.replay import replay
-from toolwire.shell.serve.scenario import Scenario, load_scenario, save_scenario
+from toolwire.shell.recording.replay import replay
+from toolwire.shell.recording.scenario import Scenario, load_scenario, save_scenario
 
 pytestmark = pytest.mark.enable_socket
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from local.replay import main, show
-from toolwire.shell.serve.replay import replay
-from toolwire.shell.serve.scenario import load_scenario
+from toolwire.shell.recording.replay import replay
+from toolwire.shell.recording.scenario import load_scenario
 
 EVENTS = Path(__file__).parents[2] / "events"
 

@@ -20,8 +20,8 @@ from toolwire.demo.openai_chat import answer
 from toolwire.demo.server import DemoServer
 from toolwire.doors import door_at
 from toolwire.pages.paths import Route, resolve
-from toolwire.shell.serve.replay import replay
-from toolwire.shell.serve.scenario import Recording, Scenario
+from toolwire.shell.recording.replay import replay
+from toolwire.shell.recording.scenario import Recording, Scenario
 
 KEY = "the-key"
 ID = "request-1"

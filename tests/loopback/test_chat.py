@@ -35,7 +35,7 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.model.response import ChatResponse, OutputPart, ReasoningOutput, TextOutput, ToolCallOutput
-from toolwire.providers.asked import Asked
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.openai_chat.answer import ChatDecoder
 from toolwire.stream.order import OrderCheck
 
@@ -49,7 +49,7 @@ usages = st.builds(
 )
 
 #: What our own door streams: `{}` is the arguments, never a stand-in for them.
-OURS = Asked(placeholders=False)
+OURS = DecoderContext(placeholders=False)
 
 
 def text_part(index: int, pieces: list[str], refusal: bool) -> list[StreamEvent]:

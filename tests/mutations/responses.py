@@ -10,7 +10,7 @@ _OUTPUT = f"{_PACKAGE}/output.py"
 _HISTORY = f"{_PACKAGE}/history.py"
 _RECOVERY = "layers/shared/toolwire/stream/text_calls/recovery.py"
 _SCANNER = "layers/shared/toolwire/stream/text_calls/scanner.py"
-_FOREIGN = "layers/shared/toolwire/rewrite/foreign_parts.py"
+_FOREIGN = "layers/shared/toolwire/rewrite/client_dialect.py"
 
 MUTANTS = {
     "The Responses proxy": [

@@ -10,7 +10,7 @@ _LIMITS = f"{_PACKAGE}/model/limits.py"
 _DEFINITIONS = f"{_PACKAGE}/policy/definitions.py"
 _CONTRACT = f"{_PACKAGE}/doors/chat_completions/contract_2api.py"
 _RULES = f"{_PACKAGE}/policy/rules.py"
-_OPTIONS = f"{_PACKAGE}/policy/options.py"
+_OPTIONS = f"{_PACKAGE}/policy/request_options.py"
 _CHAT_TOOLS = f"{_PACKAGE}/doors/chat_completions/tools.py"
 _GEMINI = f"{_PACKAGE}/providers/gemini"
 

@@ -12,9 +12,9 @@ from toolwire.doors import DOORS, DoorRow, load_door
 from toolwire.model.http import Head
 from toolwire.pages.catalog import error_body
 from toolwire.pages.paths import NoRoute, Route, path_of, refusal, render_error_at, resolve, served
+from toolwire.shell.recording.replay import replay
+from toolwire.shell.recording.scenario import Recording, Scenario
 from toolwire.shell.serve.catalog import serve_catalog
-from toolwire.shell.serve.replay import replay
-from toolwire.shell.serve.scenario import Recording, Scenario
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pytest
 
+from toolwire.model.call_faults import CallFault
 from toolwire.model.errors import UpstreamProtocolError
 from toolwire.model.events import (
     Batch,
@@ -29,7 +30,6 @@ from toolwire.model.events import (
     Usage,
     UsageUpdate,
 )
-from toolwire.model.faults import CallFault
 from toolwire.model.limits import PRESET_AGENTS
 from toolwire.model.request import ChatRequest, RequestOptions, Tool, ToolChoice
 from toolwire.model.settings import Tenant

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from toolwire.model.limits import MAXIMA, PRESETS, Limits
 from toolwire.model.warnings import MESSAGES
-from toolwire.policy import arguments, options
+from toolwire.policy import arguments, request_options
 from toolwire.shell.settings.tenant_policy import POLICY_KEYS
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -31,8 +31,8 @@ def test_limits_and_their_maxima() -> None:
 
 def test_every_option_and_its_values() -> None:
     told = dict(re.findall(r"^\| `(x-toolwire-[a-z-]+)` \|.*?\| (`.*) \|$", PAGE, re.MULTILINE))
-    assert set(told) == set(options._OPTIONS)
-    for name, (_, meanings) in options._OPTIONS.items():
+    assert set(told) == set(request_options._OPTIONS)
+    for name, (_, meanings) in request_options._OPTIONS.items():
         said = set(re.findall(r"`(\w+)`", told[name]))
         assert said <= set(meanings)
         assert {meanings[word] for word in said} == set(meanings.values()), "each meaning has a word"

@@ -9,16 +9,16 @@ import json
 import sys
 import time
 
-from toolwire.shell.access import slots
+from toolwire.shell.access import concurrency
 from toolwire.shell.network import aws_json
 
 # A busy machine is no outage: one that is taken for it would let a request pass.
-slots._PATIENCE_SECONDS = 60.0
+concurrency._PATIENCE_SECONDS = 60.0
 aws_json.SERVICES["dynamodb"] = aws_json.SERVICES["dynamodb"]._replace(connect=30.0, answer=60.0)
 
 
 def main(asked: dict[str, object]) -> None:
-    shared = slots.TableSlots(str(asked["table"]))
+    shared = concurrency.TableSlots(str(asked["table"]))
     held: list[tuple[float, float]] = []
     while len(held) < int(str(asked["times"])):
         give_back = shared.take("provider#acme", int(str(asked["most"])), 600.0)

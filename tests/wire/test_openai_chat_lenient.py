@@ -12,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from toolwire.wire import openai_chat_lenient
+from toolwire.wire.lenient_values import readable
 from toolwire.wire.openai_chat import Choice, Chunk, CustomDelta, Delta, FunctionDelta, ToolCallDelta, chunk_decoder
-from toolwire.wire.openai_chat_lenient import readable
 
 
 def read(raw: bytes | str) -> Chunk:

@@ -16,6 +16,7 @@ from toolwire.doors import AnswerContext
 from toolwire.doors.native.document import render_response
 from toolwire.doors.native.errors import render_error
 from toolwire.doors.native.stream import NativeEncoder
+from toolwire.model.call_faults import CallFault
 from toolwire.model.errors import GatewayError, InternalError, RequestError, UpstreamError, UpstreamProtocolError
 from toolwire.model.events import (
     Batch,
@@ -38,7 +39,6 @@ from toolwire.model.events import (
     Usage,
     UsageUpdate,
 )
-from toolwire.model.faults import CallFault
 from toolwire.model.http import HttpRequest
 from toolwire.model.request import ChatRequest
 from toolwire.model.warnings import Warnings

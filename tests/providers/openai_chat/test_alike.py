@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from toolwire.framing import Frame
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import Batch
-from toolwire.providers.asked import NOTHING_ASKED, Asked
+from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
 from toolwire.providers.openai_chat.alike import AlikeChunks
 from toolwire.providers.openai_chat.answer import ChatDecoder
 
@@ -71,7 +71,7 @@ def said(stream: list[bytes]) -> tuple[list[object], set[str]]:
     """What each chunk says, with its source, and what ends the answer; the codes of warnings."""
     heard: list[object] = []
     codes: set[str] = set()
-    decoder = ChatDecoder(Asked(frozenset({"f", "g"}), codes.add))
+    decoder = ChatDecoder(DecoderContext(frozenset({"f", "g"}), codes.add))
     try:
         for data in stream:
             batch = decoder.decode(Frame(None, data))
@@ -135,7 +135,7 @@ def test_most_of_a_stream_is_not_decoded(
         return read[-1]
 
     monkeypatch.setattr(AlikeChunks, "batch", seen)
-    decoder = ChatDecoder(NOTHING_ASKED)
+    decoder = ChatDecoder(NO_CONTEXT)
     for delta in [*begin, *deltas]:
         decoder.decode(Frame(None, chunk(delta, **members)))
 
@@ -144,7 +144,7 @@ def test_most_of_a_stream_is_not_decoded(
 
 def test_a_chunk_that_changes_each_time_is_soon_left_alone() -> None:
     """A host with another member in each chunk costs a few attempts, not one for each."""
-    decoder = ChatDecoder(NOTHING_ASKED)
+    decoder = ChatDecoder(NO_CONTEXT)
     for number in range(20):
         decoder.decode(Frame(None, chunk({"content": "x"}, nonce=number)))
 

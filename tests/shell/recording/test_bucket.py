@@ -26,9 +26,9 @@ from toolwire.shell.recording import bucket as bucket_module
 from toolwire.shell.recording.bucket import NotWrittenError, keep
 from toolwire.shell.recording.exchange import SeenExchange
 from toolwire.shell.recording.folder import expected_files
+from toolwire.shell.recording.replay import replay
+from toolwire.shell.recording.scenario import load_scenario
 from toolwire.shell.serve import admission
-from toolwire.shell.serve.replay import replay
-from toolwire.shell.serve.scenario import load_scenario
 from toolwire.shell.settings.configuration import load_settings
 
 pytestmark = pytest.mark.enable_socket

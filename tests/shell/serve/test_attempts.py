@@ -20,13 +20,13 @@ from tests.policy.door_clients import code_of
 from tests.shell.misbehaving_upstream import Close, MisbehavingUpstream, Reset, Send, Stall, Step, answer, chunk
 from tests.shell.upstream_client import client
 from toolwire.doors import DOORS
-from toolwire.exchange import quality
+from toolwire.exchange import call_quality as exchange_quality
 from toolwire.model.http import Head
 from toolwire.model.settings import BreakerRules, ProviderConfig, Retries, Settings, Tenant, TimeLimits
 from toolwire.shell.network import breaker
 from toolwire.shell.network.sockets import Timeouts
 from toolwire.shell.network.upstream import Upstream
-from toolwire.shell.serve import admission, observe, qualities
+from toolwire.shell.serve import admission, call_quality, observe
 from toolwire.shell.serve import door as serve_module
 from toolwire.shell.serve.door import serve
 
@@ -128,10 +128,10 @@ def connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upstream]:
 def _circuits() -> Iterator[None]:
     """Nothing is known of any target when a test begins."""
     breaker._breaker.cache_clear()
-    qualities.QUALITIES.__init__()  # type: ignore[misc]
+    call_quality.QUALITIES.__init__()  # type: ignore[misc]
     yield
     breaker._breaker.cache_clear()
-    qualities.QUALITIES.__init__()  # type: ignore[misc]
+    call_quality.QUALITIES.__init__()  # type: ignore[misc]
 
 
 @pytest.fixture
@@ -563,7 +563,7 @@ def test_the_model_whose_calls_were_fit_is_asked_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Two answers of each are seen, of which the first model's call a tool that is not there."""
-    monkeypatch.setattr(quality, "LEAST_CALLS", 1.9)
+    monkeypatch.setattr(exchange_quality, "LEAST_CALLS", 1.9)
     configured(**settings)
     server.script(*[whole(BAD)] * 2, whole(GOOD))
     second.script(*[whole(GOOD)] * 4)
@@ -577,13 +577,13 @@ def test_the_model_whose_calls_were_fit_is_asked_first(
 def test_what_was_not_validated_says_nothing_of_a_model(
     configured: Configured, server: MisbehavingUpstream, second: MisbehavingUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(quality, "LEAST_CALLS", 0.9)
+    monkeypatch.setattr(exchange_quality, "LEAST_CALLS", 0.9)
     configured(**BEST_FIRST)
     second.script(whole(BAD), broken(ROLE, CALLED, how=Close()))
     ask(model="twin/m")
     ask(model="twin/m", stream=True)
 
-    assert qualities.QUALITIES.shares() == {}
+    assert call_quality.QUALITIES.shares() == {}
 
 
 def test_a_request_that_is_ordered_by_quality_has_its_arguments_validated(

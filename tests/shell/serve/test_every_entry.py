@@ -18,11 +18,11 @@ from toolwire.exchange.prepare import HOP_HEADER
 from toolwire.model.errors import GatewayError
 from toolwire.model.http import Head
 from toolwire.model.settings import ProviderConfig, Settings, Tenant
+from toolwire.shell.recording.replay import replay
+from toolwire.shell.recording.scenario import Recording, Scenario
 from toolwire.shell.serve import admission, attempts
 from toolwire.shell.serve.door import serve
 from toolwire.shell.serve.native import serve_native
-from toolwire.shell.serve.replay import replay
-from toolwire.shell.serve.scenario import Recording, Scenario
 
 KEY = "tw-key"
 TOOL = {"name": "f", "description": "A tool.", "parameters": {"type": "object", "properties": {}}}

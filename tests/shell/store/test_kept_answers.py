@@ -12,7 +12,7 @@ import pytest
 
 from tests.shell.store_tables import EVERY_STORE, NOW, Clock, MakeStore, soon
 from toolwire.conversation.kept_answers import KeptAnswer, answer_items, answer_keys
-from toolwire.model.kept import Keeping
+from toolwire.model.kept_answers import Keeping
 from toolwire.model.stored import Item
 from toolwire.shell.store import current
 from toolwire.shell.store.current import current_store, use_store

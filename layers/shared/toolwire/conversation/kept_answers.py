@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import msgspec
 
 from toolwire.conversation.tool_call_ids import partition_of
-from toolwire.model.kept import Keeping
+from toolwire.model.kept_answers import Keeping
 from toolwire.model.stored import Item, Key
 from toolwire.wire.json import elements, raw_members
 

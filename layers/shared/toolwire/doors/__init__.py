@@ -26,9 +26,9 @@ from typing import Any, NamedTuple, Protocol
 
 from toolwire.conversation.kept_answers import KeptAnswer
 from toolwire.doors.limit_headers import RateLimit, openai_limit_headers
+from toolwire.model.call_faults import CallFault
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
-from toolwire.model.faults import CallFault
 from toolwire.model.http import CONVERSATION_HEADER, Headers, HttpRequest
 from toolwire.model.request import ChatRequest
 from toolwire.model.response import ChatResponse

@@ -19,8 +19,8 @@ from toolwire.exchange.gate import Gate
 from toolwire.exchange.heads import Heads
 from toolwire.exchange.observer import Observer
 from toolwire.exchange.reader import Reader, reader_for
+from toolwire.exchange.request_context import RequestContext
 from toolwire.exchange.stages import stages_for
-from toolwire.exchange.turn import Turn
 from toolwire.exchange.writer import writer_for
 from toolwire.model.errors import GatewayError, UpstreamProtocolError
 from toolwire.model.events import Batch, ReasoningStart, ResponseStart, StreamFailed, TextDelta, TextStart, UsageUpdate
@@ -37,15 +37,15 @@ class Answer:
     """See the module."""
 
     def __init__(
-        self, turn: Turn, attempt: Attempt, heads: Heads, follower: Observer | None, *, holds_start: bool
+        self, context: RequestContext, attempt: Attempt, heads: Heads, follower: Observer | None, *, holds_start: bool
     ) -> None:
         """`follower`: sees each frame, batch and sending. `holds_start`: nothing is written before the first content,
         since another attempt may still take its place."""
-        self._turn, self._attempt, self._heads, self._follower = turn, attempt, heads, follower
-        self._stages = stages_for(turn, attempt)
-        self.writer = writer_for(turn, attempt, self._stages, heads)
-        sticky = sticky_item(turn.client.request, turn.client.tenant.name, attempt.target, turn.expires_at)
-        self._gate = Gate(self._stages.record, sticky, turn.figures)
+        self._context, self._attempt, self._heads, self._follower = context, attempt, heads, follower
+        self._stages = stages_for(context, attempt)
+        self.writer = writer_for(context, attempt, self._stages, heads)
+        sticky = sticky_item(context.client.request, context.client.tenant.name, attempt.target, context.expires_at)
+        self._gate = Gate(self._stages.record, sticky, context.figures)
         self._reader: Reader | None = None
         self._start: list[Batch] | None = [] if holds_start else None
         self._written: list[bytes] = []
@@ -67,7 +67,7 @@ class Answer:
 
     def receive_head(self, status: int, headers: dict[str, str]) -> None:
         """The upstream's status and headers (names in lower case)."""
-        figures = self._turn.figures
+        figures = self._context.figures
         figures.upstream_status = status
         self._heads.upstream_headers, self._heads.warnings_before = headers, Warnings(figures.warnings)
         self._reader = reader_for(
@@ -75,8 +75,8 @@ class Answer:
             headers,
             self._attempt.provider,
             figures,
-            self._attempt.asked(figures.warn),
-            for_stream=self._turn.client.request.stream,
+            self._attempt.decoder_context(figures.warn),
+            for_stream=self._context.client.request.stream,
             observer=self._follower,
         )
 
@@ -136,13 +136,13 @@ class Answer:
 
     def _kept(self) -> tuple[Item, ...]:
         """What is kept of the answer: once, when it is whole. A host that speaks the client's API keeps its own."""
-        keeping, context = self._turn.client.request.kept, self.writer.context
+        keeping, context = self._context.client.request.kept, self.writer.context
         final, context.final = context.final, b""
         if keeping is None or not keeping.wanted or not final or self._attempt.same_dialect:
             return ()
-        items = answer_items(self._turn.client.tenant.name, keeping, final, self._turn.expires_at)
+        items = answer_items(self._context.client.tenant.name, keeping, final, self._context.expires_at)
         if not items:
-            self._turn.figures.warn("answer_not_kept")
+            self._context.figures.warn("answer_not_kept")
         return items
 
     def _from_content_on(self, batches: list[Batch]) -> list[Batch]:

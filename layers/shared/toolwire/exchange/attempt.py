@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from toolwire.conversation import NOTHING_FOUND, Found, restored
-from toolwire.doors.typed import too_deep
+from toolwire.doors.typed_json import too_deep
 from toolwire.exchange.prepare import ClientRequest
-from toolwire.exchange.refusals import REASONING_WANTED, Lesson, is_about_members, lessons, taught
+from toolwire.exchange.profile_lessons import REASONING_WANTED, Lesson, is_about_members, lessons, taught
 from toolwire.model.errors import GatewayError
 from toolwire.model.http import UpstreamRequest
 from toolwire.model.request import ChatRequest
@@ -18,10 +18,10 @@ from toolwire.model.settings import Target
 from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers import Provider, load_provider, profile_of
-from toolwire.providers.asked import Asked
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.profiles import Profile
+from toolwire.rewrite.client_dialect import check_server_tools, without_server_tool_items
 from toolwire.rewrite.deferred_tools import with_found_tools
-from toolwire.rewrite.foreign_parts import check_server_tools, without_server_tool_items
 from toolwire.rewrite.history import check_results, with_call_names, without_silent_turns
 from toolwire.rewrite.prompt_cache import with_cache_marks
 from toolwire.rewrite.property_names import Names, with_replaced_names
@@ -133,10 +133,10 @@ class Attempt:
             lessons=(*self.lessons, *more),
         )
 
-    def asked(self, warn: Callable[[str], None]) -> Asked:
+    def decoder_context(self, warn: Callable[[str], None]) -> DecoderContext:
         """What the decoder of the answer knows of the request. `warn` takes the codes of its warnings."""
         tools = (tool.name for tool in self._client.request.tools if tool.kind != "opaque")
-        return Asked(
+        return DecoderContext(
             frozenset(wire_name(name, self.provider.tool_name) for name in tools), warn, self.profile.placeholders
         )
 

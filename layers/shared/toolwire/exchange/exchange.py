@@ -30,8 +30,8 @@ from toolwire.exchange.figures import Figures
 from toolwire.exchange.heads import Heads
 from toolwire.exchange.observer import NOBODY, Observer
 from toolwire.exchange.prepare import ClientRequest
+from toolwire.exchange.request_context import RequestContext, conversation_of
 from toolwire.exchange.retries import Attempts, Next
-from toolwire.exchange.turn import Turn, conversation_of
 from toolwire.model.errors import GatewayError, UpstreamTruncated
 from toolwire.model.http import Head, Headers, UpstreamRequest
 from toolwire.model.warnings import Warnings
@@ -60,7 +60,7 @@ class Exchange:
         self.figures = Figures(client.request.stream, client.door.dialect, warnings=Warnings(client.warnings))
         self.conversation = conversation_of(client, attempt.target, new_id)
         expires_at = int(now()) + state_seconds
-        self._turn = Turn(client, self.conversation, self.figures, request_id, now, new_id, expires_at)
+        self._context = RequestContext(client, self.conversation, self.figures, request_id, now, new_id, expires_at)
         self._heads = Heads(request_id, self.conversation.id, self.figures, answer_headers)
         self.attempts = attempts if attempts is not None and attempts.planned else None
         #: The next attempt, while it is to be begun.
@@ -76,7 +76,7 @@ class Exchange:
         self.figures.begin(attempt.warnings)
         self._heads.begin(attempt, None if self.attempts is None else self.attempts.count)
         may_follow = self.attempts is not None and self.attempts.may_follow
-        self._answer = Answer(self._turn, attempt, self._heads, self._follower, holds_start=may_follow)
+        self._answer = Answer(self._context, attempt, self._heads, self._follower, holds_start=may_follow)
         self._observer.upstream_request(attempt.upstream_request)
 
     @property

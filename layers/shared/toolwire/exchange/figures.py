@@ -28,7 +28,7 @@ from toolwire.model.stage import Stage
 from toolwire.model.warnings import Warnings, named_warning
 from toolwire.wire.json import is_object
 
-#: The code of arguments that are no JSON object: see `model.faults.CallFault`.
+#: The code of arguments that are no JSON object: see `model.call_faults.CallFault`.
 MALFORMED = "malformed_tool_arguments"
 
 #: A batch of nothing but these comes from the end of the upstream's body, or from us, and from no frame.

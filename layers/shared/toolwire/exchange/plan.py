@@ -4,7 +4,7 @@
     fallback models        of the header `x-toolwire-fallback`, else of the model, else of the tenant
 
 Where the configuration says `order = "quality"` of a model, the models of its plan are in the order of how fit their
-tool calls have been (`quality.py`).
+tool calls have been (`call_quality.py`).
 
 A conversation keeps its endpoint while that answers: the account's prompt cache is there, and an account refuses the
 state that another one has given.
@@ -16,10 +16,10 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from toolwire.exchange.call_quality import ModelKey, in_order, is_ordered
 from toolwire.exchange.prepare import ClientRequest, target_of
-from toolwire.exchange.quality import ModelKey, in_order, is_ordered
+from toolwire.exchange.request_context import conversation_of
 from toolwire.exchange.routing import check_model, may_use
-from toolwire.exchange.turn import conversation_of
 from toolwire.model.errors import RequestError
 from toolwire.model.settings import ProviderConfig, Retries, Settings, Target
 

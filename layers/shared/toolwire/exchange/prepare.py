@@ -19,7 +19,7 @@ from toolwire.conversation import Conversation
 from toolwire.conversation.sticky_model import with_sticky_model
 from toolwire.conversation.tool_call_ids import named_conversation
 from toolwire.doors import Door
-from toolwire.exchange.quality import is_ordered
+from toolwire.exchange.call_quality import is_ordered
 from toolwire.exchange.routing import check_door, check_model, route
 from toolwire.model.errors import RequestError
 from toolwire.model.http import HttpRequest

@@ -19,7 +19,7 @@ from toolwire.model.errors import GatewayError, UpstreamError, UpstreamProtocolE
 from toolwire.model.events import Batch
 from toolwire.model.limits import ANSWER_BYTES
 from toolwire.providers import Provider
-from toolwire.providers.asked import Asked
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.wire.plain import plain
 
 #: Within how many bytes a body shows that it is a stream, whatever its content type says.
@@ -39,13 +39,13 @@ def reader_for(
     headers: dict[str, str],
     provider: Provider,
     figures: Figures,
-    asked: Asked,
+    context: DecoderContext,
     *,
     for_stream: bool,
     observer: Observer | None,
 ) -> Reader:
     """The reader of an answer with this head (names of headers in lower case). `for_stream`: the client reads a stream;
-    where it does not, what is streamed is gathered. `asked`: what the decoder knows of the request."""
+    where it does not, what is streamed is gathered. `context`: what the decoder knows of the request."""
     if not 200 <= status < 300:
         return RefusalReader(status, headers, provider)
 
@@ -53,9 +53,9 @@ def reader_for(
         framing = provider.framing(headers.get("content-type", "").lower(), start, asked=for_stream)
         if framing is None:
             return None
-        return StreamReader(framing, provider, figures, asked, for_stream=for_stream, observer=observer)
+        return StreamReader(framing, provider, figures, context, for_stream=for_stream, observer=observer)
 
-    return stream_reader(b"") or DocumentReader(provider, figures, asked, stream_reader, for_stream=for_stream)
+    return stream_reader(b"") or DocumentReader(provider, figures, context, stream_reader, for_stream=for_stream)
 
 
 class StreamReader:
@@ -66,13 +66,13 @@ class StreamReader:
         frames: Framing,
         provider: Provider,
         figures: Figures,
-        asked: Asked,
+        context: DecoderContext,
         *,
         for_stream: bool,
         observer: Observer | None,
     ) -> None:
         self._frames, self._provider, self._figures, self._observer = frames, provider, figures, observer
-        self._decoder = provider.decoder(asked)
+        self._decoder = provider.decoder(context)
         self._for_stream = for_stream
         self._size = 0
 
@@ -130,12 +130,12 @@ class DocumentReader:
         self,
         provider: Provider,
         figures: Figures,
-        asked: Asked,
+        context: DecoderContext,
         stream_reader: Callable[[bytes], StreamReader | None],
         *,
         for_stream: bool,
     ) -> None:
-        self._provider, self._figures, self._asked, self._for_stream = provider, figures, asked, for_stream
+        self._provider, self._figures, self._context, self._for_stream = provider, figures, context, for_stream
         self._stream_reader = stream_reader
         self._stream: StreamReader | None = None
         self._body = bytearray()
@@ -171,7 +171,7 @@ class DocumentReader:
             return
         if error is not None:
             raise error
-        batch = self._provider.decoder(self._asked).decode_json(body)
+        batch = self._provider.decoder(self._context).decode_json(body)
         self._figures.note_read(batch)
         yield plain(batch) if self._for_stream else batch
 

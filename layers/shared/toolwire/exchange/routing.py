@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from toolwire.model.errors import RequestError
-from toolwire.model.nearest import did_you_mean
+from toolwire.model.nearest_word import did_you_mean
 from toolwire.model.settings import Settings, Target, Tenant
 from toolwire.providers.hosts import DEMO, DEMO_MODELS
 

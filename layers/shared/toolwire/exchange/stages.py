@@ -9,8 +9,8 @@ from toolwire.conversation.tool_call_ids import token_of
 from toolwire.exchange.answer_ids import AnswerIds
 from toolwire.exchange.attempt import Attempt
 from toolwire.exchange.figures import Figures, NoteFigures
+from toolwire.exchange.request_context import RequestContext, keeps_ids
 from toolwire.exchange.tag_state import TagState
-from toolwire.exchange.turn import Turn, keeps_ids
 from toolwire.model.events import Batch
 from toolwire.model.request import ChatRequest
 from toolwire.model.stage import Stage
@@ -93,9 +93,9 @@ class Stages:
         return batches
 
 
-def stages_for(turn: Turn, attempt: Attempt) -> Stages:
+def stages_for(context: RequestContext, attempt: Attempt) -> Stages:
     """The stages of the answer to one attempt."""
-    client, figures, token = turn.client, turn.figures, turn.conversation.token
+    client, figures, token = context.client, context.figures, context.conversation.token
     request, provider, profile = client.request, attempt.provider, attempt.profile
     used = {call.id for call in request.tool_calls}
     recover = _recovery(request, attempt, figures)
@@ -105,12 +105,13 @@ def stages_for(turn: Turn, attempt: Attempt) -> Stages:
     # A client of the provider's own API holds all of its state, and no id that leads to the store.
     lacks_ids = attempt.same_dialect and client.door.ids_optional
     if request.tools and not lacks_ids:
-        partition, by_token = turn.conversation.partition(client.tenant.name), partition_of(client.tenant.name, token)
+        partition = context.conversation.partition(client.tenant.name)
+        by_token = partition_of(client.tenant.name, token)
         is_new = all(token_of(id) != token for id in used)
         record = TurnRecord(
             attempt.target,
             partition,
-            turn.expires_at,
+            context.expires_at,
             token_partition=by_token if is_new and partition != by_token else None,
             keeps_state=client.tenant.store_state,
             keeps_plain_reasoning=profile.yields_state,
@@ -126,9 +127,9 @@ def stages_for(turn: Turn, attempt: Attempt) -> Stages:
             names={wire: name for name, wire in renamed(request, provider.tool_name).items()},
             used=used,
             model=request.model,
-            new_id=turn.new_id,
-            now=turn.now,
-            tool_names=attempt.asked(figures.warn).tool_names,
+            new_id=context.new_id,
+            now=context.now,
+            tool_names=attempt.decoder_context(figures.warn).tool_names,
             warn=figures.warn,
             turn=len(request.messages),
         ),

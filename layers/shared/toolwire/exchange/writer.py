@@ -15,8 +15,8 @@ from toolwire.doors import AnswerContext, Door
 from toolwire.exchange.actions import Action, Send
 from toolwire.exchange.attempt import Attempt
 from toolwire.exchange.heads import DOCUMENT, STREAM, Heads
+from toolwire.exchange.request_context import RequestContext
 from toolwire.exchange.stages import Stages
-from toolwire.exchange.turn import Turn
 from toolwire.framing.sse import encode_comment
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import Batch, ResponseEnd
@@ -141,20 +141,20 @@ class DocumentWriter:
         return b" "
 
 
-def writer_for(turn: Turn, attempt: Attempt, stages: Stages, heads: Heads) -> Writer:
+def writer_for(context: RequestContext, attempt: Attempt, stages: Stages, heads: Heads) -> Writer:
     """The writer of the answer to one attempt."""
-    client = turn.client
-    context = AnswerContext(
-        turn.request_id,
-        turn.conversation.id,
+    client = context.client
+    about = AnswerContext(
+        context.request_id,
+        context.conversation.id,
         attempt.target.provider.name,
         client.request,
-        warnings=turn.figures.warnings,
+        warnings=context.figures.warnings,
         faults=stages.policy.faults,
-        now=turn.now,
+        now=context.now,
     )
     writer = StreamWriter if client.request.stream else DocumentWriter
-    return writer(client.door, context, heads, stages.order)
+    return writer(client.door, about, heads, stages.order)
 
 
 def error_answer(error: GatewayError, door: Door, heads: Heads, request_id: str) -> list[Action]:

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 from msgspec import Struct
 
-from toolwire.model.kept import Keeping
+from toolwire.model.kept_answers import Keeping
 from toolwire.model.source import Members, Sourced, Value
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]

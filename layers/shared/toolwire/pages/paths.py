@@ -12,7 +12,7 @@ from functools import cache
 
 from toolwire.doors import DOORS, door_of, load_door
 from toolwire.model.errors import GatewayError, RequestError
-from toolwire.model.nearest import did_you_mean
+from toolwire.model.nearest_word import did_you_mean
 from toolwire.pages.catalog import error_body
 
 #: The stage's name, the first part of every deployed path.

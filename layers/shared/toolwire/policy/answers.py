@@ -27,6 +27,7 @@ from typing import Any
 
 import msgspec
 
+from toolwire.model.call_faults import CallFault
 from toolwire.model.errors import UpstreamProtocolError
 from toolwire.model.events import (
     Batch,
@@ -39,7 +40,6 @@ from toolwire.model.events import (
     ToolCallEnd,
     ToolCallStart,
 )
-from toolwire.model.faults import CallFault
 from toolwire.model.limits import Limits
 from toolwire.model.request import ChatRequest, Tool
 from toolwire.model.stage import Stage

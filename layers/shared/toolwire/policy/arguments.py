@@ -42,7 +42,7 @@ _judges: dict[bytes, Judge] = {}
 
 
 class Flaw(NamedTuple):
-    """A fault of a call's arguments: see `model.faults.CallFault`."""
+    """A fault of a call's arguments: see `model.call_faults.CallFault`."""
 
     code: str
     path: str

@@ -10,7 +10,7 @@ import re
 from enum import Enum
 
 from toolwire.stream.cumulative import Cumulative, ObjectScan, decoded, encoded
-from toolwire.stream.odd_arguments import BEGINS, meant
+from toolwire.stream.double_encoded import BEGINS, meant
 
 #: An empty object, or the beginning of an object that may be empty; group 1 ends with the brace.
 _NOTHING_IN_IT = re.compile(rb"(\s*\{)\s*\}?")
@@ -75,7 +75,7 @@ class ArgumentText:
 
     def __init__(self, *, is_json: bool, placeholders: bool = True) -> None:
         """`is_json`: not the text of a custom tool. `placeholders`: `{}` may stand for arguments that follow, and
-        arguments may be written oddly (`odd_arguments.py`)."""
+        arguments may be written oddly (`double_encoded.py`)."""
         self._placeholders = placeholders
         self.shown = bytearray()
         #: Whether a repetition was left out.

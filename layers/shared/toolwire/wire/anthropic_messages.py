@@ -10,11 +10,9 @@ import msgspec
 from msgspec import Raw, Struct
 
 from toolwire.model.events import FinishReason
+from toolwire.wire.json import ABSENT
 
 DIALECT = "anthropic_messages"
-
-#: A Raw member that is absent, to be told by `is`; `Raw | None` would accept nothing but null.
-ABSENT = Raw()
 
 
 # ---------------------------------------------------------------- requests

@@ -10,9 +10,10 @@ from __future__ import annotations
 import msgspec
 
 from toolwire.wire.anthropic_messages import MODELLED, Block, Delta, Event, Message, OutputDetails, StopDetails, Usage
+from toolwire.wire.cross_api_names import misnamed_arguments
 from toolwire.wire.json import dump, elements, members
-from toolwire.wire.openai_chat import misnamed_arguments
-from toolwire.wire.openai_chat_lenient import number_of, read_call, readable, reasoning_of, text_of
+from toolwire.wire.lenient_calls import read_call
+from toolwire.wire.lenient_values import number_of, readable, reasoning_of, text_of
 
 #: Types of blocks that are texts and thinking in other APIs' words -> this API's.
 OTHER_KINDS = {"output_text": "text", "reasoning": "thinking", "reasoning_text": "thinking"}

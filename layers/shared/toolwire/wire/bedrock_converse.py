@@ -9,11 +9,10 @@ import msgspec
 from msgspec import Raw, Struct
 
 from toolwire.model.events import FinishReason
+from toolwire.wire.json import ABSENT
 
 DIALECT = "bedrock_converse"
 
-#: A Raw member that is absent, to be told by `is`; `Raw | None` would accept nothing but null.
-ABSENT = Raw()
 
 #: The provider's word -> why the turn ended.
 STOP_REASONS: dict[str, FinishReason] = {

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Raw, Struct, field
 
 from toolwire.model.events import FinishReason
+from toolwire.wire.json import ABSENT
 
 DIALECT = "gemini"
 
@@ -30,9 +31,6 @@ FINISH_REASONS: dict[str, FinishReason] = {
     "CONTINUATION": "length",  # to be resumed with a token that the gateway does not keep
     **dict.fromkeys(_FILTERED, "content_filter"),
 }
-
-#: A Raw member that is absent, to be told by `is`; `Raw | None` would accept nothing but null.
-ABSENT = Raw()
 
 
 class PartialArg(Struct, rename="camel"):

@@ -20,6 +20,13 @@ _array = msgspec.json.Decoder(list[msgspec.Raw])
 _encode = msgspec.json.Encoder().encode
 
 
+#: A raw member that is absent, to be told by `is`; `Raw | None` would accept nothing but null.
+ABSENT = msgspec.Raw()
+
+_NULL = (b"", b"null")
+_EMPTY = (*_NULL, b'""', b"{}", b"false")
+
+
 class TooDeepError(msgspec.DecodeError, RecursionError):
     """JSON is nested deeper than the parser can read. The depth depends on the caller's stack, so a document that was
     read once may be too deep for the next call."""
@@ -81,6 +88,16 @@ def is_object(raw: bytes | str) -> bool:
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no JSON")
+
+
+def is_set(raw: msgspec.Raw) -> bool:
+    """Whether a raw member has a value: hosts send null, "" and {} for none."""
+    return raw is not ABSENT and bytes(raw) not in _EMPTY
+
+
+def is_null(raw: msgspec.Raw) -> bool:
+    """Whether a raw member is absent or null."""
+    return raw is ABSENT or bytes(raw) in _NULL
 
 
 def unnamed(raw: bytes | msgspec.Raw, known: frozenset[str]) -> Members:

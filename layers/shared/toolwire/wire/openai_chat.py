@@ -6,13 +6,10 @@ compatible host has been seen to leave it out; what must be there is checked by 
 
 from __future__ import annotations
 
-import json
-
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
-#: A Raw member that is absent, to be told by `is`; `Raw | None` would accept nothing but null.
-ABSENT = Raw()
+from toolwire.wire.json import ABSENT
 
 DIALECT = "openai_chat"
 
@@ -84,10 +81,6 @@ class File(Struct):
 class InputAudio(Struct):
     data: str
     format: str
-
-
-#: Types of parts of an assistant's content that are reasoning: Mistral's, and what clients bring from other APIs.
-REASONING_PARTS = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_text"})
 
 
 class ContentPart(Struct):
@@ -250,8 +243,6 @@ CALL_LISTS = ("tool_calls", "toolCalls")
 #: Members that `Chunk` and its parts name: all others travel as `extra`.
 KNOWN_CHUNK = frozenset({"id", "object", "created", "model", "choices", "usage", "error", "tool_calls"})
 KNOWN_CHOICE = frozenset({"index", "delta", "message", "text", "finish_reason", *CALL_LISTS})
-#: Types of parts of a content that are calls: in the words of the Messages API, Chat's, and the AI SDK's.
-CALL_PARTS = frozenset({"tool_use", "tool_call", "function_call", "tool-call"})
 #: Names of `reasoning_content` at other hosts: clients are shown the text once, under that name.
 REASONING_NAMES = ("reasoning", "reasoning_text", "thinking", "cot_summary")
 KNOWN_DELTA = frozenset(
@@ -266,25 +257,3 @@ KNOWN_USAGE = frozenset({*USAGE_COUNTS, "prompt_tokens_details", "completion_tok
 
 chunk_decoder = msgspec.json.Decoder(Chunk)
 usage_decoder = msgspec.json.Decoder(Usage, strict=False)  # counts as floats or strings are counts
-
-_NULL = (b"", b"null")
-_EMPTY = (*_NULL, b'""', b"{}", b"false")
-
-
-def misnamed_arguments(entry: FunctionDelta | ToolCallDelta) -> str | None:
-    """The arguments under another name than the API's, as raw text; None if there are none."""
-    given = next((bytes(raw) for raw in (entry.parameters, entry.input, entry.args) if is_set(raw)), None)
-    if given is None:
-        return None
-    text = given.decode("utf-8", "surrogatepass")
-    return str(json.loads(text, strict=False)) if given[:1] == b'"' else text
-
-
-def is_set(raw: Raw) -> bool:
-    """Whether a raw member has a value: hosts send null, "" and {} for none."""
-    return raw is not ABSENT and bytes(raw) not in _EMPTY
-
-
-def is_null(raw: Raw) -> bool:
-    """Whether a raw member is absent or null."""
-    return raw is ABSENT or bytes(raw) in _NULL

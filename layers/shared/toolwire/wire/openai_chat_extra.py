@@ -43,7 +43,7 @@ def _rest(found: dict[str, msgspec.Raw], known: frozenset[str]) -> Members:
 
 
 def _escaped(value: bytes) -> bytes:
-    """Halves of surrogate pairs as JSON writes them: see `openai_chat_lenient.readable`."""
+    """Halves of surrogate pairs as JSON writes them: see `readable`."""
     return value if value.isascii() else value.decode("utf-8", "surrogatepass").encode("utf-8", "backslashreplace")
 
 

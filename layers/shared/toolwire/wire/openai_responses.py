@@ -26,7 +26,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, Struct
 
-from toolwire.wire.json import raw_members, write_object
+from toolwire.wire.json import ABSENT, raw_members, write_object
 
 DIALECT = "openai_responses"
 
@@ -38,9 +38,6 @@ def is_own_id(id: str | None) -> bool:
     """Whether an item of ours has this id: no provider keeps what it said."""
     return id is not None and _OWN_ID.fullmatch(id) is not None
 
-
-#: A Raw member that is absent, to be told by `is`; `Raw | None` would accept nothing but null.
-ABSENT = Raw()
 
 # ---------------------------------------------------------------- requests
 

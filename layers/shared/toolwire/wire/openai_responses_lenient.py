@@ -9,17 +9,11 @@ from __future__ import annotations
 
 import msgspec
 
+from toolwire.wire.cross_api_names import misnamed_arguments
 from toolwire.wire.json import elements, raw_members
-from toolwire.wire.openai_chat import ToolCallDelta, misnamed_arguments
-from toolwire.wire.openai_chat_lenient import (
-    calls_in_parts,
-    number_of,
-    read_call,
-    read_calls,
-    readable,
-    reasoning_of,
-    text_of,
-)
+from toolwire.wire.lenient_calls import calls_in_parts, read_call, read_calls
+from toolwire.wire.lenient_values import number_of, readable, reasoning_of, text_of
+from toolwire.wire.openai_chat import ToolCallDelta
 from toolwire.wire.openai_responses import Event, IncompleteDetails, OutputItem, OutputPart, Response
 
 #: Types of items that are calls in other APIs' words.

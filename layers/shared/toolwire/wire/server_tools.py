@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from toolwire.wire import anthropic_messages, gemini, openai_chat, openai_responses
 from toolwire.wire.anthropic_client_tools import is_toolset as is_toolset
+from toolwire.wire.cross_api_names import REASONING_PARTS
 
 #: Dialect -> the kinds of parts that runs of its server tools add. Parts of other dialects are carried or refused.
 _LEFT = {
@@ -15,7 +16,7 @@ _LEFT = {
 
 
 #: Dialect -> the kinds of parts that are a host's own form of reasoning.
-_REASONING = {openai_chat.DIALECT: openai_chat.REASONING_PARTS}
+_REASONING = {openai_chat.DIALECT: REASONING_PARTS}
 
 
 #: Dialect -> the kinds of parts that are for a host's accounts and not for its models.

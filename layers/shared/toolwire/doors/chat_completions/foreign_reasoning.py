@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from toolwire.doors.thinking_budgets import effort_of_budget
-from toolwire.doors.typed import EFFORTS, decode
+from toolwire.doors.typed_json import EFFORTS, decode
 
 #: What a client asks for that says no more than that the model is to think: OpenRouter's default.
 _ON = "medium"

@@ -7,9 +7,9 @@ from typing import Any, cast
 import msgspec
 
 from toolwire.doors.chat_completions.foreign_parts import foreign_part
-from toolwire.doors.chat_completions.legacy import FUNCTION_MESSAGE
+from toolwire.doors.chat_completions.legacy_functions import FUNCTION_MESSAGE
 from toolwire.doors.openai_files import file_part, image_part, raw_audio_part
-from toolwire.doors.typed import decode, required_messages
+from toolwire.doors.typed_json import decode, required_messages
 from toolwire.model.errors import RequestError
 from toolwire.model.request import (
     FilePart,

@@ -15,13 +15,13 @@ from toolwire.doors.chat_completions.document import render_response
 from toolwire.doors.chat_completions.errors import render_error
 from toolwire.doors.chat_completions.foreign_reasoning import foreign_effort
 from toolwire.doors.chat_completions.history import read_messages
-from toolwire.doors.chat_completions.legacy import as_tools, is_deprecated, speaks_functions
-from toolwire.doors.chat_completions.odd_forms import documented, has_blocks
+from toolwire.doors.chat_completions.legacy_functions import as_tools, is_deprecated, speaks_functions
 from toolwire.doors.chat_completions.stream import ChatEncoder
 from toolwire.doors.chat_completions.tools import read_tool_choice, read_tools
+from toolwire.doors.chat_completions.undocumented_forms import documented, has_blocks
 from toolwire.doors.sample_request import SAMPLE_MESSAGES, sample_post
 from toolwire.doors.tool_choice_forms import with_own_choice
-from toolwire.doors.typed import EFFORTS, decode, in_range, member, required_model, too_deep, top_members
+from toolwire.doors.typed_json import EFFORTS, decode, in_range, member, required_model, too_deep, top_members
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
 from toolwire.model.http import HttpRequest

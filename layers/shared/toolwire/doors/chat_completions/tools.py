@@ -11,7 +11,7 @@ import msgspec
 
 from toolwire.doors.chat_completions.history import within
 from toolwire.doors.tool_parameters import read_parameters
-from toolwire.doors.typed import decode, member
+from toolwire.doors.typed_json import decode, member
 from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool, ToolChoice
 from toolwire.model.source import Source, with_source

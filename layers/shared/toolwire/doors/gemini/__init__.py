@@ -2,7 +2,7 @@
 registry loads.
 
 request     the request: its path, fields and settings
-forms       JSON as Google reads it: names in both spellings, schemas in its own words
+json_forms  JSON as Google reads it: names in both spellings, schemas in its own words
 tools       function declarations and toolConfig
 history     contents and systemInstruction
 parts       one part of a content

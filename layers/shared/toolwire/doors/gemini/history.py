@@ -14,9 +14,9 @@ from typing import Any
 
 import msgspec
 
-from toolwire.doors.gemini.forms import own_members
+from toolwire.doors.gemini.json_forms import own_members
 from toolwire.doors.gemini.parts import PART_DATA, check_data, read_content, read_signature, rest
-from toolwire.doors.typed import decode, member
+from toolwire.doors.typed_json import decode, member
 from toolwire.model.errors import RequestError
 from toolwire.model.request import (
     FilePart,

@@ -11,8 +11,8 @@ import binascii
 from collections.abc import Callable
 
 from toolwire.conversation.origin import is_tagged
-from toolwire.doors.gemini.forms import own_members
-from toolwire.doors.typed import decode
+from toolwire.doors.gemini.json_forms import own_members
+from toolwire.doors.typed_json import decode
 from toolwire.model.errors import RequestError
 from toolwire.model.media_types import media_type_of, plain_base64
 from toolwire.model.request import FilePart, ImagePart, OpaquePart, ReasoningPart, TextPart

@@ -14,12 +14,12 @@ from urllib.parse import unquote
 from toolwire.doors import AnswerContext, Door, KeyPlaces, StreamEncoder
 from toolwire.doors.gemini.document import render_response
 from toolwire.doors.gemini.errors import render_error
-from toolwire.doors.gemini.forms import documented, json_schema, own_object
 from toolwire.doors.gemini.history import read_history
+from toolwire.doors.gemini.json_forms import documented, json_schema, own_object
 from toolwire.doors.gemini.models import model_entry
 from toolwire.doors.gemini.stream import GeminiEncoder
 from toolwire.doors.gemini.tools import VALIDATED, is_validated, read_tool_choice, read_tools
-from toolwire.doors.typed import decode, in_range, member, one_of, too_deep, top_members
+from toolwire.doors.typed_json import decode, in_range, member, one_of, too_deep, top_members
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
 from toolwire.model.http import HttpRequest

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from toolwire.doors.gemini.forms import json_schema, own_members
+from toolwire.doors.gemini.json_forms import json_schema, own_members
 from toolwire.doors.tool_parameters import read_parameters
-from toolwire.doors.typed import decode, member, one_of
+from toolwire.doors.typed_json import decode, member, one_of
 from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool, ToolChoice
 from toolwire.model.source import Source, with_source

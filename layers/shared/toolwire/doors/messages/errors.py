@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from toolwire.model.errors import GatewayError, InternalError
-from toolwire.rewrite.foreign_parts import NO_THREADS
+from toolwire.rewrite.client_dialect import NO_THREADS
 from toolwire.wire.anthropic_messages import DIALECT
 from toolwire.wire.json import dump
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import msgspec
 
-from toolwire.doors.typed import decode, member, required_messages
+from toolwire.doors.typed_json import decode, member, required_messages
 from toolwire.model.errors import RequestError
 from toolwire.model.media_types import PDF, media_type_of, plain_base64, split_data_url
 from toolwire.model.request import (

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from toolwire.doors.tool_parameters import read_parameters
-from toolwire.doors.typed import decode, member
+from toolwire.doors.typed_json import decode, member
 from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool, ToolChoice
 from toolwire.model.source import Source, with_source

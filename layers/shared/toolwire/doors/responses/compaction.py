@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolwire.doors.responses.required import whole_output, with_members
+from toolwire.doors.responses.required_members import whole_output, with_members
 from toolwire.model.errors import UpstreamProtocolError
 from toolwire.wire.json import raw_members
 

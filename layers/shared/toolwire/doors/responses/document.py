@@ -7,7 +7,7 @@ import msgspec
 from toolwire.doors import AnswerContext
 from toolwire.doors.responses import items
 from toolwire.doors.responses.open_items import Content, Kind, OutputItem
-from toolwire.doors.responses.required import whole_item
+from toolwire.doors.responses.required_members import whole_item
 from toolwire.doors.responses.response_object import ResponseShape
 from toolwire.doors.responses.tools import Names
 from toolwire.model.events import Batch, OpaquePart, ResponseStart, Usage

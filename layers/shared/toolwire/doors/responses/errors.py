@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from toolwire.doors import openai_errors
-from toolwire.doors.responses.required import with_members
+from toolwire.doors.responses.required_members import with_members
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.wire.json import dump, raw_members
 

@@ -14,7 +14,7 @@ import msgspec
 
 from toolwire.doors.openai_files import address_in, file_part, image_part, raw_audio_part, stored_image
 from toolwire.doors.responses.tools import read_tool_list
-from toolwire.doors.typed import decode
+from toolwire.doors.typed_json import decode
 from toolwire.model.errors import RequestError
 from toolwire.model.request import (
     Message,

@@ -17,12 +17,12 @@ from toolwire.doors.responses.compaction import whole_compaction
 from toolwire.doors.responses.document import render_response
 from toolwire.doors.responses.errors import no_compaction, not_served, render_error
 from toolwire.doors.responses.history import read_input
-from toolwire.doors.responses.kept import continued, named_answers
+from toolwire.doors.responses.kept_answers import continued, named_answers
 from toolwire.doors.responses.stream import ResponsesEncoder
 from toolwire.doors.responses.tools import read_tool_choice, read_tools, with_flat_tools
 from toolwire.doors.sample_request import sample_post
 from toolwire.doors.tool_choice_forms import with_own_choice
-from toolwire.doors.typed import EFFORTS, in_range, member, one_of, required_model, too_deep, top_members
+from toolwire.doors.typed_json import EFFORTS, in_range, member, one_of, required_model, too_deep, top_members
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
 from toolwire.model.http import HttpRequest

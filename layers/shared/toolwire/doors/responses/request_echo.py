@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import msgspec
 
-from toolwire.doors.responses.required import whole_reasoning, whole_text, whole_tools, with_members
+from toolwire.doors.responses.required_members import whole_reasoning, whole_text, whole_tools, with_members
 from toolwire.model.request import ChatRequest
 from toolwire.wire.json import dump, raw_members, write_object
 from toolwire.wire.openai_responses import DIALECT

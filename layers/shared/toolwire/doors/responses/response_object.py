@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from toolwire.doors.responses.items import why_incomplete, write_usage
 from toolwire.doors.responses.request_echo import one_line, request_echo
-from toolwire.doors.responses.required import (
+from toolwire.doors.responses.required_members import (
     NULLABLE,
     REQUIRED,
     is_null,

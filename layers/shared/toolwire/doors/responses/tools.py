@@ -14,7 +14,7 @@ import msgspec
 
 from toolwire.doors.responses.open_items import Kind
 from toolwire.doors.tool_parameters import read_parameters
-from toolwire.doors.typed import decode, member
+from toolwire.doors.typed_json import decode, member
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Tool, ToolChoice
 from toolwire.model.source import Members, Source, with_source

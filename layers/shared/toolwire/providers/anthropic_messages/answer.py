@@ -23,7 +23,7 @@ from toolwire.model.source import Source
 from toolwire.providers.anthropic_messages.blocks import Blocks
 from toolwire.providers.anthropic_messages.errors import error_from_body
 from toolwire.providers.anthropic_messages.shapes import NULL, blocks_of, read_event, read_message, usage
-from toolwire.providers.asked import NOTHING_ASKED, Asked
+from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
 from toolwire.providers.finish_words import FAILURES, FINISH, meaning
 from toolwire.providers.openai_chat.errors import is_failure
 from toolwire.wire import anthropic_messages as wire
@@ -47,11 +47,11 @@ class MessagesDecoder:
     raises UpstreamTruncated when the answer broke off.
     """
 
-    def __init__(self, asked: Asked = NOTHING_ASKED) -> None:
-        self._asked = asked
+    def __init__(self, context: DecoderContext = NO_CONTEXT) -> None:
+        self._context = context
         self._started = False
         self._ended = False
-        self._blocks = Blocks(placeholders=asked.placeholders)
+        self._blocks = Blocks(placeholders=context.placeholders)
         self._finish: Finish | None = None
         self._counts = wire.Usage()
         self._usage: Usage | None = None
@@ -192,7 +192,7 @@ class MessagesDecoder:
             raise UpstreamProtocolError("the upstream's answer is empty: no content and no stop reason")
         self._blocks.end_all(self._finish, events)
         for code in sorted(self._blocks.call_ends.notes):
-            self._asked.warn(code)
+            self._context.warn(code)
         if self._finish is None:
             events.append(Finish("tool_calls" if self._blocks.calls else "stop"))
         elif self._finish.reason == "stop" and self._blocks.calls:  # a call after the reason

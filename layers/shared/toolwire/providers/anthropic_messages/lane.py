@@ -18,7 +18,7 @@ from toolwire.providers.anthropic_messages.messages import write_messages
 from toolwire.providers.anthropic_messages.models import Family, is_platform
 from toolwire.providers.anthropic_messages.settings import SAMPLING_VERSION, VERSION, lacks_thinking
 from toolwire.providers.anthropic_messages.tools import write_tool_choice
-from toolwire.rewrite.foreign_parts import no_threads, without_unsigned_reasoning
+from toolwire.rewrite.client_dialect import no_threads, without_unsigned_reasoning
 from toolwire.wire.anthropic_messages import BILLING, DIALECT
 from toolwire.wire.json import dump, members, write_array, write_object
 

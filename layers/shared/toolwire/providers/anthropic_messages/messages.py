@@ -38,7 +38,7 @@ from toolwire.providers.turns import (
     marked_instructions,
     without_leading_instructions,
 )
-from toolwire.rewrite.content import ContentRules, Refusal, not_of_type, of_this_role, only_bytes, written_out
+from toolwire.rewrite.images_and_files import ContentRules, Refusal, not_of_type, of_this_role, only_bytes, written_out
 from toolwire.rewrite.prompt_cache import marks_of
 from toolwire.wire.anthropic_messages import DIALECT
 from toolwire.wire.json import dump, write_array, write_object

@@ -28,16 +28,16 @@ from toolwire.providers.anthropic_messages.messages import CONTENT, write_messag
 from toolwire.providers.anthropic_messages.models import Family, family_at
 from toolwire.providers.anthropic_messages.settings import Settings, settle
 from toolwire.providers.anthropic_messages.tools import SCHEMAS, with_tools, write_tool_choice
-from toolwire.providers.asked import NOTHING_ASKED, Asked
+from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
 from toolwire.providers.profiles import Profile
 from toolwire.providers.upstream_errors import retry_after_of
 from toolwire.rewrite.answer_format import with_enforced_format, with_format_in_words
-from toolwire.rewrite.content import with_carried_content
+from toolwire.rewrite.client_dialect import check_fields
 from toolwire.rewrite.custom_tools import bridged
-from toolwire.rewrite.foreign_parts import check_fields
 from toolwire.rewrite.history import with_legal_ids, with_results, with_trimmed_end, with_user_last
+from toolwire.rewrite.images_and_files import with_carried_content
 from toolwire.rewrite.prompt_cache import ON_BLOCKS, CacheForm
-from toolwire.rewrite.stops import with_stops
+from toolwire.rewrite.stop_sequences import with_stops
 from toolwire.rewrite.tool_names import with_wire_names
 from toolwire.wire.anthropic_messages import DIALECT
 from toolwire.wire.json import dump, write_array, write_object
@@ -109,8 +109,8 @@ class AnthropicMessages(Provider):
         """Hosts other than Anthropic's own; which betas there are is between that one and its clients."""
         return not (urlsplit(target.provider.base_url).hostname or "").endswith("anthropic.com")
 
-    def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
-        return MessagesDecoder(asked)
+    def decoder(self, context: DecoderContext = NO_CONTEXT) -> Decoder:
+        return MessagesDecoder(context)
 
     def sent_tools(self, body: bytes) -> list[SentTool]:
         from toolwire.providers.sent_tools import entries, member, sent_tool  # for few requests

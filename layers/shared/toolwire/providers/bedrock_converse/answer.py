@@ -19,9 +19,9 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.model.source import Source
-from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.bedrock_converse.blocks import Blocks, read
 from toolwire.providers.bedrock_converse.errors import error_of_frame
+from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
 from toolwire.wire import bedrock_converse as wire
 
 _NOTHING = Batch(())
@@ -34,11 +34,11 @@ class ConverseDecoder:
     raises UpstreamTruncated when the answer broke off.
     """
 
-    def __init__(self, asked: Asked = NOTHING_ASKED) -> None:
-        self._asked = asked
+    def __init__(self, context: DecoderContext = NO_CONTEXT) -> None:
+        self._context = context
         self._started = False
         self._ended = False
-        self._blocks = Blocks(placeholders=asked.placeholders)
+        self._blocks = Blocks(placeholders=context.placeholders)
         self._finish: Finish | None = None
         self._usage: Usage | None = None
 
@@ -121,7 +121,7 @@ class ConverseDecoder:
                 raise UpstreamProtocolError("the upstream's answer is empty: no content and no stop reason")
             self._finished("", events)
         for code in sorted(self._blocks.call_ends.notes):
-            self._asked.warn(code)
+            self._context.warn(code)
         events.append(ResponseEnd(self._usage))
 
     def _count(self, counts: wire.Usage | None, events: list[StreamEvent]) -> None:

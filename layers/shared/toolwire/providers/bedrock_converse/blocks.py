@@ -44,7 +44,7 @@ class Block:
 
 class Blocks:
     """The blocks of one answer. Their parts are numbered in the order in which they begin. `placeholders`: see
-    `Asked`."""
+    `DecoderContext`."""
 
     def __init__(self, *, placeholders: bool = True) -> None:
         self._placeholders = placeholders

@@ -22,20 +22,20 @@ from toolwire.providers import Decoder, Provider
 from toolwire.providers.address import key_headers, url_of
 from toolwire.providers.anthropic_messages.models import family_of as claude_of
 from toolwire.providers.anthropic_messages.settings import Settings, settle
-from toolwire.providers.asked import NOTHING_ASKED, Asked
 from toolwire.providers.bedrock_converse.answer import ConverseDecoder
 from toolwire.providers.bedrock_converse.errors import error_of
 from toolwire.providers.bedrock_converse.messages import CONTENT, with_own_redacted, write_messages
 from toolwire.providers.bedrock_converse.models import Family, family_of
 from toolwire.providers.bedrock_converse.tools import SCHEMAS, instruction, with_known_tools, write_tools
+from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
 from toolwire.providers.profiles import Profile
 from toolwire.rewrite.answer_format import with_enforced_format, with_format_in_words
-from toolwire.rewrite.content import with_carried_content
+from toolwire.rewrite.client_dialect import check_fields
 from toolwire.rewrite.custom_tools import bridged
-from toolwire.rewrite.foreign_parts import check_fields
 from toolwire.rewrite.history import with_legal_ids, with_results, with_trimmed_end, with_user_last
+from toolwire.rewrite.images_and_files import with_carried_content
 from toolwire.rewrite.prompt_cache import ON_BLOCKS, CacheForm
-from toolwire.rewrite.stops import with_stops
+from toolwire.rewrite.stop_sequences import with_stops
 from toolwire.rewrite.tool_names import WIRE_NAME, with_wire_names
 from toolwire.wire import anthropic_messages
 from toolwire.wire.bedrock_converse import DIALECT
@@ -83,8 +83,8 @@ class BedrockConverse(Provider):
     def framing(self, content_type: str, start: bytes, *, asked: bool) -> Framing | None:
         return framing_of(content_type) or super().framing(content_type, start, asked=asked)
 
-    def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
-        return ConverseDecoder(asked)
+    def decoder(self, context: DecoderContext = NO_CONTEXT) -> Decoder:
+        return ConverseDecoder(context)
 
     def sent_tools(self, body: bytes) -> list[SentTool]:
         from toolwire.providers.sent_tools import entries, member, sent_tool  # for few requests

@@ -11,8 +11,8 @@ from typing import Any
 
 from toolwire.model.errors import UpstreamProtocolError
 from toolwire.model.limits import ANSWER_BYTES
-from toolwire.wire.gemini import ABSENT, PartialArg
-from toolwire.wire.json import dump
+from toolwire.wire.gemini import PartialArg
+from toolwire.wire.json import ABSENT, dump
 
 #: One step of a path (RFC 9535, the normalised forms and the shorthand): a member, an index, or a quoted member.
 _STEP = re.compile(r"\.([^.\[\]'\"]+)|\[(\d{1,6})\]|\['((?:[^'\\]|\\.)*)'\]|\[\"((?:[^\"\\]|\\.)*)\"\]")

@@ -23,7 +23,7 @@ from toolwire.model.events import (
 from toolwire.providers.gemini.arguments import StreamedArguments
 from toolwire.wire import gemini as wire
 from toolwire.wire.gemini_snake import camel_part
-from toolwire.wire.json import raw_members
+from toolwire.wire.json import ABSENT, raw_members
 
 
 class AnswerParts:
@@ -92,7 +92,7 @@ class AnswerParts:
             self._streamed = (index, StreamedArguments())
             self._signature = None
         elif self._streamed is None:
-            if call.partial_args or call.args is not wire.ABSENT:
+            if call.partial_args or call.args is not ABSENT:
                 raise UpstreamProtocolError("the upstream sent a tool call without a name")
             return  # the end of a call that has ended
         assert self._streamed is not None

@@ -17,7 +17,7 @@ from toolwire.model.settings import Target
 from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.address import key_headers, url_of
-from toolwire.providers.asked import NOTHING_ASKED, Asked
+from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
 from toolwire.providers.gemini.answer import GeminiDecoder
 from toolwire.providers.gemini.errors import error_from_body
 from toolwire.providers.gemini.lane import has_own_history, joined, own_fields, own_members, with_own_ids
@@ -27,11 +27,11 @@ from toolwire.providers.gemini.tools import SCHEMAS, calling_config, write_decla
 from toolwire.providers.profiles import Profile
 from toolwire.providers.upstream_errors import retry_after_of
 from toolwire.rewrite.answer_format import with_format_in_words
-from toolwire.rewrite.content import with_carried_content
+from toolwire.rewrite.client_dialect import check_fields
 from toolwire.rewrite.custom_tools import bridged
-from toolwire.rewrite.foreign_parts import check_fields
 from toolwire.rewrite.history import with_legal_ids, with_results
-from toolwire.rewrite.stops import with_stops
+from toolwire.rewrite.images_and_files import with_carried_content
+from toolwire.rewrite.stop_sequences import with_stops
 from toolwire.rewrite.tool_names import with_wire_names
 from toolwire.wire.gemini import DIALECT
 from toolwire.wire.json import dump, write_array, write_object
@@ -80,8 +80,8 @@ class Google(Provider):
         url = _url(target, request.stream)
         return post_json(url, body, stream=request.stream, headers=key), warnings
 
-    def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
-        return GeminiDecoder(asked)
+    def decoder(self, context: DecoderContext = NO_CONTEXT) -> Decoder:
+        return GeminiDecoder(context)
 
     def sent_tools(self, body: bytes) -> list[SentTool]:
         from toolwire.providers.sent_tools import entries, member, sent_tool  # for few requests

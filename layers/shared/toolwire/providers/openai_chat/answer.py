@@ -27,15 +27,14 @@ from toolwire.model.events import (
 )
 from toolwire.model.source import Members, Source
 from toolwire.model.warnings import named_warning
-from toolwire.providers.asked import NOTHING_ASKED, Asked
+from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
 from toolwire.providers.finish_words import FAILURES, FINISH, meaning
 from toolwire.providers.openai_chat.alike import AlikeChunks
 from toolwire.providers.openai_chat.errors import error_from_body, is_failure, is_told_beside
 from toolwire.providers.openai_chat.parts import AnswerParts
 from toolwire.providers.openai_chat.usage import read_usage
 from toolwire.wire import openai_chat as wire
-from toolwire.wire.json import unnamed
-from toolwire.wire.openai_chat import is_null, is_set
+from toolwire.wire.json import ABSENT, is_null, is_set, unnamed
 from toolwire.wire.plain import plain
 
 _NOTHING = Batch(())
@@ -51,14 +50,14 @@ class ChatDecoder:
     raises UpstreamTruncated when the answer broke off.
     """
 
-    def __init__(self, asked: Asked = NOTHING_ASKED) -> None:
-        self._asked = asked
+    def __init__(self, context: DecoderContext = NO_CONTEXT) -> None:
+        self._context = context
         self._id: str | None = None
         self._started = False
         self._role_seen = self._has_deltas = False
         self._done = False  # [DONE] was read
         self._ended = False
-        self._parts = AnswerParts(asked)
+        self._parts = AnswerParts(context)
         self._alike = AlikeChunks(self._parts)
         self._finish: Finish | None = None
         self._usage: Usage | None = None
@@ -97,10 +96,10 @@ class ChatDecoder:
 
     def _chunk(self, chunk: wire.Chunk, data: bytes, exact: bool) -> Batch:
         if not exact:
-            _tell_left_out(chunk, self._asked)
+            _tell_left_out(chunk, self._context)
         events: list[StreamEvent] = []
         keep = exact and chunk.object == "chat.completion.chunk" and bool(chunk.model) and chunk.created is not None
-        keep = keep and chunk.choices is not None and chunk.error is wire.ABSENT
+        keep = keep and chunk.choices is not None and chunk.error is ABSENT
         if not self._started:
             self._started = True
             self._id = chunk.id or None
@@ -112,7 +111,7 @@ class ChatDecoder:
             if choice.index:  # n > 1 is refused at the door
                 keep = False
                 if _says(choice):
-                    self._asked.warn(named_warning("answer_part_left_out", "choice"))
+                    self._context.warn(named_warning("answer_part_left_out", "choice"))
                 continue
             keep = self._choice(choice, events) and keep
         if is_set(chunk.usage):
@@ -165,7 +164,7 @@ class ChatDecoder:
         if _is_failed(chunk, readable):
             raise error_from_body(readable, 200)
         if not exact:
-            _tell_left_out(chunk, self._asked)
+            _tell_left_out(chunk, self._context)
         choice = next((choice for choice in chunk.choices or () if not choice.index), None)
         if choice is not None:
             _raise_error(choice)
@@ -233,7 +232,7 @@ class ChatDecoder:
             raise UpstreamProtocolError("the upstream's answer is empty: no content and no finish reason")
         self._parts.end(self._finish is not None, reason, events)
         for code in self._parts.notes:
-            self._asked.warn(code)
+            self._context.warn(code)
         if self._finish is None or self._finish.reason != reason:
             events.append(Finish(reason, given.raw))
         events.append(ResponseEnd(self._usage))
@@ -241,16 +240,16 @@ class ChatDecoder:
 
     def _batch(self, events: list[StreamEvent], raw: bytes, keep: bool, *hidden: str) -> Batch:
         batch = Batch(tuple(events), source=Source(wire.DIALECT, raw))
-        if self._asked.tool_names:
+        if self._context.tool_names:
             hidden = (*hidden, "function_call")  # shown as a tool call
         return batch if keep else _without(plain(batch), hidden)
 
 
-def _tell_left_out(chunk: wire.Chunk, asked: Asked) -> None:
+def _tell_left_out(chunk: wire.Chunk, context: DecoderContext) -> None:
     """Warns of parts of a content that the API has no words for."""
     for choice in chunk.choices or ():
         for kind in getattr(choice.delta or choice.message, "left_out", ()):
-            asked.warn(named_warning("answer_part_left_out", kind))
+            context.warn(named_warning("answer_part_left_out", kind))
 
 
 def _without(batch: Batch, names: tuple[str, ...]) -> Batch:
@@ -318,10 +317,11 @@ def _read(raw: bytes) -> tuple[wire.Chunk, bool, bytes]:
         return wire.chunk_decoder.decode(raw), True, raw
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         from toolwire.wire import openai_chat_lenient  # rare, and not needed at a cold start
+        from toolwire.wire.lenient_values import readable, repaired
 
-        for readable in (openai_chat_lenient.readable, openai_chat_lenient.repaired):
+        for mended in (readable, repaired):
             try:
-                data = readable(raw)
+                data = mended(raw)
                 return openai_chat_lenient.read(data), False, data
             except (ValueError, TypeError, RecursionError):
                 continue

@@ -16,8 +16,8 @@ import msgspec
 from toolwire.model.errors import UpstreamError
 from toolwire.model.source import Source
 from toolwire.providers.upstream_errors import code_of, credential_refused, retry_of
-from toolwire.wire.json import raw_members, whole_characters
-from toolwire.wire.openai_chat import ABSENT, DIALECT, Chunk, is_set
+from toolwire.wire.json import ABSENT, is_set, raw_members, whole_characters
+from toolwire.wire.openai_chat import DIALECT, Chunk
 
 #: Where hosts put the text of an error, the likeliest first.
 _TEXTS = ("message", "detail", "error", "errors", "msg", "error_msg", "error_message", "error_description",

@@ -26,7 +26,7 @@ from toolwire.model.source import Members, raw_in, replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers.openai_chat.state import CALL_STATE, MESSAGE_STATE, state_members
 from toolwire.providers.openai_chat.tools import split_members
-from toolwire.rewrite.content import ContentRules, Refusal, is_audio, of_this_role, only_bytes
+from toolwire.rewrite.images_and_files import ContentRules, Refusal, is_audio, of_this_role, only_bytes
 from toolwire.wire import openai_responses
 from toolwire.wire.json import dump, elements, raw_members, write_array, write_object
 from toolwire.wire.openai_chat import DIALECT

@@ -18,19 +18,19 @@ from toolwire.model.events import (
     ToolCallEnd,
     ToolCallStart,
 )
-from toolwire.providers.asked import Asked
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.openai_chat.state import CALL_STATE, ReasoningState, call_signature
 from toolwire.stream.accumulator import Call, ToolCallAccumulator
 from toolwire.wire import openai_chat as wire
-from toolwire.wire.json import is_object
-from toolwire.wire.openai_chat import is_set
+from toolwire.wire.cross_api_names import misnamed_arguments
+from toolwire.wire.json import ABSENT, is_object, is_set
 
 
 class AnswerParts:
     """The parts of one answer, numbered in the order in which they begin."""
 
-    def __init__(self, asked: Asked) -> None:
-        self._asked = asked
+    def __init__(self, context: DecoderContext) -> None:
+        self._context = context
         self.count = 0
         self.announced: list[Call] = []  # calls that the client knows, in its order
         self.open_text: int | None = None  # part index
@@ -41,9 +41,9 @@ class AnswerParts:
         self._call_state: dict[Call, str] = {}
         self._has_state = False
         self._open_calls: list[Call] = []  # those of `announced` whose end the client does not know
-        self.accumulator = ToolCallAccumulator(asked.tool_names, placeholders=asked.placeholders)
+        self.accumulator = ToolCallAccumulator(context.tool_names, placeholders=context.placeholders)
         #: The deprecated `function_call`, held until it is known whether `tool_calls` say the same.
-        self._deprecated = ToolCallAccumulator(asked.tool_names, placeholders=asked.placeholders)
+        self._deprecated = ToolCallAccumulator(context.tool_names, placeholders=context.placeholders)
         #: Whether a `function_call` came that nobody asked tools for: the client's own way to call.
         self.passes_function_call = False
 
@@ -78,7 +78,7 @@ class AnswerParts:
                 self._open_refusal = self._next_part()
                 events.append(TextStart(self._open_refusal, refusal=True))
             events.append(TextDelta(self._open_refusal, delta.refusal))
-        if delta.function_call is not None and not self._asked.tool_names:
+        if delta.function_call is not None and not self._context.tool_names:
             self.passes_function_call = True
         elif delta.function_call is not None:
             for _ in self._deprecated.take(None, 0, delta.function_call.name, delta.function_call.arguments or ""):
@@ -119,7 +119,7 @@ class AnswerParts:
         else:
             function = entry.function or entry  # a proxy leaves the object around them out
             name, given = function.name, function.arguments
-            fragment = given if given is not None else wire.misnamed_arguments(function)
+            fragment = given if given is not None else misnamed_arguments(function)
         kind: Literal["function", "custom"] = "custom" if entry.custom is not None else "function"
         announced, known = len(self.announced), len(self.calls)
         touched: Call | None = None
@@ -229,7 +229,7 @@ class AnswerParts:
 
 def _state_of(entry: wire.ToolCallDelta) -> str | None:
     """The state that its host wants back on the call."""
-    if entry.extra_content is wire.ABSENT and entry.provider_specific_fields is wire.ABSENT:
+    if entry.extra_content is ABSENT and entry.provider_specific_fields is ABSENT:
         return None  # as nearly all
     return call_signature({name: getattr(entry, name) for name in CALL_STATE})
 
@@ -239,6 +239,6 @@ def _only_arguments(entry: wire.ToolCallDelta, index: int | None) -> str | None:
     function = entry.function
     if function is None or entry.id or function.name or index != entry.index or entry.type is None:
         return None
-    if entry.extra_content is not wire.ABSENT or entry.provider_specific_fields is not wire.ABSENT:
+    if entry.extra_content is not ABSENT or entry.provider_specific_fields is not ABSENT:
         return None
     return function.arguments if entry.custom is None else None

@@ -18,7 +18,7 @@ from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.address import key_headers, url_of
-from toolwire.providers.asked import NOTHING_ASKED, Asked
+from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
 from toolwire.providers.known_sampling import with_known_sampling
 from toolwire.providers.openai_cache import openai_cache_form
 from toolwire.providers.openai_chat.answer import ChatDecoder
@@ -39,12 +39,12 @@ from toolwire.providers.reasoning_efforts import with_known_effort
 from toolwire.providers.upstream_errors import retry_after_of
 from toolwire.rewrite.alternating_turns import with_alternating_turns, with_one_system_message
 from toolwire.rewrite.answer_format import with_format_in_words
-from toolwire.rewrite.content import with_carried_content
+from toolwire.rewrite.client_dialect import check_fields, without_dialect, without_server_tools
 from toolwire.rewrite.custom_tools import bridged
-from toolwire.rewrite.foreign_parts import check_fields, without_dialect, without_server_tools
 from toolwire.rewrite.history import with_legal_ids, with_results, with_user_last, without_silent_turns
+from toolwire.rewrite.images_and_files import with_carried_content
 from toolwire.rewrite.prompt_cache import CacheForm
-from toolwire.rewrite.stops import with_stops
+from toolwire.rewrite.stop_sequences import with_stops
 from toolwire.rewrite.tool_names import WIRE_NAME, with_wire_names
 from toolwire.wire.json import dump, members, write_array, write_object
 from toolwire.wire.openai_chat import DIALECT
@@ -93,8 +93,8 @@ class OpenAIChat(Provider):
     def cache_form(self, target: Target, profile: Profile) -> CacheForm | None:
         return openai_cache_form(target, profile)
 
-    def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
-        return ChatDecoder(asked)
+    def decoder(self, context: DecoderContext = NO_CONTEXT) -> Decoder:
+        return ChatDecoder(context)
 
     def sent_tools(self, body: bytes) -> list[SentTool]:
         from toolwire.providers.sent_tools import entries, member, members_of, sent_tool  # for few requests

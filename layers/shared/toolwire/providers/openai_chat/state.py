@@ -9,8 +9,7 @@ from typing import Any
 
 import msgspec
 
-from toolwire.wire.json import dump, members
-from toolwire.wire.openai_chat import is_set
+from toolwire.wire.json import dump, is_set, members
 
 #: The members that hold a message's state, and those that hold a call's -> how their values begin.
 MESSAGE_STATE = {"reasoning_details": b"[", "thinking_blocks": b"[", "reasoning_opaque": b'"'}

@@ -25,7 +25,7 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.model.source import Source
-from toolwire.providers.asked import NOTHING_ASKED, Asked
+from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
 from toolwire.providers.finish_words import FINISH, meaning
 from toolwire.providers.openai_chat.errors import is_failure
 from toolwire.providers.openai_responses.errors import error_in_answer
@@ -39,7 +39,7 @@ from toolwire.providers.openai_responses.shapes import (
     read_usage,
 )
 from toolwire.wire import openai_responses as wire
-from toolwire.wire.openai_chat import is_set
+from toolwire.wire.json import is_set
 from toolwire.wire.openai_responses_extra import response_extra
 from toolwire.wire.plain import plain
 
@@ -63,12 +63,12 @@ class ResponsesDecoder:
     raises UpstreamTruncated when the answer broke off.
     """
 
-    def __init__(self, asked: Asked = NOTHING_ASKED) -> None:
-        self._asked = asked
+    def __init__(self, context: DecoderContext = NO_CONTEXT) -> None:
+        self._context = context
         self._started = False
         self._id: str | None = None
         self._ended = False
-        self._output = Output(placeholders=asked.placeholders)
+        self._output = Output(placeholders=context.placeholders)
         self._usage: Usage | None = None
 
     # ------------------------------------------------------------ stream
@@ -192,7 +192,7 @@ class ResponsesDecoder:
         if finish.reason == "stop" and self._output.calls:
             finish = Finish("tool_calls", finish.raw)
         for code in sorted(self._output.notes):
-            self._asked.warn(code)
+            self._context.warn(code)
         events += (finish, ResponseEnd(self._usage))
 
     # ------------------------------------------------------------ JSON

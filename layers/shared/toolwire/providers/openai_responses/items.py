@@ -25,8 +25,8 @@ from toolwire.model.events import (
 from toolwire.stream.accumulator import Kind
 from toolwire.stream.block_call import BlockCall
 from toolwire.wire import openai_responses as wire
+from toolwire.wire.cross_api_names import REASONING_PARTS
 from toolwire.wire.json import is_object, members, unnamed
-from toolwire.wire.openai_chat import REASONING_PARTS
 from toolwire.wire.openai_client_tools import ACTIONS, CALLS, call_arguments, is_hosted
 
 #: Between two parts of a summary, which are paragraphs.
@@ -37,7 +37,7 @@ Place = tuple[str, int]
 
 
 class Parts:
-    """The parts of one answer, numbered in the order in which they begin. `placeholders`: see `Asked`."""
+    """The parts of one answer, numbered in the order in which they begin. `placeholders`: see `DecoderContext`."""
 
     def __init__(self, *, placeholders: bool = True) -> None:
         self.placeholders = placeholders

@@ -26,7 +26,7 @@ from toolwire.model.request import (
 )
 from toolwire.model.source import Members, raw_in
 from toolwire.model.warnings import Warnings
-from toolwire.rewrite.content import ContentRules, Refusal, is_audio, not_of_type, of_this_role, only_bytes
+from toolwire.rewrite.images_and_files import ContentRules, Refusal, is_audio, not_of_type, of_this_role, only_bytes
 from toolwire.rewrite.prompt_cache import marks_of
 from toolwire.wire import openai_chat
 from toolwire.wire.json import dump, is_object, write_array, write_object

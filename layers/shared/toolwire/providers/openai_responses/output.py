@@ -19,7 +19,8 @@ from toolwire.providers.openai_responses.items import (
 )
 from toolwire.providers.openai_responses.shapes import MODELLED, read_item
 from toolwire.wire import openai_responses as wire
-from toolwire.wire.openai_chat import CALL_PARTS, REASONING_PARTS, is_set
+from toolwire.wire.cross_api_names import CALL_PARTS, REASONING_PARTS
+from toolwire.wire.json import is_set
 from toolwire.wire.openai_responses_lenient import calls_in_message
 
 #: Event -> (the kind of item a delta belongs to, the name of the text's list in it).
@@ -85,7 +86,7 @@ class Within:
 
 
 class Output:
-    """The items of one answer, by `output_index`, in the order in which they began. `placeholders`: see `Asked`."""
+    """The items of one answer, by `output_index`, as they began. `placeholders`: see `DecoderContext`."""
 
     def __init__(self, *, placeholders: bool = True) -> None:
         self.items: dict[int, Item] = {}

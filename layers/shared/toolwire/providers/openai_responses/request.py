@@ -18,7 +18,7 @@ from toolwire.model.source import raw_in, replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.address import below, key_headers, url_of
-from toolwire.providers.asked import NOTHING_ASKED, Asked
+from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
 from toolwire.providers.openai_cache import openai_cache_form
 from toolwire.providers.openai_models import EFFORTS, Family, family_of, is_reasoning
 from toolwire.providers.openai_responses.answer import ResponsesDecoder
@@ -29,10 +29,10 @@ from toolwire.providers.openai_tools import SCHEMAS, check_tools, only_allowed, 
 from toolwire.providers.profiles import Profile
 from toolwire.providers.reasoning_efforts import with_known_effort
 from toolwire.providers.upstream_errors import retry_after_of
-from toolwire.rewrite.content import with_carried_content
+from toolwire.rewrite.client_dialect import check_fields, without_server_tools, without_unsigned_reasoning
 from toolwire.rewrite.custom_tools import bridged
-from toolwire.rewrite.foreign_parts import check_fields, without_server_tools, without_unsigned_reasoning
 from toolwire.rewrite.history import lacks_results, with_legal_ids, with_results
+from toolwire.rewrite.images_and_files import with_carried_content
 from toolwire.rewrite.prompt_cache import AS_GIVEN, CacheForm
 from toolwire.rewrite.tool_names import with_wire_names
 from toolwire.wire import openai_chat
@@ -107,8 +107,8 @@ class OpenAIResponses(Provider):
     def cache_form(self, target: Target, profile: Profile) -> CacheForm:
         return openai_cache_form(target, profile) or AS_GIVEN
 
-    def decoder(self, asked: Asked = NOTHING_ASKED) -> Decoder:
-        return ResponsesDecoder(asked)
+    def decoder(self, context: DecoderContext = NO_CONTEXT) -> Decoder:
+        return ResponsesDecoder(context)
 
     def sent_tools(self, body: bytes) -> list[SentTool]:
         from toolwire.providers.sent_tools import entries, member, sent_tool  # for few requests

@@ -135,6 +135,12 @@ class Upstream:
         return self._direct if exempt else self._tunnels
 
 
+@functools.cache
+def upstream() -> Upstream:
+    """The process's connections to providers."""
+    return Upstream()
+
+
 class UpstreamResponse:
     """An answer whose body is still to be read. Leaving the `with` block, or closing what `chunks` returned, before
     the end of the body closes the connection. A body that was read to its end, past the last event, leaves it for
@@ -160,7 +166,7 @@ class UpstreamResponse:
             if coding in ("", "identity"):
                 yield from body
             else:
-                from toolwire.shell.network.unpacking import unpacked  # for few hosts: no cold start's business
+                from toolwire.shell.network.decompression import unpacked  # for few hosts: no cold start's business
 
                 yield from unpacked(body, coding)
             self._connection = None

@@ -5,6 +5,8 @@
     summary          the line that a list has of it
     folder           the same as an event folder, or that folder packed
     credentials      what may be kept of headers and addresses
+    scenario         an event folder, read for a replay
+    replay           what a scenario's client is sent, by this gateway
     redaction        a folder without what was said
     binary_frames    the same for the frames of an AWS event stream
     bucket           a folder for each request of a tenant that has them recorded, in a bucket of the operator's

@@ -19,11 +19,11 @@ from toolwire.model.errors import GatewayError
 from toolwire.model.http import UpstreamRequest
 from toolwire.model.settings import Tenant
 from toolwire.shell.network.aws_json import domain_of
+from toolwire.shell.network.upstream import upstream
 from toolwire.shell.recording.exchange import SeenExchange
 from toolwire.shell.recording.summary import summary
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.admission import Admitted
-from toolwire.shell.serve.outgoing import upstream
 from toolwire.shell.serve.output import current_output
 
 #: What the key of each object begins with: the functions may write nothing else.

@@ -23,17 +23,17 @@ from toolwire.model.errors import RequestError
 from toolwire.model.http import Headers, HttpRequest
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Settings, Tenant
+from toolwire.shell.access.concurrency import slots
 from toolwire.shell.access.keys import authenticate
 from toolwire.shell.access.rates import admit, charge
-from toolwire.shell.access.slots import slots
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.attempts import Preparation
-from toolwire.shell.serve.qualities import QUALITIES
+from toolwire.shell.serve.call_quality import QUALITIES
 from toolwire.shell.serve.watch import watched_clock, watched_ids
 from toolwire.shell.settings.current import current_settings
+from toolwire.shell.store.ids_and_state import recall
 from toolwire.shell.store.kept_answers import with_kept_history
 from toolwire.shell.store.sticky import with_known_model
-from toolwire.shell.store.turns import recall
 
 #: Byte -> its character, and the bytes beyond a multiple of 62, which would make some characters likelier than others.
 _CHARACTERS = bytes(ord(ALPHABET[byte % len(ALPHABET)]) for byte in range(256))

@@ -22,13 +22,13 @@ from toolwire.model.errors import GatewayError, UpstreamError
 from toolwire.model.settings import ProviderConfig, Settings, Target, TimeLimits
 from toolwire.policy.arguments import INVALID, MALFORMED, UNKNOWN
 from toolwire.providers.hosts import DEMO
+from toolwire.shell.access.concurrency import GiveBack, slots
 from toolwire.shell.access.credentials import credential
-from toolwire.shell.access.slots import GiveBack, slots
 from toolwire.shell.network.breaker import breaker_for
 from toolwire.shell.serve import observe
-from toolwire.shell.serve.lessons import LESSONS
+from toolwire.shell.serve.call_quality import QUALITIES
 from toolwire.shell.serve.output import current_output
-from toolwire.shell.serve.qualities import QUALITIES
+from toolwire.shell.serve.profile_lessons import LESSONS
 
 #: Errors of answers that were refused for the model's calls.
 _FAULTS = frozenset({INVALID, MALFORMED, UNKNOWN})

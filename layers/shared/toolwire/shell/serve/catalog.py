@@ -14,7 +14,7 @@ from toolwire.pages.paths import path_of, refusal, render_error_at, served
 from toolwire.providers import WIRES
 from toolwire.shell.access.keys import authenticate
 from toolwire.shell.serve import observe
-from toolwire.shell.serve.document import serve_document
+from toolwire.shell.serve.json_endpoint import serve_document
 from toolwire.shell.serve.output import Answer
 from toolwire.shell.serve.proxy_event import is_proxy_event, resource
 from toolwire.shell.settings.current import current_settings

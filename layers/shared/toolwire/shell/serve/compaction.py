@@ -9,8 +9,9 @@ from toolwire.doors import Compaction
 from toolwire.exchange.exchange import Exchange
 from toolwire.model.limits import ANSWER_BYTES
 from toolwire.providers import load_provider
+from toolwire.shell.network.upstream import upstream
 from toolwire.shell.serve import observe
-from toolwire.shell.serve.outgoing import outgoing, upstream
+from toolwire.shell.serve.signed_request import signed_request
 
 #: What a host answers at a path that it does not have.
 _ABSENT = (404, 405, 501)
@@ -24,7 +25,7 @@ def compact(shown: Compaction, exchange: Exchange, expires: float, record: obser
     request = provider.compaction_request(exchange.upstream_request)
     if request is None:
         raise shown.absent(name)
-    with upstream().send(outgoing(exchange, request), expires=expires, provider=name) as answer:
+    with upstream().send(signed_request(exchange, request), expires=expires, provider=name) as answer:
         body = answer.read(ANSWER_BYTES)
         if answer.status in _ABSENT:
             raise shown.absent(name)

@@ -10,8 +10,9 @@ from toolwire.model.limits import ANSWER_BYTES
 from toolwire.model.warnings import Warnings
 from toolwire.providers import load_provider
 from toolwire.providers.token_count import estimate, read_count
+from toolwire.shell.network.upstream import upstream
 from toolwire.shell.serve import observe
-from toolwire.shell.serve.outgoing import outgoing, upstream
+from toolwire.shell.serve.signed_request import signed_request
 
 
 def count_tokens(exchange: Exchange, expires: float, record: observe.RequestRecord) -> tuple[int, Warnings]:
@@ -23,7 +24,7 @@ def count_tokens(exchange: Exchange, expires: float, record: observe.RequestReco
     tokens = None
     if count is not None:
         name = record.target.provider.name
-        with upstream().send(outgoing(exchange, count.request), expires=expires, provider=name) as answer:
+        with upstream().send(signed_request(exchange, count.request), expires=expires, provider=name) as answer:
             body = answer.read(ANSWER_BYTES)
             if not 200 <= answer.status < 300 and answer.status not in count.absent:
                 raise provider.parse_error(answer.status, answer.headers, body)

@@ -21,17 +21,18 @@ from toolwire.model.http import Head, id_headers
 from toolwire.model.warnings import HEADER, Warnings
 from toolwire.providers import WIRES
 from toolwire.shell.access import credentials
+from toolwire.shell.network.upstream import upstream
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.admission import open_exchange
 from toolwire.shell.serve.attempts import Preparation, go_on
-from toolwire.shell.serve.outgoing import outgoing, upstream
 from toolwire.shell.serve.output import DOCUMENT_COMMIT_SECONDS, Answer, current_output
 from toolwire.shell.serve.proxy_event import IGNORED, error_head, http_request, is_proxy_event, request_id
+from toolwire.shell.serve.signed_request import signed_request
 from toolwire.shell.serve.spans import trace_headers
 from toolwire.shell.settings.current import SettingsError, current_settings
 from toolwire.shell.store.current import current_store
+from toolwire.shell.store.ids_and_state import remember
 from toolwire.shell.store.store import WARM_SECONDS
-from toolwire.shell.store.turns import remember
 
 #: Seconds of the invocation that are kept for telling the client that time is up.
 RESERVE_SECONDS = 5.0
@@ -172,7 +173,7 @@ def _asked(exchange: Exchange, preparation: Preparation, record: observe.Request
 
 def _carried(exchange: Exchange, preparation: Preparation, record: observe.RequestRecord) -> Iterator[Head | bytes]:
     """Sends the exchange's request and carries the answer to its end. Raises UpstreamError."""
-    request = outgoing(exchange, exchange.upstream_request)
+    request = signed_request(exchange, exchange.upstream_request)
     warm = current_store().warm if record.tools else None  # a call's id may have to be stored
     limits = preparation.limits(exchange.attempt.target)
     name = exchange.attempt.target.provider.name

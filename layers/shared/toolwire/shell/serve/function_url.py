@@ -17,8 +17,8 @@ from toolwire.model.http import Head, Headers, HttpRequest
 from toolwire.pages.paths import NoRoute, Route, refusal, render_error_at, resolve
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.cors import PREFLIGHT, cors_origin
-from toolwire.shell.serve.document import serve_document
 from toolwire.shell.serve.door import serve
+from toolwire.shell.serve.json_endpoint import serve_document
 from toolwire.shell.serve.output import Answer
 from toolwire.shell.serve.proxy_event import IGNORED
 
@@ -77,7 +77,7 @@ def _function(route: Route) -> _Handler:
 
         return serve_native
     if any(route.resource == path for row in DOORS.values() for _, path in row.kept):
-        from toolwire.shell.serve.kept_answer import serve_kept_answer
+        from toolwire.shell.serve.kept_answers import serve_kept_answer
 
         return serve_kept_answer
     doors = {row.module.split(".")[-2]: name for name, row in DOORS.items()}

@@ -25,12 +25,12 @@ from toolwire.providers import load_provider
 from toolwire.providers.wire_choice import wire_for
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.admission import admit_client
-from toolwire.shell.serve.document import serve_document
 from toolwire.shell.serve.door import serve
+from toolwire.shell.serve.json_endpoint import serve_document
 from toolwire.shell.serve.output import Answer
 from toolwire.shell.serve.proxy_event import is_proxy_event, resource
+from toolwire.shell.store.ids_and_state import recall
 from toolwire.shell.store.sticky import with_known_model
-from toolwire.shell.store.turns import recall
 from toolwire.wire.json import dump
 
 _CHAT, _CHECK, _TRANSLATE = "/native/chat", "/native/tools/check", "/native/translate"

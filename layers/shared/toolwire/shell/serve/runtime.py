@@ -234,7 +234,7 @@ def main() -> None:
     if config.is_multi_concurrent:
         raise SystemExit("toolwire: Lambda Managed Instances (AWS_LAMBDA_MAX_CONCURRENCY) are not supported")
     if os.environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == "snap-start":
-        from toolwire.shell.serve.snapshot import register_hooks
+        from toolwire.shell.serve.snapstart import register_hooks
 
         register_hooks()
     bootstrap.run(config.handler, StreamingClient(config.api_address, config.use_thread_polling))

@@ -13,8 +13,8 @@ import msgspec
 from msgspec import UNSET, Meta, Struct
 from msgspec import inspect as types
 
-from toolwire.model.nearest import did_you_mean
-from toolwire.wire.mismatch import mismatch_of
+from toolwire.model.nearest_word import did_you_mean
+from toolwire.wire.type_mismatch import mismatch_of
 
 #: A text that is not empty.
 Text = Annotated[str, Meta(min_length=1)]

@@ -14,7 +14,7 @@ from toolwire.conversation.kept_answers import KeptAnswer, history_of
 from toolwire.doors.responses.errors import OWN_RESPONSE
 from toolwire.doors.responses.items import answer_of
 from toolwire.model.errors import RequestError
-from toolwire.model.kept import Keeping
+from toolwire.model.kept_answers import Keeping
 from toolwire.model.request import ChatRequest
 from toolwire.model.source import replace
 from toolwire.wire.json import elements, write_array, write_object

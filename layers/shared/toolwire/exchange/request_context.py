@@ -14,9 +14,9 @@ from toolwire.providers import load_provider, profile_of
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """One turn of a conversation. `now` is in seconds since 1970, as is `expires_at`, until when the store keeps what
-    the turn leaves there; `new_id` gives so many random characters for an id."""
+class RequestContext:
+    """One request, which is one turn of a conversation. `now` is in seconds since 1970, as is `expires_at`, until when
+    the store keeps what the turn leaves there; `new_id` gives so many random characters for an id."""
 
     client: ClientRequest
     conversation: Conversation

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from toolwire.doors.typed import decode
+from toolwire.doors.typed_json import decode
 from toolwire.model.errors import RequestError
 from toolwire.wire.gemini import DIALECT
 from toolwire.wire.json import dump, members, write_object

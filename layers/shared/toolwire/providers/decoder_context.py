@@ -11,7 +11,7 @@ def _ignore(code: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DecoderContext:
     """`tool_names` are the declared tools, as the provider was told them; `warn` takes the code of a warning.
     `placeholders`: the host may say `{}` before a call's real arguments."""
 
@@ -21,4 +21,4 @@ class Asked:
 
 
 #: For an answer to nothing in particular.
-NOTHING_ASKED = Asked()
+NO_CONTEXT = DecoderContext()

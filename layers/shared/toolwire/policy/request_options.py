@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from toolwire.model.errors import RequestError
-from toolwire.model.nearest import did_you_mean
+from toolwire.model.nearest_word import did_you_mean
 from toolwire.model.request import RequestOptions
 
 _PREFIX = "x-toolwire-"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.shell.access.test_rates import create_rates_table
-from toolwire.shell.access import slots as module
-from toolwire.shell.access.slots import MemorySlots, Slots, TableSlots
+from toolwire.shell.access import concurrency as module
+from toolwire.shell.access.concurrency import MemorySlots, Slots, TableSlots
 from toolwire.shell.network import aws
 
 

@@ -18,8 +18,8 @@ from tests.shell.serve.test_runtime import started
 from toolwire.model.settings import ProviderConfig
 from toolwire.shell.access import credentials
 from toolwire.shell.network import aws, aws_credentials
-from toolwire.shell.serve import snapshot
-from toolwire.shell.serve.outgoing import upstream
+from toolwire.shell.network.upstream import upstream
+from toolwire.shell.serve import snapstart
 from toolwire.shell.settings.current import CurrentSettings
 
 SECRET = ProviderConfig("up", "openai_chat", "https://x/v1", "secret:toolwire/up")
@@ -77,13 +77,13 @@ def test_a_copy_has_credentials_and_clients_of_its_own(
     monkeypatch.setattr(before, "close", lambda: closed.append("dynamodb"))
     monkeypatch.setattr(upstream(), "close", lambda: closed.append("upstream"))
 
-    snapshot.before_snapshot()
+    snapstart.before_snapshot()
     assert sorted(closed) == ["dynamodb", "upstream"]
     assert server.asked == 1  # a snapshot has no credentials
     copy = aws.client("dynamodb")
     assert copy is not before
 
-    snapshot.after_restore()
+    snapstart.after_restore()
     assert server.asked == 2  # before the first request
     assert aws_credentials.find_credentials().access_key == "AKIA2"
     assert aws.client("dynamodb") is copy  # which waits for nothing that was done before the snapshot
@@ -96,8 +96,8 @@ def test_a_copy_reads_providers_credentials_itself(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(aws_credentials, "find_credentials", lambda: None)
     assert [credentials.credential(SECRET), credentials.credential(SECRET)] == ["old", "old"]
 
-    snapshot.before_snapshot()
-    snapshot.after_restore()
+    snapstart.before_snapshot()
+    snapstart.after_restore()
 
     assert credentials.credential(SECRET) == "new"
 
@@ -110,11 +110,11 @@ def test_a_copy_reads_the_configuration_and_keeps_a_good_one(
 ) -> None:
     texts = iter(['[aliases]\nbest = "demo/openai"\n', told])
     settings = CurrentSettings({"TOOLWIRE_CONFIG": "ssm:/toolwire/config"}, lambda place: next(texts))
-    monkeypatch.setattr(snapshot, "current_settings", settings)
+    monkeypatch.setattr(snapstart, "current_settings", settings)
     monkeypatch.setattr(aws_credentials, "find_credentials", lambda: None)
     assert settings().aliases == {"best": "demo/openai"}
 
-    snapshot.after_restore()
+    snapstart.after_restore()
 
     assert settings().aliases == {"best": model}
 
@@ -122,16 +122,16 @@ def test_a_copy_reads_the_configuration_and_keeps_a_good_one(
 #: Copies as a snapshot makes them: the same memory, going on twice.
 _COPIES = """
 import os, random, sys
-from toolwire.shell.serve import snapshot
+from toolwire.shell.serve import snapstart
 from toolwire.shell.serve.admission import _new_id
 random.random()
-snapshot.before_snapshot()
+snapstart.before_snapshot()
 state = random.getstate()
 for copy in range(2):
     if not os.fork():
         random.setstate(state)  # which a fork, unlike a snapshot, makes anew
         if sys.argv[1] == "restored":
-            snapshot.after_restore()
+            snapstart.after_restore()
         print(random.random(), _new_id(20), flush=True)
         os._exit(0)
     os.wait()
@@ -162,6 +162,6 @@ def test_the_runtime_runs_the_hooks_around_its_snapshot() -> None:
 
 
 def test_both_hooks_are_registered() -> None:
-    snapshot.register_hooks()
+    snapstart.register_hooks()
     hooks = [found.pop()[0] for found in (get_before_snapshot(), get_after_restore())]
-    assert hooks == [snapshot.before_snapshot, snapshot.after_restore]
+    assert hooks == [snapstart.before_snapshot, snapstart.after_restore]

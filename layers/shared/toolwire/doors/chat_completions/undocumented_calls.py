@@ -4,7 +4,7 @@ form (arguments that are an object, a call or a result without its id) is refuse
 
 from __future__ import annotations
 
-from toolwire.doors.typed import decode
+from toolwire.doors.typed_json import decode
 from toolwire.wire.json import dump, elements, members, write_object
 
 

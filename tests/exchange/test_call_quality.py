@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolwire.exchange.quality import HALF_LIFE, LEAST_CALLS, Quality, in_order, noted, share_fit, shares
+from toolwire.exchange.call_quality import HALF_LIFE, LEAST_CALLS, Quality, in_order, noted, share_fit, shares
 from toolwire.model.settings import ProviderConfig, Target
 
 A, B, C, D = (Target(ProviderConfig(name, "openai_chat", f"http://{name}"), "m") for name in "abcd")

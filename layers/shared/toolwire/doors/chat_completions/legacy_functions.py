@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from toolwire.doors.typed import decode, member
+from toolwire.doors.typed_json import decode, member
 from toolwire.model.request import ChatRequest, Message, OpaquePart
 from toolwire.wire import openai_chat as wire
 from toolwire.wire.json import dump, elements, members, write_array, write_object

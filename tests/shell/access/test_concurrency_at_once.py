@@ -11,7 +11,7 @@ import pytest
 from tests.dynalite.server import MISSING
 from tests.gateway import ROOT
 from tests.shell.access.test_rates_at_once import environment, table
-from toolwire.shell.access.slots import TableSlots
+from toolwire.shell.access.concurrency import TableSlots
 
 __all__ = ["environment", "table"]
 

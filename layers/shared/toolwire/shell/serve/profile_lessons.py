@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-from toolwire.exchange.refusals import Lesson
+from toolwire.exchange.profile_lessons import Lesson
 from toolwire.model.settings import Target
 
 #: Seconds for which a lesson holds. It is then learned again, by one refusal: a host may have changed.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolwire.model.request import FilePart, ImagePart
-from toolwire.rewrite.content import not_of_type
+from toolwire.rewrite.images_and_files import not_of_type
 
 
 @pytest.mark.parametrize(

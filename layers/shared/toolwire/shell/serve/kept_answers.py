@@ -15,7 +15,7 @@ from toolwire.model.http import Headers, HttpRequest
 from toolwire.model.stored import Item
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.admission import admit_client
-from toolwire.shell.serve.document import serve_document
+from toolwire.shell.serve.json_endpoint import serve_document
 from toolwire.shell.serve.output import Answer
 from toolwire.shell.serve.proxy_event import is_proxy_event, resource
 from toolwire.shell.store.current import current_store

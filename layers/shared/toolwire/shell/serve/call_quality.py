@@ -1,5 +1,5 @@
-"""What this process has seen of how fit models' tool calls are (`exchange.quality`). It is of no tenant: a model is as
-good for one as for another."""
+"""What this process has seen of how fit models' tool calls are (`exchange.call_quality`). It is of no tenant: a model
+is as good for one as for another."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from toolwire.exchange.call_quality import ModelKey, Quality, key_of, noted, shares
 from toolwire.exchange.figures import Figures
-from toolwire.exchange.quality import ModelKey, Quality, key_of, noted, shares
 from toolwire.model.settings import Target
 
 #: Models that are remembered: names that clients make up must not fill the memory.

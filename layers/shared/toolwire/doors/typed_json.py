@@ -8,7 +8,7 @@ import msgspec
 
 from toolwire.model.errors import RequestError
 from toolwire.wire.json import members
-from toolwire.wire.mismatch import mismatch_of
+from toolwire.wire.type_mismatch import mismatch_of
 
 T = TypeVar("T")
 

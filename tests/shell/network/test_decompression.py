@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.shell.misbehaving_upstream import MisbehavingUpstream, Send, answer
 from tests.shell.upstream_client import client, fetch, post
 from toolwire.model.errors import UpstreamProtocolError
-from toolwire.shell.network import unpacking
-from toolwire.shell.network.unpacking import unpacked
+from toolwire.shell.network import decompression
+from toolwire.shell.network.decompression import unpacked
 
 BODY = b'data: {"a":1}\n\n' * 50
 CODINGS = {"gzip": gzip.compress(BODY), "x-gzip": gzip.compress(BODY), "deflate": zlib.compress(BODY)}
@@ -42,7 +42,7 @@ def test_what_cannot_be_unpacked(coding: str, data: bytes) -> None:
 
 
 def test_a_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpacking, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(decompression, "MOST_BYTES", 1 << 20)
     bomb = gzip.compress(bytes(32 << 20))
     got: list[bytes] = []
     with pytest.raises(UpstreamProtocolError, match="larger than"):

@@ -18,7 +18,7 @@ from toolwire.model.settings import Settings, Tenant
 from toolwire.model.stored import Item, Key
 from toolwire.shell.serve import admission
 from toolwire.shell.serve import door as serve_module
-from toolwire.shell.store import turns as turns_module
+from toolwire.shell.store import ids_and_state as turns_module
 from toolwire.shell.store.store import Failure, MemoryStore, StoreError
 
 pytestmark = pytest.mark.enable_socket

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from tests.shell.misbehaving_upstream import Close, MisbehavingUpstream, Send, Step, answer, cut
-from toolwire.exchange.refusals import Lesson
+from toolwire.exchange.profile_lessons import Lesson
 from toolwire.model.http import Head
 from toolwire.model.settings import ProviderConfig, Settings, Target, Tenant
 from toolwire.shell.serve import admission
 from toolwire.shell.serve.door import serve
-from toolwire.shell.serve.lessons import LESSON_SECONDS, LESSONS, MOST, Lessons
+from toolwire.shell.serve.profile_lessons import LESSON_SECONDS, LESSONS, MOST, Lessons
 
 pytestmark = pytest.mark.enable_socket
 

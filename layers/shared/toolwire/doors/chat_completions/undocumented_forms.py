@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolwire.doors.chat_completions.odd_calls import arguments_text, calls_in
+from toolwire.doors.chat_completions.undocumented_calls import arguments_text, calls_in
 from toolwire.model.request import Message, OpaquePart
 from toolwire.wire.json import dump, elements, members, write_array, write_object
 
