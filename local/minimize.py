@@ -21,6 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from local.replay import no_scenario
 from toolwire.model.events import StreamFailed
 from toolwire.shell.recording.folder import expected_files
 from toolwire.shell.recording.replay import replay
@@ -162,7 +163,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         scenario = load_scenario(folder)
     except (OSError, ValueError, KeyError) as error:
-        print(f"{folder} holds no scenario: {type(error).__name__}: {error}", file=sys.stderr)
+        print(no_scenario(folder, error), file=sys.stderr)
         return 2
     found = fault(scenario)
     fails = _by_command(options.check) if options.check else lambda tried: found is not None and fault(tried) == found

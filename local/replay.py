@@ -80,6 +80,17 @@ def update(folder: Path, files: dict[str, bytes]) -> None:
         (folder / name).write_bytes(content)
 
 
+def no_scenario(folder: Path, error: Exception) -> str:
+    """What to say of a folder that none was read from, because of this error."""
+    if not folder.is_dir():
+        reason = "there is no such folder"
+    elif isinstance(error, FileNotFoundError):
+        reason = f"it has no {Path(error.filename).name}" if error.filename else str(error)
+    else:
+        reason = f"{type(error).__name__}: {error}"
+    return f"{folder} holds no scenario: {reason}"
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m local.replay", description="Replays a recorded exchange.")
     parser.add_argument("event", type=Path, help="a scenario's folder, such as events/one_call_stream")
@@ -90,7 +101,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         scenario = load_scenario(folder)
     except (OSError, ValueError, KeyError) as error:
-        print(f"{folder} holds no scenario: {type(error).__name__}: {error}", file=sys.stderr)
+        print(no_scenario(folder, error), file=sys.stderr)
         return 2
     columns = shutil.get_terminal_size((_COLUMNS, 0)).columns
     if options.model:

@@ -75,7 +75,7 @@ def test_what_does_not_fail_is_status_1_and_what_is_no_scenario_2(
     assert main([str(EVENTS / "text_stream")]) == 1
     assert "CHECK=" in capsys.readouterr().err
     assert main([str(tmp_path)]) == 2
-    assert "holds no scenario" in capsys.readouterr().err
+    assert "holds no scenario: it has no event.json" in capsys.readouterr().err
     assert fault(load_scenario(EVENTS / "text_stream")) is None
 
 

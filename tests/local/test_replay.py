@@ -59,8 +59,13 @@ def test_update_rewrites_what_is_expected(folder: Path) -> None:
 
 
 def test_a_folder_without_a_scenario_is_status_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for missing, reason in ((tmp_path / "none", "there is no such folder"), (tmp_path, "it has no event.json")):
+        assert main([str(missing)]) == 2
+        assert capsys.readouterr().err == f"{missing} holds no scenario: {reason}\n"
+
+    (tmp_path / "event.json").write_text("{")
     assert main([str(tmp_path)]) == 2
-    assert "holds no scenario" in capsys.readouterr().err
+    assert f"{tmp_path} holds no scenario: JSONDecodeError: " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("columns", [90, 180])
