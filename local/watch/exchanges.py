@@ -19,7 +19,7 @@ from toolwire.shell.serve.observe import current_watch
 
 #: Lines that are kept, and bytes of exchanges.
 MOST_LINES = 10_000
-MOST_BYTES = 8 << 20
+MOST_BYTES = 4 << 20
 
 Listener = Callable[[SeenExchange], None]
 

@@ -3,7 +3,7 @@
 a terminal, or LOG_FORMAT=text   lines for a person instead of JSON; LOG_FORMAT=json: JSON on a terminal too
 RECORD=folder                    each exchange as an event folder; REDACT=1: without what was said in it
 INSPECT=0                        no inspector
-INSPECT_MB=number                memory for the bytes of exchanges, 1 to 4096 (8): the oldest go first
+INSPECT_MB=number                memory for the bytes of exchanges, 1 to 4096 (4): the oldest go first
 """
 
 from __future__ import annotations
