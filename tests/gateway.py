@@ -41,14 +41,14 @@ def running(command: list[str], log: Path) -> Iterator[Path]:
         process.wait(20)
 
 
-def awaited(log: Path, pattern: re.Pattern[str]) -> str:
+def awaited(log: Path, pattern: re.Pattern[str], seconds: float = START_SECONDS) -> str:
     """The first group of the pattern, as soon as the log has it."""
-    end = time.monotonic() + START_SECONDS
+    end = time.monotonic() + seconds
     while time.monotonic() < end:
         if found := pattern.search(log.read_text("utf-8", "replace")):
             return found[1]
         time.sleep(0.02)
-    raise AssertionError(f"not within {START_SECONDS:g} s: {pattern.pattern}\n{log.read_text()}")
+    raise AssertionError(f"not within {seconds:g} s: {pattern.pattern}\n{log.read_text()}")
 
 
 def awaited_port(port: int) -> None:

@@ -1,5 +1,5 @@
 """A deployed stack for the commands that look one up: moto's DynamoDB and Secrets Manager, and of CloudFormation what
-they ask (moto's own needs more packages than it is worth)."""
+they ask. A stack that moto makes of the template itself is in `tests/template/test_life.py`: it takes a minute."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from samtranslator.translator.translator import Translator
 ROOT = Path(__file__).parents[2]
 
 
-class _Loader(yaml.SafeLoader):
+class CloudFormationLoader(yaml.SafeLoader):
     """YAML with CloudFormation's tags."""
 
 
@@ -33,12 +33,14 @@ def _intrinsic(loader: yaml.SafeLoader, suffix: str, node: yaml.Node) -> dict[st
     return {suffix if suffix in ("Ref", "Condition") else f"Fn::{suffix}": value}
 
 
-_Loader.add_multi_constructor("!", _intrinsic)
+CloudFormationLoader.add_multi_constructor("!", _intrinsic)
 
 
 def load() -> dict[str, Any]:
     """The template as it is written. What an anchor shares is copied: the transform changes its input in place."""
-    template: dict[str, Any] = json.loads(json.dumps(yaml.load((ROOT / "template.yaml").read_text(), _Loader)))
+    template: dict[str, Any] = json.loads(
+        json.dumps(yaml.load((ROOT / "template.yaml").read_text(), CloudFormationLoader))
+    )
     return template
 
 
@@ -49,7 +51,13 @@ def transform(**parameters: str) -> dict[str, Any]:
     for resource in template["Resources"].values():
         for uri in {"CodeUri", "ContentUri"} & resource["Properties"].keys():
             resource["Properties"][uri] = "s3://bucket/key"
-    values = {name: str(parameter["Default"]) for name, parameter in template["Parameters"].items()} | parameters
+    return translated(template, parameters)
+
+
+def translated(template: dict[str, Any], parameters: dict[str, str]) -> dict[str, Any]:
+    """What the SAM transform makes of a template whose code is in a bucket."""
+    written = template.get("Parameters", {})
+    values = {name: str(parameter["Default"]) for name, parameter in written.items()} | parameters
     translator = Translator({}, Parser(), boto_session=boto3.session.Session(region_name="eu-central-1"))
     transformed: dict[str, Any] = json.loads(json.dumps(translator.translate(template, values)))
     return transformed
