@@ -9,7 +9,6 @@ import math
 import os
 import socket
 import sys
-import uuid
 from typing import TYPE_CHECKING, Any
 
 from local.event import LocalContext, proxy_event
@@ -21,6 +20,7 @@ from toolwire.model.errors import ClientGone, GatewayError
 from toolwire.model.http import Head, Headers
 from toolwire.model.limits import BODY_BYTES
 from toolwire.pages.paths import NoRoute, Route, refusal, render_error_at, resolve
+from toolwire.shell.random_text import new_uuid
 from toolwire.shell.serve.cors import PREFLIGHT, cors_headers, cors_origin
 from toolwire.shell.serve.output import Output, deliver, stack_of
 from toolwire.shell.serve.proxy_event import error_head
@@ -131,7 +131,7 @@ class Connection:
         return self._reader.body(head, BODY_BYTES)
 
     def _invoke(self, head: RequestHead, route: Route, body: bytearray) -> bool:
-        request_id = str(uuid.uuid4())
+        request_id = new_uuid()
         event = proxy_event(head, route, body, request_id=request_id, client=self._client)
         context = LocalContext(route.function, request_id, FUNCTION_SECONDS)
         answer = self._carrier(head)
@@ -177,7 +177,7 @@ class Connection:
     ) -> bool:
         """Sends an error of the server's own. `last`: the request was not read to its end, so the connection ends."""
         is_ours = request_id is None  # else it is a handler's, which is watched already
-        request_id = request_id or str(uuid.uuid4())
+        request_id = request_id or new_uuid()
         body = render_error_at("" if head is None else _path(head), refused, request_id)
         if is_ours and head is not None and self._server.exchanges is not None and not _is_inspectors(head):
             self._server.exchanges.refused(head.method, _path(head), head.headers, request_id, refused)

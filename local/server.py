@@ -26,13 +26,15 @@ from typing import Any
 from local.banner import banner
 from local.connection import Connection, report
 from local.handlers import Handler, load_handlers
-from local.memory import give_back_large_blocks
-from local.moto_store import moto_store
+from local.memory import give_back_memory
 from local.ports import cannot_listen, family_of
+from local.sockets import PromptSocket, prompt
 from local.watch.exchanges import Exchanges
 from local.watch.watching import Watching
 from local.workers import MOST_WORKERS, PIPES, banner_row, begin_worker, serve_with_workers
 from toolwire.providers import WIRES
+from toolwire.shell.network.sockets import use_sockets
+from toolwire.shell.random_text import ReadAhead, use_source
 from toolwire.shell.settings.current import SettingsError, current_settings
 from toolwire.shell.store.current import current_store, use_store
 
@@ -81,6 +83,11 @@ class LocalServer(socketserver.ThreadingTCPServer):
         host, port = str(self.server_address[0]), self.server_address[1]
         name = f"[{host}]" if self.address_family == socket.AF_INET6 else host
         return f"http://{name}:{port}"
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        """An accepted connection, and the client's address."""
+        accepted, address = super().get_request()
+        return prompt(accepted), address
 
     def process_request(self, request: socket.socket | tuple[bytes, socket.socket], client_address: Any) -> None:
         """Starts a connection's thread. Raises RuntimeError where the system has no thread left."""
@@ -166,7 +173,9 @@ def main(argv: Sequence[str]) -> int:
         os.environ["TOOLWIRE_CONFIG"] = arguments.config
     # From the first moment on: whoever started us may stop us before we listen.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    give_back_large_blocks()
+    give_back_memory()
+    use_sockets(PromptSocket)
+    use_source(ReadAhead().take)
     try:
         if arguments.workers > 1 and PIPES not in os.environ:
             return serve_with_workers(arguments.host, arguments.port, arguments.workers)
@@ -188,6 +197,8 @@ def _serve(host: str, port: int, workers: int) -> int:
     os.environ["TOOLWIRE_OWN_URLS"] = server.url  # read by the settings, which handlers load when they are imported
     try:
         if os.environ.get("STORE", "").strip().lower() == "moto":
+            from local.moto_store import moto_store  # AWS's side, which few servers need
+
             use_store(moto_store(os.environ))
         settings, store = current_settings(), current_store()
         server.handlers = load_handlers(FUNCTIONS)

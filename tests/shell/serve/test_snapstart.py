@@ -122,8 +122,8 @@ def test_a_copy_reads_the_configuration_and_keeps_a_good_one(
 #: Copies as a snapshot makes them: the same memory, going on twice.
 _COPIES = """
 import os, random, sys
+from toolwire.shell.random_text import new_id
 from toolwire.shell.serve import snapstart
-from toolwire.shell.serve.admission import _new_id
 random.random()
 snapstart.before_snapshot()
 state = random.getstate()
@@ -132,7 +132,7 @@ for copy in range(2):
         random.setstate(state)  # which a fork, unlike a snapshot, makes anew
         if sys.argv[1] == "restored":
             snapstart.after_restore()
-        print(random.random(), _new_id(20), flush=True)
+        print(random.random(), new_id(20), flush=True)
         os._exit(0)
     os.wait()
 """

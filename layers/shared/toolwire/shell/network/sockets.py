@@ -215,11 +215,13 @@ class Stream:
                 self._send(memoryview(body)[_TOGETHER_BYTES:], attempt, deadline)
 
     def _send(self, data: bytes | memoryview, attempt: Attempt, deadline: float) -> None:
-        rest = memoryview(data)
+        rest = data
         while rest:
             events = select.POLLOUT
             try:
-                rest = rest[self._sock.send(rest) :]
+                if (sent := self._sock.send(rest)) == len(rest):
+                    return
+                rest = memoryview(rest)[sent:]
                 continue
             except ssl.SSLWantReadError:
                 events = select.POLLIN
@@ -253,7 +255,8 @@ class Stream:
         """Whether an idle connection can take a request: nothing has come, not even its end."""
         try:
             # Past TLS, which would take the bytes for a record.
-            socket.socket.recv(self._sock, 1, PEEK)
+            receive = socket.socket.recv if self._is_tls else type(self._sock).recv
+            receive(self._sock, 1, PEEK)
         except BlockingIOError:
             return True
         except OSError:
@@ -268,6 +271,16 @@ class Stream:
         return StaleConnection() if self._stale(attempt) else LostError()
 
 
+#: What connections are made of.
+_socket_class: type[socket.socket] = socket.socket
+
+
+def use_sockets(socket_class: type[socket.socket]) -> None:
+    """Has this process make its connections of these."""
+    global _socket_class
+    _socket_class = socket_class
+
+
 def connect(host: str, port: int, attempt: Attempt) -> Stream:
     """Tries the host's addresses in order, each for its share of the time that is left. Raises ConnectError and
     TimeoutError."""
@@ -280,7 +293,7 @@ def connect(host: str, port: int, attempt: Attempt) -> Stream:
     for tried, (family, kind, protocol, _, address) in enumerate(addresses):
         try:
             share = attempt.share(deadline, len(addresses) - tried)
-            return Stream(_connected(socket.socket(family, kind, protocol), address, attempt, share))
+            return Stream(_connected(_socket_class(family, kind, protocol), address, attempt, share))
         except OSError as error:
             failure = error.with_traceback(None)  # which would hold this frame, and with it the request
     if isinstance(failure, TimeoutError):

@@ -6,14 +6,13 @@ is refused before anything is sent upstream.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from toolwire.conversation.tool_call_ids import ALPHABET, TOKEN_CHARS
+from toolwire.conversation.tool_call_ids import TOKEN_CHARS
 from toolwire.doors import Door
 from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.plan import plan_for
@@ -26,6 +25,7 @@ from toolwire.model.settings import Settings, Tenant
 from toolwire.shell.access.concurrency import slots
 from toolwire.shell.access.keys import authenticate
 from toolwire.shell.access.rates import admit, charge
+from toolwire.shell.random_text import new_id
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.attempts import Preparation
 from toolwire.shell.serve.call_quality import QUALITIES
@@ -34,10 +34,6 @@ from toolwire.shell.settings.current import current_settings
 from toolwire.shell.store.ids_and_state import recall
 from toolwire.shell.store.kept_answers import with_kept_history
 from toolwire.shell.store.sticky import with_known_model
-
-#: Byte -> its character, and the bytes beyond a multiple of 62, which would make some characters likelier than others.
-_CHARACTERS = bytes(ord(ALPHABET[byte % len(ALPHABET)]) for byte in range(256))
-_SURPLUS = bytes(range(256 - 256 % len(ALPHABET), 256))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +84,16 @@ def open_exchange(
     found = recall(client, record)
     attempt = preparation.first(found)
     now: Callable[[], float] = time.time
-    new_id: Callable[[int], str] = ids.new
+    next_id: Callable[[int], str] = ids.new
     if watch is not None:
         watch.prepared(client, plan, found)
-        now, new_id = watched_clock(watch), watched_ids(watch, ids.new)
+        now, next_id = watched_clock(watch), watched_ids(watch, ids.new)
     exchange = Exchange(
         client,
         attempt,
         request_id=record.request_id,
         now=now,
-        new_id=new_id,
+        new_id=next_id,
         attempts=preparation.attempts,
         state_seconds=settings.state_ttl_days * 86_400,
         answer_headers=admitted.rate_headers,
@@ -148,7 +144,7 @@ class _Ids:
 
     def token(self) -> str:
         """The token of the request's conversation, which is new."""
-        self._token = _new_id(TOKEN_CHARS)
+        self._token = new_id(TOKEN_CHARS)
         return self._token
 
     def new(self, length: int) -> str:
@@ -156,13 +152,4 @@ class _Ids:
         if self._token is not None and length == TOKEN_CHARS:
             token, self._token = self._token, None
             return token
-        return _new_id(length)
-
-
-def _new_id(length: int) -> str:
-    """Random characters for an id: bytes of the operating system's generator, four of which mean the same character.
-    In C, since every request needs some, and a division for each character took twenty times as long."""
-    characters = b""
-    while len(characters) < length:
-        characters += os.urandom(2 * length).translate(_CHARACTERS, _SURPLUS)
-    return characters[:length].decode()
+        return new_id(length)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import binascii
 import codecs
 import re
-import uuid
 from typing import Any
 
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.http import Head, HttpRequest, id_headers
 from toolwire.model.limits import BODY_BYTES
+from toolwire.shell.random_text import new_uuid
 from toolwire.shell.serve.content_encoding import unpacked
 
 #: What can be a header's value and a log's key whoever made the event.
@@ -34,7 +34,7 @@ def request_id(event: dict[str, Any], context: Any) -> str:
     for candidate in (event["requestContext"].get("requestId"), getattr(context, "aws_request_id", None)):
         if isinstance(candidate, str) and _REQUEST_ID.fullmatch(candidate):
             return candidate
-    return str(uuid.uuid4())
+    return new_uuid()
 
 
 def resource(event: dict[str, Any]) -> str:
