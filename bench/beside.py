@@ -42,8 +42,10 @@ DOORS = {"chat": "Chat Completions on both sides", "messages": "Messages API in,
 #: Why a row may be lost, by its figure; shown only where it is.
 REASONS = {
     "bare_cpu": "it hands such chunks on as they are; here they are repaired, because strict clients cannot read them",
-    "first_answer": "five APIs are loaded when the server starts",
-    "idle": "five APIs are loaded when the server starts",
+    **dict.fromkeys(
+        ("first_answer", "idle"),
+        "the first request with tools loads what checks their schemas and the calls, 9 MB of which it has nothing",
+    ),
     "tools_cpu": "it hands such chunks on as they are; here each fragment is read, since hosts repeat and mix them",
     **dict.fromkeys(
         ("ttft", "tools_p50", "tools_p99", "json_time", "json_cpu", "json_rate_1", "streams_rate_1"),
@@ -54,7 +56,7 @@ REASONS = {
         ("json_rate_16", "streams_rate_16"),
         "the threads of one Python process compute one at a time; `make run WORKERS=2` has two processes",
     ),
-    "rss": "five APIs are loaded, and the inspector holds the latest exchanges (4 MB; `INSPECT=0` holds none)",
+    "rss": "what checks schemas and calls takes 9 MB, and the inspector holds the latest exchanges (4 MB; `INSPECT=0`: none)",
 }
 
 #: The rows of `make bench`, without goals, which are not the others', and without what only a long run shows.

@@ -15,15 +15,16 @@ from toolwire.shell.serve.output import Answer
 Handler = Callable[[dict[str, Any], Any], Answer]
 
 
-#: Functions that are imported with their first request: pydantic takes 10 MB and a tenth of a second.
-_LATER = ("native",)
+#: Functions that are imported when the server starts. Each of the others is with its first request, which takes some
+#: hundredths of a second and is seldom all of them: a client speaks one API, whose translation takes 0.5 to 10 MB.
+_AT_ONCE = ("catalog", "chat_completions")
 
 
 def load_handlers(functions: Path) -> dict[str, Handler]:
-    """Imports each function's `app.py` and returns its handler by folder. Raises what the import raises."""
+    """The handler of each function by folder, from its `app.py`. Raises what the import raises."""
     folders = {folder for methods in served().values() for folder in methods.values()}
     paths = {folder: functions / folder / "app.py" for folder in sorted(folders)}
-    return {folder: (_loaded_later if folder in _LATER else _load)(path, folder) for folder, path in paths.items()}
+    return {folder: (_load if folder in _AT_ONCE else _loaded_later)(path, folder) for folder, path in paths.items()}
 
 
 def _loaded_later(path: Path, folder: str) -> Handler:
@@ -31,9 +32,10 @@ def _loaded_later(path: Path, folder: str) -> Handler:
     loaded: list[Handler] = []
 
     def handler(event: dict[str, Any], context: Any) -> Answer:
-        with lock:
-            if not loaded:
-                loaded.append(_load(path, folder))
+        if not loaded:
+            with lock:
+                if not loaded:
+                    loaded.append(_load(path, folder))
         return loaded[0](event, context)
 
     return handler

@@ -15,14 +15,17 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from local.ports import cannot_listen, family_of
 from toolwire.model.settings import Settings
+
+if TYPE_CHECKING:
+    import subprocess
 
 #: The variable that tells a worker which descriptors it shares with its parent: where it says that it listens, and
 #: what ends with the parent.
@@ -50,6 +53,8 @@ def serve_with_workers(host: str, port: int, count: int) -> int:
 
 
 def _run(count: int, command: Sequence[str], environment: Mapping[str, str]) -> int:
+    import subprocess  # few servers have more than one worker
+
     listens, says = os.pipe()
     stays, alive = os.pipe()
     workers: list[subprocess.Popen[bytes]] = []

@@ -116,6 +116,22 @@ def test_handlers_are_loaded_side_by_side(tmp_path: Path) -> None:
     assert answers == {folder: folder for folder in folders}
 
 
+def test_an_api_that_nobody_has_asked_for_takes_no_memory(tmp_path: Path) -> None:
+    folders = {folder for methods in served().values() for folder in methods.values()}
+    loads = "from pathlib import Path\nPath(__file__).with_name('loaded').touch(exist_ok=False)\n"
+    app = f"{loads}def handler(event, context):\n    pass\n"
+    for folder in folders:
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "app.py").write_text(app)
+
+    handlers = load_handlers(tmp_path)
+
+    assert {path.parent.name for path in tmp_path.glob("*/loaded")} == {"catalog", "chat_completions"}
+    for folder in sorted(folders) * 2:  # with the first request, and then no more
+        handlers[folder]({}, None)
+        assert (tmp_path / folder / "loaded").exists()
+
+
 # ---------------------------------------------------------------- what is not served
 
 #: What is asked (method, the template's path, its parameters), and the status and the form of the answer.

@@ -15,7 +15,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC
-from email.utils import parsedate_to_datetime
 from typing import Literal, NamedTuple
 
 from toolwire.exchange.plan import Plan
@@ -140,6 +139,10 @@ def _wanted_pause(retry_after: str | None, now: float) -> float:
     said = (retry_after or "").strip()
     if _SECONDS.fullmatch(said):
         return float(said)
+    if not said:
+        return 0.0
+    from email.utils import parsedate_to_datetime  # half a megabyte, for the few hosts that say a moment
+
     try:
         moment = parsedate_to_datetime(said)
     except (ValueError, TypeError, OverflowError):
