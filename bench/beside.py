@@ -49,14 +49,14 @@ REASONS = {
     "tools_cpu": "it hands such chunks on as they are; here each fragment is read, since hosts repeat and mix them",
     **dict.fromkeys(
         ("ttft", "tools_p50", "tools_p99", "json_time", "json_cpu", "json_rate_1", "streams_rate_1"),
-        "here every call is checked, every request has its log line, and the inspector keeps it, which is a thirtieth of "
-        "a small request's CPU (`INSPECT=0` leaves that out)",
+        "here every call is checked, every request has its log line, and the inspector keeps it, which is a thirtieth "
+        "of a small request's CPU (`INSPECT=0` leaves that out)",
     ),
     **dict.fromkeys(
         ("json_rate_16", "streams_rate_16"),
         "the threads of one Python process compute one at a time; `make run WORKERS=2` has two processes",
     ),
-    "rss": "what checks schemas and calls takes 9 MB, and the inspector holds the latest exchanges (4 MB; `INSPECT=0`: none)",
+    "rss": "what checks schemas and calls takes 9 MB, and the inspector holds the latest exchanges (4 MB)",
 }
 
 #: The rows of `make bench`, without goals, which are not the others', and without what only a long run shows.

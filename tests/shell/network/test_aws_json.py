@@ -182,6 +182,17 @@ def test_a_refusal_is_boto3s(
     assert found.answer.get("Item") == expected.get("Item")
 
 
+@pytest.mark.parametrize("value", ["YWI", "!!", "YW Jj"])
+def test_an_answer_with_bytes_that_are_none_cannot_be_read(value: str) -> None:
+    said = Said(200, {}, {"Items": [{"whole": {"B": "YWI="}}, {"odd": {"B": value}}]})
+
+    _, failure = said.by_ours("dynamodb", "query", {"TableName": "t"})
+
+    assert isinstance(failure, AwsError)
+    assert failure.reason == "unavailable"
+    assert "ResponseParserError" in str(failure)
+
+
 @pytest.mark.parametrize("service", SERVICES)
 @pytest.mark.parametrize(
     "region", ["us-east-1", "eu-central-1", "ap-southeast-7", "cn-north-1", "us-gov-west-1", "eusc-de-east-1"]

@@ -198,23 +198,24 @@ def _items(found: Sequence[dict[str, Any]], now: float) -> list[Item]:
     items = []
     for attributes in found:
         try:
-            values = {name: _value(attribute) for name, attribute in attributes.items()}
+            values = {name: _value(*attribute.items()) for name, attribute in attributes.items()}
             key = Key(str(values.pop("conversation_id")), str(values.pop("tool_call_id")))
             item = Item(key, values, int(values.pop("expires_at")))
-        except (KeyError, ValueError):
+        except (KeyError, TypeError, ValueError):
             continue
         if item.expires_at > now:
             items.append(item)
     return items
 
 
-def _value(attribute: dict[str, Any]) -> Value:
-    """Raises ValueError for a type that we do not write and for a number that is not whole."""
-    match attribute:
-        case {"S": str(text)}:
-            return text
-        case {"N": str(number)}:
-            return int(number)
-        case {"B": bytes(data)}:
-            return data
+def _value(typed: tuple[str, Any]) -> Value:
+    """The value of an attribute, which has one type. Raises ValueError for a type that we do not write and for a number
+    that is not whole."""
+    kind, value = typed
+    if kind == "S" and isinstance(value, str):
+        return value
+    if kind == "N" and isinstance(value, str):
+        return int(value)
+    if kind == "B" and isinstance(value, bytes):
+        return value
     raise ValueError
