@@ -4,6 +4,7 @@ name: aider
 install: pip aider-chat==0.86.2
 ways: chat, chat-streamed
 seconds: 300
+known: cut chat-streamed: aider's: it makes the whole edits of an answer that broke, once it has given up asking again
 note: [demo say "log.txt\n```\n<<<<<<< SEARCH\n=======\nWORD\n>>>>>>> REPLACE\n```\nnoted WORD\n"]
 broken: [demo say "log.txt\n```\n<<<<<<< SEARCH\nno such line\n=======\nnothing\n>>>>>>> REPLACE\n```\n"]
 """
