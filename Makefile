@@ -31,7 +31,7 @@ PACKED  := $(abspath $(wildcard toolwire.toml))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run providers doctor test integration agents check format build deploy key secret destroy verify replay \
+.PHONY: help run providers doctor test integration agents check lint types format build deploy key secret destroy verify replay \
 	conversation minimize scorecard conformance openapi mcp-schemas suites bench bench-peers scale profile lock clean python3 \
 	deployable config container mutants invoke start-api start-lambda engine-runs
 
@@ -47,8 +47,20 @@ run: .venv/run.stamp  ## serve the gateway on 127.0.0.1 (PORT=8080 CONFIG=toolwi
 providers: .venv/run.stamp  ## every provider: its address, and which variable has its key (CONFIG=toolwire.toml)
 	@$(if $(CONFIG),TOOLWIRE_CONFIG='$(CONFIG)' )$(RUN) -m local.banner
 
-test: check  ## lint, types, import rules and every fast test; offline once installed
-	$(PYTEST) -m "not integration" --dist worksteal
+# Named here, since `make -n` runs a line that names make itself.
+TYPES := $(MAKE) --no-print-directory types
+
+# mypy and import-linter use one processor for half a minute, so they run beside the tests; what they say stands behind
+# the tests' own report. Either fails the target, and an interrupted run leaves none of them behind.
+test: lint  ## lint, types, import rules and every fast test; offline once installed
+	@beside=$$(mktemp); $(TYPES) >"$$beside" 2>&1 & types=$$!; \
+	trap 'kill $$types 2>/dev/null; rm -f "$$beside"' EXIT; trap 'exit 130' INT TERM; \
+	echo '$(PYTEST) -m "not integration" --dist worksteal'; \
+	$(PYTEST) -m "not integration" --dist worksteal; tested=$$?; \
+	wait $$types; typed=$$?; cat "$$beside"; \
+	[ $$typed = 0 ] || echo "make test: the types or the import rules failed, see above" >&2; \
+	[ $$tested = 0 ] || echo "make test: tests failed, see their report" >&2; \
+	[ $$typed = 0 ] && exit $$tested
 
 # hypothesis marks the properties itself: each is tried on 50 examples by `make test`, on 1,000 here.
 integration: .venv/dev.stamp .venv-sam/stamp  ## the slow tests: builds, the Lambda emulator, every recording
@@ -67,9 +79,13 @@ agents: .venv/dev.stamp  ## real clients in tool loops through the gateway; need
 mutants: .venv/dev.stamp  ## whether the tests of docs/reference-coverage.md can fail (ONLY=text CHANGED=1)
 	@PYTHONPATH=layers/shared nice $(BIN)/python -m tests.mutations.run $(if $(ONLY),--only '$(ONLY)') $(if $(CHANGED),--changed)
 
-check: .venv/dev.stamp  ## lint, types and import rules only
+check: lint types  ## lint, types and import rules only
+
+lint: .venv/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: .venv/dev.stamp
 	$(BIN)/mypy
 	PYTHONPATH=layers/shared $(BIN)/lint-imports --no-logo
 

@@ -61,7 +61,15 @@ def test_sample(door: str, path: str) -> None:
     whole = judged(door, path)
     body = recording(path).body
     assert answer(door, path, (body[at : at + 1] for at in range(len(body)))) == whole
-    for seed in range(3):
+    assert answer(door, path, in_pieces(body, random.Random(f"{path} 0"))) == whole
+
+
+@pytest.mark.integration
+@recordings(PAIRS)
+def test_cut_at_random(door: str, path: str) -> None:
+    body = recording(path).body
+    whole = answer(door, path, [body])
+    for seed in range(1, 3):
         assert answer(door, path, in_pieces(body, random.Random(f"{path} {seed}"))) == whole
 
 

@@ -244,7 +244,7 @@ MUTANTS = {
         Mutant(
             "`reasoning_effort`: low, medium, high",
             _REQUEST,
-            'one_of(member(top, "reasoning_effort", str), EFFORTS, "reasoning_effort")',
+            "effort if effort in EFFORTS else None",
             "None",
         ),
         Mutant(

@@ -216,8 +216,8 @@ MUTANTS = {
         Mutant(
             "A mapping hint for stateless clients",
             f"{_PACKAGE}/conversation/tool_call_ids.py",
-            "for message in reversed(request.messages):",
-            "for message in ():",
+            "for call in reversed(request.tool_calls):",
+            "for call in ():",
         ),
         Mutant(
             "`required` is treated like every other choice",
