@@ -250,7 +250,7 @@ MUTANTS = {
         Mutant(
             "Other fields are accepted, not forwarded",
             _REQUEST,
-            "tuple(name for name in _DIALECT_FIELDS if _asks(top, name))",
+            "(name for name in _DIALECT_FIELDS if _asks(top, name))",
             "()",
         ),
         Mutant("`temperature` from 0 to 2", _REQUEST, '"temperature", 0, 2)', '"temperature", 0, 3)'),
@@ -286,8 +286,8 @@ MUTANTS = {
         Mutant(
             "`finish_reason`: stop, tool_calls, length",
             _CHAT_ANSWER,
-            'if reason in ("stop", "tool_calls") and word',
-            "if word",
+            'if reason in ("stop", "tool_calls") and',
+            "if",
         ),
         Mutant(
             "`tool_calls` is the reason when there are calls",
