@@ -44,7 +44,8 @@ def test_a_server_that_ends_has_no_tools(tmp_path: Path) -> None:
             {"type": "object", "properties": {"a": TEXT}, "anyOf": [{"required": ["a"]}, {}]},
             dict.fromkeys(PROVIDERS, "loosened") | dict.fromkeys(("Chat host", "Gemini"), "unchanged"),
         ),
-        ({"type": "object", "properties": {"a": {"$ref": "http://x/y"}}}, dict.fromkeys(PROVIDERS, "refused")),
+        ({"type": "object", "properties": {"a": {"$ref": "http://x/y"}}}, dict.fromkeys(PROVIDERS, "loosened")),
+        ({"type": "object", "properties": {"a": {"$ref": "file:///x"}}}, dict.fromkeys(PROVIDERS, "refused")),
     ],
 )
 def test_outcomes(schema: dict[str, Any], expected: dict[str, str]) -> None:

@@ -15,7 +15,7 @@ from tests.scorecards.fetched import sdist, wheel
 from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool
 from toolwire.policy.arguments import find_faults
-from toolwire.schema.check import check_parameters
+from toolwire.schema.check import check_parameters, usable
 
 #: Folder of the suite -> the draft's name in `$schema`.
 _DRAFTS = {
@@ -33,7 +33,8 @@ _REFUSED = {
     'it must be "object"': "refused: no object",
 }
 _ALIKE, _OTHERWISE, _ELSE = "judged as the suite has it", "judged otherwise", "refused for something else"
-_COLUMNS = (_ALIKE, _OTHERWISE, *_REFUSED.values(), _ELSE)
+_REDUCED = "left out, with a warning: a reference to the web"
+_COLUMNS = (_ALIKE, _OTHERWISE, _REDUCED, *_REFUSED.values(), _ELSE)
 
 
 class Asked(NamedTuple):
@@ -101,6 +102,8 @@ def _verdict(asked: Asked) -> str:
         check_parameters(Tool("t", None, asked.schema), "tools[0]", repairs=True)
     except RequestError as refused:
         return next((column for words, column in _REFUSED.items() if words in refused.message), _ELSE)
+    if usable(asked.schema).cuts:
+        return _REDUCED
     return _ALIKE if asked.valid == (not find_faults(asked.arguments, asked.schema)) else _OTHERWISE
 
 

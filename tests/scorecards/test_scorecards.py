@@ -88,10 +88,11 @@ def test_the_official_suites_tests_are_asked_of_tools() -> None:
         {"schema": {"type": "string"}, "tests": [*text]},
         {"schema": {"$ref": "#/$defs/a", "$defs": {"a": {"required": ["b"]}}}, "tests": [{"data": {}, "valid": True}]},
         {"schema": {"$ref": "http://else/where"}, "tests": [{"data": {}, "valid": True}, {"data": 1, "valid": True}]},
+        {"schema": {"$ref": "other.json"}, "tests": [{"data": {}, "valid": True}]},
         {"schema": False, "tests": [{"data": 1, "valid": False}]},
     ]
     asked = list(schemas.asked_of("draft7", "some", groups))
-    assert [one.arguments for one in asked] == ['{"value": "x"}', '{"value": 1}', "{}", "{}", '{"value": 1}']
+    assert [one.arguments for one in asked] == ['{"value": "x"}', '{"value": 1}', "{}", "{}", "{}", '{"value": 1}']
     lines = schemas.suite_table(asked).splitlines()
-    assert "| draft7 | 5 | 3 | 1 | 1 | 0 | 0 |" in lines
+    assert "| draft7 | 6 | 3 | 1 | 1 | 1 | 0 | 0 |" in lines
     assert lines[-1] == "Judged otherwise, by the suite's file: 1 × `some`."

@@ -94,7 +94,10 @@ def test_other_doors_are_served_too() -> None:
 
 @pytest.mark.parametrize(("model", "takes_it"), [("anthropic.claude-sonnet-4-5-v1:0", True), (MODEL, False)])
 def test_a_schema_of_the_answer_is_sent_where_bedrock_takes_it(model: str, takes_it: bool) -> None:
-    shape = {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object", "properties": {}}}}
+    shape = {
+        "type": "json_schema",
+        "json_schema": {"name": "n", "schema": {"type": "object", "properties": {"a": {"type": "string"}}}},
+    }
     body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "max_tokens": 50, "response_format": shape}
     exchange = open_exchange(json.dumps(body).encode(), wire="bedrock_messages", model=model)
     assert ("output_config" in json.loads(exchange.upstream_request.body)) is takes_it
