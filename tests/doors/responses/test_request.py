@@ -227,6 +227,11 @@ def test_settings() -> None:
     assert [name for name, _ in request.fields.members][:2] == ["model", "input"]
 
 
+def test_an_effort_that_only_its_own_hosts_know_stays_in_their_api() -> None:
+    request = parsed(reasoning={"effort": "frantic"})
+    assert (request.reasoning_effort, request.dialect_fields) == (None, ("reasoning.effort",))
+
+
 def test_defaults_ask_for_nothing() -> None:
     assert parsed(background=False, truncation="disabled", top_logprobs=0, text={}).dialect_fields == ()
 

@@ -12,9 +12,6 @@ from toolwire.wire.type_mismatch import mismatch_of
 
 T = TypeVar("T")
 
-#: The words for how much a model is to reason, of both OpenAI APIs.
-EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-
 
 def top_members(body: bytes) -> dict[str, bytes]:
     """The members of a request's body, raw. Raises RequestError (`invalid_json`)."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from toolwire.doors.thinking_budgets import effort_of_budget
-from toolwire.doors.typed_json import EFFORTS, decode
+from toolwire.doors.reasoning_efforts import EFFORTS, effort_of_budget
+from toolwire.doors.typed_json import decode
 
 #: What a client asks for that says no more than that the model is to think: OpenRouter's default.
 _ON = "medium"

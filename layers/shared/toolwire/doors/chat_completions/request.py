@@ -19,9 +19,10 @@ from toolwire.doors.chat_completions.legacy_functions import as_tools, is_deprec
 from toolwire.doors.chat_completions.stream import ChatEncoder
 from toolwire.doors.chat_completions.tools import read_tool_choice, read_tools
 from toolwire.doors.chat_completions.undocumented_forms import documented, has_blocks
+from toolwire.doors.reasoning_efforts import known_effort
 from toolwire.doors.sample_request import SAMPLE_MESSAGES, sample_post
 from toolwire.doors.tool_choice_forms import with_own_choice
-from toolwire.doors.typed_json import EFFORTS, decode, in_range, member, required_model, too_deep, top_members
+from toolwire.doors.typed_json import decode, in_range, member, required_model, too_deep, top_members
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
 from toolwire.model.http import HttpRequest
@@ -110,7 +111,7 @@ def _request(given: dict[str, bytes], messages: tuple[Message, ...]) -> ChatRequ
         messages = read_messages(top)
     stream = bool(member(top, "stream", bool))
     tools = read_tools(top)
-    effort = member(top, "reasoning_effort", str) or foreign_effort(top)
+    effort, new_effort = known_effort(member(top, "reasoning_effort", str) or foreign_effort(top), "reasoning_effort")
     parsed = ChatRequest(
         model=required_model(top),
         messages=messages,
@@ -122,8 +123,8 @@ def _request(given: dict[str, bytes], messages: tuple[Message, ...]) -> ChatRequ
         max_tokens=_max_tokens(top),
         sampling=_sampling(top),
         response_format=_response_format(top),
-        reasoning_effort=effort if effort in EFFORTS else None,
-        dialect_fields=(*(name for name in _DIALECT_FIELDS if _asks(top, name)), *_new_effort(effort)),
+        reasoning_effort=effort,
+        dialect_fields=(*(name for name in _DIALECT_FIELDS if _asks(top, name)), *new_effort),
     )
     if member(top, "n", int) not in (None, 1):
         raise RequestError(
@@ -139,11 +140,6 @@ def _asks(top: dict[str, bytes], name: str) -> bool:
     """Whether the member asks for something that is not done anyway."""
     raw = top.get(name, b"null")
     return raw != b"null" and (name != "modalities" or decode(raw, Any, name) != ["text"])
-
-
-def _new_effort(effort: str | None) -> tuple[str, ...]:
-    """The member, if its word is one that only its own hosts know: Groq has `default`."""
-    return () if effort is None or effort in EFFORTS else ("reasoning_effort",)
 
 
 def _include_usage(top: dict[str, bytes], stream: bool) -> bool:

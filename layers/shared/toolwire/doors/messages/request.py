@@ -16,8 +16,8 @@ from toolwire.doors.messages.errors import render_error
 from toolwire.doors.messages.history import read_history
 from toolwire.doors.messages.stream import MessagesEncoder
 from toolwire.doors.messages.tools import CHOICES, read_tool_choice, read_tools
+from toolwire.doors.reasoning_efforts import effort_of_budget
 from toolwire.doors.sample_request import SAMPLE_MESSAGES, sample_post
-from toolwire.doors.thinking_budgets import effort_of_budget
 from toolwire.doors.tool_choice_forms import with_own_choice
 from toolwire.doors.typed_json import member, required_model, too_deep, top_members
 from toolwire.model.errors import GatewayError, RequestError

@@ -13,6 +13,7 @@ import msgspec
 
 from toolwire.conversation.kept_answers import KeptAnswer
 from toolwire.doors import AnswerContext, Compaction, Door, StreamEncoder
+from toolwire.doors.reasoning_efforts import known_effort
 from toolwire.doors.responses.compaction import whole_compaction
 from toolwire.doors.responses.document import render_response
 from toolwire.doors.responses.errors import no_compaction, not_served, render_error
@@ -22,7 +23,7 @@ from toolwire.doors.responses.stream import ResponsesEncoder
 from toolwire.doors.responses.tools import read_tool_choice, read_tools, with_flat_tools
 from toolwire.doors.sample_request import sample_post
 from toolwire.doors.tool_choice_forms import with_own_choice
-from toolwire.doors.typed_json import EFFORTS, in_range, member, one_of, required_model, too_deep, top_members
+from toolwire.doors.typed_json import in_range, member, one_of, required_model, too_deep, top_members
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.events import Batch
 from toolwire.model.http import HttpRequest
@@ -143,7 +144,7 @@ def _request(top: dict[str, bytes]) -> ChatRequest:
     fields = [
         name for name in _DIALECT_FIELDS if top.get(name, b"null") not in (b"null", b'""', NOTHING_ASKED.get(name))
     ]
-    fields += _new_effort(reasoning)
+    effort, new_effort = known_effort(reasoning.effort, "reasoning.effort")
     parsed = ChatRequest(
         model=model,
         messages=history.messages,
@@ -155,27 +156,15 @@ def _request(top: dict[str, bytes]) -> ChatRequest:
         max_tokens=_max_tokens(top),
         sampling=_sampling(top),
         response_format=shape,
-        reasoning_effort=reasoning.effort if reasoning.effort in EFFORTS else None,
+        reasoning_effort=effort,
         reasoning_summary=reasoning.summary,
-        dialect_fields=(
-            *fields,
-            *_new_effort(reasoning),
-            *_included(top),
-            *verbosity,
-            *foreign_choice,
-            *history.foreign,
-        ),
+        dialect_fields=(*fields, *new_effort, *_included(top), *verbosity, *foreign_choice, *history.foreign),
     )
     fields_sent = RequestFields(wire.DIALECT, tuple(with_flat_tools(top).items()), parsed, "input")
     if history.left_out:  # the client's `input` is not what is sent
         messages = (*history.messages[:-1], *history.messages[-1:])
         return replace(parsed, fields=fields_sent, messages=messages, notes=(_REFERENCE_LEFT_OUT,))
     return replace(parsed, fields=fields_sent)
-
-
-def _new_effort(reasoning: wire.ReasoningSettings) -> tuple[str, ...]:
-    """The member, if its word is one that only its own hosts know."""
-    return () if reasoning.effort is None or reasoning.effort in EFFORTS else ("reasoning.effort",)
 
 
 def _with_loaded(tools: tuple[Tool, ...], loaded: list[Tool]) -> tuple[Tool, ...]:
