@@ -44,7 +44,7 @@ REASONS = {
     "bare_cpu": "it hands such chunks on as they are; here they are repaired, because strict clients cannot read them",
     **dict.fromkeys(
         ("first_answer", "idle"),
-        "the first request with tools loads what checks their schemas and the calls, 9 MB of which it has nothing",
+        "what checks schemas and calls is loaded by the first request with tools, 9 MB; it checks neither",
     ),
     "tools_cpu": "it hands such chunks on as they are; here each fragment is read, since hosts repeat and mix them",
     **dict.fromkeys(
