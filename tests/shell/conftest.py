@@ -1,4 +1,4 @@
-"""A misbehaving upstream and a client for it."""
+"""A misbehaving upstream and a client for it, and a table of rates in moto."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import cast
 
 import pytest
 
+from tests.shell.boto3_clients import use_boto3
 from tests.shell.misbehaving_upstream import MisbehavingUpstream
 from tests.shell.upstream_client import IMPATIENT, WatchedOutput, client
 from toolwire.shell.network.upstream import Upstream
@@ -37,3 +38,21 @@ def output() -> Iterator[WatchedOutput]:
     token = current_output.set(cast(Output, watched))
     yield watched
     current_output.reset(token)
+
+
+@pytest.fixture
+def rates_in_moto(fresh_clients: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The name of a table of rates that is empty."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+    import moto  # 0.5 s, which the other tests here do without
+
+    with moto.mock_aws():
+        use_boto3("dynamodb").create_table(
+            TableName="rates",
+            BillingMode="PAY_PER_REQUEST",
+            AttributeDefinitions=[{"AttributeName": "window", "AttributeType": "S"}],
+            KeySchema=[{"AttributeName": "window", "KeyType": "HASH"}],
+        )
+        yield "rates"

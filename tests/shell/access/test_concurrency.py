@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from tests.shell.access.test_rates import create_rates_table
 from toolwire.shell.access import concurrency as module
 from toolwire.shell.access.concurrency import MemorySlots, Slots, TableSlots
 from toolwire.shell.network import aws
@@ -23,26 +21,16 @@ class Clock:
 
 
 @pytest.fixture
-def moto(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+def table(rates_in_moto: str, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(module, "_PATIENCE_SECONDS", 30.0)
-    aws.forget_clients()
-    import moto  # 0.5 s, which the other tests here do without
-
-    with moto.mock_aws():
-        create_rates_table("rates")
-        yield
-    aws.forget_clients()
+    return rates_in_moto
 
 
 @pytest.fixture(params=["memory", pytest.param("moto", marks=pytest.mark.integration)])
 def slots(request: pytest.FixtureRequest) -> Slots:
     if request.param == "memory":
         return MemorySlots()
-    request.getfixturevalue("moto")
-    return TableSlots("rates", Clock())
+    return TableSlots(request.getfixturevalue("table"), Clock())
 
 
 def test_as_many_as_are_allowed_and_one_more_for_each_that_ends(slots: Slots) -> None:
@@ -65,9 +53,9 @@ def test_of_many_at_once_exactly_as_many_as_are_allowed(slots: Slots) -> None:
 
 
 @pytest.mark.integration
-def test_a_lease_whose_holder_died_ends(moto: None) -> None:
+def test_a_lease_whose_holder_died_ends(table: str) -> None:
     clock = Clock()
-    slots = TableSlots("rates", clock)
+    slots = TableSlots(table, clock)
     assert slots.take("k", 1, 60) is not None
     assert slots.take("k", 1, 60) is None
     clock.now += 62
@@ -114,24 +102,24 @@ def test_however_many_holders_died_the_next_one_gets_a_slot(died: int, monkeypat
 
 
 @pytest.mark.integration
-def test_an_item_that_has_no_leases_is_given_some(moto: None) -> None:
+def test_an_item_that_has_no_leases_is_given_some(table: str) -> None:
     aws.call(
         "dynamodb",
         "update_item",
         deadline=time.monotonic() + 30,
-        TableName="rates",
+        TableName=table,
         Key={"window": {"S": "#slots#k"}},
         UpdateExpression="SET odd = :odd",
         ExpressionAttributeValues={":odd": {"S": "it"}},
     )
 
-    held = [TableSlots("rates").take("k", 1, 60) for _ in range(2)]
+    held = [TableSlots(table).take("k", 1, 60) for _ in range(2)]
 
     assert [give_back is not None for give_back in held] == [True, False]
 
 
 @pytest.mark.integration
-def test_a_table_that_is_not_there_refuses_nobody(moto: None) -> None:
+def test_a_table_that_is_not_there_refuses_nobody(table: str) -> None:
     slots = TableSlots("absent")
     held = [slots.take("k", 1, 60) for _ in range(3)]
     assert None not in held

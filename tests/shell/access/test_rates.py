@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import anthropic
@@ -13,7 +13,6 @@ import pytest
 from google import genai
 from google.genai import errors, types
 
-from tests.shell.boto3_clients import use_boto3
 from toolwire.doors import DOORS, load_door
 from toolwire.model.errors import RequestError
 from toolwire.model.settings import Settings, Tenant
@@ -235,27 +234,10 @@ def test_the_sdks_read_a_refusal(memory: MemoryCounter, door: str) -> None:
 
 
 @pytest.fixture(params=["memory", pytest.param("moto", marks=pytest.mark.integration)])
-def counter(request: pytest.FixtureRequest, fresh_clients: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter]:
+def counter(request: pytest.FixtureRequest) -> Counter:
     if request.param == "memory":
-        yield MemoryCounter()
-        return
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
-    import moto  # 0.5 s, which the other tests here do without
-
-    with moto.mock_aws():
-        create_rates_table("rates")
-        yield DynamoDbCounter("rates")
-
-
-def create_rates_table(name: str) -> None:
-    use_boto3("dynamodb").create_table(
-        TableName=name,
-        BillingMode="PAY_PER_REQUEST",
-        AttributeDefinitions=[{"AttributeName": "window", "AttributeType": "S"}],
-        KeySchema=[{"AttributeName": "window", "KeyType": "HASH"}],
-    )
+        return MemoryCounter()
+    return DynamoDbCounter(request.getfixturevalue("rates_in_moto"))
 
 
 def test_a_counter_counts(counter: Counter) -> None:

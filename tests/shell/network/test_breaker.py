@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.shell.access.test_rates import create_rates_table
 from tests.shell.fake_dynamodb import FakeDynamoDb, refusal
 from toolwire.exchange.breaker import CLOSED, Circuit
 from toolwire.model.settings import BreakerRules, ProviderConfig, Settings, Target
@@ -35,21 +34,11 @@ class Clock:
 
 
 @pytest.fixture(params=["memory", pytest.param("moto", marks=pytest.mark.integration)])
-def circuits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Circuits]:
+def circuits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Circuits:
     if request.param == "memory":
-        yield MemoryCircuits()
-        return
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+        return MemoryCircuits()
     monkeypatch.setattr(module, "_PATIENCE_SECONDS", 30.0)
-    aws.forget_clients()
-    import moto  # 0.5 s, which the other tests here do without
-
-    with moto.mock_aws():
-        create_rates_table("rates")
-        yield TableCircuits("rates")
-    aws.forget_clients()
+    return TableCircuits(request.getfixturevalue("rates_in_moto"))
 
 
 def test_a_circuit_is_replaced_by_who_knows_it(circuits: Circuits) -> None:
