@@ -7,6 +7,7 @@ from tests.mutations.mutant import Mutant
 _PACKAGE = "layers/shared/toolwire"
 _HISTORY = f"{_PACKAGE}/doors/chat_completions/history.py"
 _REQUEST = f"{_PACKAGE}/doors/chat_completions/request.py"
+_EFFORTS = f"{_PACKAGE}/doors/reasoning_efforts.py"
 _TOOLS = f"{_PACKAGE}/doors/chat_completions/tools.py"
 _DEFINITIONS = f"{_PACKAGE}/policy/definitions.py"
 _ARGUMENTS = f"{_PACKAGE}/policy/arguments.py"
@@ -243,9 +244,9 @@ MUTANTS = {
         ),
         Mutant(
             "`reasoning_effort`: low, medium, high",
-            _REQUEST,
-            "effort if effort in EFFORTS else None",
-            "None",
+            _EFFORTS,
+            "return (word, ()) if word is None or word in EFFORTS else",
+            "return (None, ()) if word is None or word in EFFORTS else",
         ),
         Mutant(
             "Other fields are accepted, not forwarded",
