@@ -11,7 +11,7 @@ from pydantic.json_schema import models_json_schema
 
 from local import answer_models as answers
 from toolwire import __version__
-from toolwire.doors.native import shapes as requests
+from toolwire.doors.native import request_models as requests
 
 PAGE = Path(__file__).parents[1] / "docs" / "openapi.json"
 

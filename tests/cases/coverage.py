@@ -59,8 +59,8 @@ COVERED: dict[str, tuple[str, ...]] = {
     "058": (f"{_HERE}/test_messages.py::test_tool_choice",),
     "059": (f"{_PROVIDERS}/anthropic_messages/test_request.py::test_tool_choice",),
     "061": (
-        f"{_PROVIDERS}/anthropic_messages/test_settings.py::test_a_forced_choice_wins_where_the_pair_is_refused",
-        f"{_PROVIDERS}/anthropic_messages/test_settings.py::test_the_budget_is_below_the_output_limit",
+        f"{_PROVIDERS}/anthropic_messages/test_thinking_and_sampling.py::test_a_forced_choice_wins_where_the_pair_is_refused",
+        f"{_PROVIDERS}/anthropic_messages/test_thinking_and_sampling.py::test_the_budget_is_below_the_output_limit",
     ),
     "064": (
         f"{_PROVIDERS}/gemini/test_answer.py::test_streams",

@@ -15,7 +15,7 @@ from local import answer_models as models
 from local import openapi
 from tests.gateway import ROOT, gateway
 from tests.native_client import Said, read_answer, read_stream
-from toolwire.doors.native.shapes import ChatRequest, RequestOptions
+from toolwire.doors.native.request_models import ChatRequest, RequestOptions
 from toolwire.providers.hosts import DEMO_MODELS
 
 pytestmark = pytest.mark.enable_socket

@@ -6,7 +6,7 @@ from tests.mutations.mutant import Mutant
 
 _PACKAGE = "layers/shared/toolwire/doors/responses"
 _TOOLS = f"{_PACKAGE}/tools.py"
-_OUTPUT = f"{_PACKAGE}/output.py"
+_ITEM_EVENTS = f"{_PACKAGE}/item_events.py"
 _HISTORY = f"{_PACKAGE}/history.py"
 _RECOVERY = "layers/shared/toolwire/stream/text_calls/recovery.py"
 _SCANNER = "layers/shared/toolwire/stream/text_calls/scanner.py"
@@ -16,29 +16,29 @@ MUTANTS = {
     "The Responses proxy": [
         Mutant(
             "Arguments before the name are held and replayed",
-            "layers/shared/toolwire/providers/openai_chat/parts.py",
+            "layers/shared/toolwire/providers/openai_chat/answer_parts.py",
             "if call.arguments:\n                events.append(ToolCallDelta(call.part, call.text()))",
             "if piece:\n                events.append(ToolCallDelta(call.part, piece))",
         ),
         Mutant(
             "`response.output_item.added` with `status: in_progress`",
-            f"{_PACKAGE}/emitter.py",
+            f"{_PACKAGE}/numbered_events.py",
             """id = b'"item_id":%b,' % dump(item_id) if self.is_extended else b\"\"""",
             'id = b""',
         ),
         Mutant(
             "`response.output_tool_call.begin`",
-            f"{_PACKAGE}/emitter.py",
+            f"{_PACKAGE}/numbered_events.py",
             "        if not self.is_extended:\n",
             "        if self.is_extended:\n",
         ),
         Mutant(
             "Events are numbered",
-            f"{_PACKAGE}/emitter.py",
+            f"{_PACKAGE}/numbered_events.py",
             "self.sequence, self.sequence + 1",
             "self.sequence, self.sequence + 2",
         ),
-        Mutant("`response.done` is the last event", f"{_PACKAGE}/emitter.py", "return out\n", 'return b""\n'),
+        Mutant("`response.done` is the last event", f"{_PACKAGE}/numbered_events.py", "return out\n", 'return b""\n'),
         Mutant("Background responses with tools", f"{_PACKAGE}/request.py", "    _check_background(top)\n", ""),
         Mutant(
             "Debug log",
@@ -102,25 +102,25 @@ MUTANTS = {
         ),
         Mutant(
             "`response.function_call_arguments.delta` and `.done`",
-            _OUTPUT,
+            _ITEM_EVENTS,
             'return emitter.event(b"response.function_call_arguments.done", place(item), said)',
             'return b""',
         ),
         Mutant(
             "`response.output_item.done` with the whole call",
-            _OUTPUT,
+            _ITEM_EVENTS,
             'return self._emitter.item_event(b"response.output_item.done", index, id, raw)',
             'return b""',
         ),
         Mutant(
             "`response.completed` with the whole output",
-            _OUTPUT,
+            _ITEM_EVENTS,
             "return [self._finished[index] for index in sorted(self._finished)]",
             "return [self._finished[index] for index in sorted(self._finished)[:1]]",
         ),
         Mutant(
             "A message's item ends after the calls' items",
-            _OUTPUT,
+            _ITEM_EVENTS,
             'if item.kind != "message" and not self._emitter.is_extended else b""',
             'if item.kind != "message" else b""',
         ),
@@ -138,13 +138,13 @@ MUTANTS = {
         ),
         Mutant(
             "Parallel calls: unique `call_id` and `output_index`",
-            _OUTPUT,
+            _ITEM_EVENTS,
             "index, self.next_index = self.next_index, self.next_index + 1",
             "index = self.next_index",
         ),
         Mutant(
             "No item ends twice",
-            _OUTPUT,
+            _ITEM_EVENTS,
             '        self.open.remove(item)\n        return self._close(item, "completed")',
             '        return self._close(item, "completed")',
         ),

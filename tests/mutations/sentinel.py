@@ -18,13 +18,13 @@ MUTANTS = {
         ),
         Mutant(
             "A tool's name is `^[a-zA-Z0-9_]+$`",
-            f"{_PACKAGE}/doors/native/shapes.py",
+            f"{_PACKAGE}/doors/native/request_models.py",
             "Annotated[str, Field(pattern=TOOL_NAME)]",
             "str",
         ),
         Mutant(
             "A description is required and not empty",
-            f"{_PACKAGE}/doors/native/shapes.py",
+            f"{_PACKAGE}/doors/native/request_models.py",
             "AfterValidator(_says_something), ",
             "",
         ),
@@ -48,25 +48,25 @@ MUTANTS = {
         ),
         Mutant(
             "A provider's id maps to ours and back",
-            f"{_PACKAGE}/conversation/record.py",
+            f"{_PACKAGE}/conversation/turn_record.py",
             "call_id, provider_call_id=provider_call_id,",
             "call_id, provider_call_id=call_id,",
         ),
         Mutant(
             "An answer without calls makes no mapping",
-            f"{_PACKAGE}/conversation/record.py",
+            f"{_PACKAGE}/conversation/turn_record.py",
             "self._minted.items():",
             '{**self._minted, "x": ("x", "x")}.items():',
         ),
         Mutant(
             "A result without `tool_call_id` is refused",
-            f"{_PACKAGE}/doors/native/shapes.py",
+            f"{_PACKAGE}/doors/native/request_models.py",
             "    tool_call_id: NonEmpty\n",
             '    tool_call_id: str = "call_0"\n',
         ),
         Mutant(
             "A result without `name` is an error",
-            f"{_PACKAGE}/doors/native/shapes.py",
+            f"{_PACKAGE}/doors/native/request_models.py",
             "    is_error: bool = False\n    name: str | None = None",
             "    is_error: bool = False\n    name: str",
         ),
@@ -118,7 +118,7 @@ MUTANTS = {
     "Sentinel: the research": [
         Mutant(
             "`type` is always `function`",
-            f"{_PACKAGE}/doors/native/shapes.py",
+            f"{_PACKAGE}/doors/native/request_models.py",
             'class ToolDefinition(Model):\n    type: Literal["function"]',
             "class ToolDefinition(Model):\n    type: str",
         ),
@@ -136,7 +136,7 @@ MUTANTS = {
         ),
         Mutant(
             "Names are validated early",
-            f"{_PACKAGE}/doors/native/shapes.py",
+            f"{_PACKAGE}/doors/native/request_models.py",
             "Annotated[str, Field(pattern=TOOL_NAME)]",
             "str",
         ),
@@ -197,7 +197,7 @@ MUTANTS = {
         ),
         Mutant(
             "`functions` and `function_call` are not supported",
-            f"{_PACKAGE}/doors/native/shapes.py",
+            f"{_PACKAGE}/doors/native/request_models.py",
             'extra="forbid"',
             'extra="ignore"',
         ),

@@ -45,7 +45,7 @@ MUTANTS = {
         ),
         Mutant(
             "A retry with the malformed call in the history",
-            f"{_PACKAGE}/providers/turns.py",
+            f"{_PACKAGE}/providers/user_and_model_turns.py",
             'return dump({"_raw_arguments": text})',
             'return b"{}"',
         ),

@@ -51,7 +51,7 @@ MUTANTS = {
         ),
         Mutant(
             "`arguments` may be malformed",
-            f"{_ANTHROPIC}/blocks.py",
+            f"{_ANTHROPIC}/answer_blocks.py",
             "        self.call_ends.end(call, events)\n",
             "        if not all(map(is_object, call.texts)):\n"
             '            raise UpstreamTruncated("malformed")\n'
@@ -113,7 +113,7 @@ MUTANTS = {
         ),
         Mutant(
             "Objects become JSON text",
-            f"{_GEMINI}/parts.py",
+            f"{_GEMINI}/answer_parts.py",
             "return msgspec.json.format(text, indent=-1).decode()",
             "return json.dumps(json.loads(text))",
         ),
@@ -139,7 +139,7 @@ MUTANTS = {
         ),
         Mutant(
             "Parallel calls: not at Google",
-            f"{_GEMINI}/parts.py",
+            f"{_GEMINI}/answer_parts.py",
             "            self.has_calls = True\n",
             "            if self.has_calls:\n                return\n            self.has_calls = True\n",
         ),

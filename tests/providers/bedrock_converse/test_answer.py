@@ -27,7 +27,7 @@ from toolwire.model.errors import UpstreamError, UpstreamProtocolError, Upstream
 from toolwire.model.events import Batch, OpaquePart, StreamEvent, Usage
 from toolwire.model.response import ChatResponse, ReasoningOutput, TextOutput, ToolCallOutput
 from toolwire.providers.bedrock_converse.answer import ConverseDecoder
-from toolwire.providers.bedrock_converse.blocks import REDACTED
+from toolwire.providers.bedrock_converse.answer_blocks import REDACTED
 from toolwire.stream.fold import Fold
 from toolwire.stream.order import OrderCheck
 from toolwire.wire.bedrock_converse import MALFORMED, STOP_REASONS

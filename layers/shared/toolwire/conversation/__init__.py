@@ -9,10 +9,10 @@ since clients drop it: every client does whose API has no field for it. Missing 
 provider's writer can do without.
 """
 
-from toolwire.conversation.origin import origin_of, tagged
-from toolwire.conversation.record import TurnRecord
 from toolwire.conversation.restore import NOTHING_FOUND, Found, Restored, Wanted, name_in, restored, wanted
+from toolwire.conversation.state_origin import origin_of, tagged
 from toolwire.conversation.tool_call_ids import Conversation, partition_of
+from toolwire.conversation.turn_record import TurnRecord
 
 __all__ = [
     "NOTHING_FOUND",

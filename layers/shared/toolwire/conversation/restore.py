@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 
-from toolwire.conversation.origin import is_tagged, origin_of, own
+from toolwire.conversation.state_origin import is_tagged, origin_of, own
 from toolwire.conversation.stored_form import Call, Opaque, Piece, Reasoning, Text, unpacked
 from toolwire.conversation.tool_call_ids import Conversation, partition_of, token_of
 from toolwire.model.map_request import map_messages, with_parts

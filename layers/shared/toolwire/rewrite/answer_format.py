@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolwire.model.request import ChatRequest, Message, TextPart
 from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
-from toolwire.schema.enforced import enforced
+from toolwire.schema.answer_schema import enforced
 
 #: Warning: the form of the answer is asked for in words, which a model may fail to keep.
 IN_WORDS = "response_format_in_words"

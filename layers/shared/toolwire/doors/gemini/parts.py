@@ -10,7 +10,7 @@ import base64
 import binascii
 from collections.abc import Callable
 
-from toolwire.conversation.origin import is_tagged
+from toolwire.conversation.state_origin import is_tagged
 from toolwire.doors.gemini.json_forms import own_members
 from toolwire.doors.typed_json import decode
 from toolwire.model.errors import RequestError

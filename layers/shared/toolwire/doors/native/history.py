@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from toolwire.doors.native import shapes
+from toolwire.doors.native import request_models
 from toolwire.doors.openai_files import audio_part, file_of_bytes, image_part
 from toolwire.model.errors import RequestError
 from toolwire.model.request import (
@@ -24,11 +24,11 @@ from toolwire.model.request import (
 )
 
 
-def read_message(message: shapes.Message, path: str) -> Message:
+def read_message(message: request_models.Message, path: str) -> Message:
     match message:
-        case shapes.AssistantMessage():
+        case request_models.AssistantMessage():
             return Message("assistant", tuple(_assistant_parts(message, path)), message.name)
-        case shapes.ToolMessage():
+        case request_models.ToolMessage():
             content = _result(bytes(message.content), f"{path}.content")
             return Message("tool", (ToolResultPart(message.tool_call_id, content, message.is_error, message.name),))
         case _:
@@ -38,21 +38,21 @@ def read_message(message: shapes.Message, path: str) -> Message:
 _Content = TextPart | ImagePart | FilePart | OpaquePart
 
 
-def _content(content: str | Sequence[shapes.ContentPart], path: str) -> list[_Content]:
+def _content(content: str | Sequence[request_models.ContentPart], path: str) -> list[_Content]:
     if isinstance(content, str):
         return [TextPart(content)]
     return [_content_part(part, f"{path}[{number}]") for number, part in enumerate(content)]
 
 
-def _content_part(part: shapes.ContentPart, path: str) -> _Content:
+def _content_part(part: request_models.ContentPart, path: str) -> _Content:
     match part:
-        case shapes.TextPart():
+        case request_models.TextPart():
             return TextPart(part.text, signature=part.signature)
-        case shapes.ImagePart():
+        case request_models.ImagePart():
             return image_part(part.image_url.url, part.image_url.detail, path=path)
-        case shapes.AudioPart():
+        case request_models.AudioPart():
             return audio_part(part.input_audio.data, part.input_audio.format, path=path)
-        case shapes.FilePart(file=file):
+        case request_models.FilePart(file=file):
             read = file_of_bytes(file.file_data, file.filename, kind="file", path=path)
             if read is not None:
                 return read
@@ -60,7 +60,7 @@ def _content_part(part: shapes.ContentPart, path: str) -> _Content:
             raise RequestError(f"`{path}` must be a data: URL with base64", param=path, code="invalid_value")
 
 
-def _assistant_parts(message: shapes.AssistantMessage, path: str) -> list[Part]:
+def _assistant_parts(message: request_models.AssistantMessage, path: str) -> list[Part]:
     parts: list[Part] = []
     if message.reasoning_parts:
         parts += [ReasoningPart(part.text, part.signature) for part in message.reasoning_parts]
@@ -79,7 +79,7 @@ def _assistant_parts(message: shapes.AssistantMessage, path: str) -> list[Part]:
     return parts
 
 
-def _tool_call(call: shapes.ToolCall, path: str) -> ToolCallPart:
+def _tool_call(call: request_models.ToolCall, path: str) -> ToolCallPart:
     function = call.function
     if (function.arguments is None) == (function.raw_arguments is None):
         raise RequestError(

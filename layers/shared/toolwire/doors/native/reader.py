@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw
 from pydantic import ValidationError
 
-from toolwire.doors.native.shapes import RAW_MEMBERS, Model
+from toolwire.doors.native.request_models import RAW_MEMBERS, Model
 from toolwire.doors.typed_json import too_deep
 from toolwire.model.errors import RequestError
 from toolwire.wire.json import elements, raw_members

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from toolwire.doors import AnswerContext, Door, StreamEncoder
-from toolwire.doors.native import shapes
+from toolwire.doors.native import request_models
 from toolwire.doors.native.document import render_response
 from toolwire.doors.native.errors import render_error
 from toolwire.doors.native.history import read_message
@@ -42,7 +42,7 @@ class NativeDoor(Door):
     response_prefix = "native_"
 
     def parse_request(self, request: HttpRequest) -> ChatRequest:
-        return _neutral(read(request.body, shapes.ChatRequest))
+        return _neutral(read(request.body, request_models.ChatRequest))
 
     def sample_request(self, tools: Iterable[tuple[str, bytes]]) -> HttpRequest:
         return sample_post("/native/chat", (("messages", SAMPLE_MESSAGES),), tools)
@@ -60,8 +60,8 @@ class NativeDoor(Door):
 DOOR = NativeDoor()
 
 
-def _neutral(given: shapes.ChatRequest) -> ChatRequest:
-    options = given.request_options or shapes.RequestOptions()
+def _neutral(given: request_models.ChatRequest) -> ChatRequest:
+    options = given.request_options or request_models.RequestOptions()
     stop = given.stop
     return ChatRequest(
         model=_model(given),
@@ -87,7 +87,7 @@ def _neutral(given: shapes.ChatRequest) -> ChatRequest:
     )
 
 
-def _model(given: shapes.ChatRequest) -> str:
+def _model(given: request_models.ChatRequest) -> str:
     """The model's name; empty for the one that the named conversation used last."""
     if given.model is None and given.conversation_id is None:
         raise RequestError(
@@ -99,7 +99,7 @@ def _model(given: shapes.ChatRequest) -> str:
     return given.model or ""
 
 
-def _stream(given: shapes.ChatRequest, options: shapes.RequestOptions) -> bool:
+def _stream(given: request_models.ChatRequest, options: request_models.RequestOptions) -> bool:
     said = [value for value in (given.stream, options.stream) if value is not None]
     if len(set(said)) > 1:
         raise RequestError(
@@ -110,7 +110,7 @@ def _stream(given: shapes.ChatRequest, options: shapes.RequestOptions) -> bool:
     return bool(said and said[0])
 
 
-def _options(options: shapes.RequestOptions) -> RequestOptions:
+def _options(options: request_models.RequestOptions) -> RequestOptions:
     validate = options.validate_tool_arguments
     return RequestOptions(
         validate_tool_arguments=_VALIDATION[validate] if isinstance(validate, bool) else validate,
@@ -120,7 +120,7 @@ def _options(options: shapes.RequestOptions) -> RequestOptions:
     )
 
 
-def _response_format(shape: shapes.ResponseFormat | None) -> ResponseFormat | None:
+def _response_format(shape: request_models.ResponseFormat | None) -> ResponseFormat | None:
     if shape is None:
         return None
     if (shape.type == "json_schema") != (shape.json_schema is not None):

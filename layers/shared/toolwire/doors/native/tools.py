@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from toolwire.doors.native import shapes
+from toolwire.doors.native import request_models
 from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool, ToolChoice
 from toolwire.wire.json import raw_members
 
 
-def read_tools(tools: Iterable[shapes.ToolDefinition]) -> tuple[Tool, ...]:
+def read_tools(tools: Iterable[request_models.ToolDefinition]) -> tuple[Tool, ...]:
     """The tools of a request. Raises RequestError for parameters that do not say that they are an object."""
     return tuple(_tool(tool, f"tools[{n}]") for n, tool in enumerate(tools))
 
 
-def _tool(tool: shapes.ToolDefinition, path: str) -> Tool:
+def _tool(tool: request_models.ToolDefinition, path: str) -> Tool:
     function = tool.function
     parameters = bytes(function.parameters)
     root = bytes(raw_members(parameters).get("type", b""))
@@ -29,14 +29,14 @@ def _tool(tool: shapes.ToolDefinition, path: str) -> Tool:
     return Tool(function.name, function.description, parameters, function.strict)
 
 
-def read_tool_choice(choice: shapes.ToolChoice | None) -> ToolChoice | None:
+def read_tool_choice(choice: request_models.ToolChoice | None) -> ToolChoice | None:
     """What a request says of the use of its tools, None where it says nothing."""
     match choice:
         case None:
             return None
-        case shapes.NamedTool():
+        case request_models.NamedTool():
             return ToolChoice("required", (choice.function.name,), named=True)
-        case shapes.AllowedTools():
+        case request_models.AllowedTools():
             allowed = choice.allowed_tools
             return ToolChoice(allowed.mode, tuple(tool.function.name for tool in allowed.tools))
         case word:

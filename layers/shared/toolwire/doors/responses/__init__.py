@@ -10,16 +10,16 @@ kept_answers      `previous_response_id`, `item_reference` and `store`
 The answer as a stream, each module in terms of those below it:
 
 stream            an answer's batches: an upstream's own event stays as it is, any other goes to the writer
-writer            a neutral event: which item it belongs to
-output            the events that open and end that item
+event_writer      a neutral event: which item it belongs to
+item_events       the events that open and end that item
 open_items        the item while it grows
-emitter           an event as bytes, numbered
+numbered_events   an event as bytes, numbered
 
 The answer as one document, and what both forms have in common:
 
 document          the answer as one JSON document
 response_object   the response object, as JSON
-items             the items of its output, as JSON
+output_items      the items of its output, as JSON
 request_echo      what the response object repeats of the request
 required_members  what Open Responses requires, put in where a host leaves it out
 errors            errors

@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 
 from toolwire.doors import AnswerContext
-from toolwire.doors.responses import items
 from toolwire.doors.responses.open_items import Content, Kind, OutputItem
+from toolwire.doors.responses.output_items import item_id
 from toolwire.doors.responses.required_members import whole_item
-from toolwire.doors.responses.response_object import ResponseShape
+from toolwire.doors.responses.response_object import ResponseShape, status_of
 from toolwire.doors.responses.tools import Names
 from toolwire.model.events import Batch, OpaquePart, ResponseStart, Usage
 from toolwire.model.request import ChatRequest
@@ -37,7 +37,8 @@ def _as_was(call: bytes, raw: bytes) -> bytes:
 
 def render_response(response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:
     """The upstream's own bytes where they are fit to be shown, else built from the fold."""
-    start, status = ResponseStart(response.id, response.model, response.created), items.status_of(response.finish)
+    start = ResponseStart(response.id, response.model, response.created)
+    status = status_of(response.finish)
     shape = ResponseShape(context.request, context.now)
     raw = raw_in(batch, DIALECT)
     if raw is not None:
@@ -110,6 +111,6 @@ class _Document:
 
     def _item(self, kind: Kind) -> OutputItem:
         index = len(self._output)
-        item = OutputItem(kind, items.item_id(kind, self._response.id, index), index)
+        item = OutputItem(kind, item_id(kind, self._response.id, index), index)
         self._output.append(item)
         return item

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from toolwire.doors.responses.items import token_of
+from toolwire.doors.responses.output_items import token_of
 from toolwire.doors.responses.required_members import type_of, whole_item, with_members
 from toolwire.model.errors import RequestError
 from toolwire.wire.json import dump, elements, members, write_array, write_object

@@ -12,7 +12,7 @@ import msgspec
 
 from toolwire.conversation.kept_answers import KeptAnswer, history_of
 from toolwire.doors.responses.errors import OWN_RESPONSE
-from toolwire.doors.responses.items import answer_of
+from toolwire.doors.responses.output_items import answer_of
 from toolwire.model.errors import RequestError
 from toolwire.model.kept_answers import Keeping
 from toolwire.model.request import ChatRequest

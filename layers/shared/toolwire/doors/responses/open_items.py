@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from toolwire.doors.responses import items
+from toolwire.doors.responses.output_items import call_item, message_item, reasoning_item, text_content
 from toolwire.model.events import Finish
 from toolwire.model.source import Members
 from toolwire.wire.json import is_object
@@ -75,19 +75,19 @@ class OutputItem:
         """The item with all that it has said."""
         match self.kind:
             case "message":
-                contents = (items.text_content(content.text, content.refusal) for content in self.contents)
-                return items.message_item(self.id, status, contents)
+                contents = (text_content(content.text, content.refusal) for content in self.contents)
+                return message_item(self.id, status, contents)
             case "reasoning":
-                return items.reasoning_item(self.id, status, [self.text] if self.pieces else [], self.signature)
+                return reasoning_item(self.id, status, [self.text] if self.pieces else [], self.signature)
             case _:
-                return items.call_item(self.kind, self.id, status, self.call_id, self.name, self.text, self.extra)
+                return call_item(self.kind, self.id, status, self.call_id, self.name, self.text, self.extra)
 
     def opening(self) -> bytes:
         """The item as it begins: named, and with nothing said."""
         match self.kind:
             case "message":
-                return items.message_item(self.id, "in_progress", ())
+                return message_item(self.id, "in_progress", ())
             case "reasoning":
-                return items.reasoning_item(self.id, "in_progress", (), None)
+                return reasoning_item(self.id, "in_progress", (), None)
             case _:
-                return items.call_item(self.kind, self.id, "in_progress", self.call_id, self.name, "", self.extra)
+                return call_item(self.kind, self.id, "in_progress", self.call_id, self.name, "", self.extra)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from toolwire.doors.responses.items import item_id
+from toolwire.doors.responses.output_items import item_id
 from toolwire.wire.json import dump, elements, raw_members, write_array, write_object
 
 _NULL = b"null"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from toolwire.doors.responses.items import why_incomplete, write_usage
 from toolwire.doors.responses.request_echo import one_line, request_echo
 from toolwire.doors.responses.required_members import (
     NULLABLE,
@@ -19,10 +18,42 @@ from toolwire.doors.responses.required_members import (
 )
 from toolwire.model.events import Finish, ResponseStart, Usage
 from toolwire.model.request import ChatRequest
-from toolwire.model.source import Members
+from toolwire.model.source import Members, raw_in
 from toolwire.wire.json import dump, raw_members, write_array, write_object
+from toolwire.wire.openai_responses import DIALECT
 
 _NULL = b"null"
+
+#: Why a response is incomplete, in OpenAI's words.
+_INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"}
+
+
+def status_of(finish: Finish) -> str:
+    """The status of a response that ended so."""
+    return "incomplete" if why_incomplete(finish) else "completed"
+
+
+def why_incomplete(finish: Finish) -> str | None:
+    """Why a response that ended so is incomplete; a pause has no word of OpenAI's, so it keeps its own."""
+    return finish.raw if finish.is_paused else _INCOMPLETE.get(finish.reason)
+
+
+def write_usage(usage: Usage) -> bytes:
+    """OpenAI's usage object: its own bytes where the upstream speaks it, else built; zeros, never omissions."""
+    raw = raw_in(usage, DIALECT)
+    if raw is not None:
+        return raw
+    built = {
+        "input_tokens": usage.input_tokens,
+        "input_tokens_details": {
+            "cached_tokens": usage.cache_read_tokens,
+            "cache_write_tokens": usage.cache_write_tokens,
+        },
+        "output_tokens": usage.output_tokens,
+        "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+        "total_tokens": usage.total_tokens,
+    }
+    return dump(built)
 
 
 class ResponseShape:

@@ -11,11 +11,11 @@ import msgspec
 
 from toolwire.doors import AnswerContext
 from toolwire.doors.openai_errors import error_object
-from toolwire.doors.responses.emitter import Frame
+from toolwire.doors.responses.event_writer import EventWriter
+from toolwire.doors.responses.item_events import delta_of, text_delta_of
+from toolwire.doors.responses.numbered_events import Frame
 from toolwire.doors.responses.open_items import WHOLE
-from toolwire.doors.responses.output import delta_of, text_delta_of
 from toolwire.doors.responses.required_members import whole_item, whole_part
-from toolwire.doors.responses.writer import EventWriter
 from toolwire.framing.sse import encode_comment, encode_event
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import (

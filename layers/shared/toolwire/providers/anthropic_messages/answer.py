@@ -20,9 +20,9 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.model.source import Source
-from toolwire.providers.anthropic_messages.blocks import Blocks
+from toolwire.providers.anthropic_messages.answer_blocks import Blocks
+from toolwire.providers.anthropic_messages.answer_shapes import NULL, blocks_of, read_event, read_message, usage
 from toolwire.providers.anthropic_messages.errors import error_from_body
-from toolwire.providers.anthropic_messages.shapes import NULL, blocks_of, read_event, read_message, usage
 from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
 from toolwire.providers.finish_words import FAILURES, FINISH, meaning
 from toolwire.providers.openai_chat.errors import is_failure

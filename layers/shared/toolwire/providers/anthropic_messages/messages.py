@@ -1,4 +1,5 @@
-"""Neutral messages written as Anthropic Messages: system text, turns that alternate (`providers/turns.py`).
+"""Neutral messages written as Anthropic Messages: system text, and turns that alternate
+(`providers/user_and_model_turns.py`).
 
 A client of the same API has its messages as they are, each that nothing has changed: the API's rules are between it and
 the API.
@@ -29,7 +30,7 @@ from toolwire.model.request import (
 from toolwire.model.source import Members, Source, raw_in
 from toolwire.model.warnings import Warnings
 from toolwire.providers.anthropic_messages.models import Family
-from toolwire.providers.turns import (
+from toolwire.providers.user_and_model_turns import (
     INSTRUCTIONS,
     NO_TEXT,
     Turn,

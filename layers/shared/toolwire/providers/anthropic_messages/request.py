@@ -17,16 +17,16 @@ from toolwire.providers.address import key_headers, url_of
 from toolwire.providers.anthropic_messages.answer import MessagesDecoder
 from toolwire.providers.anthropic_messages.cloud import is_published, prediction
 from toolwire.providers.anthropic_messages.errors import error_from_body
-from toolwire.providers.anthropic_messages.lane import (
+from toolwire.providers.anthropic_messages.messages import CONTENT, write_messages
+from toolwire.providers.anthropic_messages.models import Family, family_at
+from toolwire.providers.anthropic_messages.same_dialect_request import (
     check_thread,
     own_fields,
     own_headers,
     own_members,
     with_signed_thinking,
 )
-from toolwire.providers.anthropic_messages.messages import CONTENT, write_messages
-from toolwire.providers.anthropic_messages.models import Family, family_at
-from toolwire.providers.anthropic_messages.settings import Settings, settle
+from toolwire.providers.anthropic_messages.thinking_and_sampling import Settings, settle
 from toolwire.providers.anthropic_messages.tools import SCHEMAS, with_tools, write_tool_choice
 from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
 from toolwire.providers.profiles import Profile

@@ -19,7 +19,7 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.model.source import Source
-from toolwire.providers.bedrock_converse.blocks import Blocks, read
+from toolwire.providers.bedrock_converse.answer_blocks import Blocks, read
 from toolwire.providers.bedrock_converse.errors import error_of_frame
 from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
 from toolwire.wire import bedrock_converse as wire

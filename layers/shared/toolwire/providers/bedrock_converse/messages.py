@@ -1,4 +1,4 @@
-"""Neutral messages written as Converse's: `system`, and turns that alternate (`providers/turns.py`).
+"""Neutral messages written as Converse's: `system`, and turns that alternate (`providers/user_and_model_turns.py`).
 
 The API also wants at least one block in a result.
 """
@@ -28,9 +28,9 @@ from toolwire.model.request import (
 )
 from toolwire.model.source import Members
 from toolwire.model.warnings import Warnings
-from toolwire.providers.bedrock_converse.blocks import REDACTED
+from toolwire.providers.bedrock_converse.answer_blocks import REDACTED
 from toolwire.providers.bedrock_converse.models import Family
-from toolwire.providers.turns import (
+from toolwire.providers.user_and_model_turns import (
     INSTRUCTIONS,
     NO_TEXT,
     Turns,

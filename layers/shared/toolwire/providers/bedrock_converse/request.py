@@ -21,7 +21,7 @@ from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.address import key_headers, url_of
 from toolwire.providers.anthropic_messages.models import family_of as claude_of
-from toolwire.providers.anthropic_messages.settings import Settings, settle
+from toolwire.providers.anthropic_messages.thinking_and_sampling import Settings, settle
 from toolwire.providers.bedrock_converse.answer import ConverseDecoder
 from toolwire.providers.bedrock_converse.errors import error_of
 from toolwire.providers.bedrock_converse.messages import CONTENT, with_own_redacted, write_messages

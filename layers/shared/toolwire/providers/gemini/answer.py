@@ -23,8 +23,8 @@ from toolwire.model.events import (
 )
 from toolwire.model.source import Source, replace
 from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
+from toolwire.providers.gemini.answer_parts import AnswerParts
 from toolwire.providers.gemini.errors import error_from_body
-from toolwire.providers.gemini.parts import AnswerParts
 from toolwire.wire import gemini as wire
 from toolwire.wire.gemini_snake import camel_answer
 from toolwire.wire.json import elements

@@ -29,7 +29,7 @@ from toolwire.model.request import (
 from toolwire.model.source import raw_in
 from toolwire.model.warnings import Warnings
 from toolwire.providers.gemini.models import Family
-from toolwire.providers.turns import NO_TEXT, arguments_object, without_leading_instructions
+from toolwire.providers.user_and_model_turns import NO_TEXT, arguments_object, without_leading_instructions
 from toolwire.rewrite.images_and_files import ContentRules, Refusal, not_of_type, of_this_role, only_bytes
 from toolwire.wire.gemini import DIALECT
 from toolwire.wire.json import dump, write_array, write_object

@@ -20,9 +20,15 @@ from toolwire.providers.address import key_headers, url_of
 from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
 from toolwire.providers.gemini.answer import GeminiDecoder
 from toolwire.providers.gemini.errors import error_from_body
-from toolwire.providers.gemini.lane import has_own_history, joined, own_fields, own_members, with_own_ids
 from toolwire.providers.gemini.messages import HistoryWriter, content_rules
 from toolwire.providers.gemini.models import Family, family_of, thinking
+from toolwire.providers.gemini.same_dialect_request import (
+    has_own_history,
+    joined,
+    own_fields,
+    own_members,
+    with_own_ids,
+)
 from toolwire.providers.gemini.tools import SCHEMAS, calling_config, write_declarations
 from toolwire.providers.profiles import Profile
 from toolwire.providers.upstream_errors import retry_after_of

@@ -1,14 +1,14 @@
 """The Chat Completions wire: OpenAI and every compatible host. `request.PROVIDER` is what the registry loads.
 
-request     the request: the client's own bytes where it speaks this API, else written anew
-messages    its messages
-tools       its tools and tool_choice
-answer      the answer, streamed or whole
-alike       chunks that are like an earlier one, read without being decoded
-parts       the parts of an answer while they arrive
-state       what hosts send beside the documented fields and want back
-usage       the usage of an answer
-errors      errors
+request       the request: the client's own bytes where it speaks this API, else written anew
+messages      its messages
+tools         its tools and tool_choice
+answer        the answer, streamed or whole
+alike_chunks  chunks that are like an earlier one, read without being decoded
+answer_parts  the parts of an answer while they arrive
+state         what hosts send beside the documented fields and want back
+usage         the usage of an answer
+errors        errors
 
 What differs between hosts is data: `providers/profiles.py`.
 """

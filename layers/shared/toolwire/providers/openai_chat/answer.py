@@ -29,9 +29,9 @@ from toolwire.model.source import Members, Source
 from toolwire.model.warnings import named_warning
 from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
 from toolwire.providers.finish_words import FAILURES, FINISH, meaning
-from toolwire.providers.openai_chat.alike import AlikeChunks
+from toolwire.providers.openai_chat.alike_chunks import AlikeChunks
+from toolwire.providers.openai_chat.answer_parts import AnswerParts
 from toolwire.providers.openai_chat.errors import error_from_body, is_failure, is_told_beside
-from toolwire.providers.openai_chat.parts import AnswerParts
 from toolwire.providers.openai_chat.usage import read_usage
 from toolwire.wire import openai_chat as wire
 from toolwire.wire.json import ABSENT, is_null, is_set, unnamed

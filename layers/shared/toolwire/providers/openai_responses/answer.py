@@ -28,9 +28,7 @@ from toolwire.model.source import Source
 from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
 from toolwire.providers.finish_words import FINISH, meaning
 from toolwire.providers.openai_chat.errors import is_failure
-from toolwire.providers.openai_responses.errors import error_in_answer
-from toolwire.providers.openai_responses.output import ABOUT_ITEMS, Output
-from toolwire.providers.openai_responses.shapes import (
+from toolwire.providers.openai_responses.answer_shapes import (
     NULL,
     is_event,
     read_event,
@@ -38,6 +36,8 @@ from toolwire.providers.openai_responses.shapes import (
     read_response,
     read_usage,
 )
+from toolwire.providers.openai_responses.errors import error_in_answer
+from toolwire.providers.openai_responses.item_events import ABOUT_ITEMS, Output
 from toolwire.wire import openai_responses as wire
 from toolwire.wire.json import is_set
 from toolwire.wire.openai_responses_extra import response_extra

@@ -33,7 +33,7 @@ from toolwire.shell.serve.watch import watched_clock, watched_ids
 from toolwire.shell.settings.current import current_settings
 from toolwire.shell.store.ids_and_state import recall
 from toolwire.shell.store.kept_answers import with_kept_history
-from toolwire.shell.store.sticky import with_known_model
+from toolwire.shell.store.sticky_model import with_known_model
 
 
 @dataclass(frozen=True, slots=True)

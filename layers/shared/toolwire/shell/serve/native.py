@@ -11,7 +11,7 @@ from typing import Any
 from toolwire.doors import DOORS, Door, load_door
 from toolwire.doors.native.errors import render_error
 from toolwire.doors.native.reader import read
-from toolwire.doors.native.shapes import ToolsCheckRequest, TranslateRequest
+from toolwire.doors.native.request_models import ToolsCheckRequest, TranslateRequest
 from toolwire.exchange.attempt import prepare_attempt
 from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.prepare import prepare, target_of
@@ -30,7 +30,7 @@ from toolwire.shell.serve.json_endpoint import serve_document
 from toolwire.shell.serve.output import Answer
 from toolwire.shell.serve.proxy_event import is_proxy_event, resource
 from toolwire.shell.store.ids_and_state import recall
-from toolwire.shell.store.sticky import with_known_model
+from toolwire.shell.store.sticky_model import with_known_model
 from toolwire.wire.json import dump
 
 _CHAT, _CHECK, _TRANSLATE = "/native/chat", "/native/tools/check", "/native/translate"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from toolwire.doors.responses import items
-from toolwire.doors.responses.emitter import Emitter
+from toolwire.doors.responses.numbered_events import Emitter
 from toolwire.doors.responses.open_items import Content, Kind, OutputItem
+from toolwire.doors.responses.output_items import item_id, text_content
 from toolwire.model.events import Finish
 from toolwire.wire.json import dump
 
@@ -35,7 +35,7 @@ class Output:
             item = OutputItem(kind, self.raw_open.get(index, frame.item_id or ""), index)
         else:
             index = self._next()
-            item = OutputItem(kind, items.item_id(kind, self.response_id, index), index)
+            item = OutputItem(kind, item_id(kind, self.response_id, index), index)
         self.open.append(item)
         return item
 
@@ -175,7 +175,7 @@ def close_content(emitter: Emitter, item: OutputItem, content: Content) -> bytes
         out = emitter.event(b"response.refusal.done", where, b',"refusal":', text)
     else:
         out = emitter.event(b"response.output_text.done", where, b',"text":', text, b',"logprobs":[]')
-    part = items.text_content(content.text, content.refusal)
+    part = text_content(content.text, content.refusal)
     return out + emitter.event(b"response.content_part.done", where, b',"part":', part)
 
 

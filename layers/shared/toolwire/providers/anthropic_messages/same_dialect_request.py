@@ -16,7 +16,7 @@ from toolwire.model.source import raw_in
 from toolwire.model.warnings import Warnings
 from toolwire.providers.anthropic_messages.messages import write_messages
 from toolwire.providers.anthropic_messages.models import Family, is_platform
-from toolwire.providers.anthropic_messages.settings import SAMPLING_VERSION, VERSION, lacks_thinking
+from toolwire.providers.anthropic_messages.thinking_and_sampling import SAMPLING_VERSION, VERSION, lacks_thinking
 from toolwire.providers.anthropic_messages.tools import write_tool_choice
 from toolwire.rewrite.client_dialect import no_threads, without_unsigned_reasoning
 from toolwire.wire.anthropic_messages import BILLING, DIALECT

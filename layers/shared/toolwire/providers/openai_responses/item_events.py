@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from toolwire.model.events import StreamEvent, TextDelta, ToolCallDelta
-from toolwire.providers.openai_responses.items import (
+from toolwire.providers.openai_responses.answer_items import (
     Call,
     Item,
     Message,
@@ -17,7 +17,7 @@ from toolwire.providers.openai_responses.items import (
     Reasoning,
     new_item,
 )
-from toolwire.providers.openai_responses.shapes import MODELLED, read_item
+from toolwire.providers.openai_responses.answer_shapes import MODELLED, read_item
 from toolwire.wire import openai_responses as wire
 from toolwire.wire.cross_api_names import CALL_PARTS, REASONING_PARTS
 from toolwire.wire.json import is_set

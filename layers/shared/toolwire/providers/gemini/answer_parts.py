@@ -20,7 +20,7 @@ from toolwire.model.events import (
     ToolCallEnd,
     ToolCallStart,
 )
-from toolwire.providers.gemini.arguments import StreamedArguments
+from toolwire.providers.gemini.streamed_arguments import StreamedArguments
 from toolwire.wire import gemini as wire
 from toolwire.wire.gemini_snake import camel_part
 from toolwire.wire.json import ABSENT, raw_members

@@ -15,7 +15,7 @@ from toolwire.model.events import (
     TextStart,
     ToolCallDelta,
 )
-from toolwire.providers.anthropic_messages.shapes import NULL, arguments, fragment, joined, read_block
+from toolwire.providers.anthropic_messages.answer_shapes import NULL, arguments, fragment, joined, read_block
 from toolwire.stream.block_call import BlockCall, CallEnds
 from toolwire.wire import anthropic_messages as wire
 from toolwire.wire.json import is_object

@@ -21,7 +21,7 @@ from toolwire.model.request import (
     ToolResultPart,
 )
 from toolwire.providers.anthropic_messages.models import FAMILIES, family_of
-from toolwire.providers.anthropic_messages.settings import SAMPLING_VERSION, VERSION, Settings, settle
+from toolwire.providers.anthropic_messages.thinking_and_sampling import SAMPLING_VERSION, VERSION, Settings, settle
 
 USER = Message("user", (TextPart("hi"),))
 CALL = ToolCallPart("c1", "f", "{}")

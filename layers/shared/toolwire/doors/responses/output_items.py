@@ -1,4 +1,4 @@
-"""The response object and its output items as JSON."""
+"""The items of a response's output as JSON, and their ids."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterable
 
 from toolwire.conversation.tool_call_ids import base62
-from toolwire.model.events import Finish, Usage
-from toolwire.model.source import Members, raw_in
+from toolwire.model.source import Members
 from toolwire.wire.json import dump, is_object, write_array, write_object
 from toolwire.wire.openai_client_tools import CALLS, call_members
-from toolwire.wire.openai_responses import DIALECT, SEARCH_CALL, is_own_id
+from toolwire.wire.openai_responses import SEARCH_CALL, is_own_id
 
 #: Item type -> what its ids begin with (`is_own_id` knows them).
 _PREFIXES = {
@@ -27,9 +26,6 @@ _PREFIXES = {
 
 #: What of a response's id its items' ids repeat: together they are within the 64 characters that clients expect.
 _TOKEN = re.compile(r"resp_([A-Za-z0-9_-]{1,48})")
-
-#: Why a response is incomplete, in OpenAI's words.
-_INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 
 def item_id(kind: str, response_id: str, index: int) -> str:
@@ -50,37 +46,6 @@ def answer_of(id: str) -> tuple[str, int] | None:
     _, _, rest = id.partition("_")
     token, _, index = rest.rpartition("_")
     return f"resp_{token}", int(index)
-
-
-def status_of(finish: Finish) -> str:
-    """The status of a response that ended so."""
-    return "incomplete" if why_incomplete(finish) else "completed"
-
-
-def why_incomplete(finish: Finish) -> str | None:
-    """Why a response that ended so is incomplete; a pause has no word of OpenAI's, so it keeps its own."""
-    return finish.raw if finish.is_paused else _INCOMPLETE.get(finish.reason)
-
-
-def write_usage(usage: Usage) -> bytes:
-    """OpenAI's usage object: its own bytes where the upstream speaks it, else built; zeros, never omissions."""
-    raw = raw_in(usage, DIALECT)
-    if raw is not None:
-        return raw
-    built = {
-        "input_tokens": usage.input_tokens,
-        "input_tokens_details": {
-            "cached_tokens": usage.cache_read_tokens,
-            "cache_write_tokens": usage.cache_write_tokens,
-        },
-        "output_tokens": usage.output_tokens,
-        "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
-        "total_tokens": usage.total_tokens,
-    }
-    return dump(built)
-
-
-# ---------------------------------------------------------------- items
 
 
 def text_content(text: str, refusal: bool) -> bytes:

@@ -12,8 +12,8 @@ from toolwire.model.request import ChatRequest
 from toolwire.model.settings import ProviderConfig, Target
 from toolwire.model.stored import Item, Key
 from toolwire.shell.serve import observe
-from toolwire.shell.store import sticky
-from toolwire.shell.store.sticky import with_known_model
+from toolwire.shell.store import sticky_model
+from toolwire.shell.store.sticky_model import with_known_model
 from toolwire.shell.store.store import MemoryStore, StoreError
 
 TARGET = Target(ProviderConfig("acme", "openai_chat", "https://x/v1"), "m")
@@ -40,7 +40,7 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Watched:
     item = sticky_item(LATER, "t1", TARGET, 99)
     assert item is not None
     made.put([item], deadline=float("inf"))
-    monkeypatch.setattr(sticky, "current_store", lambda: made)
+    monkeypatch.setattr(sticky_model, "current_store", lambda: made)
     return made
 
 

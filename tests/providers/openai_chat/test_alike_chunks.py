@@ -13,7 +13,7 @@ from toolwire.framing import Frame
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import Batch
 from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
-from toolwire.providers.openai_chat.alike import AlikeChunks
+from toolwire.providers.openai_chat.alike_chunks import AlikeChunks
 from toolwire.providers.openai_chat.answer import ChatDecoder
 
 #: Texts with what a string may hold in JSON, and with what looks like a chunk's own members.

@@ -15,7 +15,7 @@ import msgspec
 
 from toolwire.model.events import Batch, TextDelta, ToolCallDelta
 from toolwire.model.source import Members, Source
-from toolwire.providers.openai_chat.parts import AnswerParts
+from toolwire.providers.openai_chat.answer_parts import AnswerParts
 from toolwire.wire import openai_chat as wire
 from toolwire.wire.json import dump
 

@@ -1,4 +1,4 @@
-"""What the wires whose turns alternate write alike: `providers/turns.py`."""
+"""What the wires whose turns alternate write alike: `providers/user_and_model_turns.py`."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolwire.conversation.origin import origin_of
+from toolwire.conversation.state_origin import origin_of
 from toolwire.conversation.stored_form import VERSION, Call, Opaque, Piece, Reasoning, Text, packed
 from toolwire.model.events import (
     Batch,

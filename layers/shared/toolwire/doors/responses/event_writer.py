@@ -11,10 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from toolwire.doors import AnswerContext
-from toolwire.doors.responses import items
-from toolwire.doors.responses.emitter import Emitter
-from toolwire.doors.responses.open_items import WHOLE, Content, OutputItem
-from toolwire.doors.responses.output import (
+from toolwire.doors.responses.item_events import (
     Output,
     close_content,
     content_place,
@@ -23,7 +20,10 @@ from toolwire.doors.responses.output import (
     summary_place,
     text_delta_of,
 )
-from toolwire.doors.responses.response_object import ResponseShape
+from toolwire.doors.responses.numbered_events import Emitter
+from toolwire.doors.responses.open_items import WHOLE, Content, OutputItem
+from toolwire.doors.responses.output_items import text_content
+from toolwire.doors.responses.response_object import ResponseShape, status_of
 from toolwire.doors.responses.tools import Names
 from toolwire.model.events import (
     Finish,
@@ -121,7 +121,7 @@ class EventWriter:
             return b""
         assert self.start is not None
         out, finish = self.close_all(), self._finish
-        status = items.status_of(finish)
+        status = status_of(finish)
         response = self.shape.write(self.start, status, self.output.finished(), usage=self.usage, finish=finish)
         return out + self.ending(b"response." + status.encode(), response)
 
@@ -178,7 +178,7 @@ class EventWriter:
         if frame is not None and frame.content_index is not None:
             content.index = frame.content_index
         item.contents.append(content)
-        where, part = content_place(item, content), items.text_content("", refusal)
+        where, part = content_place(item, content), text_content("", refusal)
         return (item, content), out + self.emitter.event(b"response.content_part.added", where, b',"part":', part)
 
     # ------------------------------------------------------------ reasoning

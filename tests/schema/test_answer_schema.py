@@ -9,7 +9,7 @@ import jsonschema_rs
 import pytest
 
 from tests.clients.sending import send
-from toolwire.schema.enforced import enforced
+from toolwire.schema.answer_schema import enforced
 from toolwire.schema.strict import strict_cost
 from toolwire.schema.survey import Survey
 from toolwire.schema.tree import parse
