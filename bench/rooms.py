@@ -40,6 +40,7 @@ ROOMS = (
     ("shell/network/", "shell/network: the provider's connection"),
     ("shell/serve/output.py", "shell/serve/output.py: the buffer, the client's socket"),
     ("shell/serve/observe.py", "shell/serve/observe.py: the log's line"),
+    ("shell/serve/log.py", "shell/serve/observe.py: the log's line"),
     ("shell/serve/", "shell/serve: the course of a request"),
     ("shell/", "shell: keys, rates, settings, store"),
     ("toolwire/doors/", "doors"),
@@ -168,10 +169,10 @@ def main(argv: Sequence[str]) -> int:
 
 def _log_to_nowhere(stack: ExitStack) -> None:
     """The lines of requests are made and written, but not shown between ours."""
-    from toolwire.shell.serve.observe import logger
+    from toolwire.shell.serve.log import logger
 
     nowhere = stack.enter_context(open(os.devnull, "w"))  # noqa: SIM115 - the stack closes it
-    for handler in logger().handlers:
+    for handler in logger().lines.handlers:
         handler.setStream(nowhere)  # type: ignore[attr-defined]
 
 

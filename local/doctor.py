@@ -37,7 +37,7 @@ from toolwire.model.settings import ProviderConfig, Settings
 from toolwire.providers.hosts import DEMO, DEMO_MODELS
 from toolwire.shell.recording.summary import summary
 from toolwire.shell.serve.door import serve
-from toolwire.shell.serve.observe import SERVICE, logger
+from toolwire.shell.serve.log import logger
 from toolwire.shell.settings.configuration import SettingsError, load_settings
 from toolwire.shell.store.current import open_store
 
@@ -192,8 +192,7 @@ def main(arguments: list[str] | None = None) -> int:
     env = dict(os.environ)
     for name in CLIENT_KEYS:  # whoever runs this has the providers' keys, and needs no client's
         os.environ.pop(name, None)
-    logger()
-    log = logging.getLogger(SERVICE)
+    log = logger().lines
     before = log.level
     log.setLevel(logging.CRITICAL)
     is_well = True

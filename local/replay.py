@@ -34,7 +34,7 @@ from toolwire.shell.recording.folder import expected_files
 from toolwire.shell.recording.replay import Replay, replay
 from toolwire.shell.recording.scenario import Scenario, load_scenario
 from toolwire.shell.serve.door import serve
-from toolwire.shell.serve.observe import SERVICE, logger
+from toolwire.shell.serve.log import logger
 from toolwire.shell.serve.proxy_event import resource
 
 #: Columns of text when the output is no terminal.
@@ -145,8 +145,7 @@ def _replay_at(model: str, folder: Path, scenario: Scenario, columns: int) -> in
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Keeps the log's line of a request out of what is shown."""
-    logger()
-    log = logging.getLogger(SERVICE)
+    log = logger().lines
     before = log.level
     log.setLevel(logging.ERROR)
     try:

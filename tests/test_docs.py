@@ -21,7 +21,7 @@ from toolwire.model.settings import ProviderConfig, Target
 from toolwire.model.warnings import MESSAGES, Warnings
 from toolwire.providers import upstream_errors
 from toolwire.providers.profiles import PROFILES, Profile
-from toolwire.shell.serve import observe
+from toolwire.shell.serve import metrics, observe
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "layers" / "shared" / "toolwire"
@@ -179,9 +179,9 @@ def test_every_log_field_is_explained() -> None:
 
 
 def test_every_metric_is_explained() -> None:
-    writers = (observe._write_metrics, observe._write_quality, observe.configuration_kept)
+    writers = (metrics.write_metrics, metrics._write_quality, metrics.write_configuration_error)
     source = "".join(inspect.getsource(writer) for writer in writers)
-    written = {*re.findall(r'"([A-Z]\w+)"', source), *observe._QUALITY.values()}
+    written = {*re.findall(r'"([A-Z]\w+)"', source), *metrics._QUALITY.values()}
 
     assert named(OPERATIONS, "Metrics") == written
     for name in ("door", "provider", "outcome", "model"):

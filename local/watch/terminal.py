@@ -23,7 +23,7 @@ from toolwire.model.warnings import explain
 from toolwire.rewrite.unread_members import meant
 from toolwire.shell.recording.exchange import SeenExchange
 from toolwire.shell.recording.summary import Summary, summary
-from toolwire.shell.serve.observe import SERVICE, logger
+from toolwire.shell.serve.log import LogLine, logger
 
 #: Characters of an error's message.
 _MESSAGE_CHARS = 600
@@ -32,7 +32,6 @@ _EXPECTED = frozenset({"contains_tool_calls"})
 
 _MARKS = {"ok": ("✓", "green"), "client_gone": ("–", "yellow"), "running": ("▸", "cyan")}
 _FAILED = ("✗", "red")
-_PLAIN_ATTRIBUTES = frozenset(vars(logging.makeLogRecord({}))) | {"message", "taskName"}
 
 
 class Terminal:
@@ -53,14 +52,14 @@ class Terminal:
             self._print(_begin_line(line))
         self._show_running()
 
-    def log(self, record: logging.LogRecord) -> None:
+    def log(self, record: LogLine) -> None:
         """A line of the log that is no request's: something is wrong."""
+        fields = {name: value for name, value in record.fields.items() if value is not None}
         if record.getMessage() == "attempt":
-            self._print(_attempt_line(vars(record)))
+            self._print(_attempt_line(fields))
             return
-        told = {name: value for name, value in vars(record).items() if name not in _PLAIN_ATTRIBUTES}
         text = Text(f"  {record.getMessage()}", "red" if record.levelno >= logging.ERROR else "yellow")
-        for name, value in told.items():
+        for name, value in fields.items():
             lines = value if isinstance(value, list) else [value]
             text.append(f"\n    {name}: " + "\n      ".join(map(printable, map(str, lines))), "dim")
         self._print(text)
@@ -94,7 +93,7 @@ class _Handler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """See `logging.Handler`."""
-        if record.getMessage() != "request":
+        if isinstance(record, LogLine) and record.getMessage() != "request":
             self._terminal.log(record)
 
 
@@ -103,7 +102,7 @@ def show_on_terminal(exchanges: Exchanges, console: Console | None = None) -> Te
     terminal = Terminal(console or Console(), exchanges)
     exchanges.listen(terminal)
     logger()  # makes the handler that is replaced here
-    logging.getLogger(SERVICE).handlers[:] = [_Handler(terminal)]
+    logger().lines.handlers[:] = [_Handler(terminal)]
     return terminal
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import logging
 import os
 import pty
 import queue
@@ -27,7 +26,7 @@ from tests.gateway import ROOT, awaited, running
 from tests.local.serving import serving
 from toolwire.shell.network import breaker
 from toolwire.shell.recording.exchange import SeenExchange
-from toolwire.shell.serve.observe import SERVICE, logger
+from toolwire.shell.serve.log import logger
 
 pytestmark = pytest.mark.enable_socket
 
@@ -71,14 +70,13 @@ def shown() -> Iterator[Shown]:
     breaker._breaker.cache_clear()
     out = io.StringIO()
     exchanges = Exchanges()
-    logger()
-    before = logging.getLogger(SERVICE).handlers[:]
+    before = logger().lines.handlers[:]
     show_on_terminal(exchanges, Console(file=out, width=400))
     try:
         with serving(LocalServer(("127.0.0.1", 0), load_handlers(FUNCTIONS), exchanges)) as server:
             yield Shown(server.url, out, exchanges)
     finally:
-        logging.getLogger(SERVICE).handlers[:] = before
+        logger().lines.handlers[:] = before
 
 
 @pytest.mark.parametrize(
@@ -152,7 +150,7 @@ def test_an_attempt_that_fails_is_one_line(
     else:
         fields = {"request_id": "abcdef", "attempt": 1, "error_code": "upstream_unreachable", "pause_ms": pause}
         fields |= {"gen_ai.provider.name": "lmstudio", "gen_ai.request.model": "s"}
-        logger().warning("attempt", extra=fields)
+        logger().warning("attempt", **fields)
         shown_lines = shown.lines
     assert shown_lines == [f"↻ TIME attempt 1 at lmstudio/s failed: upstream_unreachable{ends}"]
 

@@ -26,9 +26,10 @@ from toolwire.model.settings import BreakerRules, ProviderConfig, Retries, Setti
 from toolwire.shell.network import breaker
 from toolwire.shell.network.sockets import Timeouts
 from toolwire.shell.network.upstream import Upstream
-from toolwire.shell.serve import admission, call_quality, observe
+from toolwire.shell.serve import admission, call_quality
 from toolwire.shell.serve import door as serve_module
 from toolwire.shell.serve.door import serve
+from toolwire.shell.serve.log import logger
 
 pytestmark = pytest.mark.enable_socket
 
@@ -142,8 +143,7 @@ def second() -> Iterator[MisbehavingUpstream]:
 
 @pytest.fixture
 def log() -> Iterator[io.StringIO]:
-    observe.logger()
-    (handler,) = logging.getLogger(observe.SERVICE).handlers
+    (handler,) = logger().lines.handlers
     assert isinstance(handler, logging.StreamHandler)
     text = io.StringIO()
     before = handler.setStream(text)

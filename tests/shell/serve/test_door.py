@@ -23,9 +23,10 @@ from toolwire.model.settings import ProviderConfig, Settings, Tenant
 from toolwire.shell.network import aws
 from toolwire.shell.network.sockets import Timeouts
 from toolwire.shell.network.upstream import Upstream
-from toolwire.shell.serve import admission, observe
+from toolwire.shell.serve import admission
 from toolwire.shell.serve import door as serve_module
 from toolwire.shell.serve.door import serve
+from toolwire.shell.serve.log import logger
 from toolwire.shell.serve.output import Output, deliver, is_there
 from toolwire.shell.settings.configuration import SettingsError, load_settings
 
@@ -111,8 +112,7 @@ def ask(the_event: Any, context: Any = None) -> tuple[Head, bytes]:
 @pytest.fixture(autouse=True)
 def log() -> Iterator[io.StringIO]:
     """What the process logs."""
-    observe.logger()
-    (handler,) = logging.getLogger(observe.SERVICE).handlers
+    (handler,) = logger().lines.handlers
     assert isinstance(handler, logging.StreamHandler)
     text = io.StringIO()
     before = handler.setStream(text)
@@ -291,17 +291,18 @@ def test_debug_follows_each_call(server: MisbehavingUpstream, log: io.StringIO) 
         {"role": "assistant", "content": None, "tool_calls": [{**CALL, "id": "call_1"}]},
         {"role": "tool", "tool_call_id": "call_1", "content": "sunny"},
     ]
-    logger = observe.logger()
-    level = logger.log_level
-    logger.setLevel(logging.DEBUG)
+    lines = logger().lines
+    level = lines.level
+    lines.setLevel(logging.DEBUG)
     try:
         ask(event(stream=True, tools=[WEATHER], messages=history))
     finally:
-        logger.setLevel(level)
+        lines.setLevel(level)
 
-    lines = [line for line in map(json.loads, log.getvalue().splitlines()) if line["message"] == "tool call"]
+    logged = [line for line in map(json.loads, log.getvalue().splitlines()) if line["message"] == "tool call"]
     seen = [
-        (line["stage"], line.get("gen_ai.tool.name"), line.get("argument_bytes", line.get("call_id"))) for line in lines
+        (line["stage"], line.get("gen_ai.tool.name"), line.get("argument_bytes", line.get("call_id")))
+        for line in logged
     ]
     assert seen == [
         ("input function_call", "weather", "call_1"),

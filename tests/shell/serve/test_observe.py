@@ -14,6 +14,7 @@ from toolwire.exchange.figures import Figures
 from toolwire.model.errors import UpstreamError
 from toolwire.model.settings import ProviderConfig, Target
 from toolwire.shell.serve import observe
+from toolwire.shell.serve.log import logger
 
 
 @pytest.mark.parametrize(
@@ -47,8 +48,7 @@ def test_lines_of_many_threads_stay_lines(monkeypatch: pytest.MonkeyPatch) -> No
     out = Pieces()
     monkeypatch.setenv("TOOLWIRE_METRICS", "1")
     monkeypatch.setattr(sys, "stdout", out)
-    observe.logger()
-    (handler,) = logging.getLogger(observe.SERVICE).handlers
+    (handler,) = logger().lines.handlers
     assert isinstance(handler, logging.StreamHandler)
     before = handler.setStream(out)
 

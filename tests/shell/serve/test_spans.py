@@ -28,6 +28,7 @@ from tests.shell.serve.test_door import (  # noqa: F401 - the fixtures, by their
 from toolwire.model.settings import ProviderConfig, Target
 from toolwire.providers.hosts import HOSTS, TRACED_AS
 from toolwire.shell.serve import observe, spans
+from toolwire.shell.serve.log import LogLine, logger
 
 pytestmark = [pytest.mark.enable_socket, pytest.mark.usefixtures("settings")]
 
@@ -144,9 +145,11 @@ def test_a_failure_of_opentelemetry_ends_no_answer(
         raise ValueError(PROMPT)
 
     monkeypatch.setattr(trace, "get_tracer", broken)
+    monkeypatch.setattr(logger().lines, "handlers", [caplog.handler])
     observe.finish(_record())
     (line,) = [line for line in caplog.records if line.getMessage() == "no span was written"]
-    assert line.__dict__["problem"] == "ValueError"
+    assert isinstance(line, LogLine)
+    assert line.fields["problem"] == "ValueError"
 
 
 def test_names_of_the_conventions_are_of_hosts_that_are_known() -> None:

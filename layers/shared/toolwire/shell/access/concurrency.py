@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from toolwire.shell.serve import observe
+from toolwire.shell.serve.log import logger
 
 #: Seconds that one call to the table may take. A table that does not answer refuses nobody.
 _PATIENCE_SECONDS = 1.0
@@ -72,7 +72,7 @@ class TableSlots:
         try:
             taken = self._take(key, lease, most, seconds)
         except aws.AwsError as failure:
-            observe.logger().error("slots are not counted", problem=str(failure))
+            logger().error("slots are not counted", problem=str(failure))
             return lambda: None
         return functools.partial(self._give_back, key, lease) if taken else None
 
@@ -120,7 +120,7 @@ class TableSlots:
         try:
             self._write(key, "REMOVE leases.#lease", ExpressionAttributeNames={"#lease": lease})
         except aws.AwsError as failure:  # it ends by itself
-            observe.logger().error("slots are not counted", problem=str(failure))
+            logger().error("slots are not counted", problem=str(failure))
 
     def _update(
         self, key: str, expression: str, condition: str, names: dict[str, str], values: dict[str, int]

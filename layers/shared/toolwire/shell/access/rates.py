@@ -20,7 +20,7 @@ from toolwire.doors.limit_headers import RateLimit
 from toolwire.model.errors import RequestError
 from toolwire.model.http import Headers
 from toolwire.model.settings import Settings, Tenant
-from toolwire.shell.serve import observe
+from toolwire.shell.serve.log import logger
 
 WINDOW_SECONDS = 60
 
@@ -138,7 +138,7 @@ def _window(tenant: Tenant, now: float) -> tuple[str, int]:
 
 def _tell(failure: NotCountedError, tenant: Tenant) -> None:
     """Logs that nothing was counted."""
-    observe.logger().error("rates are not counted", tenant=tenant.name, problem=str(failure))
+    logger().error("rates are not counted", tenant=tenant.name, problem=str(failure))
 
 
 class MemoryCounter:

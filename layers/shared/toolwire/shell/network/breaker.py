@@ -21,7 +21,7 @@ import msgspec
 
 from toolwire.exchange.breaker import CLOSED, Circuit, Outcomes, after_failure, after_success, claimed
 from toolwire.model.settings import BreakerRules, Settings, Target
-from toolwire.shell.serve import observe
+from toolwire.shell.serve.log import logger
 
 #: Seconds for which a circuit that was read from a table is taken for true.
 _FRESH_SECONDS = 2.0
@@ -190,7 +190,7 @@ class Breaker:
                 self._note(key, kept)
         except UnavailableError as failure:
             self._note(key, Kept())
-            observe.logger().error("the breaker is not shared", problem=str(failure))
+            logger().error("the breaker is not shared", problem=str(failure))
 
     def _recent(self, key: str) -> Kept:
         """The circuit, as it was two seconds ago at most."""

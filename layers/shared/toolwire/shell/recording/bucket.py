@@ -24,6 +24,7 @@ from toolwire.shell.recording.exchange import SeenExchange
 from toolwire.shell.recording.summary import summary
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.admission import Admitted
+from toolwire.shell.serve.log import logger
 from toolwire.shell.serve.output import current_output
 
 #: What the key of each object begins with: the functions may write nothing else.
@@ -70,7 +71,7 @@ def _over(seen: SeenExchange, bucket: str, tenant: Tenant, ends_at: float) -> No
         problem = type(failure).__name__  # its text may quote the request
     else:
         return
-    observe.logger().warning("an exchange was not recorded", request_id=seen.request_id, problem=problem)
+    logger().warning("an exchange was not recorded", request_id=seen.request_id, problem=problem)
 
 
 def keep(seen: SeenExchange, bucket: str, tenant: Tenant, ends_at: float) -> None:

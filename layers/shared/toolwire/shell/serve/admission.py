@@ -29,6 +29,7 @@ from toolwire.shell.random_text import new_id
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.attempts import Preparation
 from toolwire.shell.serve.call_quality import QUALITIES
+from toolwire.shell.serve.log import logger
 from toolwire.shell.serve.watch import watched_clock, watched_ids
 from toolwire.shell.settings.current import current_settings
 from toolwire.shell.store.ids_and_state import recall
@@ -124,7 +125,7 @@ def _take_slot(tenant: Tenant, settings: Settings, seconds: float, record: obser
 def _without_fallbacks(client: ClientRequest, unknown: tuple[str, ...], record: observe.RequestRecord) -> ClientRequest:
     """The request, which is told of fallback models that lead nowhere. Whoever made the key finds them in the log."""
     names = ", ".join(observe.short(name) or "" for name in unknown)
-    observe.logger().warning(
+    logger().warning(
         "fallback models of a key lead nowhere", request_id=record.request_id, tenant=client.tenant.name, models=names
     )
     return replace(client, warnings=(*client.warnings, "fallback_unknown"))

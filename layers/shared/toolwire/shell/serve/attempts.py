@@ -27,6 +27,7 @@ from toolwire.shell.access.credentials import credential
 from toolwire.shell.network.breaker import breaker_for
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.call_quality import QUALITIES
+from toolwire.shell.serve.log import logger
 from toolwire.shell.serve.output import current_output
 from toolwire.shell.serve.profile_lessons import LESSONS
 
@@ -162,7 +163,7 @@ class Preparation:
 
     def _tell(self, target: Target, error: GatewayError) -> None:
         """Logs that a target is passed over."""
-        observe.logger().warning(
+        logger().warning(
             "a target was passed over",
             request_id=self._record.request_id,
             provider=target.provider.name,

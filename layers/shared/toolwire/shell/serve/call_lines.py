@@ -13,7 +13,8 @@ from __future__ import annotations
 from toolwire.exchange.observer import Observer
 from toolwire.model.events import Batch, ToolCallDelta, ToolCallEnd, ToolCallStart
 from toolwire.model.request import ChatRequest, ToolCallPart, ToolResultPart
-from toolwire.shell.serve.observe import logger, short
+from toolwire.shell.serve.log import logger
+from toolwire.shell.serve.observe import short
 
 
 class CallLines(Observer):
@@ -47,4 +48,4 @@ class CallLines(Observer):
 
     def _line(self, stage: str, name: str | None, **more: object) -> None:
         fields = {"request_id": self._request_id, "stage": stage, "gen_ai.tool.name": short(name)} | more
-        logger().debug("tool call", extra={key: value for key, value in fields.items() if value is not None})
+        logger().debug("tool call", **{key: value for key, value in fields.items() if value is not None})

@@ -25,6 +25,7 @@ from toolwire.shell.network.upstream import upstream
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.admission import open_exchange
 from toolwire.shell.serve.attempts import Preparation, go_on
+from toolwire.shell.serve.log import logger
 from toolwire.shell.serve.output import DOCUMENT_COMMIT_SECONDS, Answer, current_output
 from toolwire.shell.serve.proxy_event import IGNORED, error_head, http_request, is_proxy_event, request_id
 from toolwire.shell.serve.signed_request import signed_request
@@ -58,7 +59,7 @@ def warm_up(door_name: str, wires: Iterable[str]) -> None:
     for wire in wires:
         import_module(WIRES[wire])
     upstream()
-    observe.logger()
+    observe.get_ready()
     if asks_dynamodb:  # a rate is counted in a second or not at all: its table's client must be there
         aws.warm("dynamodb", wait=WARM_SECONDS)
 
@@ -66,7 +67,7 @@ def warm_up(door_name: str, wires: Iterable[str]) -> None:
 def serve(door_name: str, event: Any, context: Any) -> Answer:
     """The answer to one proxy event. Closing the generator closes the upstream."""
     if not is_proxy_event(event):
-        observe.logger().debug("ignored an invocation that is no client's request")
+        logger().debug("ignored an invocation that is no client's request")
         yield from IGNORED
         return
     record = observe.RequestRecord(request_id(event, context), door_name)

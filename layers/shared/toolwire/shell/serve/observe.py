@@ -1,8 +1,7 @@
 """What is told about a request: one JSON line in the log and one set of metrics, when it is over.
 
 Names, counts, sizes and times; never a header's value (but for the id of a session), never text of a prompt, an answer
-or an argument. Powertools' Logger and Metrics do the writing, without their decorators, which would flush before a
-generator has run.
+or an argument. `log` writes the lines, `metrics` the metrics, where there are any.
 
     LOG_LEVEL=DEBUG       two lines for each tool call as well: when it began and when it was complete
     TOOLWIRE_METRICS=1    metrics where there is no Lambda too (they are off there); 0: none on Lambda either
@@ -10,26 +9,20 @@ generator has run.
 
 from __future__ import annotations
 
-import functools
-import json
 import logging
 import os
 import re
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-import msgspec
-from aws_lambda_powertools.logging import Logger
-from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
-
 from toolwire.model.errors import GatewayError, InternalError, RequestError, UpstreamError
 from toolwire.model.settings import Target
 from toolwire.rewrite.unread_members import meant
+from toolwire.shell.serve.log import logger
 from toolwire.shell.serve.output import stack_of
 from toolwire.shell.serve.spans import write_span
 from toolwire.shell.settings.configuration import SettingsError
@@ -40,27 +33,17 @@ if TYPE_CHECKING:  # the catalog's function has no exchange and does not import 
     from toolwire.model.request import ChatRequest
     from toolwire.shell.serve.watch import Watch
 
-SERVICE = "toolwire"
-
 #: How a request ended, by who decided it.
 Outcome = Literal["ok", "request_error", "upstream_error", "internal_error", "client_gone"]
 
 #: Characters of a name that a line bears, and different tool names in one line: the client and the model choose them.
-_NAME_CHARS, _TOOL_NAMES = 128, 32
+NAME_CHARS, _TOOL_NAMES = 128, 32
 
 #: A code as a log bears it: an upstream's may be any text, that of a prompt included.
 _CODE = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 
 #: What a client may call its conversation so that a line bears it: ids do, words do not.
 _SESSION = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
-
-#: Code of a call's fault -> its metric.
-_QUALITY = {
-    "unknown_tool_call": "UnknownTools",
-    "malformed_tool_arguments": "MalformedArguments",
-    "invalid_tool_arguments": "InvalidArguments",
-    "finish_mismatch": "FinishMismatches",
-}
 
 #: Who looks at the request that runs in this context, beside the log.
 current_watch: ContextVar[Watch | None] = ContextVar("current_watch", default=None)
@@ -135,7 +118,7 @@ class RequestRecord:
             "duration_ms": milliseconds(self.clock() - self.attempt_began),
             "pause_ms": milliseconds(pause),
         }
-        logger().warning("attempt", extra={name: value for name, value in fields.items() if value is not None})
+        logger().warning("attempt", **{name: value for name, value in fields.items() if value is not None})
 
     def store_failed(self, doing: Literal["read", "write"], error: Exception) -> None:
         """Notes that the store failed, which ends no request."""
@@ -152,22 +135,16 @@ class RequestRecord:
             self.outcome = "upstream_error" if isinstance(error, UpstreamError) else "internal_error"
 
 
+def get_ready() -> None:
+    """Makes and imports what the end of the first request would otherwise have to."""
+    logger()
+    if _metrics_wanted():
+        from toolwire.shell.serve import metrics  # noqa: F401
+
+
 def code_of(error: GatewayError) -> str:
     """An error's code as a log bears it."""
     return error.code if _CODE.fullmatch(error.code) else "upstream_error"
-
-
-@functools.cache
-def logger() -> Logger:
-    """The process's logger; its level is LOG_LEVEL's. One line is one JSON object."""
-    encode = msgspec.json.Encoder(enc_hook=str).encode
-    return Logger(
-        service=SERVICE,
-        location=None,  # always the same line of this file
-        utc=True,
-        use_rfc3339=True,
-        json_serializer=lambda line: encode(line).decode(),
-    )
 
 
 def unexpected(failure: Exception, request_id: str) -> InternalError:
@@ -187,9 +164,9 @@ def configuration_kept(problem: str) -> None:
     """Says, in the log and by a metric, that a changed configuration is not used. `problem` is made to be shown."""
     logger().error("the changed configuration is not used; the one before it stays", problem=problem)
     if _metrics_wanted():
-        metrics = _metric_set({})
-        metrics.add_metric("ConfigurationErrors", MetricUnit.Count, 1)
-        _written(metrics)
+        from toolwire.shell.serve.metrics import write_configuration_error
+
+        write_configuration_error()
 
 
 def finish(record: RequestRecord) -> None:
@@ -203,11 +180,13 @@ def finish(record: RequestRecord) -> None:
     if watch is not None:
         watch.finished(record)
     if record.routine and record.outcome == "ok":
-        logger().debug("request", extra=_line(record))
+        logger().debug("request", **_line(record))
         return
-    logger().info("request", extra=_line(record))
+    logger().info("request", **_line(record))
     if _metrics_wanted():
-        _write_metrics(record)
+        from toolwire.shell.serve.metrics import write_metrics
+
+        write_metrics(record)
     try:
         write_span(record)
     except Exception as failure:  # noqa: BLE001 - OpenTelemetry's, and an answer does not fail for it
@@ -263,67 +242,6 @@ def _line(record: RequestRecord) -> dict[str, object]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _metric_set(dimensions: dict[str, str]) -> EphemeralMetrics:
-    metrics = EphemeralMetrics(namespace=os.environ.get("POWERTOOLS_METRICS_NAMESPACE", SERVICE), service=SERVICE)
-    for name, value in dimensions.items():
-        metrics.add_dimension(name, value)
-    return metrics
-
-
-def _add_counts(metrics: EphemeralMetrics, counts: Mapping[str, int]) -> None:
-    """What happened at all: CloudWatch bills a metric by the hour in which it was written, zeros included."""
-    for name, count in counts.items():
-        if count:
-            metrics.add_metric(name, MetricUnit.Count, count)
-
-
-def _written(metrics: EphemeralMetrics) -> None:
-    # In one write: another thread's line must not come between a line and its end.
-    sys.stdout.write(f"{json.dumps(metrics.serialize_metric_set())}\n")
-
-
-def _write_quality(target: Target, figures: Figures) -> None:
-    """A line of its own for the calls of one answer, by provider and model: how fit they were."""
-    metrics = _metric_set({"provider": target.provider.name, "model": target.model[:_NAME_CHARS]})
-    _add_counts(
-        metrics, {"ModelCalls": figures.calls} | {name: figures.call_faults[code] for code, name in _QUALITY.items()}
-    )
-    _written(metrics)
-
-
-def _write_metrics(record: RequestRecord) -> None:
-    """One EMF line: a count, times and sizes, by door, provider and outcome."""
-    provider = record.target.provider.name if record.target else "none"
-    metrics = _metric_set({"door": record.door, "provider": provider, "outcome": record.outcome})
-    metrics.add_metric("Requests", MetricUnit.Count, 1)
-    counts = {"Attempts": record.attempts}
-    if record.first_byte is not None:
-        metrics.add_metric("TimeToFirstByte", MetricUnit.Milliseconds, milliseconds(record.first_byte - record.started))
-    if record.figures is not None:
-        figures = record.figures
-        counts |= {
-            "ToolCalls": figures.calls,
-            "RecoveredCalls": sum(figures.recovered.values()),
-            "IdsMinted": figures.ids_minted,
-            "StoreErrors": int(record.store_error is not None),
-            "RepairedFrames": figures.repaired_frames,
-        }
-        if figures.usage is not None:
-            counts |= {"InputTokens": figures.usage.input_tokens, "OutputTokens": figures.usage.output_tokens}
-        if record.store_read_ms is not None:
-            metrics.add_metric("StoreRead", MetricUnit.Milliseconds, record.store_read_ms)
-        if record.store_write_ms is not None:
-            metrics.add_metric("StoreWrite", MetricUnit.Milliseconds, record.store_write_ms)
-    _add_counts(metrics, counts)
-    _written(metrics)
-    if (
-        record.target is not None
-        and record.figures is not None
-        and (record.figures.calls or record.figures.call_faults)
-    ):
-        _write_quality(record.target, record.figures)
-
-
 def session_id(names: Iterable[str | None]) -> str | None:
     """The first of these names that is an id, for the log: with it the requests of one session are found."""
     return next((name for name in names if name and _SESSION.fullmatch(name)), None)
@@ -331,8 +249,7 @@ def session_id(names: Iterable[str | None]) -> str | None:
 
 def call_lines(request_id: str, request: ChatRequest) -> Observer | None:
     """What logs the calls of an exchange, those of its history and each new one; None unless the level is DEBUG."""
-    logger()
-    if not logging.getLogger(SERVICE).isEnabledFor(logging.DEBUG):
+    if not logger().shows(logging.DEBUG):
         return None
     from toolwire.shell.serve.call_lines import CallLines
 
@@ -351,4 +268,4 @@ def milliseconds(seconds: float) -> float:
 
 def short(name: str | None) -> str | None:
     """As much of a name as a line bears."""
-    return None if name is None else name[:_NAME_CHARS]
+    return None if name is None else name[:NAME_CHARS]

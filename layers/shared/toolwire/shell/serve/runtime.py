@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import base64
 import json
-import logging
 import os
 import socket
 from collections.abc import Generator
@@ -27,6 +26,7 @@ from awslambdaric.lambda_runtime_marshaller import LambdaMarshaller
 from toolwire.model.errors import ClientGone
 from toolwire.model.http import Head, Headers
 from toolwire.shell.serve.cors import cors_headers
+from toolwire.shell.serve.log import logger
 from toolwire.shell.serve.output import Answer, Output, bound_sends, chunk, deliver, is_there, stack_of
 
 #: Says that the body begins with a prelude. Function URLs need it, API Gateway is documented to; whether it can do
@@ -40,8 +40,6 @@ ERROR_BODY = "Lambda-Runtime-Function-Error-Body"
 
 #: What the marshaller returns for an answer that it has posted already.
 STREAMED = object()
-
-log = logging.getLogger("toolwire.runtime")
 
 
 class ResponsePost:
@@ -136,11 +134,11 @@ class StreamingMarshaller(LambdaMarshaller):  # type: ignore[misc]  # awslambdar
             output.finish()
             self._check(post)
         except ClientGone:
-            log.warning("the Runtime API closed the response before its end")
+            logger().warning("the Runtime API closed the response before its end")
         except Exception as failure:
             if not output.begun:
                 raise
-            log.error("the handler failed after its first byte: %s", json.dumps(describe(failure)))
+            logger().error("the handler failed after its first byte", **describe(failure))
             self._fail(output, post, failure)
         finally:
             post.close()
@@ -152,7 +150,7 @@ class StreamingMarshaller(LambdaMarshaller):  # type: ignore[misc]  # awslambdar
             output.finish(failure)
             self._check(post)
         except ClientGone:
-            log.warning("the Runtime API closed the response before its trailers")
+            logger().warning("the Runtime API closed the response before its trailers")
 
     def _check(self, post: ResponsePost) -> None:
         try:
@@ -160,7 +158,7 @@ class StreamingMarshaller(LambdaMarshaller):  # type: ignore[misc]  # awslambdar
         except OSError:
             status = None
         if status != 202:
-            log.warning("the Runtime API answered %s to a streamed response", status)
+            logger().warning(f"the Runtime API answered {status} to a streamed response")
 
     def _collect(self, answer: Answer) -> dict[str, Any]:
         """The answer as API Gateway's ordinary proxy response. Without an Output: nothing can be sent early."""

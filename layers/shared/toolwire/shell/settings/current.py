@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 
 from toolwire.model.settings import Settings
 from toolwire.shell.serve import observe
+from toolwire.shell.serve.log import logger
 from toolwire.shell.settings.configuration import SettingsError as SettingsError
 from toolwire.shell.settings.configuration import load_settings, read_document
 
@@ -110,7 +111,7 @@ class CurrentSettings:
             if text != self._text:
                 self._settings = self._made(lambda _: text)
                 self._text = text
-                observe.logger().info("the configuration has changed, and is in use")
+                logger().info("the configuration has changed, and is in use")
         except SettingsError as error:
             self._tell(str(error))
         else:
