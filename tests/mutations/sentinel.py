@@ -85,7 +85,7 @@ MUTANTS = {
         Mutant(
             "Calls of an answer become the unified form",
             f"{_PACKAGE}/exchange/answer_ids.py",
-            "if event.id and self._keeps(event.id, event.has_state, self.used):",
+            "if event.id and self._keeps(event.id, event.has_state):",
             "if event.id:",
         ),
         Mutant(

@@ -550,7 +550,7 @@ def test_thousands_of_objects_in_one_fragment_are_read_once(monkeypatch: pytest.
 
 
 def test_the_state_of_a_call_is_small() -> None:
-    call = Call("call_1", 0, "f", "function")
+    call = Call("call_1", 0, "f", "function", placeholders=True)
 
     parts = (call, call.text_so_far, call.text_so_far._scan, call.arguments)
     assert not any(hasattr(part, "__dict__") for part in parts)

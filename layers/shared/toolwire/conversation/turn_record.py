@@ -140,7 +140,7 @@ class TurnRecord(Stage):
         if not worth or not self._keeps_state:
             return None
         state = packed(pieces) if self._reasoning_chars <= _REASONING_CHARS else None
-        if state is None and "state_not_stored" not in self.warnings:
+        if state is None:
             self.warnings.add("state_not_stored")
         return state
 

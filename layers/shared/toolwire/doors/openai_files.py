@@ -92,7 +92,7 @@ def audio_part(data: str, audio_format: str, *, path: str, extra: Members = ()) 
     return FilePart(media_type_of(f"audio/{audio_format}"), data=data, kind="input_audio", path=path, extra=extra)
 
 
-def raw_audio_part(raw: bytes, *, path: str, extra: Members = ()) -> FilePart | None:
+def raw_audio_part(raw: bytes, *, path: str, extra: Members) -> FilePart | None:
     """A recording, given the raw `input_audio` member; None where that does not describe one."""
     try:
         audio = msgspec.json.decode(raw, type=InputAudio)

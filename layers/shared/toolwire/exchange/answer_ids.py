@@ -5,7 +5,7 @@ client gave them. The same streamed and not: whatever is decided about a call is
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -86,7 +86,7 @@ class AnswerIds(Stage):
 
     def _call(self, event: ToolCallStart) -> ToolCallStart:
         name = self._name(event.name)
-        if event.id and self._keeps(event.id, event.has_state, self.used):
+        if event.id and self._keeps(event.id, event.has_state):
             self.used.add(event.id)
             return event if name == event.name else replace(event, name=name)
         if self.missing_stays and not event.id:
@@ -111,8 +111,9 @@ class AnswerIds(Stage):
             name = match[1]
         return self.names.get(name, name)
 
-    def _keeps(self, id: str, has_state: bool, used: Container[str]) -> bool:
-        return self.kept is not None and not has_state and keeps(id, self.kept, used)
+    def _keeps(self, id: str, has_state: bool) -> bool:
+        """Whether the client may see the provider's own id of a call."""
+        return self.kept is not None and not has_state and keeps(id, self.kept, self.used)
 
     def _shown(self, event: StreamEvent) -> tuple[object, ...]:
         """The identity of an event that its source's bytes carry."""

@@ -180,7 +180,8 @@ def prepare_attempt(
         given = with_cache_marks(given, provider.cache_form(target, profile), warnings)
         given = with_found_tools(without_server_tool_items(given, warnings))
         names = _parameter_names(request, provider.schemas)
-        given = with_replaced_names(given, {tool: {own: it for it, own in of.items()} for tool, of in names.items()})
+        wire_names = {tool: {own: wire for wire, own in known.items()} for tool, known in names.items()}
+        given = with_replaced_names(given, wire_names)
     shares_state = provider.shares_state(client.door.dialect, target.known_as)
     turn = restored(given, found, target, shares_state=shares_state, with_state=with_state)
     sent = without_silent_turns(turn.request, warnings, own=client.door.dialect if same_dialect else None)

@@ -166,7 +166,8 @@ class Exchange:
         try:
             if (mended := self.attempt.mended(status, error)) is not None:
                 self.begin(mended.attempt)
-                self.figures.warn(*filter(None, (mended.warning,)))
+                if mended.warning:
+                    self.figures.warn(mended.warning)
                 return []
         except GatewayError as unmended:
             error = unmended

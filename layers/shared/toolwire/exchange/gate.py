@@ -18,7 +18,7 @@ class Gate:
         self._leaves = () if sticky is None else (sticky,)
         self._waiting = b""
 
-    def hold(self, data: bytes, answer: tuple[Item, ...] = ()) -> tuple[Item, ...]:
+    def hold(self, data: bytes, answer: tuple[Item, ...]) -> tuple[Item, ...]:
         """Returns the items to store before `data` may be sent, each once. Without any, `data` need not wait. `answer`:
         the items that hold the answer itself, where answers are kept."""
         leaves, self._leaves = self._leaves, ()

@@ -24,7 +24,7 @@ class Heads:
     def __init__(self, request_id: str, conversation_id: str, figures: Figures, answer_headers: Headers) -> None:
         self._request_id, self._conversation_id, self._figures = request_id, conversation_id, figures
         self._told: frozenset[str] = frozenset()  # warnings that the head or a comment has told
-        self.answer_headers = answer_headers
+        self._answer_headers = answer_headers
         #: Whether one is on its way: it is the only one.
         self.sent = False
         #: The warnings that were known when the upstream's answer began; None before that.
@@ -56,7 +56,7 @@ class Heads:
         self._told |= frozenset(warnings)
         if warnings:
             headers.append((HEADER, warnings.header()))
-        return Head(status, (*headers, *self._attempt, *(self.answer_headers or self._limits()), *more))
+        return Head(status, (*headers, *self._attempt, *(self._answer_headers or self._limits()), *more))
 
     def late_warnings(self) -> str:
         """The warnings that nothing has told and the head is not going to tell, once, as the value of their header."""

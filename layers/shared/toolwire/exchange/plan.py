@@ -56,7 +56,7 @@ def plan_for(
     target: Target,
     settings: Settings,
     new_token: Callable[[], str],
-    quality: Mapping[ModelKey, float] | None = None,
+    quality: Mapping[ModelKey, float] | None,
 ) -> Plan:
     """The plan of a request whose model leads to `target`. `new_token` gives the token of a conversation that is new,
     which must then have it: it chooses the endpoint, on this turn as on every later one. `quality`: the shares of fit

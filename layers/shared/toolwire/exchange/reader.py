@@ -71,7 +71,7 @@ class StreamReader:
         for_stream: bool,
         observer: Observer | None,
     ) -> None:
-        self._frames, self._provider, self._figures, self._observer = frames, provider, figures, observer
+        self._frames, self._figures, self._observer = frames, figures, observer
         self._decoder = provider.decoder(context)
         self._for_stream = for_stream
         self._size = 0
@@ -163,9 +163,8 @@ class DocumentReader:
             yield from self._stream.end(error)
             return
         body = bytes(self._body)
-        if (
-            stream := self._stream_reader(body)
-        ) is not None:  # only now is it seen that there is more than one document
+        stream = self._stream_reader(body)
+        if stream is not None:  # only now is it seen that there is more than one document
             yield from stream.feed(body)
             yield from stream.end(error)
             return

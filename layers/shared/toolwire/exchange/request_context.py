@@ -31,7 +31,7 @@ def keeps_ids(door: Door, target: Target) -> bool:
     """Whether a client of this door may see the provider's own ids: it speaks the same API, and no state hangs on the
     ids that the API's documented fields cannot carry."""
     lanes = load_provider(target.provider.wire).lanes
-    return door.call_id is not None and door.dialect in lanes and not profile_of(target).yields_state
+    return door.dialect in lanes and not profile_of(target).yields_state
 
 
 def conversation_of(client: ClientRequest, target: Target, new_id: Callable[[int], str]) -> Conversation:

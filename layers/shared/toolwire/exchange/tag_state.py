@@ -13,7 +13,7 @@ _SIGNED = (TextEnd, ReasoningEnd, ToolCallEnd)
 
 
 class TagState(Stage):
-    """Marks each signature with its origin (see `conversation.origin`)."""
+    """Marks each signature with its origin (see `conversation.state_origin`)."""
 
     deltas = frozenset()
 

@@ -16,6 +16,10 @@ from toolwire.model.source import Members, Sourced, Value
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 
 
+#: The roles of instructions.
+INSTRUCTIONS: frozenset[Role] = frozenset({"system", "developer"})
+
+
 class TextPart(Sourced, frozen=True):
     """Plain text. `signature` is the opaque state of the provider that wrote it (see `events.ReasoningEnd`)."""
 
@@ -296,3 +300,9 @@ class ChatRequest(Value, frozen=True, gc=True):
             for part in message.parts
             if type(part) is ToolCallPart
         ]
+
+
+def split_instructions(history: tuple[Message, ...]) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+    """The instructions that lead a history, and the messages behind them."""
+    leading = next((n for n, message in enumerate(history) if message.role not in INSTRUCTIONS), len(history))
+    return history[:leading], history[leading:]

@@ -55,9 +55,7 @@ def _models(settings: Settings, wires: Collection[str], tenant: Tenant) -> list[
     ]
 
 
-def model_body(
-    name: str, settings: Settings, wires: Collection[str], tenant: Tenant, door: Door | None = None
-) -> bytes:
+def model_body(name: str, settings: Settings, wires: Collection[str], tenant: Tenant, door: Door | None) -> bytes:
     """One model that a request of the tenant can name, as JSON: of a provider's own models only the provider knows
     which there are. `name` may be percent-encoded. Raises RequestError (404, `model_not_found`)."""
     name = unquote(name)

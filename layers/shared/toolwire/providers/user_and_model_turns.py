@@ -15,18 +15,6 @@ from toolwire.model.source import Members
 from toolwire.model.warnings import Warnings
 from toolwire.wire.json import dump, is_object, write_array, write_object
 
-#: The roles of instructions.
-INSTRUCTIONS = ("system", "developer")
-
-#: Stands where the API wants a text and the client has none.
-NO_TEXT = "(no text)"
-
-
-def without_leading_instructions(history: tuple[Message, ...]) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
-    """The instructions that lead a history, and the messages behind them."""
-    leading = next((n for n, message in enumerate(history) if message.role not in INSTRUCTIONS), len(history))
-    return history[:leading], history[leading:]
-
 
 def marked_instructions(message: Message) -> str:
     """The text of instructions inside a conversation, for a user's turn: there is no such role there."""

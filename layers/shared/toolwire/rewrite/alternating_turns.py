@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from toolwire.model.request import ChatRequest, Message, Part, TextPart
+from toolwire.model.request import INSTRUCTIONS, ChatRequest, Message, Part, TextPart, split_instructions
 from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 from toolwire.rewrite.history import with_user_last
@@ -22,8 +22,6 @@ _ABOUT_ORDER = re.compile(
 #: What the assistant says between results and what the user says after them.
 _HEARD = "OK."
 
-_INSTRUCTIONS = ("system", "developer")
-
 
 def is_about_order(refusal: str) -> bool:
     """Whether a host has refused a request for the order of its turns, as its message tells."""
@@ -32,7 +30,7 @@ def is_about_order(refusal: str) -> bool:
 
 def with_one_system_message(request: ChatRequest) -> ChatRequest:
     """The request with the instructions that lead its history as one message; itself where they are."""
-    leading, others = _split(request.messages)
+    leading, others = split_instructions(request.messages)
     return request if len(leading) < 2 else replace(request, messages=(_joined(leading), *others))
 
 
@@ -41,10 +39,10 @@ def with_alternating_turns(request: ChatRequest, warnings: Warnings) -> ChatRequ
     the user's turn, between <system> and </system>; messages of one role in a row as one; a short turn of the
     assistant's between results and what the user says behind them, and of the user's behind a last one of the
     assistant's."""
-    leading, others = _split(request.messages)
+    leading, others = split_instructions(request.messages)
     turns: list[Message] = [_joined(leading)] if leading else []
     for message in others:
-        message = _of_the_user(message) if message.role in _INSTRUCTIONS else message
+        message = _of_the_user(message) if message.role in INSTRUCTIONS else message
         last = turns[-1] if turns else None
         if message.role == "user" and last is not None and last.role == "tool":
             turns.append(Message("assistant", (TextPart(_HEARD),)))
@@ -53,11 +51,6 @@ def with_alternating_turns(request: ChatRequest, warnings: Warnings) -> ChatRequ
             continue
         turns.append(message)
     return with_user_last(replace(request, messages=tuple(turns)), warnings)
-
-
-def _split(history: tuple[Message, ...]) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
-    leading = next((n for n, message in enumerate(history) if message.role not in _INSTRUCTIONS), len(history))
-    return history[:leading], history[leading:]
 
 
 def _joined(messages: Iterable[Message]) -> Message:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolwire.model.request import ChatRequest, Message, TextPart
+from toolwire.model.request import ChatRequest, Message, TextPart, split_instructions
 from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 from toolwire.schema.answer_schema import enforced
@@ -28,10 +28,9 @@ def with_format_in_words(request: ChatRequest, warnings: Warnings) -> ChatReques
     if shape.schema is not None:
         texts += [_AS_SCHEMA, shape.schema.decode()]
     warnings.add(IN_WORDS)
-    history = request.messages
-    leading = next((n for n, m in enumerate(history) if m.role not in ("system", "developer")), len(history))
+    leading, others = split_instructions(request.messages)
     asked = Message("system", (TextPart("\n".join(texts)),))
-    return replace(request, messages=(*history[:leading], asked, *history[leading:]), response_format=None)
+    return replace(request, messages=(*leading, asked, *others), response_format=None)
 
 
 def with_enforced_format(request: ChatRequest, warnings: Warnings) -> ChatRequest:

@@ -172,7 +172,8 @@ def without_server_tool_items(request: ChatRequest, warnings: Warnings) -> ChatR
 
     def without_left(part: Part) -> Part | None:
         code = _left(part)
-        warnings.add(*((code,) if code else ()))
+        if code:
+            warnings.add(code)
         return None if code else part
 
     def own(message: Message) -> Message | None:

@@ -14,14 +14,13 @@ from typing import Literal
 
 import msgspec
 
-from toolwire.model.events import Batch, StreamEvent, ToolCallDelta, ToolCallEnd, ToolCallStart
+from toolwire.model.events import ToolCallStart
 from toolwire.model.map_request import map_messages, map_parts
 from toolwire.model.request import ChatRequest, Part, Tool, ToolCallPart
 from toolwire.model.source import replace
-from toolwire.model.stage import Stage
 from toolwire.model.warnings import Warnings
+from toolwire.rewrite.call_text import CallTextStage
 from toolwire.wire.json import dump
-from toolwire.wire.plain import plain
 
 #: The parameter that stands for the text of a custom tool.
 INPUT = "input"
@@ -92,48 +91,27 @@ def _bridged_part(part: Part) -> Part:
 # ---------------------------------------------------------------- the answer
 
 
-class CustomCalls(Stage):
+class CustomCalls(CallTextStage["InputText"]):
     """Gives a request's custom tools their calls back, over the batches of one answer."""
-
-    deltas = frozenset({ToolCallDelta})
 
     def __init__(self, request: ChatRequest, warnings: Warnings) -> None:
         """`warnings`: where to say what could not be carried."""
+        super().__init__()
         self._warnings = warnings
         self._names = frozenset(tool.name for tool in request.tools if tool.kind == "custom")
-        self._open: dict[int, InputText] = {}  # part index -> its text
 
-    def take(self, batch: Batch) -> list[Batch]:
-        """The batch with calls of custom tools as such; itself, with its source, if it has none."""
-        if not self._names or not any(self._concerns(event) for event in batch.events):
-            return [batch]
-        bare = plain(batch)
-        events: list[StreamEvent] = []
-        for event in bare.events:
-            events += self._events(event) if self._concerns(event) else (event,)
-        return [Batch(tuple(events), bare.extra)]
+    def rewriter(self, call: ToolCallStart) -> InputText | None:
+        """See `CallTextStage`."""
+        return InputText() if call.kind == "function" and call.name in self._names else None
 
-    def _ended(self, text: InputText) -> str:
-        rest = text.end()
-        if text.has_more and _MORE not in self._warnings:
+    def started(self, call: ToolCallStart) -> ToolCallStart:
+        """See `CallTextStage`."""
+        return replace(call, kind="custom")
+
+    def ended(self, rewriter: InputText) -> None:
+        """See `CallTextStage`."""
+        if rewriter.has_more:
             self._warnings.add(_MORE)
-        return rest
-
-    def _concerns(self, event: StreamEvent) -> bool:
-        if type(event) is ToolCallStart:
-            return event.kind == "function" and event.name in self._names
-        return (type(event) is ToolCallDelta or type(event) is ToolCallEnd) and event.index in self._open
-
-    def _events(self, event: StreamEvent) -> list[StreamEvent]:
-        if type(event) is ToolCallStart:
-            self._open[event.index] = InputText()
-            return [replace(event, kind="custom")]
-        if type(event) is ToolCallDelta:
-            text = self._open[event.index].feed(event.fragment)
-            return [ToolCallDelta(event.index, text)] if text else []
-        assert type(event) is ToolCallEnd
-        text = self._ended(self._open.pop(event.index))
-        return [*([ToolCallDelta(event.index, text)] if text else []), event]
 
 
 class InputText:

@@ -114,7 +114,8 @@ def with_results(request: ChatRequest, warnings: Warnings) -> ChatRequest:
         if number not in turns:
             messages += (message, *behind.get(number, ()))
     kept = same_if_unchanged(given, messages)
-    warnings.add(*([MISSING_RESULT] if missing else ()))
+    if missing:
+        warnings.add(MISSING_RESULT)
     return request if kept is given else replace(request, messages=kept)
 
 
@@ -123,7 +124,7 @@ def lacks_results(request: ChatRequest) -> bool:
     return bool(_pairs(request)[0])
 
 
-def without_silent_turns(request: ChatRequest, warnings: Warnings, *, own: str | None = None) -> ChatRequest:
+def without_silent_turns(request: ChatRequest, warnings: Warnings, *, own: str | None) -> ChatRequest:
     """The request without turns of the assistant's that say nothing: interrupted ones, of which there is only
     reasoning. Providers refuse them as empty, and reasoning that nothing follows. A message that came as it is from a
     client of the dialect `own` stays."""

@@ -1,7 +1,7 @@
 """Names of parameters that a provider refuses, in calls: the provider's in the history, the client's in the answer.
 
-The one case where the text of arguments is rewritten, for the tools that have such names alone: a scanner replaces keys
-of the outermost object, whatever the cuts, and passes every other character as it came.
+For the tools that have such names alone, a scanner replaces keys of the outermost object, whatever the cuts, and passes
+every other character as it came. Nothing else rewrites the text of arguments unasked.
 """
 
 from __future__ import annotations
@@ -10,13 +10,12 @@ import json
 import re
 from collections.abc import Mapping
 
-from toolwire.model.events import Batch, StreamEvent, ToolCallDelta, ToolCallEnd, ToolCallStart
+from toolwire.model.events import ToolCallStart
 from toolwire.model.map_request import map_messages, map_parts
 from toolwire.model.request import ChatRequest, Part, ToolCallPart
 from toolwire.model.source import replace
-from toolwire.model.stage import Stage
+from toolwire.rewrite.call_text import CallTextStage
 from toolwire.wire.json import dump
-from toolwire.wire.plain import plain
 
 #: Tool name -> its names: what is written -> what is meant.
 Names = Mapping[str, Mapping[str, str]]
@@ -117,38 +116,15 @@ def _part(part: Part, names: Names) -> Part:
     return part if arguments == part.arguments else replace(part, arguments=arguments)
 
 
-class RestoredNames(Stage):
+class RestoredNames(CallTextStage[KeyScanner]):
     """Gives the calls of one answer their parameters' own names back, over its batches."""
-
-    deltas = frozenset({ToolCallDelta})
 
     def __init__(self, names: Names) -> None:
         """`names`: of the tools, as the client calls them."""
+        super().__init__()
         self._names = {tool: known for tool, known in names.items() if known}
-        self._open: dict[int, KeyScanner] = {}  # part index -> its scanner
 
-    def take(self, batch: Batch) -> list[Batch]:
-        """The batch with the client's keys; itself, with its source, if it has none to restore."""
-        if not any(self._concerns(event) for event in batch.events):
-            return [batch]
-        bare = plain(batch)
-        events: list[StreamEvent] = []
-        for event in bare.events:
-            events += self._events(event) if self._concerns(event) else (event,)
-        return [Batch(tuple(events), bare.extra)]
-
-    def _concerns(self, event: StreamEvent) -> bool:
-        if type(event) is ToolCallStart:
-            return event.kind == "function" and event.name in self._names
-        return (type(event) is ToolCallDelta or type(event) is ToolCallEnd) and event.index in self._open
-
-    def _events(self, event: StreamEvent) -> list[StreamEvent]:
-        if type(event) is ToolCallStart:
-            self._open[event.index] = KeyScanner(self._names[event.name])
-            return [event]
-        if type(event) is ToolCallDelta:
-            text = self._open[event.index].feed(event.fragment)
-            return [ToolCallDelta(event.index, text)] if text else []
-        assert type(event) is ToolCallEnd
-        text = self._open.pop(event.index).end()
-        return [*([ToolCallDelta(event.index, text)] if text else []), event]
+    def rewriter(self, call: ToolCallStart) -> KeyScanner | None:
+        """See `CallTextStage`."""
+        known = self._names.get(call.name) if call.kind == "function" else None
+        return None if known is None else KeyScanner(known)

@@ -141,7 +141,7 @@ def adapted(tool: Tool, rules: SchemaDialect, path: str, provider: str, mode: Sc
     return Adapted(parameters, strict, warnings, cost, result.note, result.names)
 
 
-def replaced_names(tool: Tool, rules: SchemaDialect | None, mode: SchemaMode | None = None) -> Mapping[str, str]:
+def replaced_names(tool: Tool, rules: SchemaDialect | None, mode: SchemaMode | None) -> Mapping[str, str]:
     """`Adapted.names` of the tool at a provider with these rules. `rules` is None for a provider that takes every
     schema."""
     if tool.parameters is None or mode == "reject" or rules is None or rules.property_name is None:

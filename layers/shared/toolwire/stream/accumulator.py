@@ -58,9 +58,7 @@ class Call:
 
     __slots__ = ("awaits_name", "id", "index", "kind", "name", "part", "text_so_far")
 
-    def __init__(
-        self, id: str | None, index: int | None, name: str | None, kind: Kind, *, placeholders: bool = True
-    ) -> None:
+    def __init__(self, id: str | None, index: int | None, name: str | None, kind: Kind, *, placeholders: bool) -> None:
         self.id = id
         self.index = index  # the provider's index
         self.name = name

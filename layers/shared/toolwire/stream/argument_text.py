@@ -73,7 +73,7 @@ class ArgumentText:
         "_state", "restated", "shown", "unwrapped",
     )  # fmt: skip
 
-    def __init__(self, *, is_json: bool, placeholders: bool = True) -> None:
+    def __init__(self, *, is_json: bool, placeholders: bool) -> None:
         """`is_json`: not the text of a custom tool. `placeholders`: `{}` may stand for arguments that follow, and
         arguments may be written oddly (`double_encoded.py`)."""
         self._placeholders = placeholders

@@ -18,7 +18,7 @@ class BlockCall:
 
     __slots__ = ("_accumulator", "_call", "_next_part", "notes")
 
-    def __init__(self, next_part: Callable[[], int], kind: Kind = "function", *, placeholders: bool = True) -> None:
+    def __init__(self, next_part: Callable[[], int], kind: Kind = "function", *, placeholders: bool) -> None:
         """`next_part` gives a new call its part of the neutral stream. `placeholders`: see `DecoderContext`."""
         self._next_part = next_part
         self._accumulator = ToolCallAccumulator(placeholders=placeholders)

@@ -9,15 +9,6 @@ from typing import Any
 
 from toolwire.model.events import Batch
 
-#: Dialect -> the module whose `without_source` reads the members of a source that the neutral model does not name. A
-#: dialect without a door has none: no client could be shown these members.
-_READERS = {
-    "anthropic_messages": "toolwire.wire.anthropic_messages_extra",
-    "gemini": "toolwire.wire.gemini_extra",
-    "openai_chat": "toolwire.wire.openai_chat_extra",
-    "openai_responses": "toolwire.wire.openai_responses_extra",
-}
-
 
 def plain(batch: Batch) -> Batch:
     """The batch without its source. Members that only the source had are then in `extra`. The same object if it has no
@@ -30,7 +21,13 @@ def plain(batch: Batch) -> Batch:
 
 @cache
 def _reader(dialect: str) -> Callable[[Batch], Batch] | None:
-    """The reader of a dialect. It is imported when the first batch of the dialect is changed, not at a cold start."""
-    name = _READERS.get(dialect)
-    module: Any = import_module(name) if name is not None else None
-    return None if module is None else module.without_source
+    """`without_source` of `wire/<dialect>_extra.py`. Imported when the first batch of the dialect is changed, not at a
+    cold start. None for a dialect without such a module: it has no door, so no client could be shown these members."""
+    name = f"toolwire.wire.{dialect}_extra"
+    try:
+        module: Any = import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        return None
+    return module.without_source  # type: ignore[no-any-return]

@@ -15,7 +15,7 @@ def more_members(extra: Members) -> bytes:
     return b"".join([b"," + dump(name) + b":" + value for name, value in extra]) if extra else b""
 
 
-def finish_word(finish: Finish, has_calls: bool, *, as_function: bool = False) -> str:
+def finish_word(finish: Finish, has_calls: bool, *, as_function: bool) -> str:
     """OpenAI's word for the reason. The deprecated function_call stays what it is where its call is a field of its own,
     not one of the tool calls; `as_function`: it is what calls are shown as."""
     if as_function and has_calls and finish.reason == "tool_calls":
@@ -39,7 +39,7 @@ def render_usage(usage: Usage | None) -> bytes:
     return chat_usage(usage)[:-1] + more_members(usage.extra) + b"}"
 
 
-def render_response(response: ChatResponse, batch: Batch, *, as_function: bool = False) -> bytes:
+def render_response(response: ChatResponse, batch: Batch, *, as_function: bool) -> bytes:
     """The JSON answer: the upstream's own bytes where they are fit to be shown, else built from the fold."""
     raw = raw_in(batch, DIALECT)
     if raw is not None:

@@ -185,7 +185,7 @@ class ChatEncoder:
         tail = b',"finish_reason":' + finish + more_members(choice_extra) + b"}]" + more_members(extra)
         return b"data: " + self._prefix + delta + tail + self._suffix + b"\n\n"
 
-    def _finish_chunk(self, finish: Finish, choice_extra: Members, extra: Members = ()) -> bytes:
+    def _finish_chunk(self, finish: Finish, choice_extra: Members, extra: Members) -> bytes:
         return self._chunk(
             b"{}", choice_extra, extra, dump(finish_word(finish, bool(self._calls), as_function=self._as_function))
         )

@@ -229,7 +229,7 @@ def _content(raw: bytes, path: str) -> tuple[Iterable[TextPart | ImagePart | Fil
     neither the whole object is."""
     if raw == b"null":
         return (), False
-    response = own_members_of(raw)
+    response = _own_members_of(raw)
     if response is not None and len(response) == 1:
         ((name, value),) = response.items()
         if name in ("output", "error"):
@@ -237,7 +237,7 @@ def _content(raw: bytes, path: str) -> tuple[Iterable[TextPart | ImagePart | Fil
     return (TextPart(_as_text(raw, path)),), False
 
 
-def own_members_of(raw: bytes) -> dict[str, bytes] | None:
+def _own_members_of(raw: bytes) -> dict[str, bytes] | None:
     """The members of an object, None for anything else."""
     return own_members(raw, "") if raw[:1] == b"{" else None
 

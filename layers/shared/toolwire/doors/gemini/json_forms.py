@@ -25,7 +25,7 @@ _LISTS, _OBJECTS = ("anyOf", "oneOf", "allOf", "prefixItems"), ("properties", "$
 _SIZES = frozenset({"minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"})
 
 
-def camel(name: str) -> str:
+def _camel(name: str) -> str:
     """The name as the API documents it."""
     return _UNDERSCORE.sub(lambda found: found[1].upper(), name) if "_" in name else name
 
@@ -34,7 +34,7 @@ def own_members(raw: bytes, path: str) -> dict[str, bytes]:
     """The members of an object under their documented names, values raw. Raises RequestError."""
     if raw[:1] != b"{":
         decode(raw, dict[str, msgspec.Raw], path)
-    return {camel(name): value for name, value in members(raw).items()}
+    return {_camel(name): value for name, value in members(raw).items()}
 
 
 def documented(given: dict[str, bytes], known: frozenset[str], path: str = "") -> dict[str, bytes]:
@@ -42,7 +42,7 @@ def documented(given: dict[str, bytes], known: frozenset[str], path: str = "") -
     RequestError for one that is given in both spellings."""
     own: dict[str, bytes] = {}
     for spelled, value in given.items():
-        name = camel(spelled)
+        name = _camel(spelled)
         name = name if name in known else spelled
         if name in own:
             at = f"{path}.{name}" if path else name
@@ -74,7 +74,7 @@ def _schema(given: Any) -> Any:
         return given
     schema: dict[str, Any] = {}
     for spelled, value in given.items():
-        name = camel(spelled)
+        name = _camel(spelled)
         if name == "type" and isinstance(value, str):
             if value != "TYPE_UNSPECIFIED":
                 schema[name] = value.lower()

@@ -1,7 +1,7 @@
 """One part of a content, as the neutral part that it means. What has no neutral form stays as it is (opaque).
 
 A signature is base64. One that another provider made was shown in this form too, with its origin in front (see
-`conversation.origin`): here it is unpacked. Google's own stays to the character.
+`conversation.state_origin`): here it is unpacked. Google's own stays to the character.
 """
 
 from __future__ import annotations

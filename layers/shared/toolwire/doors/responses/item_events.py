@@ -62,7 +62,7 @@ class Output:
 
     def _close(self, item: OutputItem, status: str) -> bytes:
         """The events that end an item, and its place in the output."""
-        out = close_item(self._emitter, item)
+        out = _close_item(self._emitter, item)
         item.closed = True
         self.raw_open.pop(item.index, None)
         return out + self._finish(item.index, item.id, item.write(status))
@@ -142,7 +142,7 @@ class Output:
         return self.end(item)
 
 
-def close_item(emitter: Emitter, item: OutputItem) -> bytes:
+def _close_item(emitter: Emitter, item: OutputItem) -> bytes:
     """The events that end what an item has said, before the item itself ends."""
     text = item.text
     match item.kind:

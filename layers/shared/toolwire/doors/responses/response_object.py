@@ -30,15 +30,15 @@ _INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"
 
 def status_of(finish: Finish) -> str:
     """The status of a response that ended so."""
-    return "incomplete" if why_incomplete(finish) else "completed"
+    return "incomplete" if _why_incomplete(finish) else "completed"
 
 
-def why_incomplete(finish: Finish) -> str | None:
+def _why_incomplete(finish: Finish) -> str | None:
     """Why a response that ended so is incomplete; a pause has no word of OpenAI's, so it keeps its own."""
     return finish.raw if finish.is_paused else _INCOMPLETE.get(finish.reason)
 
 
-def write_usage(usage: Usage) -> bytes:
+def _write_usage(usage: Usage) -> bytes:
     """OpenAI's usage object: its own bytes where the upstream speaks it, else built; zeros, never omissions."""
     raw = raw_in(usage, DIALECT)
     if raw is not None:
@@ -83,7 +83,7 @@ class ResponseShape:
         error: bytes = _NULL,
     ) -> bytes:
         """The object. `finish` says why it is incomplete, where it is."""
-        reason = why_incomplete(finish) if finish is not None else None
+        reason = _why_incomplete(finish) if finish is not None else None
         written = {
             "id": dump(start.id),
             "object": b'"response"',
@@ -96,7 +96,7 @@ class ResponseShape:
             "model": dump(start.model),
             "output": write_array(output),
             "store": dump(status != "failed" and self._is_kept()),
-            "usage": write_usage(usage) if usage is not None else _NULL,
+            "usage": _write_usage(usage) if usage is not None else _NULL,
             **self._repeated(),
         }
         if not self._said:

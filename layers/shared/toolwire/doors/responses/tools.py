@@ -143,13 +143,13 @@ def _search(shape: wire.Tool) -> Tool:
 
 def _item_kind(tool: Tool) -> Kind | None:
     """The type of the items that calls of this function are, where it is one of their own."""
-    if is_search(tool):
+    if _is_search(tool):
         return SEARCH_CALL
     raw = dict(tool.extra).get(client_tools.ITEM)
     return cast(Kind, msgspec.json.decode(raw, type=str)) if raw is not None else None
 
 
-def is_search(tool: Tool) -> bool:
+def _is_search(tool: Tool) -> bool:
     """Whether the tool is the client's own search for tools."""
     return tool.name == SEARCH_TOOL and tool.extra == _BY_CLIENT
 

@@ -60,7 +60,7 @@ class Blocks:
     """The blocks of one answer. Their parts are numbered in the order in which they begin. `placeholders`: see
     `DecoderContext`."""
 
-    def __init__(self, *, placeholders: bool = True) -> None:
+    def __init__(self, *, placeholders: bool) -> None:
         self._placeholders = placeholders
         self.count = 0  # of parts
         self.calls = 0

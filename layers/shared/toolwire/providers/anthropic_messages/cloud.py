@@ -52,11 +52,11 @@ def in_body(
             named += texts
         elif name not in ("model", "stream"):
             yield name, value
-    if betas := list(known_betas(named, warnings)):
+    if betas := list(_known_betas(named, warnings)):
         yield _BETA_MEMBER, dump(betas)
 
 
-def known_betas(named: Iterable[str], warnings: Warnings) -> Iterator[str]:
+def _known_betas(named: Iterable[str], warnings: Warnings) -> Iterator[str]:
     """The betas in values of the header by the clouds' names, each once, without those that they have not."""
     words = [word for value in named for word in value.replace(" ", "").split(",") if word]
     warnings.add(*(f"beta_left_out:{word}" for word in words if BETAS.get(word, word) is None))
@@ -81,7 +81,7 @@ def prediction(
     https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude"""
     told = ((name, value) for name, value in members if name != "model")
     body = write_object([("anthropic_version", b'"vertex-2023-10-16"'), *told])
-    betas = ",".join(known_betas((value for name, value in own if name == BETA_HEADER), warnings))
+    betas = ",".join(_known_betas((value for name, value in own if name == BETA_HEADER), warnings))
     url = url_of(target, f"/models/{quote(target.model, safe='@')}:{'streamRawPredict' if stream else 'rawPredict'}")
     return post_json(url, body, stream=stream, headers=(*([(BETA_HEADER, betas)] if betas else ()), *key))
 

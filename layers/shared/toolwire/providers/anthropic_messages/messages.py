@@ -13,6 +13,7 @@ from operator import is_
 
 from toolwire.model.media_types import PDF
 from toolwire.model.request import (
+    INSTRUCTIONS,
     ChatRequest,
     FilePart,
     ImagePart,
@@ -26,19 +27,18 @@ from toolwire.model.request import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    split_instructions,
 )
 from toolwire.model.source import Members, Source, raw_in
 from toolwire.model.warnings import Warnings
 from toolwire.providers.anthropic_messages.models import Family
 from toolwire.providers.user_and_model_turns import (
-    INSTRUCTIONS,
-    NO_TEXT,
     Turn,
     Turns,
     arguments_object,
     marked_instructions,
-    without_leading_instructions,
 )
+from toolwire.rewrite.history import NO_TEXT
 from toolwire.rewrite.images_and_files import ContentRules, Refusal, not_of_type, of_this_role, only_bytes, written_out
 from toolwire.rewrite.prompt_cache import marks_of
 from toolwire.wire.anthropic_messages import DIALECT
@@ -93,7 +93,7 @@ def write_messages(request: ChatRequest, family: Family) -> Written:
     fields = request.fields
     if fields is not None and fields.dialect == DIALECT:
         return _own_messages(request, fields, family)
-    leading, history = without_leading_instructions(request.messages)
+    leading, history = split_instructions(request.messages)
     system = [block for message in leading for block in _blocks(message)]
     writer = _Writer(family)
     for message in history:

@@ -13,6 +13,7 @@ import msgspec
 from toolwire.model.map_request import map_messages, map_parts
 from toolwire.model.media_types import PDF
 from toolwire.model.request import (
+    INSTRUCTIONS,
     ChatRequest,
     FilePart,
     ImagePart,
@@ -25,19 +26,18 @@ from toolwire.model.request import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    split_instructions,
 )
 from toolwire.model.source import Members
 from toolwire.model.warnings import Warnings
 from toolwire.providers.bedrock_converse.answer_blocks import REDACTED
 from toolwire.providers.bedrock_converse.models import Family
 from toolwire.providers.user_and_model_turns import (
-    INSTRUCTIONS,
-    NO_TEXT,
     Turns,
     arguments_object,
     marked_instructions,
-    without_leading_instructions,
 )
+from toolwire.rewrite.history import NO_TEXT
 from toolwire.rewrite.images_and_files import ContentRules, Refusal, not_of_type, of_this_role, only_bytes, written_out
 from toolwire.rewrite.prompt_cache import marks_of
 from toolwire.wire.bedrock_converse import DIALECT
@@ -108,7 +108,7 @@ def with_own_redacted(request: ChatRequest) -> ChatRequest:
 def write_messages(request: ChatRequest, family: Family, instruction: str | None = None) -> Written:
     """The system text that leads the history, with an instruction of ours behind it, and the turns. Its
     content is in the API's reach: see `CONTENT`."""
-    leading, history = without_leading_instructions(request.messages)
+    leading, history = split_instructions(request.messages)
     writer = _Writer(family)
     system = [block for message in leading for block in writer.blocks(message)]
     if instruction is not None:

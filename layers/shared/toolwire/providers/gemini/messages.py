@@ -25,11 +25,13 @@ from toolwire.model.request import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    split_instructions,
 )
 from toolwire.model.source import raw_in
 from toolwire.model.warnings import Warnings
 from toolwire.providers.gemini.models import Family
-from toolwire.providers.user_and_model_turns import NO_TEXT, arguments_object, without_leading_instructions
+from toolwire.providers.user_and_model_turns import arguments_object
+from toolwire.rewrite.history import NO_TEXT
 from toolwire.rewrite.images_and_files import ContentRules, Refusal, not_of_type, of_this_role, only_bytes
 from toolwire.wire.gemini import DIALECT
 from toolwire.wire.json import dump, write_array, write_object
@@ -70,7 +72,7 @@ class HistoryWriter:
 
     def members(self) -> Iterator[tuple[str, bytes]]:
         """`systemInstruction`, where there is one, and `contents`."""
-        leading, history = without_leading_instructions(self._messages)
+        leading, history = split_instructions(self._messages)
         system = [part for message in leading for part in self._shown(message)]
         for message in history:
             self._message(message)

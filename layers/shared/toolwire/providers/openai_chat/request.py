@@ -85,7 +85,7 @@ class OpenAIChat(Provider):
     def build_request(
         self, request: ChatRequest, target: Target, profile: Profile, credential: str | None
     ) -> tuple[UpstreamRequest, Warnings]:
-        request, warnings = adapt(request, target, profile)
+        request, warnings = _adapt(request, target, profile)
         body = write_object(_members(request, target, profile, warnings))
         key = key_headers(target.provider, credential, "authorization")
         return post_json(url_of(target, "/chat/completions"), body, stream=request.stream, headers=key), warnings
@@ -113,7 +113,7 @@ class OpenAIChat(Provider):
 PROVIDER = OpenAIChat()
 
 
-def adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatRequest, Warnings]:
+def _adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatRequest, Warnings]:
     """The request within what this host takes: history pairs, ids, names, tools and tool_choice."""
     warnings = Warnings()
     translated = request.fields is None or request.fields.dialect != DIALECT

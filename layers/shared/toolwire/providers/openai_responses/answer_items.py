@@ -39,7 +39,7 @@ Place = tuple[str, int]
 class Parts:
     """The parts of one answer, numbered in the order in which they begin. `placeholders`: see `DecoderContext`."""
 
-    def __init__(self, *, placeholders: bool = True) -> None:
+    def __init__(self, *, placeholders: bool) -> None:
         self.placeholders = placeholders
         self.count = 0
         self.calls = 0
@@ -75,7 +75,7 @@ class Said:
         return bool(whole) and bool(self.pieces) and (whole or "").startswith("".join(self.pieces))
 
 
-def told_before(texts: dict[Place, Said], place: Place, whole: str | None) -> Place:
+def _told_before(texts: dict[Place, Said], place: Place, whole: str | None) -> Place:
     """The place under which a text of the finished item was told: its own, or another, where a host counts otherwise in
     its deltas."""
     if place in texts:
@@ -178,7 +178,7 @@ class Message(Item):
     def finish(self, shape: wire.OutputItem | None, raw: bytes, cut: bool, events: list[StreamEvent]) -> None:  # noqa: ARG002
         told: set[Place] = set()
         for place, text in _contents(shape) if shape is not None else ():
-            known = told_before(self._texts, place, text)
+            known = _told_before(self._texts, place, text)
             self.close(known, text, events)
             told |= {known} if text or known not in self._texts or not self._texts[known].pieces else set()
         self.mended = self.mended or not self._texts.keys() <= told  # the item leaves out what the deltas said
@@ -238,7 +238,7 @@ class Reasoning(Item):
     def _tell(self, shape: wire.OutputItem, events: list[StreamEvent]) -> None:
         for name, parts in (("summary", shape.summary), ("content", shape.content)):
             for index, part in enumerate(parts or ()):
-                self.close(told_before(self._texts, (name, index), part.text), part.text, events)
+                self.close(_told_before(self._texts, (name, index), part.text), part.text, events)
 
     def finish(self, shape: wire.OutputItem | None, raw: bytes, cut: bool, events: list[StreamEvent]) -> None:  # noqa: ARG002
         if shape is not None:

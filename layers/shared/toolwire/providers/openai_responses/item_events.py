@@ -88,7 +88,7 @@ class Within:
 class Output:
     """The items of one answer, by `output_index`, as they began. `placeholders`: see `DecoderContext`."""
 
-    def __init__(self, *, placeholders: bool = True) -> None:
+    def __init__(self, *, placeholders: bool) -> None:
         self.items: dict[int, Item] = {}
         self._parts = Parts(placeholders=placeholders)
         self._by_id: dict[str, int] = {}

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from toolwire.model.errors import RequestError
 from toolwire.model.media_types import data_url, file_name
 from toolwire.model.request import (
+    INSTRUCTIONS,
     ChatRequest,
     FilePart,
     ImagePart,
@@ -32,8 +33,6 @@ from toolwire.wire import openai_chat
 from toolwire.wire.json import dump, is_object, write_array, write_object
 from toolwire.wire.openai_client_tools import CALLS, ITEM, call_members, output_members
 from toolwire.wire.openai_responses import DIALECT, FOUND, SEARCH_CALL, SEARCH_OUTPUT, flat_name
-
-_SYSTEM = ("system", "developer")
 
 
 @dataclass(slots=True)
@@ -64,7 +63,7 @@ def _leading(history: Sequence[Message]) -> int:
     something follows them."""
     for number, message in enumerate(history):
         plain = all(type(part) is TextPart and not part.extra for part in message.parts)
-        if message.role not in _SYSTEM or not plain:
+        if message.role not in INSTRUCTIONS or not plain:
             return number
     return 0
 

@@ -13,8 +13,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from toolwire.shell.settings.sections import SettingsError
 from toolwire.shell.store.store import MEMORY_BYTES, MEMORY_ITEMS, MemoryStore, Store
@@ -22,7 +21,7 @@ from toolwire.shell.store.store import MEMORY_BYTES, MEMORY_ITEMS, MemoryStore, 
 _TABLE_NAME = re.compile(r"[A-Za-z0-9_.-]{3,255}")
 
 
-def open_store(env: Mapping[str, str], *, clock: Callable[[], float] = time.time) -> Store:
+def open_store(env: Mapping[str, str]) -> Store:
     """The store that the environment names. Nothing is asked of it yet. Raises SettingsError naming the variable."""
     # SAM's local runs have the template's variable and no table.
     table = "" if env.get("AWS_SAM_LOCAL") else env.get("STORE_TABLE", "").strip()
@@ -35,13 +34,13 @@ def open_store(env: Mapping[str, str], *, clock: Callable[[], float] = time.time
                 raise SettingsError("STORE_TABLE: names a table that STORE=memory would not use; unset one of them.")
             megabytes = _memory_megabytes(env)
             items = MEMORY_ITEMS * megabytes // (MEMORY_BYTES >> 20)
-            return MemoryStore(most_items=items, most_bytes=megabytes << 20, clock=clock)
+            return MemoryStore(most_items=items, most_bytes=megabytes << 20)
         case "dynamodb":
             if not table:
                 raise SettingsError("STORE_TABLE: is not set; STORE=dynamodb needs the table's name.")
             from toolwire.shell.store.dynamodb import DynamoDbStore  # AWS's side, which few processes need
 
-            return DynamoDbStore(table, clock=clock)
+            return DynamoDbStore(table)
     raise SettingsError(f"STORE: {kind!r} is not known; write memory or dynamodb (the local server has moto, too).")
 
 

@@ -7,8 +7,7 @@ or raises Malformed. It decides nothing: which names are known, and what argumen
 
 Sources: the chat templates of the models (Hermes 2 and 3, Qwen 2.5 to 3.5 and Qwen-Coder, Llama 3, Mistral 7B to
 Small 3.2, DeepSeek R1, V3, V3.1, V3.2 and V4, GLM 4.5, Kimi K2, MiniMax M2, gpt-oss, Llama 4, LFM 2, OLMo 3,
-Seed-OSS, LongCat, InternLM 2.5), and spellings seen in public
-reports of markup that servers leaked.
+Seed-OSS, LongCat, InternLM 2.5), and spellings seen in public reports of markup that servers leaked.
 """
 
 from __future__ import annotations

@@ -28,7 +28,8 @@ class Quotes:
         self._before = ""  # and its last two characters
         self._fence = ""
 
-    def pass_(self, text: str) -> None:
+    def add(self, text: str) -> None:
+        """More of the text."""
         self._pieces.append(text)
         if len(self._pieces) >= _MOST_PIECES:
             self._end_lines()

@@ -4,7 +4,7 @@ A server without a working parser streams a model's markup as text; an agent the
 every batch first, right behind the decoder:
 
     recovery = TextCallRecovery(tools)
-    (batch,) = recovery.take(batch)     the same object if nothing changes, so that the frame's own bytes are shown
+    for batch in recovery.take(batch): ...     the same object if nothing changes: the frame's own bytes are shown
 
 Recovered calls are sent together, right before the answer's end and behind the provider's structured calls. Only then
 it is known whether a structured call is the same; in that case the markup is dropped, so no call is sent twice.
@@ -261,7 +261,7 @@ class TextCallRecovery(Stage):
                 self.recovered[call.format.name] += 1
                 events += _events(call, self._parts)
                 self._parts += 1
-        if self.recovered and "text_calls_recovered" not in self._warnings:
+        if self.recovered:
             self._warnings.add("text_calls_recovered")
         finish, self._held_finish = self._held_finish, None
         if self.recovered and self._finish is not None and self._finish.reason == "stop":

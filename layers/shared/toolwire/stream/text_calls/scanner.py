@@ -66,7 +66,7 @@ class TextCallScanner:
         must get."""
         if self._busy or _OPENING.search(text) is not None:
             return False
-        self._quotes.pass_(text)
+        self._quotes.add(text)
         return True
 
     def feed(self, text: str) -> str:
@@ -138,7 +138,7 @@ class TextCallScanner:
 
     def _show(self, text: str, shown: list[str]) -> None:
         if text:
-            self._quotes.pass_(text)
+            self._quotes.add(text)
             shown.append(text)
 
     # ------------------------------------------------------------ inside
@@ -158,7 +158,7 @@ class TextCallScanner:
         if not block.quoted:
             self._decide(block, written, shown)
         elif block.failed and not reader.begun:
-            self._quotes.pass_(block.named)
+            self._quotes.add(block.named)
         if block.failed and reader.begun:
             self._skipped, self._seen = block.format.closes, ""
             self._is_text = self._skipped is None
