@@ -102,7 +102,7 @@ MUTANTS = {
         Mutant(
             "Anthropic's `tool_use` ids",
             _ANSWER_IDS,
-            "return self.kept is not None and not has_state and keeps(id, self.kept, used)",
+            "return self.kept is not None and not has_state and keeps(id, self.kept, self.used)",
             "return True",
         ),
         Mutant(
