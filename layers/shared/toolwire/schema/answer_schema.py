@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from msgspec import Raw, json
+from msgspec import json
 
-from toolwire.schema.strict import UNENFORCED, is_enforced_format, is_object, strict_cost
+from toolwire.schema.strict import is_enforced, is_object, strict_cost
 from toolwire.schema.survey import Survey, SurveyError
 from toolwire.schema.tree import parse, walk
 
@@ -29,9 +29,6 @@ _NOTES = frozenset({"$comment", "$id", "$schema", "deprecated", "examples", "rea
 
 #: The most optional properties, and the most properties with a union type, of one request.
 _OPTIONAL, _UNIONS = 24, 16
-
-#: Values of `minItems` that are enforced.
-_FEW = (Raw(b"0"), Raw(b"1"))
 
 
 class Enforced(NamedTuple):
@@ -74,16 +71,9 @@ def _change(node: dict[str, Any]) -> str | None:
             return None  # a map, or an object of any members, of which nothing would be left
         node["additionalProperties"] = False
         change = "closed"
-    told = {name: node.pop(name) for name in list(node) if _is_only_told(name, node[name])}
+    told = {name: node.pop(name) for name in list(node) if not is_enforced(name, node[name])}
     if told:
         said = json.encode(told).decode()
         node["description"] = f"{node['description']}\n\n{said}" if node.get("description") else said
         change = "reduced"
     return change
-
-
-def _is_only_told(name: str, value: Any) -> bool:
-    """Whether the provider does not enforce the keyword with this value."""
-    if name == "minItems":
-        return value not in _FEW
-    return name in UNENFORCED or (name == "format" and not is_enforced_format(value))

@@ -83,6 +83,7 @@ def _open_object(node: dict[str, Any]) -> str | None:
 
 
 def is_object(node: dict[str, Any]) -> bool:
+    """Whether the schema is one of objects, by its `type` or its `properties`."""
     kind = node.get("type")
     return "properties" in node or kind == "object" or (isinstance(kind, list) and "object" in kind)
 
@@ -148,7 +149,7 @@ class StrictBudget(NamedTuple):
 
 
 #: Keywords that a provider with a budget does not enforce: Anthropic's guide, so far the only one.
-UNENFORCED = frozenset(
+_UNENFORCED = frozenset(
     [
         "contains",
         "default",
@@ -177,7 +178,9 @@ UNENFORCED = frozenset(
         "uniqueItems",
     ]
 )
+#: Formats, and values of `minItems`, that it does.
 _FORMATS = frozenset(["date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid"])
+_FEW = (Raw(b"0"), Raw(b"1"))
 
 
 def strict_cost(root: dict[str, Any], survey: Survey) -> StrictCost | None:
@@ -186,8 +189,7 @@ def strict_cost(root: dict[str, Any], survey: Survey) -> StrictCost | None:
         return None
     optional = unions = 0
     for node in walk(root):
-        few = node.get("minItems", Raw(b"0")) in (Raw(b"0"), Raw(b"1"))
-        if not UNENFORCED.isdisjoint(node) or not few or not is_enforced_format(node.get("format", "date")):
+        if not all(is_enforced(keyword, value) for keyword, value in node.items()):
             return None
         if is_object(node) and node.get("additionalProperties") is not False:
             return None
@@ -198,9 +200,15 @@ def strict_cost(root: dict[str, Any], survey: Survey) -> StrictCost | None:
     return StrictCost(optional, unions)
 
 
-def is_enforced_format(name: Any) -> bool:
-    """Whether a provider with a budget enforces the format of this name."""
-    return isinstance(name, str) and name in _FORMATS
+def is_enforced(keyword: str, value: Any) -> bool:
+    """Whether a provider with a budget enforces the keyword with this value."""
+    match keyword:
+        case "minItems":
+            return value in _FEW
+        case "format":
+            return isinstance(value, str) and value in _FORMATS
+        case _:
+            return keyword not in _UNENFORCED
 
 
 def _properties(node: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

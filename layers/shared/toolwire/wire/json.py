@@ -32,9 +32,9 @@ class TooDeepError(msgspec.DecodeError, RecursionError):
     read once may be too deep for the next call."""
 
 
-#: An escape in a JSON text: a whole surrogate pair, half of one (group 1), or any other.
-_ESCAPE = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+#: An escape in a JSON text: a whole surrogate pair, half of one (group 1: its hexadecimal digits), or any other.
+ESCAPE = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u([dD][89a-fA-F][0-9a-fA-F]{2})|\\.", re.DOTALL
 )
 
 
@@ -48,7 +48,7 @@ def whole_characters(raw: bytes) -> bytes:
     halves, and msgspec does not read them."""
     if _SURROGATE.search(raw) is None:
         return raw
-    return _ESCAPE.sub(lambda match: b"\\ufffd" if match[1] else match[0], raw)
+    return ESCAPE.sub(lambda match: b"\\ufffd" if match[1] else match[0], raw)
 
 
 def members(raw: bytes | msgspec.Raw) -> dict[str, bytes]:

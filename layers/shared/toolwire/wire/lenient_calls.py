@@ -66,6 +66,7 @@ def read_call(raw: bytes) -> ToolCallDelta:
 
 
 def function_of(raw: bytes) -> FunctionDelta | None:
+    """The function of a call; None for a value that is no object."""
     if raw[:1] != b"{":
         return None
     function = members(raw)

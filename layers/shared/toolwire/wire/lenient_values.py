@@ -4,17 +4,11 @@ an object, half a surrogate pair, NaN. For the slow paths of the wires (`*_lenie
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from toolwire.wire.cross_api_names import REASONING_PARTS
-from toolwire.wire.json import elements, members
-
-#: An escape in a JSON text: a whole surrogate pair, a half of one (group 1), or any other.
-_ESCAPE = re.compile(
-    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u([dD][89a-fA-F][0-9a-fA-F]{2})|\\.", re.DOTALL
-)
+from toolwire.wire.json import ESCAPE, elements, members
 
 #: Members of an object that is reasoning.
 _REASONING = ("text", "content", "thinking", "summary")
@@ -25,7 +19,7 @@ THINKING = ("thinking", "summary", "reasoning")
 def readable(raw: bytes) -> bytes:
     """The document in a form that msgspec can split. msgspec refuses an escaped half of a surrogate pair even in values
     that it skips, so each becomes the three bytes that Python's `surrogatepass` writes."""
-    return _ESCAPE.sub(
+    return ESCAPE.sub(
         lambda match: chr(int(match[1], 16)).encode("utf-8", "surrogatepass") if match[1] else match[0], raw
     )
 

@@ -25,6 +25,7 @@ def finish_word(finish: Finish, has_calls: bool, *, as_function: bool) -> str:
 
 
 def write_call(id: str, name: str, text: str, kind: str, extra: Members) -> bytes:
+    """An entry of `tool_calls`. `text`: the arguments, or a custom tool's input."""
     inner = "input" if kind == "custom" else "arguments"
     call = dump({"id": id, "type": kind, kind: {"name": name, inner: text}})
     return call[:-1] + more_members(extra) + b"}"

@@ -79,7 +79,7 @@ DOOR = ChatDoor()
 
 
 def parse_request(body: bytes) -> ChatRequest:
-    """The neutral request, with the client's own bytes on every node."""
+    """The neutral request, with the client's own bytes on every node. Raises RequestError."""
     try:
         return _read(with_own_choice(top_members(body), "nested"))
     except RecursionError:

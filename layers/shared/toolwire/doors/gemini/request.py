@@ -114,7 +114,7 @@ def _alt(http: HttpRequest) -> str | None:
 
 
 def parse_request(http: HttpRequest) -> ChatRequest:
-    """The neutral request, with the client's own bytes on every node."""
+    """The neutral request, with the client's own bytes on every node. Raises RequestError."""
     model, method = asked_of(http)
     if method not in (_ANSWER, _STREAM, _COUNT) or not model:
         raise RequestError(

@@ -82,7 +82,7 @@ DOOR = MessagesDoor()
 
 def parse_request(http: HttpRequest) -> ChatRequest:
     """The neutral request, with the client's own bytes on every node. One whose tokens are to be counted needs no
-    output limit."""
+    output limit. Raises RequestError."""
     try:
         request = _request(with_own_choice(top_members(http.body), "tool"), to_count=http.path == _COUNT)
     except RecursionError:

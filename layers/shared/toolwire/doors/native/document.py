@@ -35,6 +35,7 @@ def cut_arguments(name: str, text: str, finish: Finish) -> Members:
 
 
 def finish_reasons(finish: Finish) -> Members:
+    """The members that say why the turn ended: in the gateway's word, and in the provider's."""
     return (("finish_reason", dump(finish.reason)), ("provider_finish_reason", dump(finish.raw)))
 
 

@@ -25,6 +25,7 @@ from toolwire.model.request import (
 
 
 def read_message(message: request_models.Message, path: str) -> Message:
+    """The neutral message. `path` is its JSON path. Raises RequestError for content that cannot be read."""
     match message:
         case request_models.AssistantMessage():
             return Message("assistant", tuple(_assistant_parts(message, path)), message.name)

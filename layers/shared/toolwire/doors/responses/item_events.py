@@ -199,10 +199,12 @@ def place(item: OutputItem) -> bytes:
 
 
 def content_place(item: OutputItem, content: Content) -> bytes:
+    """Where an event of this part of a message belongs."""
     return b'%b,"content_index":%d' % (place(item), content.index)
 
 
 def summary_place(item: OutputItem) -> bytes:
+    """Where an event of this reasoning's summary belongs: it is one part."""
     return place(item) + b',"summary_index":0'
 
 

@@ -56,6 +56,7 @@ def text_content(text: str, refusal: bool) -> bytes:
 
 
 def message_item(id: str, status: str, contents: Iterable[bytes]) -> bytes:
+    """A message with these parts, raw."""
     head = dump({"type": "message", "id": id, "status": status, "role": "assistant"})
     return head[:-1] + b',"content":' + write_array(contents) + b"}"
 

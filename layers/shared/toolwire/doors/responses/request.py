@@ -117,7 +117,7 @@ def _count(tokens: int) -> bytes:
 
 
 def parse_request(body: bytes) -> ChatRequest:
-    """The neutral request, with the client's own bytes on every node."""
+    """The neutral request, with the client's own bytes on every node. Raises RequestError."""
     try:
         return _request(with_own_choice(top_members(body), "flat"))
     except RecursionError:

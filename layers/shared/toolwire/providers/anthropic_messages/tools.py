@@ -29,7 +29,7 @@ def with_tools(
     request: ChatRequest, target: Target, family: Family, warnings: Warnings
 ) -> tuple[ChatRequest, list[bytes]]:
     """The request with the tools that are sent, and these as JSON. Where only some are allowed, only they are: what is
-    not sent cannot be called."""
+    not sent cannot be called. Raises RequestError (`unsupported_tool`, `tool_schema_incompatible`)."""
     choice = request.tool_choice
     allowed = choice.names if choice is not None and not choice.named else None
     kept = [

@@ -179,6 +179,7 @@ def _kind(raw: bytes, inside: str | None = None) -> str:
 
 
 def read(data: bytes, decoder: msgspec.json.Decoder[_Shape]) -> _Shape:
+    """The data as the decoder's shape. Raises UpstreamProtocolError."""
     try:
         if not data.isascii():
             data.decode()  # what is only skipped is not checked

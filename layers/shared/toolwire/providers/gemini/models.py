@@ -55,6 +55,7 @@ FAMILIES = (
 
 
 def family_of(model: str) -> Family:
+    """The row of a model; the last one is for all others."""
     name = model.rpartition("/")[2]
     return next(family for family in FAMILIES if re.match(family.pattern, name))
 

@@ -58,7 +58,7 @@ _SEEDS = range(-(1 << 31), 1 << 31)
 _COLLECTIONS = ("models/", "tunedModels/")
 
 
-class Google(Provider):
+class Gemini(Provider):
     """See `providers.Provider`."""
 
     dialect = DIALECT
@@ -106,7 +106,7 @@ class Google(Provider):
         return count_request(request)
 
 
-PROVIDER = Google()
+PROVIDER = Gemini()
 
 
 def _url(target: Target, stream: bool) -> str:

@@ -33,6 +33,7 @@ from toolwire.wire.openai_chat import DIALECT
 
 
 def write_message(message: Message, reasoning_field: str | None) -> bytes:
+    """The message as JSON. `reasoning_field`: the member that the host wants reasoning back in; None: it wants none."""
     raw = raw_in(message, DIALECT)
     return raw if raw is not None else write_object(_message(message, reasoning_field))
 

@@ -13,6 +13,7 @@ from toolwire.wire.openai_chat import DIALECT
 
 
 def write_tool(tool: Tool) -> bytes:
+    """The tool as JSON. Raises RequestError (`unsupported_tool`) for one that only another API has."""
     raw = raw_in(tool, DIALECT)
     if raw is not None:
         return raw
@@ -46,6 +47,7 @@ def _custom(tool: Tool) -> bytes:
 
 
 def write_tool_choice(choice: ToolChoice, tools: Sequence[Tool]) -> bytes:
+    """The value of `tool_choice` as JSON, given the tools that are sent."""
     if choice.names is None:
         return dump(choice.mode)
     custom = {tool.name for tool in tools if tool.kind == "custom"}

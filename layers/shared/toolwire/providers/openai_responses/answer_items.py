@@ -383,4 +383,5 @@ _KINDS: dict[str, type[Item]] = {
 
 
 def new_item(shape: wire.OutputItem, parts: Parts) -> Item:
+    """The item of this type; one of a type that the neutral model has no word for is opaque."""
     return _KINDS.get(shape.type, Opaque)(shape, parts)

@@ -15,6 +15,7 @@ _STRICT_EMPTY = b'{"type":"object","properties":{},"required":[],"additionalProp
 
 
 def write_tools(request: ChatRequest, *, same_dialect: bool) -> bytes:
+    """The value of `tools` as JSON. `same_dialect`: the client speaks this API."""
     return write_array(_tool(tool, same_dialect) for tool in request.tools)
 
 
@@ -45,6 +46,7 @@ def _format(extra: Members) -> Members:
 
 
 def write_tool_choice(choice: ToolChoice, tools: Sequence[Tool]) -> bytes:
+    """The value of `tool_choice` as JSON, given the tools that are sent."""
     if choice.names is None:
         return dump(choice.mode)
     custom = {tool.name for tool in tools if tool.kind == "custom"}

@@ -90,7 +90,8 @@ def find_in_file(path: Path) -> FindKey:
 
 
 def find_in_table(table: str) -> FindKey:
-    """Looks keys up in the DynamoDB table: one read a look-up, a second one where the first got no answer."""
+    """Looks keys up in the DynamoDB table: one read a look-up, a second one where the first got no answer. It
+    raises KeysUnavailableError where neither did."""
 
     def find(key_sha256: str) -> KeyRecord | None:
         from toolwire.shell.network import aws  # not before there is a key to look up

@@ -112,7 +112,7 @@ class Attempt:
         self.expires = min(self.expires, self._now() + seconds)
 
     def share(self, deadline: float, sharers: int) -> float:
-        """The moment by which the next of `sharers` must be done; TimeoutError when no time is left."""
+        """The moment by which the next of `sharers` must be done. Raises TimeoutError when no time is left."""
         now = self._now()
         if now >= deadline:
             raise TimeoutError
@@ -124,7 +124,7 @@ class Attempt:
             raise TimeoutError
 
     def wait(self, sock: socket.socket, events: int, deadline: float) -> None:
-        """Block until the socket is ready; TimeoutError at the deadline. The client's Output waits for us, where there
+        """Block until the socket is ready. Raises TimeoutError at the deadline. The client's Output waits for us, where there
         is one, in every phase: it knows when the client wants a keep-alive and whether it is still there."""
         if (output := current_output.get()) is not None:
             output.before_block(sock, deadline, events)

@@ -177,7 +177,7 @@ class UpstreamResponse:
             self.close()
 
     def read(self, limit: int) -> bytes:
-        """The whole body; UpstreamProtocolError if it has more than `limit` bytes."""
+        """The whole body. Raises UpstreamProtocolError if it has more than `limit` bytes."""
         parts: list[bytes] = []
         size = 0
         for part in self.chunks():

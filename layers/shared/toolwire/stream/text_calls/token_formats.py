@@ -29,7 +29,7 @@ _NAMES, _ARGUMENTS = ("name", "tool_name"), ("arguments", "parameters")
 
 def calls_in_json(raw: str) -> list[Written]:
     """The calls of an object `{"name", "arguments" or "parameters"}`, or of an array of them. The arguments keep their
-    text."""
+    text. Raises Malformed."""
     try:
         # Only names are needed apart; where a model writes an id, too, ours takes its place.
         objects = [members(one) for one in (elements(raw.encode()) if raw[0] == "[" else [raw.encode()])]
