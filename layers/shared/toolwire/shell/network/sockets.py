@@ -124,8 +124,9 @@ class Attempt:
             raise TimeoutError
 
     def wait(self, sock: socket.socket, events: int, deadline: float) -> None:
-        """Block until the socket is ready. Raises TimeoutError at the deadline. The client's Output waits for us, where there
-        is one, in every phase: it knows when the client wants a keep-alive and whether it is still there."""
+        """Block until the socket is ready. Raises TimeoutError at the deadline. Where there is an Output of the
+        client's, it waits in our place, in every phase: it knows when the client wants a keep-alive and whether it is
+        still there."""
         if (output := current_output.get()) is not None:
             output.before_block(sock, deadline, events)
             return
