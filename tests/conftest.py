@@ -15,7 +15,9 @@ import hypothesis
 import pytest
 import pytest_socket
 
+from tests.left_out import left_out
 from tests.named_tests import NamedTests, named_tests
+from tests.worker_reports import tell_less
 
 #: Variables that would change what the gateway, boto3 or an SDK does. Removed before any test module is imported.
 #: TOOLWIRE_SHARED, which tests/reference.py reads, only says where reference data lies.
@@ -38,6 +40,9 @@ _ENVIRONMENT_NAMES = (
 
 #: Where a test marked `enable_socket` may connect to.
 _LOOPBACK = ["127.0.0.1", "::1", "localhost"]
+
+#: Their addresses, so that they are looked up once.
+_ADDRESSES: dict[str, set[str]] = {}
 
 
 def _clean_environment() -> None:
@@ -73,19 +78,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(NamedTests(config, named_tests()), "named-tests")
+    tell_less(config)
 
 
-@pytest.fixture(scope="session")
-def _loopback_addresses() -> dict[str, set[str]]:
-    """The resolved names of `_LOOPBACK`, so that they are resolved once."""
-    return {}
-
-
-@pytest.fixture(autouse=True)
-def _only_loopback(request: pytest.FixtureRequest, _loopback_addresses: dict[str, set[str]]) -> None:
+def pytest_runtest_setup(item: pytest.Item) -> None:
     """`enable_socket` opens the loopback interface, not the internet; without the mark no socket opens at all."""
-    if request.node.get_closest_marker("enable_socket"):
-        pytest_socket.socket_allow_hosts(_LOOPBACK, allow_unix_socket=True, resolution_cache=_loopback_addresses)
+    if item.get_closest_marker("enable_socket"):
+        pytest_socket.socket_allow_hosts(_LOOPBACK, allow_unix_socket=True, resolution_cache=_ADDRESSES)
 
 
 @pytest.fixture
@@ -101,6 +100,13 @@ def fresh_clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     aws.forget_clients()
     yield
     aws.forget_clients()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(
+    collector: pytest.Module | pytest.Class, name: str, obj: object
+) -> pytest.Item | pytest.Collector | list[pytest.Item | pytest.Collector] | None:
+    return left_out(collector, name, obj)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -87,12 +87,18 @@ NAMES = ["runs", "has_no_cases", "is_skipped", "has_no_data", "is_for_the_other_
 CONFTEST = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})
+from tests.left_out import left_out
 from tests.named_tests import NamedTests
+from tests.worker_reports import tell_less
+
+def pytest_pycollect_makeitem(collector, name, obj):
+    return left_out(collector, name, obj)
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "integration: slow")
     named = ["test_it.py::test_" + name for name in {NAMES}]
     config.pluginmanager.register(NamedTests(config, named))
+    tell_less(config)
 """
 
 EVERY_RUN = {"has_no_cases", "is_skipped", "is_known_to_fail", "is_gone"}

@@ -11,6 +11,7 @@ import json
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 from unittest.mock import patch
 
@@ -89,8 +90,13 @@ class Row:
 def rows() -> Iterator[Row]:
     """All rows."""
     for fault, door, host, stream in itertools.product(FAULTS, DOORS, HOSTS_OF_WIRES, (True, False)):
-        for place in range(len(fault.spoil(host.write(fault.scenario, stream)))):
+        for place in range(_places(fault, host, stream)):
             yield from (Row(fault, place, door, host, stream, second) for second in (False, True))
+
+
+@cache
+def _places(fault: Fault, host: Host, stream: bool) -> int:
+    return len(fault.spoil(host.write(fault.scenario, stream)))
 
 
 def _settings(row: Row, first: str, second: str) -> Settings:

@@ -14,11 +14,11 @@ from samtranslator.translator.translator import Translator
 ROOT = Path(__file__).parents[2]
 
 
-class CloudFormationLoader(yaml.SafeLoader):
+class CloudFormationLoader(yaml.CSafeLoader):
     """YAML with CloudFormation's tags."""
 
 
-def _intrinsic(loader: yaml.SafeLoader, suffix: str, node: yaml.Node) -> dict[str, Any]:
+def _intrinsic(loader: yaml.CSafeLoader, suffix: str, node: yaml.Node) -> dict[str, Any]:
     """`!Sub text` is short for `{"Fn::Sub": text}`; `!Ref` and `!Condition` have none, `!GetAtt a.b` is a list."""
     value: Any
     if isinstance(node, yaml.ScalarNode):
