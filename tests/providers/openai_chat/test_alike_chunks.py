@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from toolwire.framing import Frame
 from toolwire.model.errors import GatewayError
-from toolwire.model.events import Batch
+from toolwire.model.events import Batch, TextDelta
 from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
 from toolwire.providers.openai_chat.alike_chunks import AlikeChunks
 from toolwire.providers.openai_chat.answer import ChatDecoder
@@ -38,6 +38,13 @@ BESIDE: list[dict[str, Any]] = [
     {"reasoning_details": [{"type": "reasoning.text", "text": "t"}]},
     {"function_call": {"name": "f", "arguments": "{}"}},
 ]  # fmt: skip
+#: What stands behind the choices: padding that differs in each chunk, and what only looks like it.
+BEHIND: list[dict[str, Any]] = [
+    {}, {"usage": None}, {"obfuscation": ""}, {"obfuscation": "aB3"}, {"usage": None, "obfuscation": "x" * 9},
+    {"obfuscation": "~ "}, {"obfuscation": '"'}, {"obfuscation": "\\"}, {"obfuscation": "é"}, {"obfuscation": 5},
+    {"obfuscation": "a", "usage": {"prompt_tokens": 1, "completion_tokens": 1}}, {"obfuscation": "a", "model": "n"},
+    {"x": {"obfuscation": "a"}}, {"error": {"obfuscation": "a"}}, {"obfuscation": "a", "x": {"content": "b"}},
+]  # fmt: skip
 
 
 @st.composite
@@ -55,7 +62,7 @@ def chunks(draw: st.DrawFn) -> bytes:
     choice: dict[str, Any] = {"index": draw(st.sampled_from([0, 0, 0, 1])), "delta": delta}
     choice["finish_reason"] = draw(st.sampled_from([None] * 8 + ["stop", "tool_calls", ""]))
     choices = [choice] * draw(st.sampled_from([1, 1, 1, 1, 2]))
-    whole = {**draw(st.sampled_from(AROUND)), "choices": choices}
+    whole = {**draw(st.sampled_from(AROUND)), "choices": choices, **draw(st.sampled_from(BEHIND))}
     separators = draw(st.sampled_from([(",", ":"), (", ", ": ")]))
     return json.dumps(whole, separators=separators, ensure_ascii=draw(st.booleans())).encode("utf-8", "surrogatepass")
 
@@ -140,6 +147,34 @@ def test_most_of_a_stream_is_not_decoded(
         decoder.decode(Frame(None, chunk(delta, **members)))
 
     assert all(read[-2:])
+
+
+def test_padding_that_differs_in_each_chunk_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenAI's own chunks have it. It goes on as it came."""
+    read: list[Batch | None] = []
+    usual = AlikeChunks.batch
+
+    def seen(self: AlikeChunks, data: bytes) -> Batch | None:
+        read.append(usual(self, data))
+        return read[-1]
+
+    monkeypatch.setattr(AlikeChunks, "batch", seen)
+    decoder = ChatDecoder(NO_CONTEXT)
+    stream = [chunk({"role": "assistant", "content": "a"}, obfuscation="Q")]
+    for text, padding in zip(("b", '"', '","obfuscation":"', "e", "f"), ("8j", "", "kfT3", "p" * 20, "0"), strict=True):
+        start = chunk({"content": text})
+        stream.append(start[:-1] + b',"usage":null,"obfuscation":"' + padding.encode() + b'"}')
+    for data in stream:
+        decoder.decode(Frame(None, data))
+
+    *_, first, second, third, last = read
+    for batch, data, text in zip(
+        (first, second, third, last), stream[2:], ('"', '","obfuscation":"', "e", "f"), strict=True
+    ):
+        assert batch is not None
+        assert batch.events == (TextDelta(0, text),)
+        assert batch.source is not None
+        assert batch.source.raw == data
 
 
 def test_a_chunk_that_changes_each_time_is_soon_left_alone() -> None:

@@ -59,11 +59,18 @@ class BlockCall:
             self._show(((other, other.text()),), events)
         return part
 
+    def go_on(self, fragment: str) -> ToolCallDelta | None:
+        """Adds a fragment that is not empty, where it only goes on with the call's arguments. None: it is for `say`,
+        and nothing has changed."""
+        part = self._call.part
+        if part is None or self._accumulator.goes_on(0, fragment) is not self._call:
+            return None
+        return ToolCallDelta(part, fragment)
+
     def say(self, fragment: str, events: list[StreamEvent]) -> bool:
         """Adds a fragment. Returns whether it was sent on as it came."""
-        part = self._call.part
-        if fragment and part is not None and self._accumulator.goes_on(0, fragment) is self._call:
-            events.append(ToolCallDelta(part, fragment))
+        if fragment and (delta := self.go_on(fragment)) is not None:
+            events.append(delta)
             return True
         said = self._show(self._accumulator.take(None, 0, None, fragment), events)
         return said == ([(self._call, fragment)] if fragment else [])

@@ -9,6 +9,7 @@ thinking_and_sampling  thinking, sampling, and the version of the API
 models                 what differs between model families
 answer                 the answer, streamed or whole
 answer_blocks          the blocks of an answer while they arrive
+alike_events           events that are like an earlier one, read without being decoded
 answer_shapes          pieces of an answer, read
 token_count            the API's own count of tokens
 errors                 errors

@@ -20,6 +20,7 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.model.source import Source
+from toolwire.providers.anthropic_messages.alike_events import AlikeEvents
 from toolwire.providers.anthropic_messages.answer_blocks import Blocks
 from toolwire.providers.anthropic_messages.answer_shapes import NULL, blocks_of, read_event, read_message, usage
 from toolwire.providers.anthropic_messages.errors import error_from_body
@@ -35,6 +36,9 @@ _MODELLED = frozenset({
     "message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta",
     "message_stop",
 })  # fmt: skip
+
+#: What a delta's frame may be called.
+_NAMES_OF_DELTAS = (None, "content_block_delta")
 
 #: Why a turn ended -> this API's word for it, where a host sends another API's.
 _OWN_WORDS = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}
@@ -54,6 +58,7 @@ class MessagesDecoder:
         self._blocks = Blocks(placeholders=context.placeholders)
         self._finish: Finish | None = None
         self._counts = wire.Usage()
+        self._alike = AlikeEvents(self._blocks)
         self._usage: Usage | None = None
 
     # ------------------------------------------------------------ stream
@@ -62,6 +67,8 @@ class MessagesDecoder:
         data = frame.data
         if self._ended:
             return _NOTHING
+        if frame.event in _NAMES_OF_DELTAS and (alike := self._alike.batch(data)) is not None:
+            return alike
         if data[:1] != b"{":
             data = meant(data)
             if data in (b"", b"[DONE]"):
@@ -73,7 +80,8 @@ class MessagesDecoder:
         events: list[StreamEvent] = []
         keep = self._event(kind, event, events) and event.type is not None and frame.event in (None, event.type)
         keep = keep and (exact or kind not in _MODELLED)
-        return Batch(tuple(events), source=Source(wire.DIALECT, data) if keep else None)
+        batch = Batch(tuple(events), source=Source(wire.DIALECT, data) if keep else None)
+        return self._alike.learnt(data, batch, keep)
 
     def end(self) -> Batch:
         """The body is over, with or without message_stop. Once the reason was said, nothing more was to come."""

@@ -151,6 +151,16 @@ class Blocks:
             )
         return keep
 
+    def go_on(self, index: int, kind: str, text: str) -> StreamEvent | None:
+        """The event of a delta of this kind, whose frame a client of the same API may see as it is, and whose block
+        only goes on with it, as nearly all do. None: it is for `add`, and nothing has changed."""
+        opened = self.open.get(index)
+        if opened is None or opened.is_implied or opened.kind != _OWNERS[kind]:
+            return None
+        if opened.call is not None or opened.part is None:
+            return None if opened.call is None else opened.call.go_on(text)
+        return TextDelta(opened.part, text) if kind == "text_delta" else ReasoningDelta(opened.part, text)
+
     def _last_call(self) -> Block:
         """The call that a fragment of arguments belongs to whose index is no open call's."""
         calls = [opened for opened in self.open.values() if opened.call is not None]
