@@ -65,11 +65,15 @@ def test_cold_start_imports_nothing_slow(app: Path) -> None:
 
 
 @pytest.mark.parametrize("app", APPS, ids=lambda app: app.parent.name)
-def test_tables_and_secrets_cost_a_cold_start_no_boto3(app: Path) -> None:
-    """As deployed: DynamoDB's client is made while the function starts, the secrets' at the first request."""
+def test_what_asks_aws_costs_a_cold_start_nothing_of_awss_libraries(app: Path) -> None:
+    """As deployed, the role's credentials in the environment: DynamoDB's client is made while the function starts, the
+    secrets' at the first request, and a request to Bedrock is signed."""
     code = (
         "import sys, toolwire.shell.serve.runtime, app; from toolwire.shell.network import aws;"
         "[aws.client(service) for service in ('dynamodb', 'secretsmanager', 'ssm')];"
+        "from toolwire.shell.access.aws_signing import signed_for; from toolwire.providers.hosts import AwsScope;"
+        "from toolwire.model.http import post_json;"
+        "signed_for(post_json('https://bedrock.example', b'', stream=True), AwsScope('bedrock', 'eu-west-1'));"
         "print(*sorted(sys.modules), sep='\\n')"
     )
     environment = {"PYTHONPATH": f"{app.parent}:{LAYER}", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -83,7 +87,7 @@ def test_tables_and_secrets_cost_a_cold_start_no_boto3(app: Path) -> None:
         cwd=app.parent,
     )
     assert done.returncode == 0, done.stderr
-    slow = {"boto3", "botocore.client", "botocore.loaders", "botocore.session", "requests"}
+    slow = {"boto3", "botocore.auth", "botocore.compat", "botocore.exceptions", "http.client", "requests", "urllib3"}
     assert slow.intersection(done.stdout.split()) == set()
 
 

@@ -54,7 +54,7 @@ _MOST_STOPS = 2_500
 
 
 class BedrockConverse(Provider):
-    """See `providers.Provider`. Requests are signed by the shell: botocore's signer reads clock and environment."""
+    """See `providers.Provider`. Requests are signed by the shell: a signature needs clock and environment."""
 
     dialect = DIALECT
     tool_name = WIRE_NAME

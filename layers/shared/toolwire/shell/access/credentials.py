@@ -1,7 +1,7 @@
 """The credentials of providers: fetched when they are first needed, kept for a while, never logged.
 
 A reference says where one is: "env:NAME" (read each time), "secret:NAME" (AWS Secrets Manager), "ssm:NAME" (Parameter
-Store, decrypted), or "none". AWS's signer is imported only for the two that need it. The name of a cloud,
+Store, decrypted), or "none". What speaks to AWS is imported only for the two that need it. The name of a cloud,
 alone or in front of one of these, stands for access tokens that are minted (`cloud_tokens`).
 """
 

@@ -2,44 +2,60 @@
 
 On Lambda the runtime puts both into the environment: the function's role. Elsewhere botocore looks where all of AWS's
 tools look: the environment, a profile, SSO, the container's or the machine's role; it refreshes them in time.
-botocore's session takes 0.1 s, so there is none where the environment has what is asked for.
+botocore's session takes 0.2 s, so there is none, and nothing of botocore, where the environment has what is asked for.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
+
+from toolwire.shell.network.sigv4 import Credentials
 
 #: One session at a time is asked for credentials: the first one may ask a server.
 _lock = threading.Lock()
 
+#: Errors of botocore's whose text says what to do, and nothing else: a profile that is not there, SSO that has expired.
+_TOLD = frozenset({"ProfileNotFound", "SSOTokenLoadError", "TokenRetrievalError", "UnauthorizedSSOTokenError"})
 
-def find_credentials(profile: str | None = None) -> Any:
-    """The credentials as they are now (botocore's ReadOnlyCredentials), which do not change while a request is signed;
-    None where there are none. Raises botocore's errors."""
-    from botocore.credentials import ReadOnlyCredentials
 
+class CredentialsError(Exception):
+    """botocore found no credentials, or no region, where they are said to be. `code` is the name of its error."""
+
+    def __init__(self, error: Exception) -> None:
+        self.code = type(error).__name__
+        told = self.code in _TOLD
+        super().__init__(str(error).rstrip(".") if told else f"botocore could not get any ({self.code})")
+
+
+def find_credentials(profile: str | None = None) -> Credentials | None:
+    """The credentials as they are now; None where there are none. Raises CredentialsError."""
     key, secret = os.environ.get("AWS_ACCESS_KEY_ID"), os.environ.get("AWS_SECRET_ACCESS_KEY")
     if key and secret and profile is None:
-        return ReadOnlyCredentials(key, secret, os.environ.get("AWS_SESSION_TOKEN"))
-    with _lock:
+        return Credentials(key, secret, os.environ.get("AWS_SESSION_TOKEN"))
+    with _lock, _renamed():
         found = _session(profile).get_credentials()
-        return None if found is None else found.get_frozen_credentials()
+        if found is None:
+            return None
+        now = found.get_frozen_credentials()
+        return Credentials(now.access_key, now.secret_key, now.token)
 
 
 def find_region() -> str | None:
-    """The region that is named in the environment or in the profile. Raises botocore's errors."""
+    """The region that is named in the environment or in the profile. Raises CredentialsError."""
     named = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     if named:
         return named
-    with _lock:
+    with _lock, _renamed():
         return _session(None).get_config_variable("region")  # type: ignore[no-any-return]
 
 
 def prepare() -> None:
-    """Makes the session that looks for credentials, which takes 0.1 s, and asks it for none."""
+    """Makes the session that looks for credentials, which takes 0.2 s, and asks it for none."""
     with _lock:
         _session(None)
 
@@ -54,3 +70,12 @@ def _session(profile: str | None) -> Any:
     import botocore.session
 
     return botocore.session.Session(profile=profile)
+
+
+@contextmanager
+def _renamed() -> Iterator[None]:
+    """Whatever botocore raises: a server that it asks may answer anything."""
+    try:
+        yield
+    except Exception as error:
+        raise CredentialsError(error) from error

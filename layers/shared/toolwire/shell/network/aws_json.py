@@ -1,8 +1,8 @@
 """A client of AWS's JSON APIs (DynamoDB, Secrets Manager, Systems Manager), for what stands between a request and its
 first byte.
 
-Its requests are signed by botocore's signer and sent by our own HTTP, with kept connections and deadlines. boto3 would
-cost a cold start half a second, for the descriptions of its services, and each call some milliseconds. Source: AWS's
+Its requests are signed and sent by what sends to providers, with kept connections and deadlines. boto3 would cost a
+cold start half a second, for the descriptions of its services, and each call some milliseconds. Source: AWS's
 JSON protocol (Smithy, "AWS JSON 1.0 and 1.1"), and botocore's description of each service.
 """
 
@@ -17,8 +17,9 @@ import msgspec
 
 from toolwire.model.errors import GatewayError, InternalError, UpstreamTimeout, UpstreamTruncated
 from toolwire.model.http import UpstreamRequest
-from toolwire.shell.network.aws_credentials import find_credentials, find_region
+from toolwire.shell.network.aws_credentials import CredentialsError, find_credentials, find_region
 from toolwire.shell.network.aws_errors import AwsError, refused, unanswered
+from toolwire.shell.network.sigv4 import signed
 from toolwire.shell.network.sockets import Timeouts
 from toolwire.shell.network.upstream import Upstream
 
@@ -62,18 +63,14 @@ class JsonClient:
 
     def __init__(self, service: str) -> None:
         """Raises AwsError where there is no region, or the endpoint is no URL."""
-        from botocore.auth import SigV4Auth  # 60 ms, which only who asks AWS pays
-        from botocore.awsrequest import AWSRequest
-        from botocore.exceptions import BotoCoreError
-
-        self._auth, self._request, self._problem = SigV4Auth, AWSRequest, BotoCoreError
         self._name, self._service = service, SERVICES[service]
         try:
-            self._region = find_region()
-        except BotoCoreError as error:
-            raise unanswered("client", type(error).__name__) from None
-        if not self._region:
+            region = find_region()
+        except CredentialsError as error:
+            raise unanswered("client", error.code) from None
+        if not region:
             raise unanswered("client", "NoRegionError")
+        self._region = region
         self._url = endpoint(service, self._region)
         if not self._url.startswith(("http://", "https://")):
             raise unanswered("client", "ValueError")
@@ -121,20 +118,18 @@ class JsonClient:
         except (TypeError, ValueError):
             raise unanswered(operation, "ParamValidationError") from None
         name = "".join(word.capitalize() for word in operation.split("_"))
-        headers = {
-            "content-type": f"application/x-amz-json-{self._service.json}",
-            "x-amz-target": f"{self._service.target}.{name}",
-        }
-        unsigned = self._request("POST", self._url, headers=headers, data=body)
+        headers = (
+            ("content-type", f"application/x-amz-json-{self._service.json}"),
+            ("x-amz-target", f"{self._service.target}.{name}"),
+        )
         try:
             credentials = find_credentials()
-        except self._problem as error:
-            raise unanswered(operation, type(error).__name__) from None
+        except CredentialsError as error:
+            raise unanswered(operation, error.code) from None
         if credentials is None:
             raise unanswered(operation, "NoCredentialsError")
-        self._auth(credentials, self._name, self._region).add_auth(unsigned)
-        signed = tuple((name.lower(), value) for name, value in unsigned.headers.items())
-        return UpstreamRequest("POST", self._url, signed, body, stream=False)
+        unsigned = UpstreamRequest("POST", self._url, headers, body, stream=False)
+        return signed(unsigned, credentials, self._name, self._region)
 
 
 def endpoint(service: str, region: str) -> str:

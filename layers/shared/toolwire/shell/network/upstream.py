@@ -66,7 +66,7 @@ class Upstream:
     ) -> None:
         self._timeouts = timeouts or Timeouts()
         self._now = now
-        tls = tls or tls_context()
+        tls = tls or _shared_tls()
         self._direct = Pool(tls)
         proxy = _https_proxy()
         self._tunnels = Pool(tls, proxy) if proxy else None
@@ -226,6 +226,12 @@ def tls_context() -> ssl.SSLContext:
     return ssl.create_default_context(cafile=certifi.where())
 
 
+@functools.cache
+def _shared_tls() -> ssl.SSLContext:
+    """The one of this process: a bundle of authorities takes OpenSSL 3 some 50 ms, for each context that reads it."""
+    return tls_context()
+
+
 def _is_hashed(directory: str) -> bool:
     """Whether OpenSSL would find certificates here: their names are eight hex digits, a dot and a number."""
     try:
@@ -268,6 +274,11 @@ class _Place(NamedTuple):
     #: With its port, where that is not the scheme's own.
     shown: str
 
+    @property
+    def host(self) -> str:
+        """What the request says in `host`."""
+        return f"[{self.shown}]" if ":" in self.origin.host and not self.shown.startswith("[") else self.shown
+
 
 @functools.lru_cache(256)
 def _place(url: str) -> _Place:
@@ -287,17 +298,21 @@ def _place(url: str) -> _Place:
     return _Place(Origin(is_tls, host, port or (443 if is_tls else 80)), target, shown)
 
 
+def host_header(url: str) -> str:
+    """What a request for this URL says in `host`. Raises GatewayError."""
+    return _place(url).host
+
+
 def _head(request: UpstreamRequest) -> bytes:
     """The request's head. Raises GatewayError."""
-    origin, target, shown = _place(request.url)
-    host = f"[{shown}]" if ":" in origin.host and not shown.startswith("[") else shown
-    lines = [f"{request.method} {target} HTTP/1.1"]
+    place = _place(request.url)
+    lines = [f"{request.method} {place.target} HTTP/1.1"]
     for name, value in request.headers:
         if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
             raise _unsendable() from None
         lines.append(f"{name}: {value}")
     # Compressed events would arrive late, and in lumps.
-    lines += (f"host: {host}", "accept-encoding: identity")
+    lines += (f"host: {place.host}", "accept-encoding: identity")
     if request.body or request.method == "POST":
         lines.append(f"content-length: {len(request.body)}")
     return "\r\n".join([*lines, "\r\n"]).encode("latin-1")

@@ -2,7 +2,7 @@
 folder, packed, at `recordings/<tenant>/<day>/<request id>.zip`.
 
 It is written when the client has its whole answer, so no client waits for it, and in what is left of the invocation's
-time. What cannot be written is a line of the log. The request to S3 is signed by botocore and sent by our own HTTP, as
+time. What cannot be written is a line of the log. The request to S3 is signed and sent by our own HTTP, as
 `network/aws_json.py` does it, and why.
 """
 
@@ -18,7 +18,9 @@ from urllib.parse import quote
 from toolwire.model.errors import GatewayError
 from toolwire.model.http import UpstreamRequest
 from toolwire.model.settings import Tenant
+from toolwire.shell.network.aws_credentials import CredentialsError, find_credentials, find_region
 from toolwire.shell.network.aws_json import domain_of
+from toolwire.shell.network.sigv4 import signed
 from toolwire.shell.network.upstream import upstream
 from toolwire.shell.recording.exchange import SeenExchange
 from toolwire.shell.recording.summary import summary
@@ -99,20 +101,16 @@ def keep(seen: SeenExchange, bucket: str, tenant: Tenant, ends_at: float) -> Non
 
 def _put(bucket: str, key: str, body: bytes) -> UpstreamRequest:
     """The signed request that makes an object. Raises NotWrittenError."""
-    from botocore.auth import S3SigV4Auth
-    from botocore.awsrequest import AWSRequest
-
-    from toolwire.shell.network.aws_credentials import find_credentials, find_region
-
-    region, credentials = find_region(), find_credentials()
+    try:
+        region, credentials = find_region(), find_credentials()
+    except CredentialsError as error:
+        raise NotWrittenError(f"there are no AWS credentials: {error}") from error
     if not region or credentials is None:
         raise NotWrittenError("there is no AWS region" if not region else "there are no AWS credentials")
     # The key is quoted as S3 decodes it: a tenant's "%2F" is a name with a slash, not a folder more.
     url = f"{_address(bucket, region)}/{quote(key)}"
-    unsigned = AWSRequest("PUT", url, headers={"content-type": "application/zip"}, data=body)
-    S3SigV4Auth(credentials, "s3", region).add_auth(unsigned)
-    headers = tuple((name.lower(), value) for name, value in unsigned.headers.items())
-    return UpstreamRequest("PUT", url, headers, body, stream=False)
+    unsigned = UpstreamRequest("PUT", url, (("content-type", "application/zip"),), body, stream=False)
+    return signed(unsigned, credentials, "s3", region)
 
 
 def _address(bucket: str, region: str) -> str:

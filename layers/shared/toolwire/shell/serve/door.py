@@ -50,18 +50,15 @@ def warm_up(door_name: str, wires: Iterable[str]) -> None:
     settings = None
     with suppress(SettingsError):  # the request that meets it is answered, and the log says what is wrong
         settings = current_settings()
-    asks_dynamodb = settings is not None and (settings.keys_table or settings.rates_table) is not None
-    if asks_dynamodb:
-        from toolwire.shell.network import aws  # its client takes a thread 60 ms, which the rest can share
-
-        aws.warm("dynamodb")
     load_door(door_name)
     for wire in wires:
         import_module(WIRES[wire])
     upstream()
     observe.get_ready()
-    if asks_dynamodb:  # a rate is counted in a second or not at all: its table's client must be there
-        aws.warm("dynamodb", wait=WARM_SECONDS)
+    if settings is not None and (settings.keys_table or settings.rates_table) is not None:
+        from toolwire.shell.network import aws
+
+        aws.warm("dynamodb", wait=WARM_SECONDS)  # a rate is counted in a second or not at all: its client must be there
 
 
 def serve(door_name: str, event: Any, context: Any) -> Answer:
