@@ -153,6 +153,8 @@ class Attempt:
 
 #: Bytes that one read takes.
 _READ_BYTES = 64 << 10
+#: Bytes of few events, at most.
+_LITTLE_BYTES = 512
 #: Bytes of a body that are put behind its head, so that they leave in one write. More is not worth the copy.
 _TOGETHER_BYTES = 128 << 10
 
@@ -167,6 +169,9 @@ class Stream:
         self._is_tls = isinstance(sock, ssl.SSLSocket)
         self._received = False
         self._asked = False
+        #: What was read last was an event by itself, most likely: the host is no faster than we are. So what waits for
+        #: the client leaves before we look for more.
+        self._took_little = False
 
     def read(self, attempt: Attempt) -> bytes:
         """What has come, at least a byte; nothing at the connection's end. Raises LostError."""
@@ -174,6 +179,8 @@ class Stream:
         if self._asked:  # no host has answered by now
             self._asked = False
             attempt.wait(self._sock, select.POLLIN, attempt.until("first_byte"))
+        elif self._took_little:
+            attempt.wait(self._sock, select.POLLIN, attempt.until("idle" if attempt.head_read else "first_byte"))
         while True:
             events = select.POLLIN
             try:
@@ -189,7 +196,9 @@ class Stream:
             attempt.wait(self._sock, events, attempt.until("idle" if attempt.head_read else "first_byte"))
         if data:
             attempt.answered = self._received = True
-            return data + self._more(_READ_BYTES - len(data)) if self._is_tls else data
+            data = data + self._more(_READ_BYTES - len(data)) if self._is_tls else data
+            self._took_little = attempt.streams and len(data) < _LITTLE_BYTES
+            return data
         if self._stale(attempt):
             raise self._lost(attempt)
         return b""
