@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.corpus.driver import open_exchange
 from toolwire.doors.responses.request import parse_request
 from toolwire.model.errors import RequestError
 from toolwire.model.request import (
@@ -35,6 +36,8 @@ AGENTS = {
 USER = {"role": "user", "content": "hi"}
 CALL = {"type": "function_call", "call_id": "c1", "name": "ping", "arguments": '{"a": 1.10}'}
 OUTPUT = {"type": "function_call_output", "call_id": "c1", "output": "pong"}
+CUSTOM = {"type": "custom_tool_call", "call_id": "c2", "name": "sh", "input": "ls"}
+CUSTOM_OUTPUT = {"type": "custom_tool_call_output", "call_id": "c2", "output": "a b"}
 
 
 def parsed(**fields: Any) -> ChatRequest:
@@ -250,17 +253,11 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "a call without an id": (
         {"input": [CALL | {"call_id": ""}]}, "input[0].call_id", "missing_required_parameter", "output names",
     ),
-    "a call without arguments": (
-        {"input": [CALL | {"arguments": None}]}, "input[0].arguments", "missing_required_parameter", "required",
-    ),
     "arguments that are an object": (
         {"input": [CALL | {"arguments": {}}]}, "input[0].arguments", "invalid_type", "not an object",
     ),
     "a result without an id": (
         {"input": [OUTPUT | {"call_id": ""}]}, "input[0].call_id", "missing_required_parameter", "answers",
-    ),
-    "a result without a result": (
-        {"input": [CALL, OUTPUT | {"output": None}]}, "input[1].output", "missing_required_parameter", "required",
     ),
     "a tool without a name": ({"tools": [{"type": "function"}]}, "tools[0].name", "missing_required_parameter", "name"),
     "parameters that are no object": (
@@ -292,6 +289,27 @@ def test_what_is_wrong_is_named(fields: dict[str, Any], param: str, code: str, w
     assert (refused.value.param, refused.value.code) == (param, code)
     assert words in refused.value.message
     assert f"`{param}" in refused.value.message
+
+
+@pytest.mark.parametrize("null", [{}, {"said": None}])
+@pytest.mark.parametrize(
+    ("item", "member", "nothing"),
+    [(CALL, "arguments", "{}"), (CUSTOM, "input", ""), (OUTPUT, "output", ""), (CUSTOM_OUTPUT, "output", "")],
+)
+@pytest.mark.parametrize("wire", ["openai_responses", "openai_chat", "anthropic_messages"])
+def test_what_a_client_leaves_out_where_there_is_nothing_to_say(
+    item: dict[str, Any], member: str, nothing: str, wire: str, null: dict[str, None]
+) -> None:
+    """Vercel's AI SDK sends calls without `arguments` and results without `output` (vercel/ai#14349)."""
+    left_out = {name: value for name, value in item.items() if name != member} | dict.fromkeys(null and [member])
+    calls = {call["call_id"]: call for call in (CALL, CUSTOM)}
+    history = [left_out] if item in (CALL, CUSTOM) else [calls[item["call_id"]], left_out]
+    whole = [{**entry, member: nothing} if entry is left_out else entry for entry in history]
+    body = [json.dumps({"model": "m", "input": items}).encode() for items in (history, whole)]
+    got, expected = (open_exchange(given, door="responses", wire=wire) for given in body)
+    assert got.upstream_request.body == expected.upstream_request.body
+    assert "request_form_changed" in got.client.warnings
+    assert "request_form_changed" not in expected.client.warnings
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"model": "m", "input": "\xff"}', b"[" * 100_000])

@@ -25,6 +25,7 @@ from tests.providers.openai_chat.chat_upstream import (
 )
 from toolwire.model.events import UsageUpdate
 from toolwire.providers.openai_chat.answer import ChatDecoder
+from toolwire.providers.openai_chat.errors import error_from_body
 
 PARIS = '{"city":"Paris"}'
 WEATHER, CLOCK = ("weather", PARIS), ("time", "{}")
@@ -416,3 +417,39 @@ def test_a_text_in_another_choice_is_named_in_a_warning() -> None:
     body = ask(stream(ROLE, *told, STOP, TOTAL)).body
     assert body.count(b"answer_part_left_out:choice") == 1
     assert b"answer_part_left_out" not in ask(stream(ROLE, told[0], STOP, TOTAL)).body
+
+
+#: What an aggregator says -> status, code, and what its clients are told of the host behind it.
+BEHIND: list[tuple[int, dict[str, Any], int, str, str]] = [
+    (
+        400,
+        {"code": 400, "metadata": {"raw": '{"type":"error","error":{"message":"tools.0: bad"}}'}},
+        400,
+        "",
+        "tools.0: bad",
+    ),
+    (429, {"code": 429, "metadata": {"raw": "glm is rate-limited upstream"}}, 429, "", "glm is rate-limited upstream"),
+    (502, {"code": 502, "metadata": {"raw": {"error": {"message": "no such model"}}}}, 502, "", "no such model"),
+    (400, {"code": 400, "metadata": {"raw": ""}}, 400, "", ""),
+    (400, {"code": 400, "metadata": {"raw": "<html></html>"}}, 400, "", ""),
+    (403, {"code": 403, "metadata": {"reasons": ["violence"], "flagged_input": "x"}}, 400, "content_filter", ""),
+]
+
+
+@pytest.mark.parametrize(("status", "error", "shown_status", "code", "why"), BEHIND)
+def test_what_the_host_behind_an_aggregator_says(
+    status: int, error: dict[str, Any], shown_status: int, code: str, why: str
+) -> None:
+    body = json.dumps({"error": {"message": "Provider returned error", **error}}).encode()
+    failed = error_from_body(body, status)
+    assert (failed.status, failed.message) == (shown_status, "Provider returned error" + (f": {why}" if why else ""))
+    assert not code or failed.code == code
+
+
+@pytest.mark.parametrize(
+    ("said", "status"), [(1001, 504), (1002, 429), (1008, 402), (1027, 400), (2013, 400), (1000, 502), (1004, 502)]
+)
+def test_minimax_says_the_status_in_the_answer(said: int, status: int) -> None:
+    body = json.dumps({"choices": None, "base_resp": {"status_code": said, "status_msg": "boom"}}).encode()
+    failed = error_from_body(body, 200)
+    assert (failed.status, failed.message) == (status, "boom")

@@ -26,6 +26,9 @@ from toolwire.model.source import Source
 #: Seconds, also with a fraction, or a date (RFC 9110 10.2.3). An upstream wrote it, and it becomes a header of ours.
 _RETRY_AFTER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?|[A-Z][a-z]{2}, [0-9A-Za-z: ]{1,30} GMT")
 
+#: The code of a prompt that the model's context does not hold, whoever said so: OpenAI's, which clients act on.
+TOO_LONG = "context_length_exceeded"
+
 #: Stands where a secret stood.
 _BLOT = "***"
 

@@ -35,6 +35,8 @@ class Profile:
     developer_role: bool = False
     #: Whether custom (freeform) tools are understood; else another API's client's are sent as functions.
     custom_tools: bool = False
+    #: Whether the arguments of earlier calls may be any text, as at OpenAI; else what is no object is put into one.
+    any_arguments: bool = False
     #: Whether a file is a part of the type `document_url`, as Mistral has it, by its bytes or its address; else Chat's
     #: own `file`, which has no address.
     document_urls: bool = False
@@ -103,6 +105,7 @@ PROFILES: dict[str, Profile] = {
             allowed_tools=True,
             developer_role=True,
             custom_tools=True,
+            any_arguments=True,
             refusals=True,
             output_limit="max_completion_tokens",
             stops=4,
@@ -125,6 +128,7 @@ PROFILES: dict[str, Profile] = {
             strict_rules=True,
             developer_role=True,
             custom_tools=True,
+            any_arguments=True,
             refusals=True,
             output_limit="max_completion_tokens",
             stops=4,

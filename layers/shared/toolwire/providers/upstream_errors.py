@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from toolwire.model.errors import UpstreamError
+from toolwire.model.errors import TOO_LONG, UpstreamError
 
 _MILLISECONDS = re.compile(r"[0-9]{1,8}(\.[0-9]{1,6})?")
 
@@ -23,9 +23,26 @@ CODES = {
 }
 
 
-def code_of(status: int) -> str:
-    """Our code for an upstream's status."""
-    return CODES.get(status, "upstream_error")
+_CONTEXT = r"context[ _-]?(length|size|window|limit)"
+#: What hosts say of a prompt that the model's context does not hold. Each has words of its own, and few have a code.
+_TOO_LONG = re.compile(
+    rf"\b(maximum|max|available|model('s)?) {_CONTEXT}|\bexceed\w*\b.{{0,60}}\b{_CONTEXT}|\b{_CONTEXT}\W+exceed"
+    r"|\b(prompt|input)( is)? too long\b|\btoo many input tokens\b|\bcontext length of only\b"
+    r"|\b(prompt|input) (tokens?( count)?|length)\b.{0,40}\bexceed|\bmaximum prompt length\b|\bmodel token limit\b"
+    r"|\brange of input length\b|\bprompt exceeds max length\b|\breduce the length of (the|your) (message|prompt|input)"
+    r"|`inputs`.{0,60}\bmust (be <=|have less than)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def code_of(status: int, message: str = "") -> str:
+    """Our code for an upstream's status and what it says."""
+    return TOO_LONG if is_too_long(status, message) else CODES.get(status, "upstream_error")
+
+
+def is_too_long(status: int, message: str) -> bool:
+    """Whether an upstream refuses a prompt for its length."""
+    return status in (400, 413, 422) and _TOO_LONG.search(message) is not None
 
 
 def retry_of(status: int) -> bool | None:

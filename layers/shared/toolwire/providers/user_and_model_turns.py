@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from toolwire.model.request import Message, TextPart, ToolCallPart
 from toolwire.model.source import Members
 from toolwire.model.warnings import Warnings
-from toolwire.wire.json import dump, is_object, write_array, write_object
+from toolwire.rewrite.history import object_arguments
+from toolwire.wire.json import dump, write_array, write_object
 
 
 def marked_instructions(message: Message) -> str:
@@ -23,15 +24,8 @@ def marked_instructions(message: Message) -> str:
 
 
 def arguments_object(call: ToolCallPart, warnings: Warnings) -> bytes:
-    """A call's arguments, which are an object in such an API: the client's own text, digit by digit. A text that is no
-    object becomes a member of one, with a warning. Half a surrogate pair, which UTF-8 cannot hold, is escaped."""
-    text = call.arguments
-    if not text.strip():
-        return b"{}"
-    if is_object(text):
-        return text.encode("utf-8", "backslashreplace")
-    warnings.add("history_arguments_wrapped")
-    return dump({"_raw_arguments": text})
+    """A call's arguments as an object in such an API. Half a surrogate pair, which UTF-8 cannot hold, is escaped."""
+    return object_arguments(call.arguments, warnings).encode("utf-8", "backslashreplace")
 
 
 @dataclass(slots=True)

@@ -24,6 +24,7 @@ from toolwire.model.request import (
 )
 from toolwire.model.source import raw_in, replace
 from toolwire.model.warnings import Warnings
+from toolwire.wire.json import dump, is_object
 
 #: The text sent for a missing result. Clients lose results when they trim their history.
 NO_RESULT = "Error: no result was provided for this tool call."
@@ -238,3 +239,27 @@ def _renamed_result(part: ToolResultPart, legal: _Legal, occurrence: int, length
     if occurrence == 0 and legal.takes(part.tool_call_id):
         return part
     return replace(part, tool_call_id=rewrite(part.tool_call_id, occurrence, length))
+
+
+def with_object_arguments(request: ChatRequest, warnings: Warnings) -> ChatRequest:
+    """The request with each call's arguments as the text of an object. Most hosts parse what OpenAI takes as any text,
+    and refuse every further turn of a conversation in which one call was cut or misspelt."""
+
+    def of_object(part: Part) -> Part:
+        if type(part) is not ToolCallPart or part.kind != "function":
+            return part
+        arguments = object_arguments(part.arguments, warnings)
+        return part if arguments is part.arguments else replace(part, arguments=arguments)
+
+    return map_messages(request, lambda message: map_parts(message, of_object))
+
+
+def object_arguments(text: str, warnings: Warnings) -> str:
+    """A call's arguments, which are to be an object: the client's own text, digit by digit. A text that is no object
+    becomes a member of one, with a warning."""
+    if is_object(text):
+        return text
+    if text.strip() in ("", "null"):
+        return "{}"
+    warnings.add("history_arguments_wrapped")
+    return dump({"_raw_arguments": text}).decode()

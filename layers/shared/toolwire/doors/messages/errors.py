@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from toolwire.model.errors import GatewayError, InternalError
+from toolwire.model.errors import TOO_LONG, GatewayError, InternalError
 from toolwire.rewrite.client_dialect import NO_THREADS
 from toolwire.wire.anthropic_messages import DIALECT
 from toolwire.wire.json import dump
@@ -29,6 +29,19 @@ _TOOL_PLACES = (
     (re.compile(r"(tools\[\d+\])\.(?:function|custom)\b"), r"\1"),
 )
 
+#: The words by which Claude Code knows that it has to summarise, and that it may ask again for fewer tokens.
+_KNOWN_TOO_LONG = ("prompt is too long", "input length and `max_tokens` exceed context limit")
+#: How vLLM tells of a prompt that would fit if less were asked for.
+_SUMS = (
+    re.compile(
+        r"context length (?:is|of) (?P<limit>\d+)\b.*?\b(?P<input>\d+) (?:tokens )?(?:in|from) the (?:input )?"
+        r"(?:messages|prompt|input)\b.*?\b(?P<output>\d+) (?:tokens )?(?:in|for) the completion"
+    ),
+    re.compile(
+        r"too large: (?P<output>\d+)\b.*?context length is (?P<limit>\d+)\b.*?request has (?P<input>\d+) input tokens"
+    ),
+)
+
 
 def render_error(error: GatewayError, request_id: str) -> bytes:
     """`{"type": "error", "error": {type, message, details}, "request_id"}`, our code in `details` where Anthropic has
@@ -45,8 +58,19 @@ def render_error(error: GatewayError, request_id: str) -> bytes:
         details["unsupported"] = error.features  # by which the SDKs know that they may go on without
     elif error.features:
         details["incompatible_features"] = error.features
-    shown = {"type": kind, "message": _own_place(error.message), "details": details}
+    message = _too_long(error.message) if error.code == TOO_LONG else _own_place(error.message)
+    shown = {"type": kind, "message": message, "details": details}
     return dump({"type": "error", "error": shown, "request_id": request_id})
+
+
+def _too_long(message: str) -> str:
+    """The upstream's words behind Anthropic's own."""
+    if any(known in message.lower() for known in _KNOWN_TOO_LONG):
+        return message
+    for pattern in _SUMS:
+        if (said := pattern.search(message)) and int(said["input"]) < int(said["limit"]):
+            return f"{_KNOWN_TOO_LONG[1]}: {said['input']} + {said['output']} > {said['limit']}: {message}"
+    return f"{_KNOWN_TOO_LONG[0]}: {message}"
 
 
 def _own_place(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from toolwire.doors import openai_errors
 from toolwire.doors.responses.required_members import with_members
-from toolwire.model.errors import GatewayError, RequestError
+from toolwire.model.errors import TOO_LONG, GatewayError, RequestError
 from toolwire.wire.json import dump, raw_members
 
 #: Where the rules for all doors find a tool's parts. Here a tool has them itself.
@@ -47,6 +47,8 @@ def _whole(body: bytes, error: GatewayError) -> bytes:
         return body
     ours = {name: dump(value) for name, value in openai_errors.error_object(error).items()}
     changed = {} if code[:1] in (b'"', b"n") else {"code": dump(code.decode())}
+    if error.code == TOO_LONG:
+        changed["code"] = ours["code"]  # clients act on it
     required = {"message": ours["message"], "type": ours["type"], "param": b"null", "code": b"null"}
     return with_members(body, {}, {"error": with_members(said, required, changed)})
 

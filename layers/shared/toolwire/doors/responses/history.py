@@ -32,7 +32,7 @@ from toolwire.model.request import (
 from toolwire.model.source import Members, Source, with_source
 from toolwire.wire import openai_client_tools as client_tools
 from toolwire.wire import openai_responses as wire
-from toolwire.wire.json import dump, members, unnamed, write_array, write_object
+from toolwire.wire.json import dump, is_null, members, unnamed, write_array, write_object
 
 _ROLES = ("system", "developer", "user", "assistant")
 _CALLS = ("function_call", "custom_tool_call")
@@ -46,6 +46,13 @@ _KNOWN_PART = {
     "image_url": frozenset({"type", "image_url"}),
     "input_file": frozenset({"type", "file_data", "filename", "file_id", "file_url"}),
     "input_audio": frozenset({"type", "input_audio"}),
+}
+#: Item -> the member that clients leave out where there is nothing to say (Vercel's AI SDK does, of a call without
+#: arguments and a tool that returns nothing), and what says so.
+_NOTHING = {
+    "function_call": ("arguments", b'"{}"'),
+    "custom_tool_call": ("input", b'""'),
+    **dict.fromkeys(_RESULTS, ("output", b'""')),
 }
 _KNOWN_CALL = frozenset({"type", "call_id", "name", "arguments", "input"})
 _KNOWN_REASONING = frozenset({"type", "summary", "content", "encrypted_content"})
@@ -62,6 +69,8 @@ class History:
     tools: list[Tool] = field(default_factory=list)
     #: Whether there were references to items that are not kept.
     left_out: bool = False
+    #: Whether a call lacked its arguments, or a result its output.
+    completed: bool = False
 
 
 def read_input(top: dict[str, bytes]) -> History:
@@ -89,7 +98,7 @@ class _Reader:
         self._messages: list[Message] = []
         self._foreign: list[str] = []
         self._tools: list[Tool] = []
-        self._left_out = False
+        self._left_out = self._completed = False
         self._parts: list[Part] = []  # of the assistant's turn that is being read
         self._raws: list[bytes] = []
         self._ids: dict[str, str] = {}  # id or call id of a call of the client's own tools -> its call id
@@ -97,7 +106,7 @@ class _Reader:
 
     def end(self) -> History:
         self._end_turn()
-        return History(tuple(self._messages), self._foreign, self._tools, left_out=self._left_out)
+        return History(tuple(self._messages), self._foreign, self._tools, self._left_out, self._completed)
 
     def add(self, message: Message, source: Source | None) -> None:
         """A message that is nothing of the assistant's."""
@@ -107,6 +116,10 @@ class _Reader:
     def item(self, raw: bytes, path: str) -> None:
         shape = decode(raw, wire.InputItem, path)
         kind = shape.type or ("message" if shape.role is not None else "item_reference")
+        lacked, nothing = _NOTHING.get(kind, ("", b""))
+        if lacked and not _is_said(getattr(shape, lacked)):
+            raw, self._completed = write_object((members(raw) | {lacked: nothing}).items()), True
+            shape = decode(raw, wire.InputItem, path)
         if kind == "message":
             self._message(shape, raw, path)
         elif kind == wire.SEARCH_CALL and shape.call_id and shape.execution != "server":
@@ -208,12 +221,6 @@ class _Reader:
 
     def _output(self, shape: wire.InputItem, path: str) -> list[Part]:
         output = bytes(shape.output)
-        if not output or output == b"null":
-            raise RequestError(
-                f"`{path}.output` is required: a string or a list of content parts",
-                param=f"{path}.output",
-                code="missing_required_parameter",
-            )
         if output[:1] not in (b'"', b"["):
             return [TextPart(output.decode("utf-8", "surrogatepass"))]  # a value, told as the JSON that it is
         return self._content(output, f"{path}.output")
@@ -287,9 +294,7 @@ def _known_part(shape: wire.ContentPart, raw: bytes, path: str, phase: Members) 
 def _call(shape: wire.InputItem, kind: str, raw: bytes, path: str) -> ToolCallPart:
     call_id = _required(shape.call_id, f"{path}.call_id", "the id that its output names")
     name = _required(shape.name, f"{path}.name", "the tool's name")
-    member = "arguments" if kind == "function_call" else "input"
-    given = _text(shape.arguments, f"{path}.arguments") if kind == "function_call" else shape.input
-    text = _required(given, f"{path}.{member}", "the call's own text", may_be_empty=True)
+    text = (_text(shape.arguments, f"{path}.arguments") if kind == "function_call" else shape.input) or ""
     call = ToolCallPart(
         call_id,
         wire.flat_name(shape.namespace, name),
@@ -298,6 +303,10 @@ def _call(shape: wire.InputItem, kind: str, raw: bytes, path: str) -> ToolCallPa
         unnamed(raw, _KNOWN_CALL),
     )
     return with_source(call, Source(wire.DIALECT, raw))
+
+
+def _is_said(value: msgspec.Raw | str | None) -> bool:
+    return value is not None and (isinstance(value, str) or not is_null(value))
 
 
 def _text(raw: msgspec.Raw, path: str) -> str | None:

@@ -58,7 +58,7 @@ _COMPACT = "/responses/compact"
 _COUNT = "/responses/input_tokens"
 
 #: Warning: see `docs/operations.md`.
-_REFERENCE_LEFT_OUT = "item_reference_left_out"
+_REFERENCE_LEFT_OUT, _FORM_CHANGED = "item_reference_left_out", "request_form_changed"
 
 #: Headers that say how the body is to be read: Codex tells its newer models' tools in `input` with it, and OpenAI
 #: refuses their members without it.
@@ -161,9 +161,11 @@ def _request(top: dict[str, bytes]) -> ChatRequest:
         dialect_fields=(*fields, *new_effort, *_included(top), *verbosity, *foreign_choice, *history.foreign),
     )
     fields_sent = RequestFields(wire.DIALECT, tuple(with_flat_tools(top).items()), parsed, "input")
-    if history.left_out:  # the client's `input` is not what is sent
+    if history.left_out or history.completed:  # the client's `input` is not what is sent
         messages = (*history.messages[:-1], *history.messages[-1:])
-        return replace(parsed, fields=fields_sent, messages=messages, notes=(_REFERENCE_LEFT_OUT,))
+        notes = ((_REFERENCE_LEFT_OUT, history.left_out), (_FORM_CHANGED, history.completed))
+        told = tuple(note for note, is_so in notes if is_so)
+        return replace(parsed, fields=fields_sent, messages=messages, notes=told)
     return replace(parsed, fields=fields_sent)
 
 

@@ -17,7 +17,7 @@ from toolwire.doors.responses.numbered_events import Frame
 from toolwire.doors.responses.open_items import WHOLE
 from toolwire.doors.responses.required_members import whole_item, whole_part
 from toolwire.framing.sse import encode_comment, encode_event
-from toolwire.model.errors import GatewayError
+from toolwire.model.errors import TOO_LONG, GatewayError
 from toolwire.model.events import (
     Batch,
     OpaquePart,
@@ -51,7 +51,7 @@ _CALL_TEXT_DONE = ("response.function_call_arguments.done", "response.custom_too
 _WITH_LOGPROBS = ("response.output_text.delta", "response.output_text.done")
 
 #: Error codes that clients of this API act on; any other failure is the server's.
-_KNOWN_CODES = ("context_length_exceeded", "insufficient_quota", "invalid_prompt", "rate_limit_exceeded")
+_KNOWN_CODES = (TOO_LONG, "insufficient_quota", "invalid_prompt", "rate_limit_exceeded")
 
 
 class _Item(msgspec.Struct):

@@ -28,9 +28,6 @@ _STATUS = {
     "overloaded_error": 529,
 }
 
-#: How the message of a prompt that does not fit begins; clients know that fault by OpenAI's code.
-_TOO_LONG = ("prompt is too long", "input length and `max_tokens` exceed context limit")
-
 
 def error_from_body(body: bytes, status: int, retry_after: str | None = None) -> UpstreamError:
     """The upstream's error as ours. `status` is the HTTP status; where that is below 400 (an `error` event, an
@@ -61,11 +58,7 @@ def error_from_body(body: bytes, status: int, retry_after: str | None = None) ->
 def _code(error: dict[str, Any], message: str, status: int) -> str:
     details = error.get("details")
     code = details.get("error_code") if isinstance(details, dict) else None
-    if isinstance(code, str) and code:
-        return code
-    if status in (400, 413) and message.startswith(_TOO_LONG):
-        return "context_length_exceeded"
-    return code_of(status)
+    return code if isinstance(code, str) and code else code_of(status, message)
 
 
 def _error_object(body: bytes) -> tuple[dict[str, Any], bool]:

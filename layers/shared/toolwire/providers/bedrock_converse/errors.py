@@ -32,9 +32,6 @@ _REFUSED = {
     "unrecognizedclient": "AWS does not know its access key: it is wrong, deleted, or lacks its session token",
 }
 
-#: What a refusal for a request's length says; the exception is that of any other fault of a request.
-_TOO_LONG = ("Input is too long", "input is too long", "prompt is too long", "Too many input tokens")
-
 
 def error_of(status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
     """An answer with an error status. `headers` have names in lower case."""
@@ -69,11 +66,10 @@ def _error(name: str, status: int, document: dict[str, Any], retry_after: str | 
     message = document.get("message") or document.get("Message") or document.get("originalMessage")
     if not isinstance(message, str) or not message:
         message = f"the upstream answered {name or status} without a message"
-    code = (
-        "context_length_exceeded" if status == 400 and any(said in message for said in _TOO_LONG) else code_of(status)
-    )
     shown = _shown(status)
-    return UpstreamError(message, code=code, status=shown, retry=retry_of(shown), retry_after=retry_after)
+    return UpstreamError(
+        message, code=code_of(status, message), status=shown, retry=retry_of(shown), retry_after=retry_after
+    )
 
 
 def _shown(status: int) -> int:

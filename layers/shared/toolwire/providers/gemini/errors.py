@@ -12,7 +12,7 @@ import msgspec
 
 from toolwire.model.errors import UpstreamError
 from toolwire.model.source import Source
-from toolwire.providers.upstream_errors import code_of, credential_refused, retry_of
+from toolwire.providers.upstream_errors import code_of, credential_refused, is_too_long, retry_of
 from toolwire.wire.gemini import DIALECT
 
 #: google.rpc.Code -> (HTTP status, our code). The status counts where an error comes within a 200 answer.
@@ -48,9 +48,11 @@ def error_from_body(body: bytes, status: int, retry_after: str | None = None) ->
     if status == 499:  # Google's word for a request that was cancelled, which the client did not do
         status = 502
     message = error.get("message")
+    if not isinstance(message, str) or not message:
+        message = f"the upstream answered {status} without a message"
     return UpstreamError(
-        message if isinstance(message, str) and message else f"the upstream answered {status} without a message",
-        code=known[1] if known else code_of(status),
+        message,
+        code=known[1] if known and not is_too_long(status, message) else code_of(status, message),
         status=status,
         retry=retry_of(status),
         retry_after=retry_after or next((delay for detail in details if (delay := _delay(detail))), None),

@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
-from toolwire.model.errors import UpstreamError
+from toolwire.model.errors import TOO_LONG, UpstreamError
 from toolwire.model.source import Source
-from toolwire.providers.upstream_errors import code_of, credential_refused, retry_of
+from toolwire.providers.upstream_errors import code_of, credential_refused, is_too_long, retry_of
 from toolwire.wire.json import ABSENT, is_set, raw_members, whole_characters
 from toolwire.wire.openai_chat import DIALECT, Chunk
 
@@ -24,6 +24,10 @@ _TEXTS = ("message", "detail", "error", "errors", "msg", "error_msg", "error_mes
           "base_resp", "status_msg", "x_groq")  # fmt: skip
 #: The longest body that is taken for a message though it is no JSON.
 _TEXT_CHARS = 500
+#: What OpenRouter's moderation says beside a 403, which is about the prompt and not about our key.
+_FLAGGED = ("reasons", "flagged_input")
+#: MiniMax's status, told within a 200 answer -> the HTTP status that it would have had.
+_BASE_RESP = {1001: 504, 1002: 429, 1008: 402, 1026: 400, 1027: 400, 1039: 429, 1042: 400, 2013: 400, 2056: 429}
 _EVENT = re.compile(rb"^data:[ ]?(\{.*)$", re.MULTILINE)
 
 
@@ -37,11 +41,20 @@ def error_from_body(body: bytes, status: int, retry_after: str | None = None) ->
     answered = status
     if not 400 <= status < 600:
         status = _status_in(error) or 502
-    if status in (401, 403):
+    about = error.get("metadata")
+    about = about if isinstance(about, dict) else {}
+    flagged = status == 403 and any(about.get(name) for name in _FLAGGED)
+    if status in (401, 403) and not flagged:
         return credential_refused(status)
     message, code = error.get("message"), error.get("code")
     if not isinstance(message, str) or not message:
         message = f"the upstream answered {answered} without a message"
+    if (why := _told_behind(about.get("raw"))) and why not in message:
+        message = f"{message}: {why}"
+    if flagged:
+        status, code = 400, "content_filter"
+    elif is_too_long(status, message):
+        code = TOO_LONG
     return UpstreamError(
         message,
         code=code if isinstance(code, str) and code else code_of(status),
@@ -51,6 +64,12 @@ def error_from_body(body: bytes, status: int, retry_after: str | None = None) ->
         retry_after=retry_after,
         source=Source(DIALECT, body) if whole else None,
     )
+
+
+def _told_behind(raw: Any) -> str | None:
+    """What the host behind an aggregator has said: OpenRouter's own message is "Provider returned error"."""
+    value = _document(raw.encode("utf-8", "replace"))[0] if isinstance(raw, str) else raw
+    return text_in(value)
 
 
 def is_told_beside(chunk: Chunk, body: bytes) -> bool:
@@ -123,4 +142,5 @@ def _status_in(error: dict[str, Any]) -> int | None:
             value = int(value)
         if isinstance(value, int) and 400 <= value < 600:
             return value
-    return None
+    told = error.get("base_resp")
+    return _BASE_RESP.get(told.get("status_code")) if isinstance(told, dict) else None

@@ -41,7 +41,13 @@ from toolwire.rewrite.alternating_turns import with_alternating_turns, with_one_
 from toolwire.rewrite.answer_format import with_format_in_words
 from toolwire.rewrite.client_dialect import check_fields, without_dialect, without_server_tools
 from toolwire.rewrite.custom_tools import bridged
-from toolwire.rewrite.history import with_legal_ids, with_results, with_user_last, without_silent_turns
+from toolwire.rewrite.history import (
+    with_legal_ids,
+    with_object_arguments,
+    with_results,
+    with_user_last,
+    without_silent_turns,
+)
 from toolwire.rewrite.images_and_files import with_carried_content
 from toolwire.rewrite.prompt_cache import CacheForm
 from toolwire.rewrite.stop_sequences import with_stops
@@ -131,6 +137,8 @@ def _adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[Chat
         request = with_known_schemas(request, target, profile, warnings)
     check_tools(request, target, profile, warnings)
     request = with_results(with_wire_names(request), warnings)
+    if not profile.any_arguments:
+        request = with_object_arguments(request, warnings)
     if translated and not profile.prefill:
         request = with_user_last(request, warnings)
     if profile.alternates:

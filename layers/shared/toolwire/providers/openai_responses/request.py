@@ -31,7 +31,7 @@ from toolwire.providers.reasoning_efforts import with_known_effort
 from toolwire.providers.upstream_errors import retry_after_of
 from toolwire.rewrite.client_dialect import check_fields, without_server_tools, without_unsigned_reasoning
 from toolwire.rewrite.custom_tools import bridged
-from toolwire.rewrite.history import lacks_results, with_legal_ids, with_results
+from toolwire.rewrite.history import lacks_results, with_legal_ids, with_object_arguments, with_results
 from toolwire.rewrite.images_and_files import with_carried_content
 from toolwire.rewrite.prompt_cache import AS_GIVEN, CacheForm
 from toolwire.rewrite.tool_names import with_wire_names
@@ -155,6 +155,8 @@ def _adapted(
     request = with_wire_names(request, _TOOL_NAME)
     if not same_dialect or lacks_results(request):  # a client of this API may put results anywhere behind their calls
         request = with_results(request, warnings)
+    if not profile.any_arguments:
+        request = with_object_arguments(request, warnings)
     return with_legal_ids(request, _CALL_ID, _CALL_ID_LENGTH), warnings
 
 
