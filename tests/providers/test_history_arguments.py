@@ -63,10 +63,10 @@ def request(door: str, arguments: str) -> bytes:
 
 
 def sent_arguments(wire: str, body: bytes) -> str:
-    document = json.loads(body)
+    document: Any = json.loads(body)
     if wire == "openai_responses":
-        return next(item for item in document["input"] if item.get("type") == "function_call")["arguments"]
-    return document["messages"][1]["tool_calls"][0]["function"]["arguments"]
+        return str(next(item for item in document["input"] if item.get("type") == "function_call")["arguments"])
+    return str(document["messages"][1]["tool_calls"][0]["function"]["arguments"])
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from toolwire.model.errors import GatewayError
+from toolwire.model.errors import TOO_LONG, GatewayError
 from toolwire.providers.profiles import Profile
 from toolwire.rewrite.alternating_turns import is_about_order
 
@@ -73,6 +73,8 @@ def is_about_members(refusal: GatewayError) -> bool:
 def lessons(refusal: GatewayError, profile: Profile, *, same_dialect: bool) -> Iterator[Lesson]:
     """What the refusal may tell, the likeliest first. `same_dialect`: whether the client speaks the host's own API; its
     settings are then between the two."""
+    if refusal.code == TOO_LONG:  # vLLM names both limits on the output then
+        return
     if is_about_order(refusal.message):
         yield Lesson("turns_rearranged", {"alternates": True})
     if setting := _setting_in(refusal):

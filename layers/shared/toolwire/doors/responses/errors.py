@@ -47,9 +47,9 @@ def _whole(body: bytes, error: GatewayError) -> bytes:
         return body
     ours = {name: dump(value) for name, value in openai_errors.error_object(error).items()}
     changed = {} if code[:1] in (b'"', b"n") else {"code": dump(code.decode())}
-    if error.code == TOO_LONG:
-        changed["code"] = ours["code"]  # clients act on it
     required = {"message": ours["message"], "type": ours["type"], "param": b"null", "code": b"null"}
+    if error.code == TOO_LONG:  # clients act on it
+        required["code"] = changed["code"] = ours["code"]
     return with_members(body, {}, {"error": with_members(said, required, changed)})
 
 

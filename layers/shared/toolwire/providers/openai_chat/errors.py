@@ -143,4 +143,5 @@ def _status_in(error: dict[str, Any]) -> int | None:
         if isinstance(value, int) and 400 <= value < 600:
             return value
     told = error.get("base_resp")
-    return _BASE_RESP.get(told.get("status_code")) if isinstance(told, dict) else None
+    said = told.get("status_code") if isinstance(told, dict) else None
+    return _BASE_RESP.get(said) if isinstance(said, int) else None
