@@ -45,9 +45,9 @@ MUTANTS = {
         ),
         Mutant(
             "A retry with the malformed call in the history",
-            f"{_PACKAGE}/providers/user_and_model_turns.py",
-            'return dump({"_raw_arguments": text})',
-            'return b"{}"',
+            f"{_PACKAGE}/rewrite/history.py",
+            'return dump({"_raw_arguments": text}).decode()',
+            'return "{}"',
         ),
         Mutant(
             "Schema compatibility is checked before routing",
