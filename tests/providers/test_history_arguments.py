@@ -1,7 +1,7 @@
 """Arguments of earlier calls that are no JSON object: cut by an output limit, misspelt by a model, empty.
 
 OpenAI takes any text. vLLM, SGLang, llama.cpp, MiniMax, DashScope and others parse it, and refuse every further turn of
-the conversation.
+the conversation. In the same API the host decides, and what it refuses is mended.
 """
 
 from __future__ import annotations
@@ -69,15 +69,52 @@ def sent_arguments(wire: str, body: bytes) -> str:
     return str(document["messages"][1]["tool_calls"][0]["function"]["arguments"])
 
 
+#: What hosts say of such arguments.
+REFUSALS = [
+    "Expecting ',' delimiter: line 1 column 12 (char 11)",
+    "Unterminated string starting at: line 1 column 12 (char 11)",
+    "Expecting value: line 1 column 1 (char 0)",
+    "Extra data: line 1 column 8 (char 7)",
+    "'str object' has no attribute 'items'",
+    "Failed to parse tool call arguments as JSON: [json.exception.parse_error.101] parse error at line 1",
+    "invalid params, invalid function arguments json string, tool_call_id: call_a (2013)",
+    'The "function.arguments" parameter of the code model must be in JSON format.',
+    "Invalid request: messages.1.tool_calls.0.function.arguments: arguments must be a valid JSON object string",
+    "unexpected end of JSON input",
+    "invalid tool call arguments",
+]
+
+#: The door whose API a wire is.
+OWN = {"openai_chat": "chat", "openai_responses": "responses"}
+
+
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("door", ["chat", "responses"])
 def test_a_host_that_parses_arguments_is_sent_an_object(door: str, host: str, text: str) -> None:
     (wire, profile, any_text), (given, written, warned) = HOSTS[host], TEXTS[text]
     exchange = open_exchange(request(door, given), door=door, wire=wire, profile=profile)
+    own = OWN[wire] == door
+    if own:
+        assert sent_arguments(wire, exchange.upstream_request.body) == given
+        refused = json.dumps({"error": {"message": REFUSALS[0], "type": "BadRequestError"}}).encode()
+        actions = exchange.receive_head(400, {"content-type": "application/json"})
+        actions += exchange.receive_data(refused) + exchange.receive_end()
+        assert (not actions) == (given != written), "asked once more where that changes the request"
     sent = sent_arguments(wire, exchange.upstream_request.body)
-    if any_text:
+    if any_text and not own:
         assert sent in (given, written)
     else:
         assert sent == written
-        assert ("history_arguments_wrapped" in exchange.attempt.warnings) == warned
+        assert ("history_arguments_wrapped" in exchange.figures.warnings) == warned
+
+
+@pytest.mark.parametrize("said", REFUSALS)
+@pytest.mark.parametrize("status", [400, 422])
+def test_the_words_of_hosts(status: int, said: str) -> None:
+    exchange = open_exchange(request("chat", "{"))
+    refused = json.dumps({"object": "error", "message": said, "code": status}).encode()
+    actions = exchange.receive_head(status, {"content-type": "application/json"})
+    actions += exchange.receive_data(refused) + exchange.receive_end()
+    assert not actions
+    assert sent_arguments("openai_chat", exchange.upstream_request.body) == '{"_raw_arguments":"{"}'

@@ -36,6 +36,14 @@ _SETTINGS = (
     "parallel_tool_calls", "stream_options",
 )  # fmt: skip
 
+#: About the arguments of an earlier call, which the host has parsed; also in the words of the parsers themselves.
+_ABOUT_ARGUMENTS = re.compile(
+    r"\barguments?\b.{0,80}\bjson\b|\bjson\b.{0,60}\barguments?\b|\binvalid tool call arguments\b"
+    r"|\bexpecting (value|property name|'.' delimiter)|\bunterminated string\b|\bextra data: line\b"
+    r"|\bunexpected end of json input\b|\binvalid (\\?\\)?escape|\binvalid escaped character\b|\bno attribute 'items'",
+    re.IGNORECASE | re.DOTALL,
+)
+
 #: How many stop sequences a host takes, as it says of too many.
 _MOST = re.compile(r"\b(?:max\w*|at most|up to|exceeds?|limit\w*)\D{0,40}(\d{1,3})\b", re.IGNORECASE)
 
@@ -75,6 +83,8 @@ def lessons(refusal: GatewayError, profile: Profile, *, same_dialect: bool) -> I
     settings are then between the two."""
     if refusal.code == TOO_LONG:  # vLLM names both limits on the output then
         return
+    if _ABOUT_ARGUMENTS.search(refusal.message):
+        yield Lesson("", {"object_arguments": True})
     if is_about_order(refusal.message):
         yield Lesson("turns_rearranged", {"alternates": True})
     if setting := _setting_in(refusal):

@@ -35,8 +35,11 @@ class Profile:
     developer_role: bool = False
     #: Whether custom (freeform) tools are understood; else another API's client's are sent as functions.
     custom_tools: bool = False
-    #: Whether the arguments of earlier calls may be any text, as at OpenAI; else what is no object is put into one.
+    #: Whether the arguments of earlier calls may be any text, as at OpenAI; else what another API's client sends, and is
+    #: no object, is put into one.
     any_arguments: bool = False
+    #: Whether a host has refused arguments that are no object (`rewrite/history.py`).
+    object_arguments: bool = False
     #: Whether a file is a part of the type `document_url`, as Mistral has it, by its bytes or its address; else Chat's
     #: own `file`, which has no address.
     document_urls: bool = False

@@ -137,7 +137,7 @@ def _adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[Chat
         request = with_known_schemas(request, target, profile, warnings)
     check_tools(request, target, profile, warnings)
     request = with_results(with_wire_names(request), warnings)
-    if not profile.any_arguments:
+    if profile.object_arguments or (translated and not profile.any_arguments):
         request = with_object_arguments(request, warnings)
     if translated and not profile.prefill:
         request = with_user_last(request, warnings)

@@ -155,7 +155,7 @@ def _adapted(
     request = with_wire_names(request, _TOOL_NAME)
     if not same_dialect or lacks_results(request):  # a client of this API may put results anywhere behind their calls
         request = with_results(request, warnings)
-    if not profile.any_arguments:
+    if profile.object_arguments or (not same_dialect and not profile.any_arguments):
         request = with_object_arguments(request, warnings)
     return with_legal_ids(request, _CALL_ID, _CALL_ID_LENGTH), warnings
 
