@@ -35,7 +35,7 @@ class Profile:
     developer_role: bool = False
     #: Whether custom (freeform) tools are understood; else another API's client's are sent as functions.
     custom_tools: bool = False
-    #: Whether the arguments of earlier calls may be any text, as at OpenAI; else what another API's client sends, and is
+    #: Whether the arguments of earlier calls may be any text, as at OpenAI; else what another API's client sends and is
     #: no object, is put into one.
     any_arguments: bool = False
     #: Whether a host has refused arguments that are no object (`rewrite/history.py`).
