@@ -33,7 +33,7 @@ PACKED  := $(abspath $(wildcard toolwire.toml))
 .DELETE_ON_ERROR:
 .PHONY: help run providers doctor test integration agents check lint types format build deploy key secret destroy verify replay \
 	conversation minimize scorecard conformance openapi mcp-schemas suites bench bench-peers scale profile lock clean python3 \
-	deployable config container mutants invoke start-api start-lambda engine-runs
+	buildable deployable config container mutants invoke start-api start-lambda engine-runs
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -96,7 +96,7 @@ format: .venv/dev.stamp  ## let ruff format and repair what it can
 
 # The layer's own Makefile runs in a copy of layers/shared, so what it needs from here is handed over in its environment.
 # Functions are one file each and are packed as they are: bytecode left there by local runs would change their hash.
-build: .venv-sam/stamp  ## build for Lambda (PYTHON=3.13 ARCH=arm64 GOOGLE_KEYS=), with ./toolwire.toml if there is one
+build: buildable .venv-sam/stamp  ## build for Lambda (PYTHON=3.13 ARCH=arm64 GOOGLE_KEYS=), with ./toolwire.toml if there is one
 	rm -rf functions/*/__pycache__
 	LAYER_PYTHON=$(PYTHON) LAYER_ARCH=$(ARCH) LAYER_CONFIG=$(PACKED) LAYER_PIP=$(abspath $(SAM_BIN)/python) \
 	LAYER_GOOGLE_KEYS=$(GOOGLE_KEYS) \
@@ -106,7 +106,7 @@ build: .venv-sam/stamp  ## build for Lambda (PYTHON=3.13 ARCH=arm64 GOOGLE_KEYS=
 		echo "python$(PYTHON) on the PATH, or one of pyenv (pyenv install $(PYTHON)) or uv (uv python install $(PYTHON)). Then build again."; } >&2
 	@echo; echo "Built for Python $(PYTHON) on $(ARCH). Next, in the place of SAM's own commands: make deploy, or make invoke."
 
-deploy: deployable build  ## deploy what `make build` makes (STACK=toolwire PARAMS="AlarmTopicArn=...")
+deploy: buildable deployable build  ## deploy what `make build` makes (STACK=toolwire PARAMS="AlarmTopicArn=...")
 	@$(SAM) deploy --template-file $(BUILD_DIR)/template.yaml --stack-name $(STACK) --resolve-s3 \
 		--capabilities CAPABILITY_IAM --no-fail-on-empty-changeset $(if $(TAGS),--tags $(TAGS)) --parameter-overrides \
 		Runtime=python$(PYTHON) Architecture=$(ARCH) Release=$$(date +%s) $(if $(PACKED),ConfigSource=/opt/toolwire.toml) $(PARAMS)
@@ -143,6 +143,13 @@ $(LOCAL_BUILD)/template.yaml: template.yaml $(PACKED) $(shell find layers -name 
 engine-runs:
 	@$(ENGINE) info >/dev/null 2>&1 || { \
 		echo "sam local needs a container engine, and \`$(ENGINE) info\` fails. make run and make replay need none." >&2; exit 1; }
+
+# SAM builds for whatever it is told, and Lambda refuses it, or the function fails, at the end.
+buildable:
+	@case '$(ARCH)' in arm64|x86_64) ;; *) \
+		echo "ARCH=$(ARCH): Lambda's processors are arm64 and x86_64." >&2; exit 1;; esac
+	@case '$(PYTHON)' in 3.11|3.12|3.13|3.14) ;; *) \
+		echo "PYTHON=$(PYTHON): the layer can be built for 3.11, 3.12, 3.13 and 3.14." >&2; exit 1;; esac
 
 # Before the build, which takes a minute.
 deployable: .venv/run.stamp

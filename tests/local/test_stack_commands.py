@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import subprocess
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import pytest
 from local.before_deploy import main as before_deploy
 from local.deployed_config import main as deployed_config
 from local.destroy import main as destroy
+from tests.gateway import ROOT
 from tests.local.fake_stack import FakeCloudFormation, fake_stack
 from toolwire.shell.network import aws
 from toolwire.shell.network.aws_boto3 import Boto3Client
@@ -47,6 +49,8 @@ def stack() -> Iterator[FakeCloudFormation]:
         ("CREATE_COMPLETE", PACKED, ("--packed",), None),
         ("CREATE_COMPLETE", PACKED, ("--params", "LogLevel=DEBUG ConfigSource="), None),
         ("CREATE_COMPLETE", {"ConfigSource": "ssm:/toolwire"}, (), None),
+        ("CREATE_COMPLETE", {"ConfigSource": "ssm:/x"}, ("--packed",), 'STACK=toolwire PARAMS="ConfigSource=ssm:/x"'),
+        ("CREATE_COMPLETE", {"ConfigSource": "ssm:/x"}, ("--packed", "--params", "ConfigSource=ssm:/x"), None),
     ],
 )
 def test_before_a_deployment(
@@ -78,6 +82,44 @@ def test_before_a_deployment(
 @pytest.mark.usefixtures("stack")
 def test_a_first_deployment_has_nothing_in_its_way() -> None:
     assert before_deploy(["--stack", "another"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("params", "told"),
+    [
+        ("LogRetention=30", "the template has no parameter 'LogRetention'; is it LogRetentionDays?"),
+        ("LogLevel=DEBUG Nonsense=1", "the template has no parameter 'Nonsense'"),
+        ("LogLevel", 'PARAMS="LogLevel=..."'),
+        ("Architecture=x86_64", "make deploy ARCH=x86_64"),
+        ("Runtime=python3.12", "make deploy PYTHON=3.13"),
+        ("CorsOrigin='*", "PARAMS cannot be read: no closing quotation"),
+    ],
+)
+def test_a_parameter_that_cannot_be_meant_is_told_before_aws_is_asked(
+    params: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert before_deploy(["--stack", "toolwire", "--params", params]) == 1
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("ARCH=arm", "arm64 and x86_64"),
+        ("ARCH=amd64", "arm64 and x86_64"),
+        ("PYTHON=python3.13", "3.11, 3.12, 3.13 and 3.14"),
+        ("PYTHON=3.99", "3.11, 3.12, 3.13 and 3.14"),
+    ],
+)
+@pytest.mark.parametrize("target", ["build", "deploy"])
+def test_nothing_is_built_for_what_lambda_has_not(target: str, setting: str, told: str) -> None:
+    """Before the environment is made, which takes minutes."""
+    made = ("-o", ".venv/run.stamp", "-o", ".venv-sam/stamp", "-o", "deployable")
+    done = subprocess.run(["make", *made, target, setting], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith(f"{setting}: ")
+    assert told in done.stderr
 
 
 # ---------------------------------------------------------------- the configuration
