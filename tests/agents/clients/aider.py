@@ -15,14 +15,13 @@ import sys
 
 from tools import BASE, CLIENT, STREAMED, TURNS
 
-os.environ |= {"OPENAI_API_BASE": BASE, "OPENAI_API_KEY": "none", "AIDER_ANALYTICS": "false"}
 HOME = os.environ["HOME"]
+os.environ |= {"OPENAI_API_BASE": BASE, "OPENAI_API_KEY": "none"}
 OPTIONS = ["--edit-format", "diff", "--yes-always", "--no-git", "--no-check-update", "--no-show-model-warnings"]
 OPTIONS += ["--no-fancy-input", "--no-pretty", "--no-analytics", "--no-gitignore", "--map-tokens", "0"]
 OPTIONS += ["--chat-history-file", f"{HOME}/chat.md", "--input-history-file", f"{HOME}/input"]
-OPTIONS += ["--restore-chat-history", "--stream" if STREAMED else "--no-stream"]
-for name, prompt in TURNS:
-    for turn in prompt.split(" >> "):
-        command = [f"{CLIENT}/bin/aider", "--model", f"openai/{name}", *OPTIONS, "--message", turn, "log.txt"]
-        if status := subprocess.run(command).returncode:
-            sys.exit(status)
+OPTIONS += ["--stream" if STREAMED else "--no-stream"]
+# One program for the conversation: each start costs five seconds of processor, most of them litellm's import.
+lines = [line for name, prompt in TURNS for line in (f"/model openai/{name}", *prompt.split(" >> "))]
+command = [f"{CLIENT}/bin/aider", "--model", f"openai/{TURNS[0][0]}", *OPTIONS, "log.txt"]
+sys.exit(subprocess.run(command, input="\n".join(lines), text=True).returncode)
