@@ -67,7 +67,7 @@ class Client:
 
     def installed(self, *, latest: bool) -> Path:
         """The folder in which it is installed, as the file says or, `latest`, as the registries have it today."""
-        packages = [_VERSION.sub("", package) for package in self.packages] if latest else list(self.packages)
+        packages = self.newest() if latest else list(self.packages)
         digest = hashlib.sha256(" ".join(packages).encode()).hexdigest()[:8]
         cache = Path(os.environ.get("AGENTS_DIR") or Path.home() / ".cache" / "toolwire-agents")
         folder = cache / f"{self.path.stem}-{time.strftime('%Y-%m-%d') if latest else digest}"
@@ -80,6 +80,12 @@ class Client:
             for module in (self.path, CLIENTS / "tools.mjs"):
                 shutil.copy(module, folder)
         return folder
+
+    def newest(self) -> list[str]:
+        """Its packages as the registries have them today. npm is told to take no other version: by a bare name it takes
+        an older one where the newest asks for a newer node, which programs that bring their own do not need."""
+        tag = "@latest" if self.kind == "npm" else ""
+        return [_VERSION.sub("", package) + tag for package in self.packages]
 
     def version(self, folder: Path) -> str:
         """The version of its first package, as it is installed there."""

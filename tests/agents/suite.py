@@ -1,9 +1,10 @@
 """Real clients in tool loops through the gateway, with the demo model of every wire: `make agents`.
 
 `make agents` runs all of `clients/`, `AGENT=name` one (or some, with commas), pinned as their files say; `LATEST=1`
-runs what the registries have today; SCENARIO and WIRE limit what is held. It needs node and npm, and the first time a
-network: everything is installed outside the repository (AGENTS_DIR, else the user's cache). No key, no account. The
-result is in `docs/agents.md`. Ends with 1 if anything failed that no client's file explains.
+runs what the registries have today; SCENARIO and WIRE limit what is held; AT_ONCE programs run together, and PATIENCE
+multiplies the time that each may take. It needs node and npm, and the first time a network: everything is installed
+outside the repository (AGENTS_DIR, else the user's cache). No key, no account. The result is in `docs/agents.md`.
+Ends with 1 if anything failed that no client's file explains.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from toolwire.providers.hosts import DEMO_MODELS
 SECONDS_A_TURN = 30
 #: Programs that run at the same time: most of their time they wait.
 AT_ONCE = int(os.environ.get("AT_ONCE", "3"))
+#: How many times as long as its file says a program may take: for a machine that is slow or busy.
+PATIENCE = float(os.environ.get("PATIENCE", "1"))
 WIRES = tuple(DEMO_MODELS)
 #: One conversation's errors are not to hold up those that run beside it.
 NO_BREAKER = "[breaker]\nenabled = false\n"
@@ -111,7 +114,7 @@ def hold_in(
             stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
         try:
-            status: int | None = process.wait(client.seconds + SECONDS_A_TURN * len(turns))
+            status: int | None = process.wait(PATIENCE * (client.seconds + SECONDS_A_TURN * len(turns)))
         except subprocess.TimeoutExpired:
             status = None
         finally:

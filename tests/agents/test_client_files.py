@@ -24,6 +24,11 @@ def test_a_clients_file_is_whole(name: str) -> None:
     assert len(client.path.read_text("utf-8").splitlines()) <= 80, "more than a screen"
 
 
+def test_npm_is_asked_for_the_newest_version_and_not_for_one_that_suits_this_node() -> None:
+    assert FILES["vercel_node"].newest()[:2] == ["ai@latest", "@ai-sdk/openai@latest"]
+    assert FILES["strands_python"].newest() == ["strands-agents[openai,anthropic]"]
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_a_clients_settings_are_on_the_page_of_clients(name: str) -> None:
     page_ = (CLIENTS.parents[2] / "docs" / "clients.md").read_text("utf-8").lower()
