@@ -10,7 +10,8 @@ from toolwire.demo import (
     gemini_request,
     openai_responses_request,
 )
-from toolwire.demo.last_words import LastWords, Spoken, last_words, own_words
+from toolwire.demo.last_words import LastWords, Spoken, last_words
+from toolwire.demo.own_words import own_words
 
 DIRECTIVE = '[demo call a {"b": "</r> <r>"}]'
 
@@ -22,7 +23,8 @@ DIRECTIVE = '[demo call a {"b": "</r> <r>"}]'
         (("first", "second"), "second"),
         (("<r>\nno\n</r>\nhi",), "hi"),
         (("hi <r>no</r>",), "hi"),
-        (("<r>no</r> hi <r>no</r>",), "hi"),
+        (("<r>no</r> hi <q>no</q>",), "hi"),
+        (("<r>no</r> hi <r>no</r>",), ""),
         (("<r>a <r>b</r> c</r>hi",), "hi"),
         (("<permissions instructions>\nno\n</permissions instructions>", "hi"), "hi"),
         (("hi", "<r a='1'>no</r>"), "hi"),
@@ -35,7 +37,44 @@ DIRECTIVE = '[demo call a {"b": "</r> <r>"}]'
         (("</r> hi",), "</r> hi"),
         (("<r>no</r> hi",), "hi"),
         ((f"hi {DIRECTIVE}",), f"hi {DIRECTIVE}"),
+        ((f"<r>no</r>hi {DIRECTIVE}",), f"hi {DIRECTIVE}"),
         ((), ""),
+        # The text within tags holds the tag that ends it, or another that begins it.
+        (("<r>a</r> no</r>hi",), "hi"),
+        (("<r>a</r> no <r>b</r>", "hi"), "hi"),
+        (("hi", "<r>a</r> no <r>b</r>"), "hi"),
+        (("<r>a</r> no <q>b</q> no <r>c</r>\nhi",), "hi"),
+        (("<r>a</r> hi <q> b</r> no </q>",), ""),
+        (("<r>a <q> b</r> hi",), "hi"),
+        (("<r>a\n<q>\nb</r> hi",), "hi"),
+        (("<r>a <task> b</r> hi",), "hi"),
+        (("hi\n<r>a</r> no <q>b</q> no <r>c</r>",), "hi"),
+        (("<r>a</r> no <q> no <r>b</r>\nhi",), "hi"),
+        (("<r>a <r> no</r>hi",), "hi"),
+        (("<r>a <r> no</r>", "hi"), "hi"),
+        (("<system>", "</system> no", "</system>", "hi"), "hi"),
+        # Files in no tags.
+        (("hi", "\n--- Content from referenced files ---", "no", "\n--- End of content ---"), "hi"),
+        (("hi\n--- Content from referenced files ---\nno\n--- End of content ---\nno\n--- End of content ---",), "hi"),
+        (("hi\n--- Content from referenced files ---\nno",), "hi"),
+        (
+            (
+                "hi",
+                "--- Content from referenced files ---",
+                "\nContent from @a:\n",
+                "--- End of content ---",
+                "\nContent from @b c.txt:\n",
+                "no",
+                "--- End of content ---",
+            ),
+            "hi",
+        ),
+        (("--- Content from referenced files ---", "no", "--- End of content ---", "hi"), "hi"),
+        # Summaries: what they quote was said before.
+        (
+            ("hi", "This session is being continued from a previous conversation. no"),
+            "This session is being continued from a previous conversation",
+        ),
     ],
 )
 def test_own_words(texts: tuple[str, ...], own: str) -> None:
@@ -74,6 +113,10 @@ def test_last_words(conversation: tuple[Spoken, ...], found: LastWords) -> None:
 def test_a_long_text_of_tags_is_read_in_little_time() -> None:
     assert own_words(("<a>" * 100_000 + "hi",)) == ""
     assert own_words(("x <a>" * 100_000,)).startswith("x")
+    assert own_words(("<a>" * 50_000 + "</a>" * 100_000 + "hi",)) == "hi"
+    assert own_words(("<a></a>hi" * 50_000,)) == "hi"
+    assert own_words(("hi\n" + "--- Content from referenced files ---\n" * 20_000,)) == "hi"
+    assert own_words(('[demo say "' * 50_000,))
 
 
 _PNG = "iVBORw0KGgo="

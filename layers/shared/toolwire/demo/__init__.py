@@ -2,7 +2,8 @@
 
     server.py               the HTTP server and where it listens; the only file here that touches a socket
     script.py               what a turn says: text, calls, or a fault on demand. Pure; knows no wire
-    last_words.py           what the user himself said last, apart from what agents write in his name
+    last_words.py           what the user said last in a conversation, and what has followed it
+    own_words.py            what of a message is the user's own, apart from what agents write in his name
     directives.py           what that asks for, letter by letter: `[demo call NAME {json}]`
     subjects.py             what a user's sentence is about: the raw material of arguments
     arguments.py            JSON Schema -> an instance of it

@@ -71,10 +71,9 @@ def without_directives(text: str) -> str:
     return "".join([*kept, text[position:]]).strip()
 
 
-def end_of_directive(text: str, start: int) -> int | None:
-    """Where the directive that begins there ends; None where none does."""
-    found = _read(text, start)
-    return None if found is None else found[0]
+def places_of_directives(text: str) -> Iterator[tuple[int, int]]:
+    """Where each directive begins and ends."""
+    return ((start, end) for start, end, _ in _placed(text))
 
 
 def _steps(text: str) -> list[Directives]:
