@@ -13,7 +13,8 @@ from collections.abc import Container, Mapping
 from toolwire.model.settings import ProviderConfig, Settings
 from toolwire.providers.address import MINTED
 from toolwire.providers.hosts import DEMO, DEMO_MODELS, HOSTS
-from toolwire.shell.settings.configuration import SettingsError, load_settings
+from toolwire.shell.settings.configuration import load_settings
+from toolwire.shell.settings.sections import SettingsError
 
 _COLUMNS = 100
 _LABEL = "  {:<15} "

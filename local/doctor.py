@@ -38,7 +38,8 @@ from toolwire.providers.hosts import DEMO, DEMO_MODELS
 from toolwire.shell.recording.summary import summary
 from toolwire.shell.serve.door import serve
 from toolwire.shell.serve.log import logger
-from toolwire.shell.settings.configuration import SettingsError, load_settings
+from toolwire.shell.settings.configuration import load_settings
+from toolwire.shell.settings.sections import SettingsError
 from toolwire.shell.store.current import open_store
 
 #: Seconds that a host may take to answer.

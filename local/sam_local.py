@@ -30,7 +30,8 @@ import yaml
 
 from toolwire.pages.paths import served
 from toolwire.providers.hosts import HOSTS
-from toolwire.shell.settings.configuration import SettingsError, load_settings
+from toolwire.shell.settings.configuration import load_settings
+from toolwire.shell.settings.sections import SettingsError
 
 
 def main(argv: Sequence[str]) -> int:

@@ -18,7 +18,7 @@ from toolwire.model.http import Head, Headers, UpstreamRequest
 from toolwire.model.settings import Settings, Target, Tenant
 from toolwire.shell.recording.exchange import NO_ANSWERS, SeenExchange
 from toolwire.shell.recording.notes import ASKED, HEAD, SENT, SENT_HEAD, Answered, Asked
-from toolwire.shell.serve.admission import Admitted
+from toolwire.shell.serve.admitted import Admitted
 
 #: Bytes in front that say how long what stands before the chunks is.
 _LENGTH_BYTES = 4

@@ -13,7 +13,7 @@ from toolwire.model.settings import ProviderConfig, Settings, Tenant
 from toolwire.providers.hosts import DEMO_MODELS
 from toolwire.shell.serve import catalog as module
 from toolwire.shell.serve.catalog import serve_catalog
-from toolwire.shell.settings.configuration import SettingsError
+from toolwire.shell.settings.sections import SettingsError
 from toolwire.shell.store.current import open_store
 
 LOCKED = Settings(

@@ -28,7 +28,8 @@ from toolwire.shell.serve import door as serve_module
 from toolwire.shell.serve.door import serve
 from toolwire.shell.serve.log import logger
 from toolwire.shell.serve.output import Output, deliver, is_there
-from toolwire.shell.settings.configuration import SettingsError, load_settings
+from toolwire.shell.settings.configuration import load_settings
+from toolwire.shell.settings.sections import SettingsError
 
 pytestmark = pytest.mark.enable_socket
 

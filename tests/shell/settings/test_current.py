@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from toolwire.shell.settings.configuration import SettingsError
 from toolwire.shell.settings.current import QUIET_SECONDS, REREAD_SECONDS, CurrentSettings
+from toolwire.shell.settings.sections import SettingsError
 
 FIRST, SECOND = '[aliases]\nbest = "demo/openai"\n', '[aliases]\nbest = "demo/anthropic"\n'
 OLD, NEW = {"best": "demo/openai"}, {"best": "demo/anthropic"}

@@ -13,7 +13,8 @@ from toolwire.model.settings import ProviderConfig, Retries, Settings
 from toolwire.providers import WIRES
 from toolwire.providers.hosts import HOSTS, Host
 from toolwire.providers.profiles import PROFILES
-from toolwire.shell.settings.configuration import SettingsError, load_settings, read_document
+from toolwire.shell.settings.configuration import load_settings, read_document
+from toolwire.shell.settings.sections import SettingsError
 
 DOCS = Path(__file__).parents[3] / "docs" / "configuration.md"
 

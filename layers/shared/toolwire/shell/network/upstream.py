@@ -39,7 +39,7 @@ from toolwire.model.settings import TimeLimits
 from toolwire.shell.network.answer_reader import AnswerReader, NotHttpError
 from toolwire.shell.network.pool import Connection, Origin, Pool, Proxy
 from toolwire.shell.network.sockets import Attempt, ConnectError, LostError, StaleConnection, Timeouts
-from toolwire.shell.settings.configuration import SettingsError
+from toolwire.shell.settings.sections import SettingsError
 
 #: Where hashed certificates may be beside OpenSSL's own directory: Fedora's family, Amazon Linux included.
 _HASHED_DIRECTORIES = ("/etc/pki/ca-trust/extracted/pem/directory-hash",)

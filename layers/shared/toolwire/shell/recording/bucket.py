@@ -25,7 +25,7 @@ from toolwire.shell.network.upstream import upstream
 from toolwire.shell.recording.exchange import SeenExchange
 from toolwire.shell.recording.summary import summary
 from toolwire.shell.serve import observe
-from toolwire.shell.serve.admission import Admitted
+from toolwire.shell.serve.admitted import Admitted
 from toolwire.shell.serve.log import logger
 from toolwire.shell.serve.output import current_output
 

@@ -25,7 +25,7 @@ from toolwire.model.settings import Target
 from toolwire.shell.recording.credentials import blotted, kept_event, secrets_of
 from toolwire.shell.recording.notes import ASKED, DATA, END, HEAD, SENT, SENT_HEAD, SILENCE, Answered, Asked, Noted
 from toolwire.shell.recording.summary import Summary, summary
-from toolwire.shell.serve.admission import Admitted
+from toolwire.shell.serve.admitted import Admitted
 from toolwire.shell.serve.attempts import OF_THE_TARGET
 from toolwire.shell.serve.observe import RequestRecord, call_lines
 from toolwire.shell.serve.watch import Watch

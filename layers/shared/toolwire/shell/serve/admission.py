@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,7 @@ from toolwire.exchange.plan import plan_for
 from toolwire.exchange.prepare import ClientRequest, check_loop, prepare
 from toolwire.exchange.routing import check_door
 from toolwire.model.errors import RequestError
-from toolwire.model.http import Headers, HttpRequest
+from toolwire.model.http import HttpRequest
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Settings, Tenant
 from toolwire.shell.access.concurrency import slots
@@ -27,6 +27,7 @@ from toolwire.shell.access.keys import authenticate
 from toolwire.shell.access.rates import admit, charge
 from toolwire.shell.random_text import new_id
 from toolwire.shell.serve import observe
+from toolwire.shell.serve.admitted import Admitted
 from toolwire.shell.serve.attempts import Preparation
 from toolwire.shell.serve.call_quality import QUALITIES
 from toolwire.shell.serve.log import logger
@@ -35,15 +36,6 @@ from toolwire.shell.settings.current import current_settings
 from toolwire.shell.store.ids_and_state import recall
 from toolwire.shell.store.kept_answers import with_kept_history
 from toolwire.shell.store.sticky_model import with_known_model
-
-
-@dataclass(frozen=True, slots=True)
-class Admitted:
-    """Who asks, and under which configuration. `rate_headers` say what the tenant may still ask for."""
-
-    settings: Settings
-    tenant: Tenant
-    rate_headers: Headers
 
 
 def admit_client(door: Door, request: HttpRequest, record: observe.RequestRecord) -> Admitted:

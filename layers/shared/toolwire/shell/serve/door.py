@@ -30,7 +30,8 @@ from toolwire.shell.serve.output import DOCUMENT_COMMIT_SECONDS, Answer, current
 from toolwire.shell.serve.proxy_event import IGNORED, error_head, http_request, is_proxy_event, request_id
 from toolwire.shell.serve.signed_request import signed_request
 from toolwire.shell.serve.spans import trace_headers
-from toolwire.shell.settings.current import SettingsError, current_settings
+from toolwire.shell.settings.current import current_settings
+from toolwire.shell.settings.sections import SettingsError
 from toolwire.shell.store.current import current_store
 from toolwire.shell.store.ids_and_state import remember
 from toolwire.shell.store.store import WARM_SECONDS

@@ -25,7 +25,7 @@ from toolwire.rewrite.unread_members import meant
 from toolwire.shell.serve.log import logger
 from toolwire.shell.serve.output import stack_of
 from toolwire.shell.serve.spans import write_span
-from toolwire.shell.settings.configuration import SettingsError
+from toolwire.shell.settings.sections import SettingsError
 
 if TYPE_CHECKING:  # the catalog's function has no exchange and does not import one
     from toolwire.exchange.figures import Figures

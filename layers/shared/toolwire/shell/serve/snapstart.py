@@ -18,7 +18,8 @@ from snapshot_restore_py import register_after_restore, register_before_snapshot
 from toolwire.shell.access import credentials
 from toolwire.shell.network import aws, aws_credentials
 from toolwire.shell.network.upstream import upstream
-from toolwire.shell.settings.current import SettingsError, current_settings
+from toolwire.shell.settings.current import current_settings
+from toolwire.shell.settings.sections import SettingsError
 
 
 def register_hooks() -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from toolwire.exchange.plan import Plan
     from toolwire.exchange.prepare import ClientRequest
     from toolwire.model.settings import Target
-    from toolwire.shell.serve.admission import Admitted
+    from toolwire.shell.serve.admitted import Admitted
     from toolwire.shell.serve.observe import RequestRecord
 
 

@@ -45,8 +45,7 @@ from toolwire.shell.settings.resilience import (
     retries_of,
     time_limits_of,
 )
-from toolwire.shell.settings.sections import SettingsError as SettingsError
-from toolwire.shell.settings.sections import Text, one_of, read_section, read_text
+from toolwire.shell.settings.sections import SettingsError, Text, one_of, read_section, read_text
 from toolwire.shell.settings.tenants import tenant_from
 
 _PROVIDER_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")

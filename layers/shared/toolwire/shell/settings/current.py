@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping
 from toolwire.model.settings import Settings
 from toolwire.shell.serve import observe
 from toolwire.shell.serve.log import logger
-from toolwire.shell.settings.configuration import SettingsError as SettingsError
 from toolwire.shell.settings.configuration import load_settings, read_document
+from toolwire.shell.settings.sections import SettingsError
 
 #: Seconds after which the document is read again.
 REREAD_SECONDS = 30.0
