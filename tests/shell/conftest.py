@@ -1,4 +1,4 @@
-"""A misbehaving upstream and a client for it, and a table of rates in moto."""
+"""A misbehaving upstream and a client for it, a table of rates in moto, and pytest's look into the log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,16 @@ from tests.shell.boto3_clients import use_boto3
 from tests.shell.misbehaving_upstream import MisbehavingUpstream
 from tests.shell.upstream_client import IMPATIENT, WatchedOutput, client
 from toolwire.shell.network.upstream import Upstream
+from toolwire.shell.serve.log import logger
 from toolwire.shell.serve.output import Output, current_output
+
+
+@pytest.fixture
+def caplog(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
+    """pytest's own, which sees the gateway's lines too: their logger is not of the tree of loggers."""
+    lines = logger().lines
+    monkeypatch.setattr(lines, "handlers", [*lines.handlers, caplog.handler])
+    return caplog
 
 
 @pytest.fixture

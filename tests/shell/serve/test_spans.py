@@ -28,7 +28,7 @@ from tests.shell.serve.test_door import (  # noqa: F401 - the fixtures, by their
 from toolwire.model.settings import ProviderConfig, Target
 from toolwire.providers.hosts import HOSTS, TRACED_AS
 from toolwire.shell.serve import observe, spans
-from toolwire.shell.serve.log import LogLine, logger
+from toolwire.shell.serve.log import LogLine
 
 pytestmark = [pytest.mark.enable_socket, pytest.mark.usefixtures("settings")]
 
@@ -145,7 +145,6 @@ def test_a_failure_of_opentelemetry_ends_no_answer(
         raise ValueError(PROMPT)
 
     monkeypatch.setattr(trace, "get_tracer", broken)
-    monkeypatch.setattr(logger().lines, "handlers", [caplog.handler])
     observe.finish(_record())
     (line,) = [line for line in caplog.records if line.getMessage() == "no span was written"]
     assert isinstance(line, LogLine)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 from pathlib import Path
 
 import pytest
 
+from toolwire.shell.serve.log import LogLine
 from toolwire.shell.settings.current import QUIET_SECONDS, REREAD_SECONDS, CurrentSettings
 from toolwire.shell.settings.sections import SettingsError
 
@@ -87,7 +89,7 @@ def test_what_is_wrong_changes_nothing_and_is_told(
     def said() -> list[tuple[str, str]]:
         """Level and problem of each line since the last look; each error has its metric beside it."""
         metrics = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "_aws" in line]
-        lines = [(line.levelname, getattr(line, "problem", "")) for line in caplog.records]
+        lines = [(line.levelname, _problem(line)) for line in caplog.records]
         caplog.clear()
         assert [metric["ConfigurationErrors"] for metric in metrics] == [
             [1.0] for level, _ in lines if level == "ERROR"
@@ -112,6 +114,11 @@ def test_what_is_wrong_changes_nothing_and_is_told(
     assert [level for level, _ in said()] == ["INFO"]
 
 
+def _problem(line: logging.LogRecord) -> str:
+    assert isinstance(line, LogLine)
+    return str(line.fields.get("problem", ""))
+
+
 def test_a_parameter_that_cannot_be_read_is_told_the_second_time(caplog: pytest.LogCaptureFixture) -> None:
     """Lambda stops a process between two requests: a call that was under way then has failed, and nothing is wrong."""
     place = Place(FIRST)
@@ -120,7 +127,7 @@ def test_a_parameter_that_cannot_be_read_is_told_the_second_time(caplog: pytest.
     place.aliases(after=REREAD_SECONDS)
     assert caplog.records == []
     place.aliases(after=REREAD_SECONDS)
-    assert [(line.levelname, line.__dict__["problem"]) for line in caplog.records] == [("ERROR", str(place.text))]
+    assert [(line.levelname, _problem(line)) for line in caplog.records] == [("ERROR", str(place.text))]
     assert place.aliases() == OLD
     place.text = SECOND
     place.aliases(after=REREAD_SECONDS)
