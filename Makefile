@@ -203,8 +203,8 @@ mcp-schemas: .venv/dev.stamp  ## hold the tools of public MCP servers against ev
 openapi: .venv/run.stamp  ## write docs/openapi.json, the native API's OpenAPI document, from its models
 	$(RUN) -m local.openapi
 
-bench: .venv/dev.stamp  ## measure against a direct connection
-	$(RUN) -m bench
+bench: .venv/dev.stamp  ## measure against a direct connection: docs/performance.md (RUNS=5)
+	$(RUN) -m bench $(if $(RUNS),--runs $(RUNS))
 
 bench-peers: .venv/dev.stamp  ## measure other gateways beside this one: docs/benchmarks.md; needs npm and a network (RUNS=5)
 	$(RUN) -m bench.beside $(if $(RUNS),--runs $(RUNS))

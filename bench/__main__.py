@@ -9,7 +9,8 @@
 
 The gateway is the local server, in a process of its own; so is the scripted upstream (`upstream.py`). Each run measures
 everything once, subject after subject, the order turning from run to run, so that what disturbs the machine disturbs
-all of them. Printed are the medians of the runs. Everything stays on this machine's loopback interface.
+all of them. Printed are the medians of the runs; where all of it was measured, without a peer, they are written into
+docs/performance.md, too. Everything stays on this machine's loopback interface.
 
 The client speaks Chat Completions; the upstream speaks it too, and then Anthropic Messages and Gemini.
 
@@ -32,11 +33,11 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from bench import core, store
+from bench import core, performance_page, store
 from bench.client import BenchError, Endpoint
 from bench.cold_start import MODELS, SIGNED_MODEL, bare_start, configure, lambda_start, local_start, start_gateway
 from bench.cpu_share import share_of
-from bench.process import Process, python
+from bench.process import ROOT, Process, python
 from bench.report import CORE_ROWS, DIRECT, ROWS, START_ROWS, STORE_ROWS, table
 from bench.tables import tables_at_once
 from bench.traffic import MEASUREMENTS, QUICK, Figures, Sizes, Subject, prove
@@ -53,39 +54,48 @@ def main(argv: Sequence[str]) -> int:
     options = _options(argv)
     runs = 1 if options.quick else options.runs
     sizes = QUICK if options.quick else Sizes()
+    tables, load = dict[str, list[str]](), os.getloadavg()[0]
     print(f"{platform.python_implementation()} {platform.python_version()}, {os.cpu_count()} CPUs; medians of {runs}\n")
     try:
         with ExitStack() as stack:
             configuration = _configured(stack, options.upstream_url)
             if not options.starts:
-                _print_traffic(_traffic(stack, options, configuration, runs, sizes))
+                tables["Traffic"] = _print_traffic(_traffic(stack, options, configuration, runs, sizes))
             print("\nCold start of the chat function on Lambda's runtime; ratios are to AWS's runtime client alone.\n")
             with share_of(options.memory) as share:
-                print(table(START_ROWS, _starts(configuration[0], runs, share)), flush=True)
+                tables["Cold start"] = _print(table(START_ROWS, _starts(configuration[0], runs, share)))
     except (BenchError, OSError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
     if options.starts:
         return 0
     print("\nThe translation alone, in process; ratios are to Chat Completions on both sides.\n")
-    print(table(CORE_ROWS, _cores(sizes, runs)), flush=True)
+    tables["The translation alone"] = _print(table(CORE_ROWS, _cores(sizes, runs)))
     print("\nThe store's part in a turn; ratios are to the store in memory.\n")
     stores: dict[str, list[Figures]] = {}
     for _ in range(runs):
         for name, figures in store.figures():
             stores.setdefault(name, []).append(figures)
-    print(table(STORE_ROWS, stores))
+    tables["The store"] = _print(table(STORE_ROWS, stores))
+    if not options.quick and not options.peer:
+        performance_page.write(tables, runs, load)
+        print(f"\nThese tables are in {performance_page.PAGE.relative_to(ROOT)} now.")
     return 0
 
 
-def _print_traffic(traffic: dict[str, list[Figures]]) -> None:
-    """Two tables, each beside the direct connection: the client's own wire, and the others."""
+def _print(*tables: str) -> list[str]:
+    print("\n\n".join(tables), flush=True)
+    return list(tables)
+
+
+def _print_traffic(traffic: dict[str, list[Figures]]) -> list[str]:
+    """Prints two tables, each beside the direct connection: the client's own wire, and the others."""
     same = {name: traffic[name] for name in (DIRECT, GATEWAY, PEER) if name in traffic}
     others = {name: figures for name, figures in traffic.items() if name not in same}
     print("Chat Completions on both sides. Ratios are to the direct connection.\n")
-    print(table(ROWS, same))
+    tables = _print(table(ROWS, same))
     print("\nChat Completions to other wires. Ratios are to the direct connection to a Chat Completions host.\n")
-    print(table(ROWS, {DIRECT: traffic[DIRECT]} | others), flush=True)
+    return tables + _print(table(ROWS, {DIRECT: traffic[DIRECT]} | others))
 
 
 def _options(argv: Sequence[str]) -> argparse.Namespace:

@@ -40,7 +40,7 @@ ROOMS = (
     ("shell/network/", "shell/network: the provider's connection"),
     ("shell/serve/output.py", "shell/serve/output.py: the buffer, the client's socket"),
     ("shell/serve/observe.py", "shell/serve/observe.py: the log's line"),
-    ("shell/serve/log.py", "shell/serve/observe.py: the log's line"),
+    ("shell/serve/log.py", "shell/serve/log.py: its JSON"),
     ("shell/serve/", "shell/serve: the course of a request"),
     ("shell/", "shell: keys, rates, settings, store"),
     ("toolwire/doors/", "doors"),

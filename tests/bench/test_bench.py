@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import chat, core, rooms
+from bench import chat, core, performance_page, rooms
 from bench.client import Answer, BenchError, Endpoint
 from bench.cpu_share import part_of, share_of
 from bench.report import CORE_ROWS, ROWS, START_ROWS, STORE_ROWS, Row, table
@@ -48,6 +48,14 @@ def test_starts_are_measured_alone_and_with_the_templates_tables() -> None:
     head, _, *rows = [line for line in said.splitlines() if line.startswith("|")]
     assert head.strip("| ").split(" | ")[-1] == "toolwire, tables"
     assert [row.strip("| ").split(" | ")[0] for row in rows] == [row.title for row in START_ROWS]
+
+
+@pytest.mark.integration
+def test_a_soak_prints_what_is_held_and_checks_each_answer() -> None:
+    said = printed("bench.soak", "--requests", "96", "--every", "48", timeout=120)
+    rows = [line.strip("| ").split(" | ") for line in said.splitlines() if line.startswith("| ")]
+    assert [row[0].strip() for row in rows] == ["requests", "0", "48", "96"]
+    assert said.splitlines()[-1] == "64 answered, 8 left, 24 refused"
 
 
 @pytest.mark.parametrize(("memory", "part"), [(512, 0.29), (1024, 0.58), (1769, 1.0), (10240, 1.0)])
@@ -218,3 +226,36 @@ def test_the_large_request_is_as_large_as_it_says() -> None:
     request = json.loads(body)
     assert (len(request["messages"]), len(request["tools"])) == (100, 20)
     assert 180_000 < len(body) <= 188_000
+
+
+class TestPage:
+    """docs/performance.md has what `make bench` measured last."""
+
+    PARTS = ("Traffic", "Cold start", "The translation alone", "The store")
+
+    def test_each_table_takes_the_place_of_the_one_before(self) -> None:
+        before = performance_page.PAGE.read_text()
+        new = {
+            part: [f"| {part} {number} |\n|---|\n| 1 |" for number in range(1 + (part == "Traffic"))]
+            for part in self.PARTS
+        }
+        after = performance_page.with_tables(before, new, "Medians of 7 runs on an idle machine.")
+
+        parts = {part.partition("\n")[0]: part for part in after.split("\n## ")}
+        for part, tables in new.items():
+            assert [parts[part].count(table) for table in tables] == [1] * len(tables)
+        assert "\nMedians of 7 runs on an idle machine. The client's request" in after
+        # All that is no table of these parts is as it was.
+        untouched = [line for line in before.splitlines() if not line.startswith(("|", "Medians of"))]
+        assert [line for line in after.splitlines() if not line.startswith(("|", "Medians of"))] == untouched
+        assert after.count("\n|") < before.count("\n|")
+        assert performance_page.with_tables(after, new, "Medians of 7 runs on an idle machine.") == after
+
+    def test_a_page_without_the_part_or_the_table_is_no_page(self) -> None:
+        for page in ("# Performance\n", "## Traffic\n\nWords.\n\n## Cold start\n\n| a |\n|---|\n"):
+            with pytest.raises(ValueError, match="Traffic"):
+                performance_page.with_tables(page, {"Traffic": ["| b |"]}, "")
+
+    def test_a_busy_machine_is_named(self) -> None:
+        assert performance_page.made(3, 0.2, 2) == "Medians of 3 runs on an idle machine."
+        assert performance_page.made(3, 8.4, 2) == "Medians of 3 runs on a machine that others kept busy (load 8)."
