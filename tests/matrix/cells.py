@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from tests.corpus.driver import Answer, answer, open_exchange
 from tests.matrix.gemini_judge import ask_gemini
@@ -83,11 +84,13 @@ class Cell:
             REQUESTS[self.door](self.stream), door=self.door, wire=host.wire, profile=host.profile, model=host.model
         )
 
+    @cache  # noqa: B019 - a cell is asked of by two tests and by the page, and there are a thousand at most
     def play(self) -> Answer:
-        """What the client gets."""
+        """What the client gets, played once in a process."""
         reply = self.reply()
         return answer(self.open(), [reply.body], status=reply.status, content_type=reply.content_type)
 
+    @cache  # noqa: B019
     def judge(self) -> None:
         """Fails unless the provider knows the request and the door's client hears what the scenario says."""
         VENDORS[self.host.wire](self.open().upstream_request.body)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -28,6 +29,7 @@ from tests.providers.anthropic_messages.messages_upstream import (
     text,
     whole,
 )
+from tests.providers.cuts import CUTS
 from tests.providers.openai_chat.chat_reader import read
 from tests.providers.openai_chat.test_failures import fails
 from toolwire.providers.anthropic_messages.errors import error_from_body
@@ -43,10 +45,11 @@ def error(kind: str, message: str = "No.", **more: Any) -> dict[str, Any]:
     return {"type": "error", "error": {"type": kind, "message": message, **more}, "request_id": "req_1"}
 
 
-def test_a_stream_cut_at_any_point_is_an_error_or_whole() -> None:
+@CUTS
+def test_a_stream_cut_at_any_point_is_an_error_or_whole(cuts: Callable[[bytes], Iterable[int]]) -> None:
     told = CONVERSATION.index(b'"message_delta", "delta"')  # the reason is read with the last byte of its event
     complete = CONVERSATION.index(b"\n\n", told)
-    for at in range(len(CONVERSATION)):
+    for at in cuts(CONVERSATION):
         cut = ask(CONVERSATION[:at])
         if cut.headers["content-type"] == "application/json":
             assert cut.status == 502, at

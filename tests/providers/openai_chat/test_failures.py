@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import openai
 import pytest
 
 from tests.corpus.driver import Answer, answer, open_exchange
+from tests.providers.cuts import CUTS
 from tests.providers.openai_chat.chat_reader import read, sdk_answer, sdk_stream
 from tests.providers.openai_chat.chat_upstream import (
     CALLS,
@@ -55,11 +57,12 @@ def fails(result: Answer) -> dict[str, Any]:
 # ---------------------------------------------------------------- cut
 
 
-def test_a_stream_cut_at_any_point_is_an_error_or_whole() -> None:
+@CUTS
+def test_a_stream_cut_at_any_point_is_an_error_or_whole(cuts: Callable[[bytes], Iterable[int]]) -> None:
     finish = CONVERSATION.index(b'"finish_reason": "tool_calls"')
     complete = CONVERSATION.index(b"}", finish) + len("}]}")
     for usage in (True, False):
-        for at in range(len(CONVERSATION)):
+        for at in cuts(CONVERSATION):
             cut = ask(CONVERSATION[:at], usage=usage)
             if cut.headers["content-type"] != "application/json":
                 said = read(cut.body, usage=usage and b"[DONE]" in cut.body)

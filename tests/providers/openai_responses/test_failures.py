@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 
+from tests.providers.cuts import CUTS
 from tests.providers.openai_chat.chat_reader import read
 from tests.providers.openai_chat.test_failures import fails
 from tests.providers.openai_responses.responses_upstream import (
@@ -41,10 +43,11 @@ def failed(code: str, text: str = "No.") -> dict[str, Any]:
     return event("failed", response=response("failed", error={"code": code, "message": text}))
 
 
-def test_a_stream_cut_at_any_point_is_an_error_or_whole() -> None:
+@CUTS
+def test_a_stream_cut_at_any_point_is_an_error_or_whole(cuts: Callable[[bytes], Iterable[int]]) -> None:
     last = CONVERSATION.index(b'data: {"type": "response.completed"')
     complete = CONVERSATION.index(b"\n\n", last)
-    for at in range(len(CONVERSATION)):
+    for at in cuts(CONVERSATION):
         cut = ask(CONVERSATION[:at])
         if cut.headers["content-type"] == "application/json":
             assert cut.status == 502, at
