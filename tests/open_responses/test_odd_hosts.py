@@ -20,7 +20,7 @@ from tests.providers.openai_responses.responses_upstream import (
     said,
     whole,
 )
-from tests.providers.openai_responses.test_lane import ask, numbered
+from tests.providers.openai_responses.test_same_dialect import ask, numbered
 
 TEXT, CALL = message("msg_a", "Hi"), call("fc_a", "call_a", "weather", "{}")
 

@@ -39,7 +39,7 @@ _THINKING = ("adaptive", "between_tools", "disabled", "enabled")
 _HEADER = re.compile(r"anthropic-[a-z0-9-]+")
 _ACCOUNT = frozenset({"anthropic-organization-id", "anthropic-workspace-id"})
 
-#: Fields that mean something only to Anthropic's API: carried in the lane, reported or refused elsewhere (`carried`).
+#: Fields that mean something only to Anthropic's API: carried in the lane, reported or refused elsewhere.
 _DIALECT_FIELDS = (
     "cache_control", "container", "context_management", "diagnostics", "inference_geo", "mcp_servers", "metadata",
     "service_tier", "speed", "thread",

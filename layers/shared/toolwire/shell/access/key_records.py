@@ -21,7 +21,7 @@ TENANT_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class KeyRecord:
-    """One key. Times are seconds since 1970; `settings` are the keys of `shell.tenants`."""
+    """One key. Times are seconds since 1970; `settings` are the keys of `shell.settings.tenants`."""
 
     key_sha256: str
     #: The beginning of the key, which is no secret: by it people tell keys apart.
