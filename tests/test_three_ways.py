@@ -1,7 +1,9 @@
-"""The ways through the house that CONTRIBUTING.md shows, held to the order in which the modules of a turn do run."""
+"""The ways through the house that CONTRIBUTING.md shows, held to the order in which the modules of a turn do run; and the
+stages of an answer."""
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from pathlib import Path
@@ -10,6 +12,7 @@ from types import FrameType
 import pytest
 
 import toolwire
+from toolwire.exchange.stages import Stages
 from toolwire.shell.recording.replay import replay
 from toolwire.shell.recording.scenario import load_scenario
 
@@ -72,3 +75,9 @@ def test_the_way_is_as_it_is_told(way: str, scenario: str, answer: bool) -> None
         assert place is not None, f"{name} does not run"
         assert place >= at, f"{name} runs earlier than told"
         at = place
+
+
+def test_the_stages_stand_in_their_order() -> None:
+    (row,) = re.findall(r"^\| stages \| .*$", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE)
+    told = re.findall(r"`(\w+)`", row)
+    assert told == list(inspect.signature(Stages).parameters)
