@@ -1,5 +1,5 @@
-"""The ways through the house that CONTRIBUTING.md shows, held to the order in which the modules of a turn do run, and its
-list of stages to theirs."""
+"""The ways through the house that CONTRIBUTING.md shows, held to the order in which the modules of a turn do run, and
+its list of stages to theirs."""
 
 from __future__ import annotations
 

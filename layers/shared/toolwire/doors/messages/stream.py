@@ -8,6 +8,7 @@ message_delta with usage and message_stop at the end; an `error` event instead w
 from __future__ import annotations
 
 from contextlib import suppress
+from operator import is_
 
 import msgspec
 
@@ -93,7 +94,7 @@ class MessagesEncoder:
         if raw is None:
             return self._write(ready, batch.extra)
         frame = _frame_of(raw)
-        straight = len(ready) == len(batch.events) and all(map(_same, ready, batch.events))
+        straight = len(ready) == len(batch.events) and all(map(is_, ready, batch.events))
         if frame is not None and straight and self._fits(frame):
             return self._show(frame, raw, batch)
         return self._write(ready, without_source(batch).extra)
@@ -263,7 +264,3 @@ _EMPTY = {
     b"text": b'{"type":"text","text":""}',
     b"thinking": b'{"type":"thinking","thinking":"","signature":""}',
 }
-
-
-def _same(one: StreamEvent, other: StreamEvent) -> bool:
-    return one is other
