@@ -1,92 +1,178 @@
 """What the inspector costs a request: CPU of the local server that keeps exchanges to be looked at, as it does unless
 it is told otherwise, beside one with INSPECT=0.
 
-    python -m bench.inspector [--rounds 9]
+    python -m bench.inspector [--pairs 6] [--seconds 2] [--rows JSON] [--same]
 
-Both are asked the same in turn, so that what else the machine does weighs on both; the figures are the fastest round of
-each, and the median of the rounds' ratios. Nobody looks at a page meanwhile.
+Both servers are alive at once, on one processor, and are asked in slices of some 8 ms in the order A B B A, so that
+whatever else the machine does meanwhile weighs on both alike; one such block gives one ratio of their CPU times. Two
+processes of the same program differ by some hundredths for as long as they live, since their memory lies elsewhere. So
+each row is measured on several pairs of processes: a pair's figure is the median of its blocks, and the interval (95 %,
+Student's t) is that of the pairs' figures. `--same` runs both with INSPECT=0: what the method itself gets wrong.
+
+Nobody looks at a page meanwhile. It takes under three minutes; on a loaded machine it has fewer blocks in that time.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
-from collections.abc import Sequence
-from contextlib import ExitStack
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from statistics import median
+from statistics import mean, median, stdev
+from typing import NamedTuple
 
 from bench.client import Connection, Endpoint
-from bench.cold_start import MODEL, MODELS, configure
+from bench.cold_start import MODELS, configure
+from bench.lock_step import Provider, pieces
 from bench.process import Process, cpu_seconds, python
 from bench.script import Script
+from bench.wires import WIRES
 
-#: Deltas of all the streams of one round.
-_DELTAS = 12_000
+#: Student's t for an interval of 95 %, by the number of pairs.
+_T = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31, 10: 2.26}
+#: Requests before a row is measured: the first of a process meet cold code.
+_WARM = 20
+#: Blocks of a row and a pair, however long they take.
+_LEAST = 2
 
-
-def _kinds() -> dict[str, tuple[str, str, Script, bool, int]]:
-    """What is asked for: the door, the model, the answer, whether it is streamed, and how often in a round."""
-    anthropic = MODELS["bench-anthropic"]
-    kinds = {"JSON answer, two calls": ("chat", MODEL, Script("tools"), False, 200)}
-    for deltas in (10, 100, 1000):
-        script = Script("text", deltas)
-        kinds[f"stream of {deltas} text deltas"] = ("chat", MODEL, script, True, min(_DELTAS // deltas, 200))
-    kinds["the same, 1 ms between deltas"] = ("chat", MODEL, Script("text", 1000, 1), True, 1)
-    kinds["two calls of 500 deltas"] = ("chat", MODEL, Script("tools", 500), True, 12)
-    kinds["Messages from a Chat host, 1,000 deltas"] = ("messages", MODEL, Script("text", 1000), True, 12)
-    kinds["Chat from an Anthropic host, 1,000 deltas"] = ("chat", anthropic, Script("text", 1000), True, 12)
-    return kinds
+#: CPU seconds of a request in one block, without the inspector and with it.
+Block = tuple[float, float]
 
 
-def measured(urls: Sequence[tuple[str, int]], rounds: int) -> dict[str, list[list[float]]]:
-    """CPU seconds of a request, by kind, for each round and server (URL and process)."""
-    found: dict[str, list[list[float]]] = {}
-    for kind, (door, model, script, stream, count) in _kinds().items():
-        endpoints = [Endpoint(url, model, door=door) for url, _ in urls]
-        with ExitStack() as stack:
-            connections = [stack.enter_context(Connection(endpoint)) for endpoint in endpoints]
-            requests = [endpoint.request(script, stream=stream) for endpoint in endpoints]
-            for connection, request in zip(connections, requests, strict=True):
-                connection.ask(request).check(script.stamps if stream else 0)
-            found[kind] = []
-            for number in range(rounds):
-                row = [0.0] * len(urls)
-                order = range(len(urls)) if number % 2 else reversed(range(len(urls)))
-                for server in order:
-                    before = cpu_seconds(urls[server][1])
-                    for _ in range(count):
-                        connections[server].ask(requests[server])
-                    row[server] = (cpu_seconds(urls[server][1]) - before) / count
-                found[kind].append(row)
-    return found
+class Row(NamedTuple):
+    """What is asked for: `count` times in a slice, with `together` deltas of a stream in one piece."""
+
+    name: str
+    door: str
+    provider: str
+    script: Script
+    together: int = 0
+    count: int = 1
 
 
-def table(found: dict[str, list[list[float]]]) -> str:
+_TEXT, _TOOLS, _JSON = Script("text", 200), Script("tools", 100), Script("tools")
+ROWS = (
+    Row("Chat host, text deltas passed on, one at a time", "chat", "bench", Script("text", 100), 1),
+    Row("Chat host, text deltas passed on, ten at once", "chat", "bench", _TEXT, 10),
+    Row("Chat host, text deltas written anew", "chat", "bench", Script("bare", 200), 10),
+    Row("Chat host, text deltas to the Messages API", "messages", "bench", _TEXT, 10),
+    Row("Chat host, tool deltas", "chat", "bench", _TOOLS, 10),
+    Row("Chat host, JSON", "chat", "bench", _JSON, count=4),
+    Row("Anthropic host, text deltas passed on", "messages", "bench-anthropic", _TEXT, 10),
+    Row("Anthropic host, text deltas written anew", "chat", "bench-anthropic", _TEXT, 10),
+    Row("Anthropic host, tool deltas", "chat", "bench-anthropic", _TOOLS, 10),
+    Row("Anthropic host, JSON", "chat", "bench-anthropic", _JSON, count=4),
+    Row("Gemini host, text deltas written anew", "chat", "bench-gemini", _TEXT, 10),
+    Row("Gemini host, stream of two calls", "chat", "bench-gemini", Script("tools", 1), 1, 4),
+    Row("Gemini host, JSON", "chat", "bench-gemini", _JSON, count=4),
+)
+
+
+class Figure(NamedTuple):
+    """A row's: the ratio and how far off it may be, and CPU seconds of a request without the inspector."""
+
+    ratio: float
+    margin: float
+    seconds: float
+    blocks: int
+
+
+def blocks(row: Row, provider: Provider, servers: Sequence[tuple[str, int]], seconds: float) -> list[Block]:
+    """CPU of a request at each server (URL and process), from each block A B B A."""
+    stream = row.together > 0
+    answer = pieces(WIRES[row.provider], row.script, stream=stream, together=row.together)
+    endpoints = [Endpoint(url, MODELS[row.provider], door=row.door) for url, _ in servers]
+    requests = [endpoint.request(row.script, stream=stream) for endpoint in endpoints]
+    with ExitStack() as stack:
+        clients = [stack.enter_context(Connection(endpoint)) for endpoint in endpoints]
+        for client, request in list(zip(clients, requests, strict=True)) * _WARM:
+            provider.exchange(client, request, answer)
+            client.answer.check(row.script.stamps if stream else 0)
+
+        def spent(server: int) -> float:
+            before = cpu_seconds(servers[server][1])
+            for _ in range(row.count):
+                provider.exchange(clients[server], requests[server], answer)
+            return (cpu_seconds(servers[server][1]) - before) / row.count
+
+        found: list[Block] = []
+        until = time.monotonic() + seconds
+        while time.monotonic() < until or len(found) < _LEAST:
+            first, second = (0, 1) if len(found) % 2 else (1, 0)
+            times = {first: spent(first), second: spent(second)}
+            times[second] += spent(second)
+            times[first] += spent(first)
+            found.append((times[0] / 2, times[1] / 2))
+        return found
+
+
+def figure(pairs: Sequence[Sequence[Block]]) -> Figure:
+    """From the blocks of each pair of processes."""
+    ratios = [median(watched / without for without, watched in found) for found in pairs]
+    margin = _T[len(ratios)] * stdev(ratios) / len(ratios) ** 0.5
+    without = median(without for found in pairs for without, _ in found)
+    return Figure(mean(ratios), margin, without, sum(map(len, pairs)))
+
+
+@contextmanager
+def processors(wanted: set[int]) -> Iterator[None]:
+    """Has what is started meanwhile, and this process, run on these processors only."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, wanted)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def measured(
+    rows: Sequence[Row], pairs: int, seconds: float, variables: Sequence[dict[str, str]]
+) -> dict[Row, Figure]:
+    """Each row's figure, from so many pairs of servers with these variables."""
+    all_of_them = sorted(os.sched_getaffinity(0))
+    servers, others = {all_of_them[-1]}, set(all_of_them[:-1] or all_of_them)
+    command = python("-m", "local.server", "--port", "0", "--config")
+    found: dict[Row, list[list[Block]]] = {row: [] for row in rows}
+    with ExitStack() as stack:
+        stack.enter_context(processors(others))
+        provider = stack.enter_context(Provider())
+        configuration = configure(Path(stack.enter_context(tempfile.TemporaryDirectory())), provider.url)
+        for _ in range(pairs):
+            with ExitStack() as pair:
+                with processors(servers):
+                    started = [pair.enter_context(Process([*command, configuration], it)) for it in variables]
+                asked = [(it.printed(r"http://127\.0\.0\.1:\d+/v1"), it.pid) for it in started]
+                for row in rows:
+                    found[row].append(blocks(row, provider, asked, seconds))
+    return {row: figure(of_pairs) for row, of_pairs in found.items()}
+
+
+def table(found: Mapping[Row, Figure]) -> str:
     """A Markdown table."""
-    lines = ["| a request's CPU, ms | `INSPECT=0` | watched | ratio |", "|---|---:|---:|---:|"]
-    for kind, rows in found.items():
-        without, watched = (min(row[server] for row in rows) * 1e3 for server in (0, 1))
-        lines.append(f"| {kind} | {without:.2f} | {watched:.2f} | {median(row[1] / row[0] for row in rows):.3f} |")
+    lines = ["| a request | `INSPECT=0`, ms of CPU | with the inspector, ratio | 95 % of it | blocks |"]
+    lines.append("|---|---:|---:|---:|---:|")
+    for row, it in found.items():
+        interval = f"{it.ratio - it.margin:.3f} to {it.ratio + it.margin:.3f}"
+        lines.append(f"| {row.name} | {it.seconds * 1e3:.2f} | {it.ratio:.3f} | {interval} | {it.blocks} |")
     return "\n".join(lines)
 
 
 def main(argv: Sequence[str]) -> int:
     """Measures and prints. Returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m bench.inspector", description="What the inspector costs.")
-    parser.add_argument("--rounds", type=int, default=9, help="rounds of each kind (default: %(default)s)")
-    rounds = parser.parse_args(argv).rounds
-    with ExitStack() as stack:
-        upstream = stack.enter_context(Process(python("-m", "bench.upstream"), {})).printed(r"http://\S+/v1")
-        configuration = configure(Path(stack.enter_context(tempfile.TemporaryDirectory())), upstream)
-        command = python("-m", "local.server", "--port", "0", "--config", configuration)
-        servers = []
-        for variables in ({"INSPECT": "0"}, {}):
-            process = stack.enter_context(Process(command, variables))
-            servers.append((process.printed(r"http://127\.0\.0\.1:\d+/v1"), process.pid))
-        found = measured(servers, rounds)
-    print(table(found))
+    parser.add_argument("--pairs", type=int, default=6, choices=_T, help="pairs of servers (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=2, help="for a row and a pair (default: %(default)s)")
+    parser.add_argument("--rows", default="", metavar="WORDS", help="only those whose names have these words")
+    parser.add_argument("--same", action="store_true", help="no inspector in either server")
+    arguments = parser.parse_args(argv)
+    off = {"INSPECT": "0"}
+    rows = [row for row in ROWS if arguments.rows in row.name]
+    variables = off, off if arguments.same else {}
+    print(table(measured(rows, arguments.pairs, arguments.seconds, variables)))
     return 0
 
 

@@ -18,8 +18,8 @@ from bench.script import Script, read_script
 from bench.wires import WIRES, Wire, wire_at
 
 _WHOLE = {wire.name: wire.whole() for wire in WIRES.values()}
-_JSON_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
-_STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+JSON_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 _NO_SCRIPT = b'{"error":{"message":"the request has no script","type":"invalid_request_error"}}'
 
 
@@ -55,24 +55,24 @@ class Upstream(asyncio.Protocol):
         try:
             wire, script = wire_at(line), read_script(body)
         except ValueError:
-            head = _JSON_HEAD.replace(b"200 OK", b"400 Bad Request") % len(_NO_SCRIPT)
+            head = JSON_HEAD.replace(b"200 OK", b"400 Bad Request") % len(_NO_SCRIPT)
             self._transport.write(head + _NO_SCRIPT)
             return
         if not _is_streamed(line, body):
             whole = _WHOLE[wire.name]
-            self._transport.write(_JSON_HEAD % len(whole) + whole)
+            self._transport.write(JSON_HEAD % len(whole) + whole)
         elif script.pause_ms:
             task = asyncio.get_running_loop().create_task(self._paced(wire, script))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         else:
-            self._transport.write(_STREAM_HEAD)
+            self._transport.write(STREAM_HEAD)
             for _, event in wire.events(script):
-                self._transport.write(_framed(event))
+                self._transport.write(framed(event))
             self._transport.write(b"0\r\n\r\n")
 
     async def _paced(self, wire: Wire, script: Script) -> None:
-        self._transport.write(_STREAM_HEAD)
+        self._transport.write(STREAM_HEAD)
         stream = wire.events(script)
         paced = False
         while True:
@@ -82,7 +82,7 @@ class Upstream(asyncio.Protocol):
             if following is None:
                 break
             paced, event = following
-            self._transport.write(_framed(event))
+            self._transport.write(framed(event))
         self._transport.write(b"0\r\n\r\n")
 
 
@@ -91,7 +91,8 @@ def _is_streamed(line: bytes, body: bytes) -> bool:
     return b":streamGenerateContent" in line or b'"stream":true' in body.replace(b" ", b"")
 
 
-def _framed(event: bytes) -> bytes:
+def framed(event: bytes) -> bytes:
+    """A chunk of a body that is sent in chunks."""
     return b"%x\r\n%b\r\n" % (len(event), event)
 
 

@@ -4,24 +4,18 @@ is free for the next request while it is still warm, and what is held is what is
 
 from __future__ import annotations
 
+import marshal
 import pickle
-from array import array
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from msgspec import Struct
-from msgspec.msgpack import Decoder, Encoder
-
 from toolwire.conversation.restore import NOTHING_FOUND
 from toolwire.model.errors import GatewayError
-from toolwire.model.http import Head, Headers, UpstreamRequest
+from toolwire.model.http import Head, UpstreamRequest
 from toolwire.model.settings import Settings, Target, Tenant
 from toolwire.shell.recording.exchange import NO_ANSWERS, SeenExchange
 from toolwire.shell.recording.notes import ASKED, HEAD, SENT, SENT_HEAD, Answered, Asked
 from toolwire.shell.serve.admitted import Admitted
-
-#: Bytes in front that say how long what stands before the chunks is.
-_LENGTH_BYTES = 4
 
 
 class Given(NamedTuple):
@@ -42,38 +36,16 @@ class Given(NamedTuple):
         return other if is_same else self
 
 
-class _Packed(Struct, array_like=True, gc=False):
-    """What stands before the chunks. `stored`: what the store had of the conversation, pickled."""
-
-    event: dict[str, Any]
-    path: str
-    began: float
-    started: float
-    times: list[float]
-    ids: list[str]
-    cut: bool
-    rate_headers: Headers
-    objects: list[Any]
-    moments: bytes
-    kinds: bytes
-    sizes: bytes
-    stored: bytes
-
-
-_encode = Encoder().encode
-_decode = Decoder(_Packed).decode
-
-
-def pack(seen: SeenExchange) -> tuple[list[bytes], Given]:
-    """The exchange in pieces, without the line that the list has of it."""
+def pack(seen: SeenExchange) -> tuple[bytes, Given]:
+    """The exchange without the line that the list has of it."""
     notes, objects = seen.kept_notes()
-    chunks = notes[2::3]
     who = seen.who
-    stored = b""
+    stored = None  # what the store had of the conversation
     if seen.found is not NOTHING_FOUND or seen.kept is not NO_ANSWERS:
         stored = pickle.dumps((seen.found, dict(seen.kept)), pickle.HIGHEST_PROTOCOL)
-    packed = _encode(
-        _Packed(
+    # One call for all of it, since it is made for every request. Its second version looks for nothing that repeats.
+    data = marshal.dumps(
+        (
             seen.event_with_key(),
             seen.path,
             seen.began,
@@ -82,14 +54,12 @@ def pack(seen: SeenExchange) -> tuple[list[bytes], Given]:
             seen.ids,
             seen.cut,
             () if who is None else who.rate_headers,
+            notes,
             [_plain(it) for it in objects],
-            array("d", notes[::3]).tobytes(),
-            bytes(notes[1::3]),
-            array("I", map(len, chunks)).tobytes(),
             stored,
-        )
+        ),
+        2,
     )
-    ends = tuple(it for it in objects if it is None or isinstance(it, GatewayError))
     given = Given(
         None if who is None else who.settings,
         None if who is None else who.tenant,
@@ -97,30 +67,24 @@ def pack(seen: SeenExchange) -> tuple[list[bytes], Given]:
         seen.most_attempts,
         seen.error,
         seen.store_error,
-        ends,
+        tuple([it for it in objects if it is None or isinstance(it, GatewayError)]),
     )
-    return [len(packed).to_bytes(_LENGTH_BYTES), packed, *chunks], given
+    return data, given
 
 
 def unpack(data: bytes, given: Given) -> SeenExchange:
     """The exchange again."""
-    at = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES])
-    packed = _decode(memoryview(data)[_LENGTH_BYTES:at])
-    seen = SeenExchange(packed.event, _nobody, packed.path)
-    seen.began, seen.cut, seen.over, seen.size = packed.began, packed.cut, True, len(data)
-    seen.times, seen.ids, seen.targets = packed.times, packed.ids, list(given.targets)
+    event, path, began, started, times, ids, cut, rate_headers, notes, plain, stored = marshal.loads(data)  # noqa: S302 - written above
+    seen = SeenExchange(event, _nobody, path)
+    seen.began, seen.cut, seen.over, seen.size = began, cut, True, len(data)
+    seen.times, seen.ids, seen.targets = times, ids, list(given.targets)
     seen.most_attempts, seen.error, seen.store_error = given.most_attempts, given.error, given.store_error
     if given.settings is not None and given.tenant is not None:
-        seen.who = Admitted(given.settings, given.tenant, packed.rate_headers)
-    if packed.stored:
-        seen.found, seen.kept = pickle.loads(packed.stored)  # noqa: S301 - written above
-    notes: list[Any] = []
-    moments, sizes = array("d", packed.moments), array("I", packed.sizes)
-    for moment, kind, size in zip(moments, packed.kinds, sizes, strict=True):
-        notes += moment, kind, data[at : at + size]
-        at += size
-    kinds = [kind for kind in packed.kinds if kind > SENT]
-    seen.take_notes(packed.started, notes, list(_objects(kinds, packed.objects, iter(given.ends))))
+        seen.who = Admitted(given.settings, given.tenant, rate_headers)
+    if stored is not None:
+        seen.found, seen.kept = pickle.loads(stored)  # noqa: S301 - written above
+    kinds = [kind for kind in notes[1::3] if kind > SENT]
+    seen.take_notes(started, notes, list(_objects(kinds, plain, iter(given.ends))))
     return seen
 
 
@@ -139,17 +103,13 @@ def _objects(kinds: Sequence[int], plain: Sequence[Any], ends: Iterator[GatewayE
     for kind, values in zip(kinds, plain, strict=True):
         if kind == ASKED:
             method, url, headers, body, stream, wire = values
-            yield Asked(UpstreamRequest(method, url, _pairs(headers), body, stream), wire)
+            yield Asked(UpstreamRequest(method, url, headers, body, stream), wire)
         elif kind == HEAD:
             yield Answered(*values)
         elif kind == SENT_HEAD:
-            yield Head(values[0], _pairs(values[1]))
+            yield Head(*values)
         else:
             yield next(ends)
-
-
-def _pairs(headers: Sequence[Sequence[str]]) -> Headers:
-    return tuple((name, value) for name, value in headers)
 
 
 def _nobody(seen: SeenExchange) -> None:

@@ -4,10 +4,6 @@ what is written to, so it never grows and never falls into pieces."""
 from __future__ import annotations
 
 import mmap
-from collections.abc import Sequence
-
-#: Pieces that are joined at once: few enough that the memory for it is that of the time before.
-_PIECES = 64
 
 #: Memory of this process alone, for which the system sets nothing aside before it is written to.
 _FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
@@ -31,20 +27,18 @@ class Ring:
         """Bytes of it that were written to."""
         return min(self._end, self.size)
 
-    def put(self, pieces: Sequence[bytes], size: int) -> int:
-        """Takes bytes in pieces, of so many bytes together and no more than its own, and says their place."""
+    def put(self, data: bytes) -> int:
+        """Takes bytes, no more than its own, and says their place."""
         if self._memory is None:
             self._memory = mmap.mmap(-1, self.size, flags=_FLAGS)
+        size = len(data)
         at = self._end % self.size
         if at + size > self.size:  # they stay in one piece
             self._end += self.size - at
             at = 0
         place = self._end
         self._end += size
-        for first in range(0, len(pieces), _PIECES):
-            data = b"".join(pieces[first : first + _PIECES])
-            self._memory[at : at + len(data)] = data
-            at += len(data)
+        self._memory[at : at + size] = data
         return place
 
     def get(self, place: int, size: int) -> bytes:
