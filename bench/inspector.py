@@ -129,9 +129,7 @@ def processors(wanted: set[int]) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-def measured(
-    rows: Sequence[Row], pairs: int, seconds: float, variables: Sequence[dict[str, str]]
-) -> dict[Row, Figure]:
+def measured(rows: Sequence[Row], pairs: int, seconds: float, variables: Sequence[dict[str, str]]) -> dict[Row, Figure]:
     """Each row's figure, from so many pairs of servers with these variables."""
     all_of_them = sorted(os.sched_getaffinity(0))
     servers, others = {all_of_them[-1]}, set(all_of_them[:-1] or all_of_them)

@@ -1,6 +1,6 @@
-"""A client and a provider in one thread, in lock step: the next piece of an answer is written when the one before has
-reached the client. So a gateway reads and writes the same pieces each time, however busy the machine is, and what two of
-them spend can be compared: left to themselves, more of an answer comes in one read where the provider is ahead.
+"""A client and a provider in one thread, in lock step: a piece of an answer is written when the one before has reached
+the client. So a gateway reads and writes the same pieces each time, however busy the machine is, and what two of them
+spend can be compared: left to themselves, more of an answer comes in one read where the provider is ahead.
 """
 
 from __future__ import annotations

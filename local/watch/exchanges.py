@@ -21,8 +21,8 @@ from toolwire.shell.serve.observe import current_watch
 MOST_LINES = 10_000
 MOST_BYTES = 4 << 20
 
-#: Exchanges that are over and wait to be kept, with their bytes. Kept together they cost a third of what each would
-#: alone, between a request and the next: the code is cold then.
+#: Exchanges that are over and wait to be kept at most, and their bytes. Many at once cost less than each between one
+#: request and the next, when the code is cold.
 _MOST_ENDED = 16
 _MOST_ENDED_BYTES = 256 << 10
 

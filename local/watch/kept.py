@@ -4,14 +4,15 @@ is free for the next request while it is still warm, and what is held is what is
 
 from __future__ import annotations
 
-import marshal
 import pickle
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from msgspec.msgpack import Decoder, Encoder
+
 from toolwire.conversation.restore import NOTHING_FOUND
 from toolwire.model.errors import GatewayError
-from toolwire.model.http import Head, UpstreamRequest
+from toolwire.model.http import Head, Headers, UpstreamRequest
 from toolwire.model.settings import Settings, Target, Tenant
 from toolwire.shell.recording.exchange import NO_ANSWERS, SeenExchange
 from toolwire.shell.recording.notes import ASKED, HEAD, SENT, SENT_HEAD, Answered, Asked
@@ -36,6 +37,10 @@ class Given(NamedTuple):
         return other if is_same else self
 
 
+_encode = Encoder().encode
+_decode = Decoder().decode
+
+
 def pack(seen: SeenExchange) -> tuple[bytes, Given]:
     """The exchange without the line that the list has of it."""
     notes, objects = seen.kept_notes()
@@ -43,8 +48,7 @@ def pack(seen: SeenExchange) -> tuple[bytes, Given]:
     stored = None  # what the store had of the conversation
     if seen.found is not NOTHING_FOUND or seen.kept is not NO_ANSWERS:
         stored = pickle.dumps((seen.found, dict(seen.kept)), pickle.HIGHEST_PROTOCOL)
-    # One call for all of it, since it is made for every request. Its second version looks for nothing that repeats.
-    data = marshal.dumps(
+    data = _encode(  # in one call, since it is made for every request
         (
             seen.event_with_key(),
             seen.path,
@@ -57,8 +61,7 @@ def pack(seen: SeenExchange) -> tuple[bytes, Given]:
             notes,
             [_plain(it) for it in objects],
             stored,
-        ),
-        2,
+        )
     )
     given = Given(
         None if who is None else who.settings,
@@ -74,13 +77,13 @@ def pack(seen: SeenExchange) -> tuple[bytes, Given]:
 
 def unpack(data: bytes, given: Given) -> SeenExchange:
     """The exchange again."""
-    event, path, began, started, times, ids, cut, rate_headers, notes, plain, stored = marshal.loads(data)  # noqa: S302 - written above
+    event, path, began, started, times, ids, cut, rate_headers, notes, plain, stored = _decode(data)
     seen = SeenExchange(event, _nobody, path)
     seen.began, seen.cut, seen.over, seen.size = began, cut, True, len(data)
     seen.times, seen.ids, seen.targets = times, ids, list(given.targets)
     seen.most_attempts, seen.error, seen.store_error = given.most_attempts, given.error, given.store_error
     if given.settings is not None and given.tenant is not None:
-        seen.who = Admitted(given.settings, given.tenant, rate_headers)
+        seen.who = Admitted(given.settings, given.tenant, _pairs(rate_headers))
     if stored is not None:
         seen.found, seen.kept = pickle.loads(stored)  # noqa: S301 - written above
     kinds = [kind for kind in notes[1::3] if kind > SENT]
@@ -103,13 +106,17 @@ def _objects(kinds: Sequence[int], plain: Sequence[Any], ends: Iterator[GatewayE
     for kind, values in zip(kinds, plain, strict=True):
         if kind == ASKED:
             method, url, headers, body, stream, wire = values
-            yield Asked(UpstreamRequest(method, url, headers, body, stream), wire)
+            yield Asked(UpstreamRequest(method, url, _pairs(headers), body, stream), wire)
         elif kind == HEAD:
             yield Answered(*values)
         elif kind == SENT_HEAD:
-            yield Head(*values)
+            yield Head(values[0], _pairs(values[1]))
         else:
             yield next(ends)
+
+
+def _pairs(headers: Sequence[Sequence[str]]) -> Headers:
+    return tuple((name, value) for name, value in headers)
 
 
 def _nobody(seen: SeenExchange) -> None:

@@ -76,7 +76,7 @@ def test_a_name_that_is_nearly_right_is_told_the_right_one(model: str, meant: st
         route(model, SETTINGS)
 
     said = caught.value.message
-    assert (f"Did you mean {meant!r}?" in said) if meant else ("Did you mean" not in said)
+    assert (f" Did you mean {meant!r}? Write " in said) if meant else ("Did you mean" not in said)
 
 
 def test_a_long_name_is_cut_in_the_message() -> None:

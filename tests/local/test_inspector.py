@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode, urljoin, urlsplit
 
 import pytest
 
@@ -295,6 +295,25 @@ class TestPages:
         assert b"RECORD=" in body
         assert browser.ask("GET", "/_toolwire/nothing")[0] == 404
         assert browser.ask("GET", "/_toolwire/static/..%2Fsite.py")[0] == 404
+
+    def test_every_link_leads_somewhere(self, browser: Browser) -> None:
+        first = browser.asked("chat", {**BODIES["chat"], "model": "demo/gemini"})
+        browser.asked("messages", {**BODIES["messages"], "model": "nowhere/x"})
+        missing = browser.ask("GET", "/_toolwire/x/nothing")[2].decode()
+        pages = [browser.get(f"/_toolwire/{path}") for path in ("", "tools", "conformance", f"x/{first}")]
+        found = {link for page in (*pages, missing) for link in re.findall(r'(?:href|src)="([^"]*)"', page)}
+        found = {urljoin("/_toolwire/", link) for link in found if not link.startswith(("#", "https:"))}
+
+        assert len(found) > 8
+        assert [link for link in sorted(found) if browser.ask("GET", link)[0] != 200] == []
+
+    def test_long_arguments_do_not_stretch_the_timeline(self, browser: Browser) -> None:
+        said = [{"role": "user", "content": '[demo call get_weather {"city": "' + "x" * 3000 + '"}]'}]
+        page = browser.get(f"/_toolwire/x/{browser.asked('chat', {**BODIES['chat'], 'model': 'demo/openai', 'messages': said})}")
+        timeline = page.partition("<h2>Timeline</h2>")[2]
+
+        assert '<code class="long" tabindex="0">' in timeline
+        assert not re.search(r"<code>[^<]{1000}", timeline)
 
     def test_the_conformance_page_is_the_document(self, browser: Browser) -> None:
         assert "<table>" in browser.get("/_toolwire/conformance")

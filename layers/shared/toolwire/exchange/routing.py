@@ -110,7 +110,7 @@ def _demo_models(settings: Settings) -> list[str]:
 def _not_found(problem: str, settings: Settings, meant: str = "") -> RequestError:
     """404 with what a client could ask for instead: names only, never an address or a credential."""
     providers = _demo_models(settings) + sorted(settings.providers)
-    message = f'{problem} Write "provider/model". Configured: {", ".join(providers) or "no provider"}'
+    message = f'{problem}{meant} Write "provider/model". Configured: {", ".join(providers) or "no provider"}'
     if settings.aliases:
         message += f"; aliases: {', '.join(settings.aliases)}"
-    return RequestError(f"{message}.{meant}", status=404, code="model_not_found", param="model")
+    return RequestError(f"{message}.", status=404, code="model_not_found", param="model")

@@ -92,5 +92,5 @@ def _meaning(text: str, meanings: dict[str, object], param: str, what: str) -> o
 
 def _unknown(name: str, param: str, known: Iterable[str]) -> RequestError:
     known = list(known)
-    message = f"there is no option {name[:80]!r}; known: {', '.join(known)}.{did_you_mean(name[:80], known)}"
+    message = f"There is no option {name[:80]!r}.{did_you_mean(name[:80], known)} Known: {', '.join(known)}."
     return RequestError(message, code="invalid_option", param=param)
