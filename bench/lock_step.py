@@ -65,17 +65,19 @@ class Provider:
         """Its base URL as a Chat Completions host."""
         return f"http://127.0.0.1:{self._listener.getsockname()[1]}/v1"
 
-    def exchange(self, client: Connection, request: bytes, answer: Sequence[Piece]) -> None:
-        """One request through a gateway, to the end of its answer."""
+    def steps(self, client: Connection, request: bytes, answer: Sequence[Piece]) -> Iterator[None]:
+        """One request through a gateway, to the end of its answer: a piece for each step."""
         client.send(request)
         gateway = self._asked()
         for piece in answer[:-1]:
             gateway.sendall(piece.data)
             while not _has(client, piece.awaited):
                 client.receive()
+            yield
         gateway.sendall(answer[-1].data)
         while not client.receive():
             pass
+        yield
 
     def _asked(self) -> socket.socket:
         """The connection on which the next whole request has come."""

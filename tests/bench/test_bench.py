@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from bench import chat, core, performance_page, rooms
+from bench import chat, core, inspector, lock_step, performance_page, rooms
 from bench.client import Answer, BenchError, Endpoint
 from bench.cpu_share import part_of, share_of
 from bench.report import CORE_ROWS, ROWS, START_ROWS, STORE_ROWS, Row, table
-from bench.script import Script, read_script
-from bench.wires import WIRES, wire_at
+from bench.script import STAMP, Script, read_script
+from bench.wires import WIRES, Wire, wire_at
 from tests.corpus.driver import answer, open_exchange
 from tests.providers.openai_chat.chat_reader import read
 
@@ -86,8 +86,30 @@ def test_what_an_open_circuit_costs_is_measured() -> None:
 
 @pytest.mark.integration
 def test_what_the_inspector_costs_is_measured() -> None:
-    said = printed("bench.inspector", "--rounds", "1", timeout=120)
-    assert "| stream of 1000 text deltas | " in said
+    said = printed("bench.inspector", "--pairs", "2", "--seconds", "0.1", timeout=120)
+    rows = [line.strip("| ").split(" | ") for line in said.splitlines()[2:]]
+    assert [name for name, *_ in rows] == [row.name for row in inspector.ROWS]
+    assert all(0.3 < float(ratio) < 3 and int(blocks) > 3 for _, ratio, _, blocks in rows)
+
+
+def test_the_inspectors_interval_is_that_of_its_pairs() -> None:
+    """A block that a neighbour spoiled moves nothing; pairs that differ make it wide."""
+    steady = [(1.0, 1.02), (2.0, 2.04), (1.0, 9.0), (1.5, 1.53), (1.0, 1.02)]
+    found = inspector.figure([steady] * 6)
+    assert (round(found.ratio, 6), round(found.margin, 6), found.blocks) == (1.02, 0, 30)
+
+    apart = inspector.figure([[(1.0, 1.0)], [(1.0, 1.1)], [(1.0, 1.2)], [(1.0, 1.1)]])
+    assert (round(apart.ratio, 6), round(apart.margin, 3)) == (1.1, 0.130)
+
+
+@pytest.mark.parametrize("wire", WIRES.values(), ids=WIRES)
+def test_an_answer_in_lock_step_is_the_scripts(wire: Wire) -> None:
+    script = Script("text", 10)
+    written = lock_step.pieces(wire, script, stream=True, together=4)
+
+    assert [len(STAMP.findall(piece.data)) for piece in written] == [4, 4, 2]
+    assert [piece.awaited in piece.data for piece in written[:-1]] == [True, True]
+    assert written[-1].data.endswith(b"0\r\n\r\n")
 
 
 @pytest.mark.integration
