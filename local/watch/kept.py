@@ -4,7 +4,6 @@ is free for the next request while it is still warm, and what is held is what is
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -47,6 +46,8 @@ def pack(seen: SeenExchange) -> tuple[bytes, Given]:
     who = seen.who
     stored = None  # what the store had of the conversation
     if seen.found is not NOTHING_FOUND or seen.kept is not NO_ANSWERS:
+        import pickle  # 0.4 MB, for conversations that the store knows
+
         stored = pickle.dumps((seen.found, dict(seen.kept)), pickle.HIGHEST_PROTOCOL)
     data = _encode(  # in one call, since it is made for every request
         (
@@ -85,6 +86,8 @@ def unpack(data: bytes, given: Given) -> SeenExchange:
     if given.settings is not None and given.tenant is not None:
         seen.who = Admitted(given.settings, given.tenant, _pairs(rate_headers))
     if stored is not None:
+        import pickle
+
         seen.found, seen.kept = pickle.loads(stored)  # noqa: S301 - written above
     kinds = [kind for kind in notes[1::3] if kind > SENT]
     seen.take_notes(started, notes, list(_objects(kinds, plain, iter(given.ends))))
