@@ -82,6 +82,11 @@ def _in_the_way(name: str, status: str) -> str | None:
             f"the stack {name!r} is left from a deployment that failed ({status}{f': {why}' if why else ''}). "
             f"Delete it, then deploy again:\n  make destroy STACK={name}"
         )
+    if status == "UPDATE_ROLLBACK_FAILED":
+        return (
+            f"an upgrade of the stack {name!r} failed, and so did its way back ({status}). Finish that, then deploy:\n"
+            f"  aws cloudformation continue-update-rollback --stack-name {name}"
+        )
     if status.endswith("_IN_PROGRESS") and status != "REVIEW_IN_PROGRESS":
         return f"the stack {name!r} is being changed ({status}). Wait until that has ended."
     return None

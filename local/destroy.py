@@ -26,6 +26,11 @@ def main(argv: Sequence[str]) -> int:
     try:
         prefix = secret_prefix(arguments.stack)
         table = _keys_table(arguments.stack)
+        if table and arguments.delete_keys and _is_protected(arguments.stack):
+            raise StackError(
+                f"the keys table {table} is protected. Leave KEYS=delete out, or first "
+                f'make deploy STACK={arguments.stack} PARAMS="ProtectKeysTable=0"'
+            )
         status = subprocess.run(arguments.command, check=False).returncode  # noqa: S603 - the Makefile's own command
         if status or find_stack(arguments.stack) is not None:
             print("destroy: the stack is still there, and so are its keys", file=sys.stderr)
@@ -43,6 +48,12 @@ def main(argv: Sequence[str]) -> int:
         print(f"destroy: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _is_protected(stack: str) -> bool:
+    """Whether DynamoDB will refuse to delete the keys table. Raises StackError."""
+    parameters = (find_stack(stack) or {}).get("Parameters", ())
+    return any(it["ParameterKey"] == "ProtectKeysTable" and it["ParameterValue"] == "1" for it in parameters)
 
 
 def _keys_table(stack: str) -> str | None:

@@ -51,12 +51,16 @@ def stack_resource(stack: str, name: str) -> str:
 
 
 def first_failure(stack: str) -> str | None:
-    """Why the stack's last deployment failed: its first resource that did. Raises StackError."""
-    events = calling("cloudformation", "describe_stack_events", StackName=stack)["StackEvents"]
-    failed = [it for it in events if it["ResourceStatus"].endswith("_FAILED") and it.get("ResourceStatusReason")]
-    return (
-        f"{failed[-1]['LogicalResourceId']}: {failed[-1]['ResourceStatusReason']}" if failed else None
-    )  # newest first
+    """Why the stack's first deployment failed: its first resource that did. Raises StackError."""
+    first, page = None, {"StackName": stack}
+    while True:  # the newest come first, and what was deleted after the failure may fill a page
+        answer = calling("cloudformation", "describe_stack_events", **page)
+        for event in answer["StackEvents"]:
+            if event["ResourceStatus"].endswith("_FAILED") and event.get("ResourceStatusReason"):
+                first = f"{event['LogicalResourceId']}: {event['ResourceStatusReason']}"
+        if not answer.get("NextToken"):
+            return first
+        page["NextToken"] = answer["NextToken"]
 
 
 def _described(stack: str) -> dict[str, Any]:

@@ -24,7 +24,7 @@ class FakeCloudFormation:
         self.deleted = False
         self.status = "CREATE_COMPLETE"
         self.outputs = {"KeysTable": TABLE}
-        self.parameters = {"SecretPrefix": "", "KmsKeyArn": "", "ConfigSource": ""}
+        self.parameters = {"SecretPrefix": "", "KmsKeyArn": "", "ConfigSource": "", "ProtectKeysTable": "0"}
         self.events: list[dict[str, str]] = []
         #: What the stack made: logical id -> physical id.
         self.resources: dict[str, str] = {}
@@ -38,8 +38,11 @@ class FakeCloudFormation:
         stack = {"StackStatus": self.status, "Outputs": outputs, "Parameters": parameters}
         return {"Stacks": [stack]}
 
-    def describe_stack_events(self, StackName: str) -> dict[str, Any]:  # noqa: N803 - AWS's name
-        return {"StackEvents": self.events}
+    def describe_stack_events(self, StackName: str, NextToken: str = "0") -> dict[str, Any]:  # noqa: N803 - AWS's names
+        """One event a page; AWS's pages have a hundred."""
+        after = int(NextToken) + 1
+        more = {"NextToken": str(after)} if after < len(self.events) else {}
+        return {"StackEvents": self.events[after - 1 : after], **more}
 
     def describe_stack_resource(self, StackName: str, LogicalResourceId: str) -> dict[str, Any]:  # noqa: N803
         return {"StackResourceDetail": {"PhysicalResourceId": self.resources[LogicalResourceId]}}

@@ -44,6 +44,7 @@ def stack() -> Iterator[FakeCloudFormation]:
         ("ROLLBACK_COMPLETE", {}, (), "make destroy STACK=toolwire"),
         ("ROLLBACK_COMPLETE", {}, (), "CustomDomain: The certificate is in another region"),
         ("DELETE_FAILED", {}, (), "make destroy STACK=toolwire"),
+        ("UPDATE_ROLLBACK_FAILED", {}, (), "aws cloudformation continue-update-rollback --stack-name toolwire"),
         ("UPDATE_IN_PROGRESS", {}, (), "Wait"),
         ("CREATE_COMPLETE", PACKED, (), "make config PULL=1 STACK=toolwire"),
         ("CREATE_COMPLETE", PACKED, ("--packed",), None),
@@ -217,6 +218,20 @@ def test_a_configuration_elsewhere(
 
 
 # ---------------------------------------------------------------- after
+
+
+@pytest.mark.integration
+def test_keys_that_cannot_be_deleted_are_told_before_the_stack_is(
+    stack: FakeCloudFormation, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stack.parameters["ProtectKeysTable"] = "1"
+
+    assert destroy(["--stack", "toolwire", "--delete-keys", "--", "false"]) == 1
+
+    told = capsys.readouterr().err
+    assert "protected" in told
+    assert 'make deploy STACK=toolwire PARAMS="ProtectKeysTable=0"' in told
+    assert "still there" not in told  # nothing was run
 
 
 @pytest.mark.integration
