@@ -270,6 +270,53 @@ def test_the_settings_of_a_client_of_the_hosts_own_api_are_between_the_two(error
     assert refused(exchange, 400, **error)
 
 
+#: What hosts say of a tool choice while their models think -> what switches thinking off there.
+CHOICES: list[tuple[str, dict[str, Any]]] = [
+    ("Thinking mode does not support this tool_choice", {"thinking": {"type": "disabled"}}),
+    ("deepseek-reasoner does not support this tool_choice", {"thinking": {"type": "disabled"}}),
+    ("tool_choice 'required' is incompatible with thinking enabled", {"thinking": {"type": "disabled"}}),
+    ("tool_choice 'specified' is incompatible with thinking enabled", {"thinking": {"type": "disabled"}}),
+    ("<400> InternalError.Algo.InvalidParameter: The tool_choice parameter does not support being set to required or "
+     "object in thinking mode", {"enable_thinking": False}),
+]  # fmt: skip
+_PING = {"type": "function", "function": {"name": "ping"}}
+_NAMED = {"type": "function", "function": {"name": "ping"}}
+#: A client's request that forces a call -> its door.
+FORCED: list[tuple[str, dict[str, Any]]] = [
+    ("chat", {"messages": [ASKED], "tools": [_PING], "tool_choice": "required", "reasoning_effort": "high"}),
+    ("chat", {"messages": [ASKED], "tools": [_PING], "tool_choice": _NAMED, "thinking": {"type": "enabled"}}),
+    ("chat", {"messages": [ASKED], "tools": [_PING], "tool_choice": _NAMED, "enable_thinking": True}),
+    ("responses", {"input": "hi", "tools": [{"type": "function", "name": "ping"}], "tool_choice": "required",
+                   "reasoning": {"effort": "low"}}),
+    ("messages", {"max_tokens": 5000, "messages": [ASKED], "tools": [{"name": "ping", "input_schema": {
+        "type": "object"}}], "tool_choice": {"type": "any"}, "thinking": {"type": "enabled", "budget_tokens": 1024}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("door", "fields"), FORCED)
+@pytest.mark.parametrize(("message", "off"), CHOICES)
+def test_a_forced_call_comes_before_thinking(
+    message: str, off: dict[str, Any], door: str, fields: dict[str, Any]
+) -> None:
+    exchange = open_exchange(json.dumps({"model": "m", **fields}).encode(), door=door)
+    before = json.loads(exchange.upstream_request.body)
+    assert before["tool_choice"] != "auto"
+    assert not refused(exchange, 400, message)
+    sent = json.loads(exchange.upstream_request.body)
+    asked = {"thinking", "enable_thinking", "reasoning_effort"}
+    assert sent == {name: value for name, value in before.items() if name not in asked} | off
+    assert "reasoning_turned_off" in exchange.figures.warnings
+    assert refused(exchange, 400, message), "it is sent once more, not again and again"
+
+
+def test_a_choice_that_says_nothing_is_left_out() -> None:
+    exchange = open_exchange(request(messages=[ASKED], tools=[_PING], tool_choice="auto", reasoning_effort="high"))
+    before = json.loads(exchange.upstream_request.body)
+    assert not refused(exchange, 400, CHOICES[1][0])
+    sent = json.loads(exchange.upstream_request.body)
+    assert sent == {name: value for name, value in before.items() if name != "tool_choice"}
+
+
 PAGES = [b"<!doctype html><title>Sign in</title>", b"\n  <html><body>404</body></html>"]
 
 

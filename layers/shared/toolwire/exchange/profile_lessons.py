@@ -44,6 +44,12 @@ _ABOUT_ARGUMENTS = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
+#: About a tool choice that a model which thinks does not take (DeepSeek, Moonshot, Qwen); they think unless told not to.
+_ABOUT_CHOICE = re.compile(
+    r"\bthinking\b.{0,80}\btool_choice\b|\btool_choice\b.{0,80}\bthinking\b|\bnot support this tool_choice\b",
+    re.IGNORECASE | re.DOTALL,
+)
+
 #: How many stop sequences a host takes, as it says of too many.
 _MOST = re.compile(r"\b(?:max\w*|at most|up to|exceeds?|limit\w*)\D{0,40}(\d{1,3})\b", re.IGNORECASE)
 
@@ -85,6 +91,10 @@ def lessons(refusal: GatewayError, profile: Profile, *, same_dialect: bool) -> I
         return
     if _ABOUT_ARGUMENTS.search(refusal.message):
         yield Lesson("", {"object_arguments": True})
+    if _ABOUT_CHOICE.search(refusal.message):
+        of_qwen = "tool_choice parameter" in refusal.message
+        off = ("enable_thinking", b"false") if of_qwen else ("thinking", b'{"type":"disabled"}')
+        yield Lesson("", {"thinking_off": off})
     if is_about_order(refusal.message):
         yield Lesson("turns_rearranged", {"alternates": True})
     if setting := _setting_in(refusal):

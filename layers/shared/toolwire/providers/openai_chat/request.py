@@ -32,6 +32,7 @@ from toolwire.providers.openai_chat.messages import (
     without_refusals,
     write_message,
 )
+from toolwire.providers.openai_chat.thinking_off import is_forced, without_thinking
 from toolwire.providers.openai_chat.tools import write_tool, write_tool_choice
 from toolwire.providers.openai_tools import SCHEMAS, check_tools, only_allowed, with_known_schemas, without_idle_choice
 from toolwire.providers.profiles import Profile
@@ -148,6 +149,8 @@ def _adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[Chat
         request = with_files_apart(request)
         request = with_document_urls(request) if profile.document_urls else request
     request = only_allowed(without_idle_choice(request), profile)
+    if profile.thinking_off is not None:
+        request = without_thinking(request, warnings)
     if not profile.developer_role:
         request = map_messages(request, lambda it: replace(it, role="system") if it.role == "developer" else it)
         request = with_one_system_message(request) if translated else request
@@ -217,6 +220,8 @@ def _members(request: ChatRequest, target: Target, profile: Profile, warnings: W
                 warnings.add(f"not_supported:{name}")
                 continue
             yield rename.get(name, name), value
+    if profile.thinking_off is not None and is_forced(request):
+        yield profile.thinking_off
 
 
 def _own(request: ChatRequest, name: str, raw: bytes, profile: Profile) -> bytes | None:
