@@ -44,7 +44,7 @@ _ABOUT_ARGUMENTS = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
-#: About a tool choice that a model which thinks does not take (DeepSeek, Moonshot, Qwen); they think unless told not to.
+#: About a tool choice that a model which thinks does not take; DeepSeek's, Moonshot's and Qwen's do by default.
 _ABOUT_CHOICE = re.compile(
     r"\bthinking\b.{0,80}\btool_choice\b|\btool_choice\b.{0,80}\bthinking\b|\bnot support this tool_choice\b",
     re.IGNORECASE | re.DOTALL,

@@ -40,7 +40,7 @@ class Profile:
     any_arguments: bool = False
     #: Whether a host has refused arguments that are no object (`rewrite/history.py`).
     object_arguments: bool = False
-    #: What switches thinking off, a member and its value, at a host that has refused to be told which tool to call while
+    #: What switches thinking off, a member and its value, at a host that refused to be told which tool to call while
     #: the model thinks (`openai_chat/thinking_off.py`).
     thinking_off: tuple[str, bytes] | None = None
     #: Whether a file is a part of the type `document_url`, as Mistral has it, by its bytes or its address; else Chat's
