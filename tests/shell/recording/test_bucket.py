@@ -19,6 +19,7 @@ from local.watch.exchanges import Exchanges
 from tests.door_requests import function, question
 from tests.local.serving import serving
 from tests.local.test_reading import event_of
+from tests.named_rows import named
 from tests.shell.recording.s3_in_moto import CREDENTIALS, REGION, s3
 from tests.shell.serve.test_runtime import Runtime, started
 from toolwire.model.settings import Tenant
@@ -95,20 +96,24 @@ def unpacked(data: bytes, place: Path) -> Path:
     return place / REQUEST_ID
 
 
-@pytest.mark.parametrize("script", ["", "[demo cut]", "[demo error 429]"])
-@pytest.mark.parametrize("stream", [True, False])
-def test_an_exchange_is_kept_and_replays(tmp_path: Path, address: tuple[str, Any], script: str, stream: bool) -> None:
+def test_an_exchange_is_kept_and_replays(tmp_path: Path, address: tuple[str, Any]) -> None:
+    """Of one function, which lives on whatever comes."""
     url, client = address
     with lambda_of(tmp_path, url, "record = true") as runtime:
-        answer = ask(runtime, stream, script)
-        ((name, data),) = written(client).items()
-        assert ask(runtime).complete  # the function lives on
-        written(client)
+        for script in ("", "[demo cut]", "[demo error 429]"):
+            for stream in (True, False):
+                with named((script, stream)):
+                    answer = ask(runtime, stream, script)
+                    judge_recording(written(client), answer.content, tmp_path / f"{script} {stream}")
+        assert ask(runtime).complete
 
+
+def judge_recording(found: dict[str, bytes], answer: bytes, place: Path) -> None:
+    ((name, data),) = found.items()
     assert name == f"recordings/default/{time.strftime('%Y-%m-%d', time.gmtime())}/{REQUEST_ID}.zip"
-    folder = unpacked(data, tmp_path)
+    folder = unpacked(data, place)
     expected = {path.name: path.read_bytes() for path in folder.glob("expected.*")}
-    assert answer.content in expected.values()
+    assert answer in expected.values()
     assert expected_files(replay(load_scenario(folder))) == expected
     everything = b"".join(path.read_bytes() for path in folder.iterdir())
     assert QUESTION.encode() in everything
