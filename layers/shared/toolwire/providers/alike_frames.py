@@ -70,6 +70,9 @@ class _Alike(msgspec.Struct, Generic[K], frozen=True, gc=False):
     place: K
     keeps_source: bool
     extra: tuple[tuple[str, Members], ...]
+    #: Where the string begins and ends in a frame without padding, from the front and from the end.
+    begins: int
+    ends: int
 
 
 class AlikeFrames(Generic[K]):
@@ -93,8 +96,8 @@ class AlikeFrames(Generic[K]):
             if not data.startswith(before) or not data.endswith(after):
                 continue
             if known.value is None:
-                string = data[len(before) - 1 : len(data) - len(after) + 1]
-            elif not (string := _string_before(data, len(before) - 1, known.value, len(data) - len(after))):
+                string = data[known.begins : known.ends]
+            elif not (string := _string_before(data, known.begins, known.value, len(data) - len(after))):
                 continue
             try:
                 text = _string(string)
@@ -134,7 +137,9 @@ class AlikeFrames(Generic[K]):
                     after = rest
                 else:
                     value = None
-            self._known.insert(0, _Alike(before, value, after, changed.place, source, extra))
+            self._known.insert(
+                0, _Alike(before, value, after, changed.place, source, extra, len(before) - 1, 1 - len(after))
+            )
             del self._known[_MOST_KNOWN:]
             return
 
