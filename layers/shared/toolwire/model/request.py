@@ -289,6 +289,11 @@ class ChatRequest(Value, frozen=True, gc=True):
     kept: Keeping | None = None
     fields: RequestFields | None = None
 
+    def fields_in(self, dialect: str) -> RequestFields | None:
+        """The client's own members where it speaks this dialect; None where it speaks another."""
+        fields = self.fields
+        return fields if fields is not None and fields.dialect == dialect else None
+
     @property
     def tool_calls(self) -> list[ToolCallPart]:
         """The calls in the history, in order. Without `Message.tool_calls`: a long history is searched several times a

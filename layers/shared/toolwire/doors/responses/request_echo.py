@@ -37,8 +37,8 @@ _DEFAULTS = {
 
 def request_echo(request: ChatRequest | None) -> dict[str, bytes]:
     """The members, raw and in one line each."""
-    fields = request.fields if request is not None else None
-    given = dict(fields.members) if fields is not None and fields.dialect == DIALECT else {}
+    fields = request.fields_in(DIALECT) if request is not None else None
+    given = dict(fields.members) if fields is not None else {}
     echoed = {}
     for name, default in _DEFAULTS.items():
         raw = given.get(name, b"null")

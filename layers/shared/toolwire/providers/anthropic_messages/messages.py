@@ -90,8 +90,7 @@ class Written:
 
 def write_messages(request: ChatRequest, family: Family) -> Written:
     """The system text that leads the history, and its turns."""
-    fields = request.fields
-    if fields is not None and fields.dialect == DIALECT:
+    if (fields := request.fields_in(DIALECT)) is not None:
         return _own_messages(request, fields, family)
     leading, history = split_instructions(request.messages)
     system = [block for message in leading for block in _blocks(message)]

@@ -21,7 +21,6 @@ from toolwire.providers.anthropic_messages.messages import CONTENT, write_messag
 from toolwire.providers.anthropic_messages.models import Family, family_at
 from toolwire.providers.anthropic_messages.same_dialect_request import (
     check_thread,
-    own_fields,
     own_headers,
     own_members,
     with_signed_thinking,
@@ -73,7 +72,7 @@ class AnthropicMessages(Provider):
         credential: str | None,
     ) -> tuple[UpstreamRequest, Warnings]:
         family = self.family(target)
-        fields = own_fields(request)
+        fields = request.fields_in(DIALECT)
         if fields is not None:
             members, own, warnings = _same_api(request, fields, target, family)
         else:

@@ -25,11 +25,6 @@ from toolwire.wire.json import dump, members, write_array, write_object
 _SAMPLING = ("temperature", "top_p", "top_k")
 
 
-def own_fields(request: ChatRequest) -> RequestFields | None:
-    """The client's members where it speaks this API."""
-    return request.fields if request.fields is not None and request.fields.dialect == DIALECT else None
-
-
 def own_headers(request: ChatRequest, fields: RequestFields) -> Headers:
     """The API's headers that the client sent, and a version where it named none: one that takes its members."""
     names = {name for name, _ in request.headers}

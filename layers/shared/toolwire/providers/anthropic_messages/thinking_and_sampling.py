@@ -72,8 +72,8 @@ def settle(request: ChatRequest, family: Family) -> Settings:
 def _asks_adaptive(request: ChatRequest) -> bool:
     """Whether a client of this API lets the model judge how hard to think, which thinks then; asked by another way to
     the same models."""
-    fields = request.fields
-    if fields is None or fields.dialect != DIALECT:
+    fields = request.fields_in(DIALECT)
+    if fields is None:
         return False
     given = msgspec.json.decode(dict(fields.members).get("thinking", b"null"), type=Thinking | None)
     return given is not None and given.type == "adaptive"

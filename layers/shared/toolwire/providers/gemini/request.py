@@ -25,7 +25,6 @@ from toolwire.providers.gemini.models import Family, family_of, thinking
 from toolwire.providers.gemini.same_dialect_request import (
     has_own_history,
     joined,
-    own_fields,
     own_members,
     with_own_ids,
 )
@@ -76,7 +75,7 @@ class Gemini(Provider):
         credential: str | None,
     ) -> tuple[UpstreamRequest, Warnings]:
         family = family_of(target.known_as)
-        fields = own_fields(request)
+        fields = request.fields_in(DIALECT)
         if fields is not None:
             members, warnings = _same_api(request, fields, target, family)
         else:

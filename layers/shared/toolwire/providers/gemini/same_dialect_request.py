@@ -21,11 +21,6 @@ from toolwire.wire.json import dump, elements, members, write_array, write_objec
 HISTORY = frozenset({"systemInstruction", "contents"})
 
 
-def own_fields(request: ChatRequest) -> RequestFields | None:
-    """The client's members where it speaks this API."""
-    return request.fields if request.fields is not None and request.fields.dialect == DIALECT else None
-
-
 def has_own_history(request: ChatRequest, fields: RequestFields) -> bool:
     """Whether the history may go as the client has sent it."""
     if request.messages is not fields.parsed.messages:

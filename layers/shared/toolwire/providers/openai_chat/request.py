@@ -123,7 +123,7 @@ PROVIDER = OpenAIChat()
 def _adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatRequest, Warnings]:
     """The request within what this host takes: history pairs, ids, names, tools and tool_choice."""
     warnings = Warnings()
-    translated = request.fields is None or request.fields.dialect != DIALECT
+    translated = request.fields_in(DIALECT) is None
     if translated:
         warnings.add(*check_fields(request, target))
         if request.sampling.top_k is not None:
@@ -200,7 +200,7 @@ def _with_reasoning(request: ChatRequest, profile: Profile) -> ChatRequest:
 def _members(request: ChatRequest, target: Target, profile: Profile, warnings: Warnings) -> Iterator[tuple[str, bytes]]:
     """The request's members in the client's order, then those that are ours to add."""
     rename = dict(profile.rename)
-    fields = request.fields if request.fields is not None and request.fields.dialect == DIALECT else None
+    fields = request.fields_in(DIALECT)
     written = {"model"}
     if fields is None:
         yield "model", dump(target.model)

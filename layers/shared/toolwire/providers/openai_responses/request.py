@@ -93,7 +93,7 @@ class OpenAIResponses(Provider):
     def build_request(
         self, request: ChatRequest, target: Target, profile: Profile, credential: str | None
     ) -> tuple[UpstreamRequest, Warnings]:
-        fields = request.fields if request.fields is not None and request.fields.dialect == DIALECT else None
+        fields = request.fields_in(DIALECT)
         request, warnings = _adapted(request, target, profile, fields is not None)
         if fields is not None:
             pairs = _own_members(request, fields, target, profile)
@@ -187,8 +187,8 @@ def _but_ours(part: Part) -> Part | None:
 
 def _carried(request: ChatRequest) -> dict[str, bytes]:
     """What a Chat client sent that this API knows by the same name."""
-    fields = request.fields
-    if fields is None or fields.dialect != openai_chat.DIALECT:
+    fields = request.fields_in(openai_chat.DIALECT)
+    if fields is None:
         return {}
     given = dict(fields.members)
     return {name: given[name] for name in (*_SHARED, "verbosity") if given.get(name, b"null") != b"null"}
