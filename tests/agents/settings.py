@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.agents.client_file import clients
+from tests.agents.suite import PATIENCE
 from tests.gateway import gateway
 
 PAGE = Path(__file__).parents[2] / "docs" / "clients.md"
@@ -80,7 +81,7 @@ def said(settings: Settings, program: Path, base: str, home: Path) -> Iterator[t
     for command in settings.commands:
         done = subprocess.run(
             ["bash", "-ec", filled_in(command, base, home)], cwd=work, env=variables,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE * SECONDS,
             check=False,
         )  # fmt: skip
         yield done.returncode, done.stdout
