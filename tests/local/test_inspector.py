@@ -309,9 +309,8 @@ class TestPages:
 
     def test_long_arguments_do_not_stretch_the_timeline(self, browser: Browser) -> None:
         said = [{"role": "user", "content": '[demo call get_weather {"city": "' + "x" * 3000 + '"}]'}]
-        page = browser.get(
-            f"/_toolwire/x/{browser.asked('chat', {**BODIES['chat'], 'model': 'demo/openai', 'messages': said})}"
-        )
+        asked = browser.asked("chat", {**BODIES["chat"], "model": "demo/openai", "messages": said})
+        page = browser.get(f"/_toolwire/x/{asked}")
         timeline = page.partition("<h2>Timeline</h2>")[2]
 
         assert '<code class="long" tabindex="0">' in timeline
