@@ -77,6 +77,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    from toolwire.demo import server  # not before the environment is clean
+
+    server.PACE_SECONDS = 0.0  # a test that needs the time between two pieces says so: [demo slow 20]
     config.pluginmanager.register(NamedTests(config, named_tests()), "named-tests")
     tell_less(config)
 

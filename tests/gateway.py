@@ -1,4 +1,4 @@
-"""The real gateway for a test: `python -m local.server` as a process of its own, on a free port."""
+"""The real gateway for a test: a process of its own, on a free port, whose demo provider does not pause."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def gateway(folder: Path, config: str = "") -> Iterator[str]:
     """Serves this configuration and gives the base URL, which ends in /v1. `folder` gets its log."""
     document = folder / "toolwire.toml"
     document.write_text(config, encoding="utf-8")
-    command = [sys.executable, "-m", "local.server", "--port", "0", "--config", str(document)]
+    command = [sys.executable, "-m", "tests.unhurried_server", "--port", "0", "--config", str(document)]
     with running(command, folder / "gateway.log") as log:
         yield awaited(log, re.compile(r"listens at (\S+)"))
 

@@ -130,7 +130,7 @@ def test_of_several_attempts(handlers: dict[str, Handler], live: Live, fallback:
 @pytest.mark.parametrize("model", MODELS)
 def test_of_one_that_still_runs(handlers: dict[str, Handler], live: Live, model: str) -> None:
     """What is read of its first notes is what all of it begins with: a page that looks again takes nothing back."""
-    body = question("chat", f"{QUESTION} [demo calls 3]", WEATHER)
+    body = question("chat", f"{QUESTION} [demo calls 3] [demo slow 5]", WEATHER)
     event, route = event_of("chat", {**body, "model": f"demo/{model}", "stream": True})
     sizes = []
     with Exchanges().watching(event) as seen:

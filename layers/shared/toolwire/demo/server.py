@@ -113,7 +113,7 @@ def demo_base_url() -> str:
     """
     with _lock:
         if not _running:
-            _running.append(DemoServer())
+            _running.append(DemoServer(PACE_SECONDS))
         return _running[0].base_url
 
 
