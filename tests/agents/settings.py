@@ -81,8 +81,8 @@ def said(settings: Settings, program: Path, base: str, home: Path) -> Iterator[t
     for command in settings.commands:
         done = subprocess.run(
             ["bash", "-ec", filled_in(command, base, home)], cwd=work, env=variables,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE * SECONDS,
-            check=False,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            timeout=PATIENCE * SECONDS, check=False,
         )  # fmt: skip
         yield done.returncode, done.stdout
 

@@ -154,7 +154,7 @@ def test_a_function_that_asks_dynamodb_has_its_client_before_its_first_request(
 
     serve_module.warm_up("chat", ("openai_chat",))
 
-    assert warmed == ([("dynamodb", False), ("dynamodb", True)] if warms else [])
+    assert warmed == ([("dynamodb", True)] if warms else [])
 
 
 # ---------------------------------------------------------------- refused before anything is sent
