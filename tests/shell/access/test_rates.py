@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 import anthropic
@@ -20,7 +20,7 @@ from toolwire.shell.access import rates
 from toolwire.shell.access.rates import Counter, Counts, DynamoDbCounter, MemoryCounter, NotCountedError, admit, charge
 from toolwire.shell.network import aws
 from toolwire.shell.network.aws_boto3 import Boto3Client
-from toolwire.shell.serve import observe
+from toolwire.shell.serve.log import LogLine
 from toolwire.shell.serve.proxy_event import error_head
 
 #: 20 seconds into a minute.
@@ -148,7 +148,7 @@ def test_a_refusal_says_when_to_come_back(
 
 
 def test_a_table_that_cannot_be_asked_refuses_nobody_and_the_log_says_so(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Down:
         def take(self, window: str, most: Counts, expires_at: int) -> tuple[bool, Counts]:
@@ -157,18 +157,16 @@ def test_a_table_that_cannot_be_asked_refuses_nobody_and_the_log_says_so(
         def add(self, window: str, tool_calls: int, expires_at: int) -> None:
             raise NotCountedError("update_item failed with ReadTimeoutError")
 
-    told: list[dict[str, str]] = []
     monkeypatch.setattr(rates, "_counter", lambda settings: Down())
-    monkeypatch.setattr(observe, "logger", lambda: type("Log", (), {"error": lambda _, text, **f: told.append(f)})())
 
     assert admit(tenant(requests=1, calls=1), CHAT, SETTINGS, NOW) == ()
     charge(tenant(calls=1), 1, SETTINGS, NOW)
-    assert told == [{"tenant": "acme", "problem": "update_item failed with ReadTimeoutError"}] * 2
+    assert _fields(caplog) == [{"tenant": "acme", "problem": "update_item failed with ReadTimeoutError"}] * 2
 
 
 @pytest.mark.usefixtures("fresh_clients")
 def test_a_table_that_never_answers_holds_nobody_back_for_longer_than_counting_may_take(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Neither the request nor the end of its answer: the test ends although the table does not answer."""
     answers = threading.Event()
@@ -178,18 +176,18 @@ def test_a_table_that_never_answers_holds_nobody_back_for_longer_than_counting_m
             answers.wait()
             return {}
 
-    told: list[str] = []
     aws.use("dynamodb", Boto3Client(Silent()))
     monkeypatch.setattr(rates, "_PATIENCE_SECONDS", 0.02)
-    monkeypatch.setattr(
-        observe, "logger", lambda: type("Log", (), {"error": lambda _, text, **f: told.append(f["problem"])})()
-    )
     try:
         assert admit(tenant(requests=1, calls=1), CHAT, SETTINGS, NOW) == ()
         charge(tenant(calls=1), 1, SETTINGS, NOW)
     finally:
         answers.set()
-    assert told == ["update_item failed with DeadlineExceeded"] * 2
+    assert _fields(caplog) == [{"tenant": "acme", "problem": "update_item failed with DeadlineExceeded"}] * 2
+
+
+def _fields(caplog: pytest.LogCaptureFixture) -> list[Mapping[str, object]]:
+    return [line.fields for line in caplog.records if isinstance(line, LogLine)]
 
 
 @pytest.mark.parametrize("door", DOORS)
