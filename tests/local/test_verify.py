@@ -261,6 +261,7 @@ DEFECTS: list[tuple[str, Callable[[str, bytes, str | None], bool], Change, str]]
     ("no model", lambda path, body, key: "%2F" in path, status(404), "one model"),
     ("another model", lambda path, body, key: path == "/models/demo/openai", edit(b"openai", b"x"), "one model"),
     ("403 for a path", lambda path, body, key: path.startswith("/no/"), status(403), "unknown path"),
+    ("403 for the root", lambda path, body, key: path == "/", status(403), "unknown path"),
     ("500", lambda path, body, key: body.endswith(b","), status(500), "malformed json"),
     ("accepted 5 MB", lambda path, body, key: 4_500_000 < len(body) < 6_000_000, status(200), "body too large"),
     ("502 for 7 MB", lambda path, body, key: len(body) > 6_000_000, status(502), "body far too large"),

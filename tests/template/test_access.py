@@ -175,6 +175,7 @@ RAISED = {
     "ACCESS_DENIED": (403, "PermissionDeniedError"),
     "WAF_FILTERED": (403, "PermissionDeniedError"),
     "MISSING_AUTHENTICATION_TOKEN": (404, "NotFoundError"),
+    "INVALID_SIGNATURE": (404, "NotFoundError"),
     "RESOURCE_NOT_FOUND": (404, "NotFoundError"),
     "REQUEST_TOO_LARGE": (413, "APIStatusError"),
     "THROTTLED": (429, "RateLimitError"),

@@ -246,6 +246,7 @@ GATEWAY_RESPONSES = {
     "ACCESS_DENIED": ("403", "permission_error", "access_denied"),
     "WAF_FILTERED": ("403", "permission_error", "access_denied"),
     "MISSING_AUTHENTICATION_TOKEN": ("404", "not_found_error", "not_found"),
+    "INVALID_SIGNATURE": ("404", "not_found_error", "not_found"),
     "RESOURCE_NOT_FOUND": ("404", "not_found_error", "not_found"),
     "REQUEST_TOO_LARGE": ("413", "request_too_large", "request_too_large"),
     "THROTTLED": ("429", "rate_limit_error", "rate_limit_exceeded"),
