@@ -116,7 +116,9 @@ def test_a_parameter_that_cannot_be_meant_is_told_before_aws_is_asked(
 def test_nothing_is_built_for_what_lambda_has_not(target: str, setting: str, told: str) -> None:
     """Before the environment is made, which takes minutes."""
     made = ("-o", ".venv/run.stamp", "-o", ".venv-sam/stamp", "-o", "deployable")
-    done = subprocess.run(["make", *made, target, setting], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        ["make", "--no-print-directory", *made, target, setting], cwd=ROOT, capture_output=True, text=True
+    )
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith(f"{setting}: ")
