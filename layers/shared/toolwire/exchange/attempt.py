@@ -43,7 +43,7 @@ _WANTS_REASONING = re.compile(
 
 
 #: The statuses of refusals that can be mended. Hosts whose templates refuse a history answer with the last.
-_REFUSED = (400, 422, 500)
+_REFUSED = (400, 404, 422, 500)
 
 #: What a refusal says that is about the names of betas in a header.
 _ABOUT_BETAS = re.compile(r"\bbeta`? (flag|header)", re.IGNORECASE)

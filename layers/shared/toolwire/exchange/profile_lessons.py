@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from toolwire.model.errors import TOO_LONG, GatewayError
 from toolwire.providers.profiles import Profile
 from toolwire.rewrite.alternating_turns import is_about_order
+from toolwire.rewrite.unseen_images import is_about_images
 
 #: About a member that the host does not know (Groq, OpenAI, hosts with FastAPI).
 _UNKNOWN_MEMBER = re.compile(
@@ -95,6 +96,8 @@ def lessons(refusal: GatewayError, profile: Profile, *, same_dialect: bool) -> I
         of_qwen = "tool_choice parameter" in refusal.message
         off = ("enable_thinking", b"false") if of_qwen else ("thinking", b'{"type":"disabled"}')
         yield Lesson("", {"thinking_off": off})
+    if is_about_images(refusal.message):
+        yield Lesson("", {"sees_images": False})
     if is_about_order(refusal.message):
         yield Lesson("turns_rearranged", {"alternates": True})
     if setting := _setting_in(refusal):

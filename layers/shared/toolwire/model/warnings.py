@@ -38,6 +38,7 @@ MESSAGES = {
     "the host may refuse it, or ignore the word.",
     "invalid_tool_arguments": "The arguments of a call of the tool `{}` are not what its schema allows.",
     "half_character_replaced": "Half of a character in the history, which was cut in two, was sent as U+FFFD.",
+    "images_in_words": "The model reads text alone: words stand for images and files of tools and of earlier turns.",
     "item_reference_left_out": "A reference to an item that the gateway has told was left out: it keeps none.",
     "last_turn_trimmed": "White space at the end of the assistant's last turn, which the model refuses, was left out.",
     "malformed_tool_arguments": "The arguments of a call of the tool `{}` are no JSON object.",

@@ -43,6 +43,9 @@ class Profile:
     #: What switches thinking off, a member and its value, at a host that refused to be told which tool to call while
     #: the model thinks (`openai_chat/thinking_off.py`).
     thinking_off: tuple[str, bytes] | None = None
+    #: Whether the model reads images and files, as far as is known: False where a host has refused them
+    #: (`rewrite/unseen_images.py`).
+    sees_images: bool = True
     #: Whether a file is a part of the type `document_url`, as Mistral has it, by its bytes or its address; else Chat's
     #: own `file`, which has no address.
     document_urls: bool = False

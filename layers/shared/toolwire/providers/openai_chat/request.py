@@ -53,6 +53,7 @@ from toolwire.rewrite.images_and_files import with_carried_content
 from toolwire.rewrite.prompt_cache import CacheForm
 from toolwire.rewrite.stop_sequences import with_stops
 from toolwire.rewrite.tool_names import WIRE_NAME, with_wire_names
+from toolwire.rewrite.unseen_images import without_earlier_images
 from toolwire.wire.json import dump, members, write_array, write_object
 from toolwire.wire.openai_chat import DIALECT
 
@@ -142,8 +143,7 @@ def _adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[Chat
         request = with_object_arguments(request, warnings)
     if translated and not profile.prefill:
         request = with_user_last(request, warnings)
-    if profile.alternates:
-        request = with_alternating_turns(request, warnings)
+    request = _as_refusals_told(request, profile, warnings)
     request = with_legal_ids(request, profile.call_id, profile.call_id_length)
     if translated:
         request = with_files_apart(request)
@@ -161,6 +161,13 @@ def _adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[Chat
     if profile.message_members is not None:
         request = with_known_members(request, profile.message_members, warnings)
     return request, warnings
+
+
+def _as_refusals_told(request: ChatRequest, profile: Profile, warnings: Warnings) -> ChatRequest:
+    """The request as the host's refusals have told that its messages must be."""
+    if not profile.sees_images:
+        request = without_earlier_images(request, warnings)
+    return with_alternating_turns(request, warnings) if profile.alternates else request
 
 
 def _with_plain_json(request: ChatRequest, warnings: Warnings) -> ChatRequest:

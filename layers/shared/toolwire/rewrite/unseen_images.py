@@ -1,0 +1,66 @@
+"""Images and files of a history whose model reads text alone, in words.
+
+A screenshot in a tool's result is in every further request of its conversation. A host that refuses it would end the
+conversation for good: nobody can take it out of an agent's history.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from toolwire.model.map_request import map_each, map_parts, same_if_unchanged
+from toolwire.model.request import ChatRequest, FilePart, ImagePart, Message, TextPart, ToolResultPart
+from toolwire.model.source import replace
+from toolwire.model.warnings import Warnings
+
+#: What a refusal says that is about images and files as such, not about one of them: hosts' own words (OpenRouter, xAI,
+#: Ollama, llama.cpp, OpenAI), and those of their parsers and templates (DeepSeek, Z.ai, Groq, vLLM).
+_ABOUT_IMAGES = re.compile(
+    r"unknown variant `(image_url|file|input_audio)`, expected `text`|content\.type\b.{0,40}\['text'\]"
+    r"|\b(not|n't|no endpoints found that) support\w* (the )?"
+    r"(image(?!.?(url|format|type|media|size))|vision|multi-?modal)"
+    r"|\b(image|vision|multi-?modal)s?( (input|content)s?)?( is| are)? not support"
+    r"|\bimage_url is only supported\b|\bunsupported content type\b.{0,4}image_url"
+    r"|\bnot a (multi-?modal|vision)\b|\bat most 0 image|\bdata required for image input\b",
+    re.IGNORECASE,
+)
+
+_WORDS: dict[type, str] = {
+    ImagePart: "(an image, which this model cannot see)",
+    FilePart: "(a file, which this model cannot read)",
+}
+
+
+def is_about_images(refusal: str) -> bool:
+    """Whether a host has refused a request because its model reads no images or files, as its message tells."""
+    return _ABOUT_IMAGES.search(refusal) is not None
+
+
+def without_earlier_images(request: ChatRequest, warnings: Warnings) -> ChatRequest:
+    """The request with words in the place of images and files in what tools and earlier turns have said. Those of the
+    user's newest message stay: that the model cannot see them is for the user to know."""
+    messages = request.messages
+    newest = len(messages)
+    while newest and messages[newest - 1].role == "user":
+        newest -= 1
+    if newest and messages[newest - 1].role == "tool":  # clients also tell behind results what is the results'
+        newest = len(messages)
+    earlier = map_each(messages[:newest], _without_images)
+    kept = same_if_unchanged(messages, (*earlier, *messages[newest:]))
+    if kept is messages:
+        return request
+    warnings.add("images_in_words")
+    return replace(request, messages=kept)
+
+
+def _without_images(message: Message) -> Message:
+    return map_parts(message, _in_words)
+
+
+def _in_words(part: Any) -> Any:
+    if type(part) is ToolResultPart:
+        content = map_each(part.content, _in_words)
+        return part if content is part.content else replace(part, content=content)
+    words = _WORDS.get(type(part))
+    return part if words is None else TextPart(words)
