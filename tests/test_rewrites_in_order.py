@@ -28,7 +28,7 @@ TOLD = {
 }
 
 #: For hosts that are known to need it by a refusal only.
-LEARNED = {"with_alternating_turns"}
+LEARNED = {"with_alternating_turns", "without_earlier_images"}
 
 #: Wire -> hosts and models that differ in what they take: profile, model.
 HOSTS: dict[str, list[tuple[str | None, str]]] = {
