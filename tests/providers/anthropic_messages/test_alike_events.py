@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.providers.alike_streams import read_alike, said
 from toolwire.framing import Frame
-from toolwire.model.errors import GatewayError
-from toolwire.model.events import Batch
-from toolwire.providers.anthropic_messages.alike_events import AlikeEvents
+from toolwire.providers.alike_frames import AlikeFrames
 from toolwire.providers.anthropic_messages.answer import MessagesDecoder
-from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
+from toolwire.providers.decoder_context import NO_CONTEXT
 
 #: Texts with what a string may hold in JSON, and with what looks like an event's own members.
 TEXTS = st.one_of(
@@ -88,29 +87,13 @@ def frame(event: dict[str, Any]) -> Frame:
     return Frame(event["type"], json.dumps(event, separators=(",", ":")).encode())
 
 
-def said(stream: list[Frame]) -> tuple[list[object], set[str]]:
-    """What each frame says, with its source, and what ends the answer; the codes of warnings."""
-    heard: list[object] = []
-    codes: set[str] = set()
-    decoder = MessagesDecoder(DecoderContext(frozenset({"f", "g"}), codes.add))
-    try:
-        for one in stream:
-            batch = decoder.decode(one)
-            heard.append((batch, batch.source))
-        last = decoder.end()
-        heard.append((last, last.source))
-    except GatewayError as error:
-        heard.append((type(error), error.code, error.message))
-    return heard, codes
-
-
 @given(streams())
 def test_it_says_what_it_says_decoded(stream: list[Frame]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(AlikeEvents, "batch", lambda self, data: None)
-        decoded = said(stream)
+        patch.setattr(AlikeFrames, "batch", lambda self, data: None)
+        decoded = said(MessagesDecoder, stream)
 
-    assert said(stream) == decoded
+    assert said(MessagesDecoder, stream) == decoded
 
 
 @pytest.mark.parametrize(
@@ -131,14 +114,7 @@ def test_most_of_a_stream_is_not_decoded(
     block: dict[str, Any], kind: str, member: str, pieces: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Block after block, of which each has another index. Else it would take longer than before."""
-    read: list[Batch | None] = []
-    usual = AlikeEvents.batch
-
-    def seen(self: AlikeEvents, data: bytes) -> Batch | None:
-        read.append(usual(self, data))
-        return read[-1]
-
-    monkeypatch.setattr(AlikeEvents, "batch", seen)
+    read = read_alike(monkeypatch)
     decoder = MessagesDecoder(NO_CONTEXT)
     decoder.decode(frame(START))
     for index in range(12):

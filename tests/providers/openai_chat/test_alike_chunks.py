@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.providers.alike_streams import read_alike, said
 from toolwire.framing import Frame
-from toolwire.model.errors import GatewayError
-from toolwire.model.events import Batch, TextDelta
-from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
-from toolwire.providers.openai_chat.alike_chunks import AlikeChunks
+from toolwire.model.events import TextDelta
+from toolwire.providers.alike_frames import AlikeFrames
+from toolwire.providers.decoder_context import NO_CONTEXT
 from toolwire.providers.openai_chat.answer import ChatDecoder
 
 #: Texts with what a string may hold in JSON, and with what looks like a chunk's own members.
@@ -74,29 +74,14 @@ def streams(draw: st.DrawFn) -> list[bytes]:
     return draw(st.lists(st.sampled_from(few) | chunks(), max_size=14))
 
 
-def said(stream: list[bytes]) -> tuple[list[object], set[str]]:
-    """What each chunk says, with its source, and what ends the answer; the codes of warnings."""
-    heard: list[object] = []
-    codes: set[str] = set()
-    decoder = ChatDecoder(DecoderContext(frozenset({"f", "g"}), codes.add))
-    try:
-        for data in stream:
-            batch = decoder.decode(Frame(None, data))
-            heard.append((batch, batch.source))
-        last = decoder.end()
-        heard.append((last, last.source))
-    except GatewayError as error:
-        heard.append((type(error), error.code, error.message))
-    return heard, codes
-
-
 @given(streams())
 def test_it_says_what_it_says_decoded(stream: list[bytes]) -> None:
+    frames = [Frame(None, data) for data in stream]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(AlikeChunks, "batch", lambda self, data: None)
-        decoded = said(stream)
+        patch.setattr(AlikeFrames, "batch", lambda self, data: None)
+        decoded = said(ChatDecoder, frames)
 
-    assert said(stream) == decoded
+    assert said(ChatDecoder, frames) == decoded
 
 
 def chunk(delta: dict[str, Any], **members: Any) -> bytes:
@@ -134,14 +119,7 @@ def test_most_of_a_stream_is_not_decoded(
     begin: list[dict[str, Any]], deltas: list[dict[str, Any]], members: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else it would take longer than before."""
-    read: list[Batch | None] = []
-    usual = AlikeChunks.batch
-
-    def seen(self: AlikeChunks, data: bytes) -> Batch | None:
-        read.append(usual(self, data))
-        return read[-1]
-
-    monkeypatch.setattr(AlikeChunks, "batch", seen)
+    read = read_alike(monkeypatch)
     decoder = ChatDecoder(NO_CONTEXT)
     for delta in [*begin, *deltas]:
         decoder.decode(Frame(None, chunk(delta, **members)))
@@ -151,14 +129,7 @@ def test_most_of_a_stream_is_not_decoded(
 
 def test_padding_that_differs_in_each_chunk_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """OpenAI's own chunks have it. It goes on as it came."""
-    read: list[Batch | None] = []
-    usual = AlikeChunks.batch
-
-    def seen(self: AlikeChunks, data: bytes) -> Batch | None:
-        read.append(usual(self, data))
-        return read[-1]
-
-    monkeypatch.setattr(AlikeChunks, "batch", seen)
+    read = read_alike(monkeypatch)
     decoder = ChatDecoder(NO_CONTEXT)
     stream = [chunk({"role": "assistant", "content": "a"}, obfuscation="Q")]
     for text, padding in zip(("b", '"', '","obfuscation":"', "e", "f"), ("8j", "", "kfT3", "p" * 20, "0"), strict=True):

@@ -14,6 +14,7 @@ A frame that is not like an earlier one changes nothing here, and is decoded.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -75,7 +76,7 @@ class _Alike(msgspec.Struct, Generic[K], frozen=True, gc=False):
     ends: int
 
 
-class AlikeFrames(Generic[K]):
+class AlikeFrames(ABC, Generic[K]):
     """The frames of one answer. A wire says in `_event` what a piece of a text means."""
 
     def __init__(self, form: Form[K]) -> None:
@@ -83,10 +84,10 @@ class AlikeFrames(Generic[K]):
         self._known: list[_Alike[K]] = []
         self._tries = _TRIES
 
+    @abstractmethod
     def _event(self, place: K, text: str) -> StreamEvent | None:
         """The event of a piece of a text, which is not empty. None: the answer is not where it was then, and nothing
         has changed."""
-        raise NotImplementedError
 
     def batch(self, data: bytes) -> Batch | None:
         """What a frame says that is like an earlier one. None: it is not, or the answer is not where it was then, and

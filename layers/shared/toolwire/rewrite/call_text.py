@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Generic, Protocol, TypeVar
 
 from toolwire.model.events import Batch, StreamEvent, ToolCallDelta, ToolCallEnd, ToolCallStart
@@ -31,9 +32,9 @@ class CallTextStage(Stage, Generic[Rewriter]):
     def __init__(self) -> None:
         self._open: dict[int, Rewriter] = {}  # part index -> what rewrites the call's text
 
+    @abstractmethod
     def rewriter(self, call: ToolCallStart) -> Rewriter | None:
         """What rewrites the text of this call; None: it stays as it is."""
-        raise NotImplementedError
 
     def started(self, call: ToolCallStart) -> ToolCallStart:
         """The start that is shown of a call whose text is rewritten."""
