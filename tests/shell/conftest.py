@@ -1,8 +1,8 @@
-"""A misbehaving upstream and a client for it, a table of rates in moto, and pytest's look into the log."""
+"""A misbehaving upstream and a client for it, tables in moto, and pytest's look into the log."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import cast
 
 import pytest
@@ -50,18 +50,27 @@ def output() -> Iterator[WatchedOutput]:
 
 
 @pytest.fixture
-def rates_in_moto(fresh_clients: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The name of a table of rates that is empty."""
+def in_moto(fresh_clients: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str], str]]:
+    """Makes a table of this name and key attribute in moto, in this process, and returns its name."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
     import moto  # 0.5 s, which the other tests here do without
 
-    with moto.mock_aws():
+    def table(name: str, key: str) -> str:
         use_boto3("dynamodb").create_table(
-            TableName="rates",
+            TableName=name,
             BillingMode="PAY_PER_REQUEST",
-            AttributeDefinitions=[{"AttributeName": "window", "AttributeType": "S"}],
-            KeySchema=[{"AttributeName": "window", "KeyType": "HASH"}],
+            AttributeDefinitions=[{"AttributeName": key, "AttributeType": "S"}],
+            KeySchema=[{"AttributeName": key, "KeyType": "HASH"}],
         )
-        yield "rates"
+        return name
+
+    with moto.mock_aws():
+        yield table
+
+
+@pytest.fixture
+def rates_in_moto(in_moto: Callable[[str, str], str]) -> str:
+    """The name of a table of rates that is empty."""
+    return in_moto("rates", "window")

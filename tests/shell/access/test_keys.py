@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -322,22 +322,9 @@ def test_an_item_that_was_changed_by_hand(name: str, value: dict[str, str]) -> N
 
 
 @pytest.fixture
-def table(fresh_clients: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A table of keys as moto plays it, in this process."""
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
-    import moto  # 0.5 s, which the other tests here do without
-
-    with moto.mock_aws():
-        use_boto3("dynamodb").create_table(
-            TableName="keys",
-            BillingMode="PAY_PER_REQUEST",
-            AttributeDefinitions=[{"AttributeName": "key_sha256", "AttributeType": "S"}],
-            KeySchema=[{"AttributeName": "key_sha256", "KeyType": "HASH"}],
-        )
-        yield "keys"
-        aws.forget_clients()
+def table(in_moto: Callable[[str, str], str]) -> str:
+    """A table of keys that is empty."""
+    return in_moto("keys", "key_sha256")
 
 
 @pytest.mark.integration
