@@ -42,8 +42,8 @@ _WANTS_REASONING = re.compile(
 )
 
 
-#: The statuses of refusals that can be mended: 500 where a template refuses a history, 404 where an aggregator has no host
-#: that reads images.
+#: The statuses of refusals that can be mended: 500 where a template refuses a history, 404 where an aggregator has no
+#: host that reads images.
 _REFUSED = (400, 404, 422, 500)
 
 #: What a refusal says that is about the names of betas in a header.
