@@ -96,7 +96,10 @@ class Looks:
             time.sleep(_LOOK_SECONDS)
 
     def _look(self, thread: int, frame: FrameType) -> None:
-        now = time.clock_gettime(time.pthread_getcpuclockid(thread))
+        try:
+            now = time.clock_gettime(time.pthread_getcpuclockid(thread))
+        except ProcessLookupError:  # it has ended since its frame was taken
+            return
         spent = now - self._clocks.get(thread, now)
         self._clocks[thread] = now
         if spent:
