@@ -73,10 +73,16 @@ class Row:
 
     def ask(self) -> Answer:
         """The answer that the client gets."""
-        with MisbehavingUpstream() as first, MisbehavingUpstream() as second, client() as upstream:
+        with (
+            MisbehavingUpstream() as first,
+            MisbehavingUpstream() as second,
+            client() as upstream,
+            socket.socket() as silent,
+        ):
+            silent.bind(("127.0.0.1", 0))  # it does not listen, and no other test can, as long as it is held
             first.script(self.fault.spoil(self.host.write(self.fault.scenario, self.stream))[self.place])
             second.script(*as_it_is(self.host.write(SCENARIO, self.stream)))
-            address = self.fault.address.format(port=first.port, closed=_closed_port())
+            address = self.fault.address.format(port=first.port, closed=silent.getsockname()[1])
             settings = _settings(self, address, second.url)
             breaker._breaker.cache_clear()
             with (
@@ -123,11 +129,6 @@ def _asked(row: Row) -> Answer:
     head, *rest = list(serve(row.door, event, None))
     assert isinstance(head, Head)
     return Answer(head.status, dict(head.headers), b"".join(piece for piece in rest if isinstance(piece, bytes)))
-
-
-def _closed_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 def outcome_of(door: str, answer: Answer, *, stream: bool) -> str:
