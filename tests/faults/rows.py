@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import itertools
 import json
-import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 from unittest.mock import patch
 
+from tests.closed_port import closed_port
 from tests.corpus.driver import Answer
 from tests.faults.faults import CUTS, FAULTS, SCENARIO, Fault, as_it_is
 from tests.gemini_client import event_members
@@ -77,12 +77,11 @@ class Row:
             MisbehavingUpstream() as first,
             MisbehavingUpstream() as second,
             client() as upstream,
-            socket.socket() as silent,
+            closed_port() as closed,
         ):
-            silent.bind(("127.0.0.1", 0))  # it does not listen, and no other test can, as long as it is held
             first.script(self.fault.spoil(self.host.write(self.fault.scenario, self.stream))[self.place])
             second.script(*as_it_is(self.host.write(SCENARIO, self.stream)))
-            address = self.fault.address.format(port=first.port, closed=silent.getsockname()[1])
+            address = self.fault.address.format(port=first.port, closed=closed)
             settings = _settings(self, address, second.url)
             breaker._breaker.cache_clear()
             with (

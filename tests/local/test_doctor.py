@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import email.utils
 import http.server
-import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,8 @@ from local import doctor
 from local.doctor import configuration, main, port, provider, tool_call
 from local.handlers import load_handlers
 from local.server import FUNCTIONS, LocalServer
+from tests.closed_port import closed_port
+from tests.gateway import free_port
 from tests.local.serving import serving
 from toolwire.model.settings import ProviderConfig
 from toolwire.providers.hosts import DEMO_MODELS
@@ -64,11 +65,6 @@ def host(seen: list[str] | None = None) -> Iterator[int]:
         server.server_close()
 
 
-def unused_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
-
-
 def at(number: int, credential: str = "env:MINE") -> ProviderConfig:
     return ProviderConfig("mine", "openai_chat", f"http://127.0.0.1:{number}/v1", credential)
 
@@ -94,10 +90,9 @@ class TestProviders:
         assert "400 s" in clock.detail
 
     def test_one_that_is_down_is_wrong_if_it_has_a_key_and_noted_if_it_is_a_server_nearby(self) -> None:
-        number = unused_port()
-
-        assert [it.verdict for it in provider(at(number), self.ENV)] == ["FAIL"]
-        assert [it.verdict for it in provider(at(number, "none"), {})] == ["note"]
+        with closed_port() as number:
+            assert [it.verdict for it in provider(at(number), self.ENV)] == ["FAIL"]
+            assert [it.verdict for it in provider(at(number, "none"), {})] == ["note"]
 
     def test_one_without_a_key_is_not_asked(self) -> None:
         assert provider(at(1), {}) == []
@@ -105,7 +100,7 @@ class TestProviders:
 
 class TestPort:
     def test_free_ours_and_taken(self) -> None:
-        number = unused_port()
+        number = free_port()
         assert port(number).verdict == "ok"
 
         with serving(LocalServer(("127.0.0.1", 0), load_handlers(FUNCTIONS))) as server:
@@ -154,7 +149,7 @@ def test_the_whole_of_it(
     monkeypatch.setenv("TOOLWIRE_CONFIG", str(document))
     monkeypatch.setenv("REQUIRE_KEY", "1")
     monkeypatch.setattr(doctor, "provider", lambda config, env: [])
-    arguments = ["--port", str(unused_port()), *(["--yes"] if yes else [])]
+    arguments = ["--port", str(free_port()), *(["--yes"] if yes else [])]
 
     assert main(arguments) == 0
     out = capsys.readouterr().out
@@ -166,5 +161,5 @@ def test_the_whole_of_it(
 def test_what_is_wrong_is_status_1(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("TOOLWIRE_CONFIG", "/nowhere.toml")
 
-    assert main(["--port", str(unused_port())]) == 1
+    assert main(["--port", str(free_port())]) == 1
     assert "FAIL  configuration" in capsys.readouterr().out

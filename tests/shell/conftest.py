@@ -7,6 +7,7 @@ from typing import cast
 
 import pytest
 
+from tests.closed_port import closed_port
 from tests.shell.boto3_clients import use_boto3
 from tests.shell.misbehaving_upstream import MisbehavingUpstream
 from tests.shell.upstream_client import IMPATIENT, WatchedOutput, client
@@ -27,6 +28,13 @@ def caplog(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) ->
 def server() -> Iterator[MisbehavingUpstream]:
     with MisbehavingUpstream() as started:
         yield started
+
+
+@pytest.fixture
+def nobodys_port() -> Iterator[int]:
+    """A port at which nobody listens."""
+    with closed_port() as port:
+        yield port
 
 
 @pytest.fixture

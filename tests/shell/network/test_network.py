@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.closed_port import closed_port
 from tests.shell.misbehaving_upstream import MisbehavingUpstream, Send, Stall, answer, chunk
 from tests.shell.upstream_client import WatchedOutput, ask, client, fetch, post, soon
 from toolwire.model.errors import ClientGone, UpstreamError, UpstreamTimeout
@@ -25,11 +26,10 @@ HEAD = WHOLE[: WHOLE.index(b"\r\n\r\n") + 4]
 
 
 def test_nobody_listens(upstream: Upstream) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as unused:
-        port = unused.getsockname()[1]
-
-    with pytest.raises(UpstreamError, match=rf"127.0.0.1:{port} could not be reached: Connection refused") as caught:
-        fetch(upstream, UpstreamRequest("POST", f"http://127.0.0.1:{port}/", (), b"{}", True))
+    with closed_port() as port:
+        refused = rf"127.0.0.1:{port} could not be reached: Connection refused"
+        with pytest.raises(UpstreamError, match=refused) as caught:
+            fetch(upstream, UpstreamRequest("POST", f"http://127.0.0.1:{port}/", (), b"{}", True))
 
     assert caught.value.code == "upstream_unreachable"
     assert upstream.open_connections == 0
@@ -67,16 +67,13 @@ def test_a_name_without_an_address(upstream: Upstream, monkeypatch: pytest.Monke
 def test_the_second_address_is_tried(
     server: MisbehavingUpstream, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as unused:
-        refusing = unused.getsockname()
-
     def two(*_: object, **__: object) -> list[tuple[object, ...]]:
         kind = (socket.AF_INET, socket.SOCK_STREAM, 0, "")
-        return [(*kind, refusing), (*kind, ("127.0.0.1", server.port))]
+        return [(*kind, ("127.0.0.1", refusing)), (*kind, ("127.0.0.1", server.port))]
 
-    monkeypatch.setattr(socket, "getaddrinfo", two)
-
-    ask(upstream, server)
+    with closed_port() as refusing:
+        monkeypatch.setattr(socket, "getaddrinfo", two)
+        ask(upstream, server)
 
     assert len(server.requests) == 1
 

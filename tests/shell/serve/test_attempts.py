@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import logging
-import socket
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -155,12 +154,13 @@ Configured = Any
 
 
 @pytest.fixture
-def configured(server: MisbehavingUpstream, second: MisbehavingUpstream, monkeypatch: pytest.MonkeyPatch) -> Configured:
+def configured(
+    server: MisbehavingUpstream, second: MisbehavingUpstream, nobodys_port: int, monkeypatch: pytest.MonkeyPatch
+) -> Configured:
     """Sets what is configured: `acme` is the first server, `claude` and `twin` the second."""
     monkeypatch.setenv("FIRST_KEY", "sk-first-secret")
     monkeypatch.setenv("SECOND_KEY", "sk-second-secret")
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        nobody = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
+    nobody = f"http://127.0.0.1:{nobodys_port}/v1"
     providers = (
         ProviderConfig("acme", "openai_chat", f"{server.url}/v1", "env:FIRST_KEY"),
         ProviderConfig("twin", "openai_chat", f"{second.url}/v1", "env:SECOND_KEY"),

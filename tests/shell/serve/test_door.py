@@ -66,12 +66,11 @@ def connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upstream]:
 
 
 @pytest.fixture
-def settings(server: MisbehavingUpstream, monkeypatch: pytest.MonkeyPatch) -> Settings:
+def settings(server: MisbehavingUpstream, nobodys_port: int, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """Providers that lead to the upstream, in place of the environment's."""
     base_url = f"{server.url}/v1"
     monkeypatch.setenv("ACME_KEY", SECRET)
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        nobody = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
+    nobody = f"http://127.0.0.1:{nobodys_port}/v1"
     providers = (
         ProviderConfig("acme", "openai_chat", base_url, "env:ACME_KEY"),
         ProviderConfig("keyless", "openai_chat", base_url, "env:ABSENT_KEY"),
