@@ -5,12 +5,15 @@ A run of everything also fails if a test that docs/reference-coverage.md names d
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import signal
+import ssl
 import sys
 from collections.abc import Iterator
 
+import certifi
 import hypothesis
 import pytest
 import pytest_socket
@@ -53,7 +56,23 @@ def _clean_environment() -> None:
             del os.environ[name]
 
 
+def _read_roots_once() -> None:
+    """A client of httpx or of an SDK reads the public authorities anew, for 15 to 30 ms: certifi's, or the machine's
+    own. No test speaks TLS with those, so that all clients of a worker may have one context of them."""
+    make = ssl.create_default_context
+    with_roots = functools.cache(make)
+    bundles = {certifi.where(), os.environ.get("SSL_CERT_FILE")}
+
+    @functools.wraps(make)
+    def shared(*args: object, **kwargs: object) -> ssl.SSLContext:
+        of_roots = not args and kwargs.keys() == {"cafile"} and kwargs["cafile"] in bundles
+        return (with_roots if of_roots else make)(*args, **kwargs)  # type: ignore[arg-type]
+
+    ssl.create_default_context = shared
+
+
 _clean_environment()
+_read_roots_once()
 
 # A shell starts a background job with Ctrl-C ignored, and programs started by tests would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
