@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import msgspec
 import pytest
 
 from toolwire.wire import openai_responses as wire
@@ -76,8 +75,4 @@ def test_what_is_no_object(raw: bytes) -> None:
 def test_every_member_that_openai_counts_is_read() -> None:
     from openai.types.responses import ResponseUsage
 
-    assert set(wire.Usage.__struct_fields__) <= set(ResponseUsage.model_fields)
     assert set(wire.USAGE_COUNTS) <= set(ResponseUsage.model_fields)
-    assert wire.usage_decoder.decode(b'{"input_tokens":"7"}').input_tokens == 7
-    with pytest.raises(msgspec.ValidationError):
-        wire.usage_decoder.decode(b"[]")

@@ -226,6 +226,25 @@ def test_usage_is_replaced_never_added() -> None:
     assert usages[-1] == Usage(19, 30, cache_read_tokens=5, cache_write_tokens=3, reasoning_tokens=12)
 
 
+@pytest.mark.parametrize(
+    ("first", "last", "counted"),
+    [
+        ({"input_tokens": 10, "cache_read_input_tokens": 5}, {"input_tokens": 0}, (15, 5)),
+        ({"input_tokens": 10}, {"input_tokens": 0, "cache_read_input_tokens": 0}, (10, 0)),
+        ({"input_tokens": 0}, {"input_tokens": 10, "cache_read_input_tokens": 5}, (15, 5)),  # Z.ai
+        ({"input_tokens": 15}, {"input_tokens": 0, "cache_read_input_tokens": 15}, (15, 15)),
+        ({"input_tokens": 0}, {"input_tokens": 0}, (0, 0)),
+    ],
+)
+def test_a_counted_prompt_does_not_become_empty(
+    first: dict[str, int], last: dict[str, int], counted: tuple[int, int]
+) -> None:
+    events = events_of(start(usage={**first, "output_tokens": 1}), *HELLO[1:],
+                       finish("end_turn", usage={**last, "output_tokens": 9}), STOP)  # fmt: skip
+    usage = [event.usage for event in events if isinstance(event, UsageUpdate)][-1]
+    assert (usage.input_tokens, usage.cache_read_tokens, usage.output_tokens) == (*counted, 9)
+
+
 # ---------------------------------------------------------------- repairs
 
 REPAIRED: dict[str, tuple[list[Any], str, list[tuple[str, str]], str]] = {

@@ -192,15 +192,20 @@ def test_proofs_of_reasoning_are_its_signature() -> None:
     assert part.signature == REDACTED + "AAEC"
 
 
-def test_usage_counts_the_cache() -> None:
-    usage = {
-        "inputTokens": 3,
-        "outputTokens": 5,
-        "totalTokens": 118,
-        "cacheReadInputTokens": 100,
-        "cacheWriteInputTokens": 10,
-    }
-    expected = Usage(113, 5, cache_read_tokens=100, cache_write_tokens=10)
+@pytest.mark.parametrize(
+    ("given", "total", "counted"),
+    [
+        pytest.param(3, 118, 113, id="beside the input"),
+        pytest.param(3, 8, 113, id="beside the input, and left out of the total"),
+        pytest.param(113, 118, 113, id="within the input"),  # OpenAI's models
+        pytest.param(200, 315, 310, id="beside a long input"),
+        pytest.param(200, None, 310, id="no total"),
+    ],
+)
+def test_usage_counts_the_cache(given: int, total: int | None, counted: int) -> None:
+    usage = {"inputTokens": given, "outputTokens": 5, "cacheReadInputTokens": 100, "cacheWriteInputTokens": 10}
+    usage |= {} if total is None else {"totalTokens": total}
+    expected = Usage(counted, 5, cache_read_tokens=100, cache_write_tokens=10)
     assert folded([ConverseDecoder().decode_json(document({"text": "Hi"}, usage=usage))]).usage == expected
     assert streamed(BEGIN, text(0, "Hi"), stop("end_turn"), ("metadata", {"usage": usage})).usage == expected
 

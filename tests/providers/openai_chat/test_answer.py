@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import answer, open_exchange
+from tests.providers.every_door import REQUESTS
 from tests.providers.openai_chat.chat_reader import payloads, read
 from tests.providers.openai_chat.chat_upstream import (
     CALLS,
@@ -379,6 +380,8 @@ def test_half_a_surrogate_pair_in_each_chunk() -> None:
 
 # ---------------------------------------------------------------- usage
 
+OTHERS = {"prompt_tokens": 9, "completion_tokens": 5, "total_tokens": 14}
+
 
 @pytest.mark.parametrize(
     ("given", "shown"),
@@ -449,6 +452,13 @@ def test_usage_as_shown(given: Any, shown: dict[str, Any], with_finish: bool) ->
         ({"prompt_tokens": 9, "completion_tokens": 5, "prompt_cache_hit_tokens": 4}, (9, 5, 4, 0, 14)),
         ({"prompt_tokens": 9, "prompt_tokens_details": None, "total_tokens": 9}, (9, 0, 0, 0, 9)),
         ({"prompt_tokens": 9.0, "completion_tokens": "5", "total_tokens": 14.0}, (9, 5, 0, 0, 14)),
+        ({**OTHERS, "cached_tokens": 4}, (9, 5, 4, 0, 14)),  # Moonshot
+        ({**OTHERS, "cache_read_input_tokens": 4}, (9, 5, 4, 0, 14)),  # LiteLLM, Databricks
+        ({**OTHERS, "cached_tokens": 4, "prompt_tokens_details": {"cached_tokens": 3}}, (9, 5, 3, 0, 14)),
+        ({"input_tokens": 9, "output_tokens": 5, "total_tokens": 14}, (9, 5, 0, 0, 14)),  # other APIs' names
+        ({**OTHERS, "prompt_tokens_details": [], "completion_tokens_details": "x"}, (9, 5, 0, 0, 14)),
+        ({**OTHERS, "prompt_tokens_details": {"cached_tokens": {}}}, (9, 5, 0, 0, 14)),
+        ({**OTHERS, "prompt_tokens": -1, "total_tokens": 4}, (0, 5, 0, 0, 5)),
     ],
 )  # fmt: skip
 def test_usage_as_counted(given: dict[str, Any], counts: tuple[int, ...]) -> None:
@@ -462,3 +472,26 @@ def test_usage_as_counted(given: dict[str, Any], counts: tuple[int, ...]) -> Non
 
 def test_payloads_reads_what_it_should() -> None:
     assert list(payloads(b": c\n\ndata: a\ndata: b\n\ndata: [DONE]\n\n")) == [b"a\nb", b"[DONE]"]
+
+
+@pytest.mark.parametrize("door", ["chat", "responses", "messages", "gemini"])
+@pytest.mark.parametrize(
+    "last",
+    [
+        {**chunk(), "choices": [{"index": 0, "delta": {}, "finish_reason": "stop", "usage": USAGE}]},  # Moonshot
+        chunk(finish="stop", x_groq={"id": "req_1", "usage": {**USAGE, "queue_time": 0.1}}),
+    ],
+    ids=["in the choice", "beside it"],
+)
+def test_usage_in_another_place(door: str, last: dict[str, Any]) -> None:
+    exchange = open_exchange(json.dumps({"model": "m", "stream": True, **REQUESTS[door]}).encode(), door=door)
+    answer(exchange, [stream(ROLE, text("x"), last)])
+    usage = exchange.figures.usage
+    assert usage is not None
+    assert (usage.input_tokens, usage.output_tokens) == (10, 5)
+
+
+def test_the_last_usage_wins_over_that_in_another_place() -> None:
+    early = {**chunk(), "choices": [{"index": 0, "delta": {}, "finish_reason": "stop", "usage": OTHERS}]}
+    assert seen(stream(ROLE, text("x"), early, TOTAL)).usage == USAGE
+    assert seen(stream(ROLE, text("x"), early)).usage == OTHERS

@@ -26,10 +26,12 @@ MALFORMED = frozenset({"malformed_model_output", "malformed_tool_use"})
 
 
 class Usage(Struct):
-    """Token counts. `inputTokens` leaves out what was read from, or written to, the prompt cache."""
+    """Token counts. `inputTokens` leaves out what was read from, or written to, the prompt cache, save with some
+    models; `totalTokens` is the sum."""
 
     inputTokens: int | None = None  # noqa: N815 - the API's own names, here and below
     outputTokens: int | None = None  # noqa: N815
+    totalTokens: int | None = None  # noqa: N815
     cacheReadInputTokens: int | None = None  # noqa: N815
     cacheWriteInputTokens: int | None = None  # noqa: N815
 

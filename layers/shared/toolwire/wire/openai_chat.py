@@ -149,20 +149,6 @@ class StreamOptions(Struct):
 # ---------------------------------------------------------------- answers
 
 
-class TokenDetails(Struct):
-    cached_tokens: int | None = None
-    cache_write_tokens: int | None = None
-    reasoning_tokens: int | None = None
-
-
-class Usage(Struct):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    prompt_tokens_details: TokenDetails | None = None
-    completion_tokens_details: TokenDetails | None = None
-    prompt_cache_hit_tokens: int | None = None  # DeepSeek
-
-
 class FunctionDelta(Struct):
     name: str | None = None
     arguments: str | None = None
@@ -220,6 +206,7 @@ class Choice(Struct):
     native_finish_reason: str | None = None  # of a proxy: the word of the host behind it
     text: str | None = None  # of a host that answers as the completions API of old did
     error: Raw = ABSENT  # OpenRouter
+    usage: Raw = ABSENT  # Moonshot
     tool_calls: None = None
     camel_calls: None = field(default=None, name="toolCalls")
 
@@ -256,4 +243,3 @@ USAGE_COUNTS = ("prompt_tokens", "completion_tokens", "total_tokens")
 KNOWN_USAGE = frozenset({*USAGE_COUNTS, "prompt_tokens_details", "completion_tokens_details"})
 
 chunk_decoder = msgspec.json.Decoder(Chunk)
-usage_decoder = msgspec.json.Decoder(Usage, strict=False)  # counts as floats or strings are counts

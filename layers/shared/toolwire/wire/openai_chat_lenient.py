@@ -70,6 +70,7 @@ def _choice(raw: bytes, beside: Sequence[ToolCallDelta]) -> Choice:
         native_finish_reason=text_of(choice.get("native_finish_reason")),
         text=text_of(choice.get("text")),
         error=msgspec.Raw(choice.get("error", b"")),
+        usage=msgspec.Raw(choice.get("usage", b"")),
     )
     beside = [*_calls_in_lists(choice), *beside]
     if beside and said.delta is None and said.message is None:

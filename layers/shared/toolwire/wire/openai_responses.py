@@ -148,19 +148,6 @@ SERVER_TOOL_ITEMS = frozenset({
 # ---------------------------------------------------------------- answers
 
 
-class TokenDetails(Struct):
-    cached_tokens: int | None = None
-    cache_write_tokens: int | None = None
-    reasoning_tokens: int | None = None
-
-
-class Usage(Struct):
-    input_tokens: int | None = None
-    input_tokens_details: TokenDetails | None = None
-    output_tokens: int | None = None
-    output_tokens_details: TokenDetails | None = None
-
-
 class IncompleteDetails(Struct):
     reason: str | None = None
 
@@ -251,7 +238,6 @@ event_decoder = msgspec.json.Decoder(Event)
 any_event_decoder = msgspec.json.Decoder(AnyEvent)
 response_decoder = msgspec.json.Decoder(Response)
 item_decoder = msgspec.json.Decoder(OutputItem)
-usage_decoder = msgspec.json.Decoder(Usage, strict=False)  # counts as floats or strings are counts
 
 # ---------------------------------------------------------------- names and formats
 

@@ -31,6 +31,9 @@ from toolwire.wire import anthropic_messages as wire
 
 _NOTHING = Batch(())
 
+#: The counts that are of the prompt.
+_PROMPT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+
 #: The events that are read; another may have members of other types, and goes on as it is.
 _MODELLED = frozenset({
     "message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta",
@@ -210,11 +213,13 @@ class MessagesDecoder:
     # ------------------------------------------------------------ usage
 
     def _count(self, counts: wire.Usage | None, events: list[StreamEvent]) -> None:
-        """Counts are cumulative: a later one replaces an earlier one."""
+        """Counts are cumulative: a later one replaces an earlier one. A prompt that was counted does not become empty:
+        hosts say zeros with the stop reason."""
         if counts is None:
             return
+        is_empty = not any(getattr(counts, name) for name in _PROMPT)
         for name in wire.Usage.__struct_fields__:
-            if (value := getattr(counts, name)) is not None:
+            if (value := getattr(counts, name)) is not None and not (is_empty and name in _PROMPT):
                 setattr(self._counts, name, value)
         self._usage = usage(self._counts)
         events.append(UsageUpdate(self._usage))

@@ -125,12 +125,15 @@ class ConverseDecoder:
         events.append(ResponseEnd(self._usage))
 
     def _count(self, counts: wire.Usage | None, events: list[StreamEvent]) -> None:
-        """The usage, which is the last that a stream says."""
+        """The usage, which is the last that a stream says. OpenAI's models count what the cache held within the input,
+        and the total shows it."""
         if counts is not None:
             read, written = counts.cacheReadInputTokens or 0, counts.cacheWriteInputTokens or 0
+            given, output = counts.inputTokens or 0, counts.outputTokens or 0
+            is_within = counts.totalTokens == given + output and given >= read + written
             self._usage = Usage(
-                input_tokens=(counts.inputTokens or 0) + read + written,
-                output_tokens=counts.outputTokens or 0,
+                input_tokens=given if is_within else given + read + written,
+                output_tokens=output,
                 cache_read_tokens=read,
                 cache_write_tokens=written,
             )

@@ -22,8 +22,6 @@ from toolwire.model.events import (
     ResponseEnd,
     ResponseStart,
     StreamEvent,
-    Usage,
-    UsageUpdate,
 )
 from toolwire.model.source import Members, Source
 from toolwire.model.warnings import named_warning
@@ -32,7 +30,7 @@ from toolwire.providers.finish_words import FAILURES, FINISH, meaning
 from toolwire.providers.openai_chat.alike_chunks import AlikeChunks
 from toolwire.providers.openai_chat.answer_parts import AnswerParts
 from toolwire.providers.openai_chat.errors import error_from_body, is_failure, is_told_beside
-from toolwire.providers.openai_chat.usage import read_usage
+from toolwire.providers.openai_chat.usage import UsageSoFar
 from toolwire.wire import openai_chat as wire
 from toolwire.wire.json import ABSENT, is_null, is_set, unnamed
 from toolwire.wire.plain import plain
@@ -60,7 +58,7 @@ class ChatDecoder:
         self._parts = AnswerParts(context)
         self._alike = AlikeChunks(self._parts)
         self._finish: Finish | None = None
-        self._usage: Usage | None = None
+        self._usage = UsageSoFar()
         self._stash: Members = ()  # members of a chunk that came before the answer began (Azure's prompt filter)
 
     # ------------------------------------------------------------ stream
@@ -114,10 +112,8 @@ class ChatDecoder:
                     self._context.warn(named_warning("answer_part_left_out", "choice"))
                 continue
             keep = self._choice(choice, events) and keep
-        if is_set(chunk.usage):
-            self._usage = read_usage(chunk.usage)
-            events.append(UsageUpdate(self._usage))
-            keep = keep and not chunk.choices and self._usage.source is not None
+        if self._usage.take(chunk, events):
+            keep = keep and not chunk.choices and self._usage.is_exact
         else:
             keep = keep and is_null(chunk.usage)
         # of a list whose entries have no index, openai-python refuses the second chunk
@@ -187,10 +183,7 @@ class ChatDecoder:
         if choice.finish_reason:
             _check_native(choice.native_finish_reason)
             keep = self._finished(choice.finish_reason, events) and keep
-        if is_set(chunk.usage):
-            self._usage = read_usage(chunk.usage)
-            events.append(UsageUpdate(self._usage))
-        keep = keep and self._usage is not None and self._usage.source is not None
+        keep = self._usage.take(chunk, events) and self._usage.is_exact and keep
         closing = self._close()
         keep = keep and not self._parts.notes and not any(type(event) is Finish for event in closing)
         return self._batch(events + closing, readable, keep)
@@ -235,7 +228,7 @@ class ChatDecoder:
             self._context.warn(code)
         if self._finish is None or self._finish.reason != reason:
             events.append(Finish(reason, given.raw))
-        events.append(ResponseEnd(self._usage))
+        events.append(ResponseEnd(self._usage.at_the_end(events)))
         return events
 
     def _batch(self, events: list[StreamEvent], raw: bytes, keep: bool, *hidden: str) -> Batch:

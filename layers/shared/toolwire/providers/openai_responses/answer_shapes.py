@@ -12,6 +12,7 @@ from toolwire.model.events import Usage
 from toolwire.model.source import Source, with_source
 from toolwire.wire import openai_responses as wire
 from toolwire.wire import openai_responses_lenient as lenient
+from toolwire.wire.openai_usage import read_counts
 
 #: A raw member that says nothing.
 NULL = (b"", b"null")
@@ -85,23 +86,16 @@ def read_usage(raw: msgspec.Raw) -> Usage | None:
     data = bytes(raw)
     if data in NULL:
         return None
-    try:
-        usage = wire.usage_decoder.decode(data)
-        counts = [msgspec.json.decode(data).get(name) for name in wire.USAGE_COUNTS]
-    except (msgspec.DecodeError, UnicodeDecodeError, AttributeError, RecursionError):
-        return Usage()
-    given = usage.input_tokens_details or wire.TokenDetails()
-    written = usage.output_tokens_details or wire.TokenDetails()
-    counted = (usage.input_tokens or 0) + (usage.output_tokens or 0)
-    reported = counts[-1] if type(counts[-1]) is int else None
+    counts = read_counts(data, wire.USAGE_COUNTS)
+    added = counts.given + counts.output
     neutral = Usage(
-        input_tokens=usage.input_tokens or 0,
-        output_tokens=usage.output_tokens or 0,
-        cache_read_tokens=given.cached_tokens or 0,
-        cache_write_tokens=given.cache_write_tokens or 0,
-        reasoning_tokens=written.reasoning_tokens or 0,
-        reported_total=None if reported == counted else reported,
+        input_tokens=counts.given,
+        output_tokens=counts.output,
+        cache_read_tokens=counts.cached,
+        cache_write_tokens=counts.written,
+        reasoning_tokens=counts.reasoning,
+        reported_total=None if counts.reported == added else counts.reported,
     )
-    if reported == counted and all(type(count) is int for count in counts):
+    if counts.exact and counts.reported == added:
         with_source(neutral, Source(wire.DIALECT, data))
     return neutral
