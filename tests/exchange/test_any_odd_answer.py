@@ -93,7 +93,7 @@ def test_an_answer_or_an_error(host: Host, stream: bool, data: st.DataObject) ->
 
     shown = answer(exchange, [upstream[at : at + 700] for at in range(0, len(upstream), 700)], content_type=media_type)
 
-    assert exchange.over
+    assert exchange.answer.over
     if not stream or shown.status != 200:
         json.loads(shown.body)
 

@@ -228,7 +228,7 @@ def test_the_head_goes_out_with_the_first_event_and_not_before() -> None:
     assert exchange.receive_data(stream(text("x"), done=False)) == [Send(stream(text("x"), done=False))]
     assert exchange.receive_data(stream(STOP, done=False)) == [], "the finish waits for the upstream's end"
     assert exchange.receive_data(b"data: [DONE]\n\n") == [Send(stream(STOP))]
-    assert exchange.over
+    assert exchange.answer.over
     assert exchange.receive_data(b"data: x\n\n") == exchange.receive_end() == exchange.fail(UpstreamTimeout("x")) == []
 
 
@@ -358,7 +358,7 @@ def test_a_limit_that_is_crossed_ends_the_answer_with_an_error(
     answered = told(exchange, stream(ROLE, *chunks, CALLS, TOTAL))
     assert exchange.figures.error is not None
     assert exchange.figures.error.code == code
-    assert exchange.over
+    assert exchange.answer.over
     if not streamed:
         assert (answered.status, json.loads(answered.body)["error"]["code"]) == (502, code)
         return

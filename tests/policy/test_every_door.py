@@ -237,7 +237,7 @@ def test_signs_of_life_while_calls_are_held(door: str, wire: str, calls: tuple[t
     actions = sent(exchange, exchange.receive_head(200, {"content-type": content_type(wire, streamed=True)}))
     for at in range(0, len(upstream), 100):
         actions += sent(exchange, exchange.receive_data(upstream[at : at + 100]))
-        if not exchange.over:
+        if not exchange.answer.over:
             actions.append(Send(exchange.keep_alive()))
     actions += sent(exchange, exchange.receive_end())
 

@@ -116,10 +116,10 @@ SPOKEN = messages.stream(messages.start(), messages.begin(0, "text"), messages.t
                          messages.finish("end_turn"), messages.STOP)  # fmt: skip
 
 
-def refuse(exchange: Exchange) -> None:
+def refuse(exchange: Exchange, refusal: bytes = REFUSAL) -> None:
     """The host refuses; nothing of it reaches the client yet."""
     assert sent_actions(exchange, exchange.receive_head(400, {"content-type": "application/json"})) == []
-    assert sent_actions(exchange, [*exchange.receive_data(REFUSAL), *exchange.receive_end()]) == []
+    assert sent_actions(exchange, [*exchange.receive_data(refusal), *exchange.receive_end()]) == []
 
 
 def test_a_refused_beta_is_not_the_end() -> None:
@@ -130,6 +130,16 @@ def test_a_refused_beta_is_not_the_end() -> None:
     said = answer(exchange, frames(SPOKEN), content_type=CONTENT_TYPE)
     assert (said.status, b"Hi." in said.body) == (200, True)
     assert "betas_refused" in exchange.figures.warnings
+
+
+def test_each_thing_that_was_left_out_is_told() -> None:
+    """A second refusal, of something else, does not make the first one's warning untrue."""
+    headers = {"anthropic-beta": "interleaved-thinking-2025-05-14"}
+    exchange = open_exchange(conversation(3), door="messages", wire="bedrock_messages", model=MODEL, headers=headers)
+    refuse(exchange)
+    refuse(exchange, b'{"message":"messages.1.content.0: Invalid `signature` in `thinking` block"}')
+    assert b"signature" not in exchange.upstream_request.body
+    assert {"betas_refused", "state_refused"} <= set(exchange.figures.warnings)
 
 
 def test_the_second_refusal_is_the_answer() -> None:

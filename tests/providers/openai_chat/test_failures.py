@@ -87,7 +87,7 @@ def test_the_shells_own_word_for_a_break_is_shown(error: Any, code: str) -> None
     exchange = open_exchange(request())
     assert fails(answer(exchange, [cut], error=error))["code"] == code
     assert exchange.figures.error is not None
-    assert exchange.over
+    assert exchange.answer.over
 
 
 @pytest.mark.parametrize(

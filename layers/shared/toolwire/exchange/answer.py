@@ -2,8 +2,7 @@
 
     bytes ─► reader ─► stages ─► start ─► writer ─► gate ─► actions
 
-What breaks it stands in `error`, and nothing was told of that yet: `fail` does, unless the exchange makes another
-attempt.
+What breaks it stands in `error`. The client is told of it by `fail`, unless the exchange makes another attempt.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from toolwire.exchange.reader import Reader, reader_for
 from toolwire.exchange.request_context import RequestContext
 from toolwire.exchange.stages import stages_for
 from toolwire.exchange.writer import writer_for
-from toolwire.model.errors import GatewayError, UpstreamProtocolError
+from toolwire.model.errors import GatewayError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import Batch, ReasoningStart, ResponseStart, StreamFailed, TextDelta, TextStart, UsageUpdate
 from toolwire.model.stored import Item
 from toolwire.model.warnings import Warnings
@@ -37,11 +36,13 @@ class Answer:
     """See the module."""
 
     def __init__(
-        self, context: RequestContext, attempt: Attempt, heads: Heads, follower: Observer | None, *, holds_start: bool
+        self, context: RequestContext, attempt: Attempt, heads: Heads, observer: Observer, *, holds_start: bool
     ) -> None:
-        """`follower`: sees each frame, batch and sending. `holds_start`: nothing is written before the first content,
-        since another attempt may still take its place."""
-        self._context, self._attempt, self._heads, self._follower = context, attempt, heads, follower
+        """`holds_start`: nothing is written before the first content, since another attempt may still take its
+        place."""
+        self._context, self._attempt, self._heads, self._observer = context, attempt, heads, observer
+        #: The observer, if it wants each frame, batch and sending.
+        self._follower = observer if observer.follows_tokens else None
         self._stages = stages_for(context, attempt)
         self.writer = writer_for(context, attempt, self._stages, heads)
         sticky = sticky_item(context.client.request, context.client.tenant.name, attempt.target, context.expires_at)
@@ -53,6 +54,7 @@ class Answer:
         self.shown = False
         #: Whether it is complete: the upstream has nothing more to say.
         self.over = False
+        #: What it has failed with, of which the client was told nothing yet.
         self.error: GatewayError | None = None
 
     @property
@@ -67,6 +69,7 @@ class Answer:
 
     def receive_head(self, status: int, headers: dict[str, str]) -> None:
         """The upstream's status and headers (names in lower case)."""
+        self._observer.upstream_head(status, headers)
         figures = self._context.figures
         figures.upstream_status = status
         self._heads.upstream_headers, self._heads.warnings_before = headers, Warnings(figures.warnings)
@@ -82,11 +85,20 @@ class Answer:
 
     def receive_data(self, data: bytes) -> list[Action]:
         """Some bytes of the upstream's body."""
-        return [] if self._reader is None else self._pass(self._reader.feed, data)
+        if self._reader is None or self.over or self.error is not None:
+            return []
+        self._observer.upstream_data(data)
+        return self._pass(self._reader.feed, data)
 
     def receive_end(self, error: GatewayError | None) -> list[Action]:
         """The upstream's body is over, or broke off with `error`."""
-        return [] if self._reader is None else self._pass(self._reader.end, error)
+        self._observer.upstream_end(error)
+        if self.over or self.error is not None:
+            return []
+        if self._reader is None:
+            self.error = error or UpstreamTruncated("the upstream closed the connection without an answer")
+            return []
+        return self._pass(self._reader.end, error)
 
     def receive_stored(self, error: str | None) -> list[Action]:
         """What waited for the store."""

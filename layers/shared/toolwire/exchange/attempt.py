@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from toolwire.conversation import NOTHING_FOUND, Found, restored
 from toolwire.doors.typed_json import too_deep
 from toolwire.exchange.prepare import ClientRequest
-from toolwire.exchange.profile_lessons import REASONING_WANTED, Lesson, is_about_members, lessons, taught
+from toolwire.exchange.profile_lessons import Lesson, taught
 from toolwire.model.errors import GatewayError
 from toolwire.model.http import UpstreamRequest
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Target
-from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers import Provider, load_provider, profile_of
 from toolwire.providers.decoder_context import DecoderContext
@@ -32,25 +29,22 @@ from toolwire.schema.dialects import SchemaDialect, replaced_names
 #: What is shorter is no secret but a word ("ollama", "EMPTY") that a host's message may well contain.
 _SECRET_CHARS = 12
 
-#: What a refusal says that is about the state in a history.
-_ABOUT_STATE = re.compile(r"signature|thinking|thought|reasoning|encrypted", re.IGNORECASE)
 
-#: What a refusal says that misses the reasoning of earlier turns (Moonshot, and hosts of its models).
-_WANTS_REASONING = re.compile(
-    r"reasoning[_ ]content\b.*\b(missing|required|must|lacks?)\b|\b(missing|must|requires?)\b.*reasoning[_ ]content",
-    re.IGNORECASE,
-)
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What an attempt is made of: what is changed in it makes another attempt, see `mending`."""
 
-
-#: The statuses of refusals that can be mended: 500 where a template refuses a history, 404 where an aggregator has no
-#: host that reads images.
-_REFUSED = (400, 404, 422, 500)
-
-#: What a refusal says that is about the names of betas in a header.
-_ABOUT_BETAS = re.compile(r"\bbeta`? (flag|header)", re.IGNORECASE)
-
-#: How the names of headers end that name betas.
-_BETAS = "-beta"
+    client: ClientRequest
+    target: Target
+    credential: str | None = field(repr=False)
+    #: What the store had of `conversation.wanted`.
+    found: Found
+    #: Whether the provider is sent its own state of earlier turns.
+    with_state: bool = True
+    #: What the host's refusals have told, each of which has changed the request.
+    lessons: tuple[Lesson, ...] = ()
+    #: Warnings of what was left out since the host has refused it.
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,126 +64,61 @@ class Attempt:
     has_state: bool
     #: Tool, as the client calls it -> the provider's names for parameters whose own it refuses -> these.
     parameter_names: Names
-    #: What the host's refusals have told, each of which has changed the request.
-    lessons: tuple[Lesson, ...]
-    _client: ClientRequest = field(repr=False)
-    _credential: str | None = field(repr=False)
-    _found: Found = field(repr=False)
-    _with_state: bool = field(repr=False)
+    given: Given = field(repr=False)
 
     def signed(self, request: UpstreamRequest, now: float) -> UpstreamRequest:
         """A request to this provider as it is sent, its last header set: see `Provider.sign`. `now` is in seconds since
         1970."""
-        return self.provider.sign(request, self._credential, now)
-
-    def mended(self, status: int | None, refusal: GatewayError) -> Mended | None:
-        """What to send in place of a request that was refused with this status for what the gateway, or the client's
-        headers, have put into it; None for any other refusal. Raises RequestError."""
-        if status not in _REFUSED:
-            return None
-        for lesson in lessons(refusal, self.profile, same_dialect=self.same_dialect):
-            if (attempt := self.taught(lesson)) is not self:
-                return Mended(attempt)
-        if status != 400:
-            return None
-        if not is_about_members(refusal) and self._lacks_reasoning(refusal):
-            return Mended(self._again(REASONING_WANTED))
-        if self.has_state and _ABOUT_STATE.search(refusal.message):
-            return Mended(self._again(with_state=False), "state_refused")
-        if self._refuses_betas(refusal):
-            return Mended(self._without_betas(), "betas_refused")
-        return None
-
-    def taught(self, lesson: Lesson) -> Attempt:
-        """The attempt with what a refusal has told of the host; itself where that does not change the request. Raises
-        RequestError."""
-        again = self._again(lesson)
-        return self if again.upstream_request.body == self.upstream_request.body else again
-
-    def _lacks_reasoning(self, refusal: GatewayError) -> bool:
-        """Whether the provider wants the reasoning of earlier turns, which it was not sent, or sent empty."""
-        profile = self.profile
-        was_sent = profile.reasoning_back is None or (profile.reasoning_required and profile.lost_reasoning)
-        return _WANTS_REASONING.search(refusal.message) is not None and not was_sent
-
-    def _refuses_betas(self, refusal: GatewayError) -> bool:
-        """Whether the provider has refused a beta that the client named."""
-        named = any(name.endswith(_BETAS) for name, _ in self._client.request.headers)
-        about = _ABOUT_BETAS.search(refusal.message) is not None
-        return about and named and self.same_dialect and self.provider.refuses_betas(self.target)
-
-    def _without_betas(self) -> Attempt:
-        request = self._client.request
-        headers = tuple((name, value) for name, value in request.headers if not name.endswith(_BETAS))
-        return replace(self, _client=replace(self._client, request=replace(request, headers=headers)))._again()
-
-    def _again(self, *more: Lesson, with_state: bool = True) -> Attempt:
-        """The request once more, with what refusals have told of the host."""
-        return prepare_attempt(
-            self._client,
-            self.target,
-            self._credential,
-            self._found,
-            with_state=with_state and self._with_state,
-            lessons=(*self.lessons, *more),
-        )
+        return self.provider.sign(request, self.given.credential, now)
 
     def decoder_context(self, warn: Callable[[str], None]) -> DecoderContext:
         """What the decoder of the answer knows of the request. `warn` takes the codes of its warnings."""
-        tools = (tool.name for tool in self._client.request.tools if tool.kind != "opaque")
+        tools = (tool.name for tool in self.given.client.request.tools if tool.kind != "opaque")
         return DecoderContext(
             frozenset(wire_name(name, self.provider.tool_name) for name in tools), warn, self.profile.placeholders
         )
 
     def without_secret(self, error: GatewayError) -> GatewayError:
         """The error as a client may see it, should the provider have repeated our credential."""
-        if self._credential and len(self._credential) >= _SECRET_CHARS:
-            return error.without(self._credential)
-        return error
-
-
-class Mended(NamedTuple):
-    """An attempt in place of one that was refused, and the warning that says what was changed; "" where its own do."""
-
-    attempt: Attempt
-    warning: str = ""
+        credential = self.given.credential
+        return error.without(credential) if credential and len(credential) >= _SECRET_CHARS else error
 
 
 def prepare_attempt(
-    client: ClientRequest,
-    target: Target,
-    credential: str | None,
-    found: Found = NOTHING_FOUND,
-    *,
-    with_state: bool = True,
-    lessons: tuple[Lesson, ...] = (),
+    client: ClientRequest, target: Target, credential: str | None, found: Found = NOTHING_FOUND
 ) -> Attempt:
-    """The client's request as this target takes it. `found`: what the store had of `conversation.wanted`. `lessons`:
-    what the host's refusals have told. Raises RequestError for what the provider cannot take."""
-    request = client.request
-    provider, profile = load_provider(target.provider.wire), taught(profile_of(target), lessons)
+    """The client's request as this target takes it. `found`: what the store had of `conversation.wanted`. Raises
+    RequestError for what the provider cannot take."""
+    return prepare_again(Given(client, target, credential, found))
+
+
+def prepare_again(given: Given) -> Attempt:
+    """The attempt that is made of this. Raises RequestError for what the provider cannot take."""
+    client, target, request = given.client, given.target, given.client.request
+    provider, profile = load_provider(target.provider.wire), taught(profile_of(target), given.lessons)
     same_dialect = client.door.dialect in provider.lanes
     if not (same_dialect and provider.judges_results):
         check_results(request)
     warnings = Warnings(request.notes)
-    given = request
+    sent = request
     names: Names = {}
     if not same_dialect:
         check_server_tools(request, target)
         warnings.add(*unread_members(request))
-        given = with_call_names(request, warnings)
-        given = with_cache_marks(given, provider.cache_form(target, profile), warnings)
-        given = with_found_tools(without_server_tool_items(given, warnings))
+        sent = with_call_names(request, warnings)
+        sent = with_cache_marks(sent, provider.cache_form(target, profile), warnings)
+        sent = with_found_tools(without_server_tool_items(sent, warnings))
         names = _parameter_names(request, provider.schemas)
         wire_names = {tool: {own: wire for wire, own in known.items()} for tool, known in names.items()}
-        given = with_replaced_names(given, wire_names)
+        sent = with_replaced_names(sent, wire_names)
     shares_state = provider.shares_state(client.door.dialect, target.known_as)
-    turn = restored(given, found, target, shares_state=shares_state, with_state=with_state)
+    turn = restored(sent, given.found, target, shares_state=shares_state, with_state=given.with_state)
     sent = without_silent_turns(turn.request, warnings, own=client.door.dialect if same_dialect else None)
     try:
-        built, more = provider.build_request(sent, target, profile, credential)
+        built, more = provider.build_request(sent, target, profile, given.credential)
     except RecursionError:
         raise too_deep() from None
+    of_lessons = (lesson.warning for lesson in given.lessons if lesson.warning)
     return Attempt(
         target=target,
         provider=provider,
@@ -197,14 +126,10 @@ def prepare_attempt(
         same_dialect=same_dialect,
         shares_state=shares_state,
         upstream_request=built,
-        warnings=(*warnings, *turn.warnings, *more, *(lesson.warning for lesson in lessons if lesson.warning)),
+        warnings=(*warnings, *turn.warnings, *more, *of_lessons, *given.left_out),
         has_state=turn.has_state,
         parameter_names=names,
-        lessons=lessons,
-        _client=client,
-        _credential=credential,
-        _found=found,
-        _with_state=with_state,
+        given=given,
     )
 
 

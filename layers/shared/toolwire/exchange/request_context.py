@@ -10,6 +10,7 @@ from toolwire.doors import Door
 from toolwire.exchange.figures import Figures
 from toolwire.exchange.prepare import ClientRequest
 from toolwire.model.settings import Target
+from toolwire.model.warnings import Warnings
 from toolwire.providers import load_provider, profile_of
 
 
@@ -25,6 +26,22 @@ class RequestContext:
     now: Callable[[], float]
     new_id: Callable[[int], str]
     expires_at: int
+
+
+def request_context(
+    client: ClientRequest,
+    target: Target,
+    *,
+    request_id: str,
+    now: Callable[[], float],
+    new_id: Callable[[int], str],
+    state_seconds: int,
+) -> RequestContext:
+    """The context of a request whose first attempt is at this target. What its turn leaves in the store lives for
+    `state_seconds`."""
+    conversation = conversation_of(client, target, new_id)
+    figures = Figures(client.request.stream, client.door.dialect, warnings=Warnings(client.warnings))
+    return RequestContext(client, conversation, figures, request_id, now, new_id, int(now()) + state_seconds)
 
 
 def keeps_ids(door: Door, target: Target) -> bool:

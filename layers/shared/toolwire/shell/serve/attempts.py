@@ -11,9 +11,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from toolwire.conversation import NOTHING_FOUND, Found
+from toolwire.exchange.actions import Action
 from toolwire.exchange.attempt import Attempt, prepare_attempt
 from toolwire.exchange.breaker import is_failure
 from toolwire.exchange.exchange import Exchange
+from toolwire.exchange.mending import with_lesson
 from toolwire.exchange.plan import Plan
 from toolwire.exchange.prepare import ClientRequest
 from toolwire.exchange.retries import Attempts
@@ -97,11 +99,11 @@ class Preparation:
     def ended(self, exchange: Exchange) -> None:
         """An attempt has ended: its slot is free, and the breaker hears of it."""
         self.give_back()
-        if exchange.error is not None or exchange.over:
-            self._tell_breaker(exchange.attempt.target, exchange.error, exchange.figures.upstream_status)
+        if exchange.answer.error is not None or exchange.answer.over:
+            self._tell_breaker(exchange.attempt.target, exchange.answer.error, exchange.figures.upstream_status)
         if self._is_judged(exchange):
             QUALITIES.note(exchange.attempt.target, exchange.figures)
-        if exchange.over and exchange.error is None and (lessons := exchange.attempt.lessons):
+        if exchange.answer.over and exchange.answer.error is None and (lessons := exchange.attempt.given.lessons):
             client = self._client
             LESSONS.note(client.tenant.name, client.door.dialect, exchange.attempt.target, lessons)
 
@@ -109,7 +111,7 @@ class Preparation:
         """Whether an answer says how good its model is: its calls were validated, and nothing else went wrong."""
         if not self._settings.by_quality or self._client.rules.validate_tool_arguments == "off":
             return False
-        return exchange.over if exchange.error is None else exchange.error.code in _FAULTS
+        return exchange.answer.over if exchange.answer.error is None else exchange.answer.error.code in _FAULTS
 
     @contextmanager
     def question(self, target: Target) -> Iterator[None]:
@@ -150,7 +152,7 @@ class Preparation:
         client = self._client
         attempt = prepare_attempt(client, _listening(target), credential(target.provider), self._found)
         for lesson in LESSONS.of(client.tenant.name, client.door.dialect, attempt.target):
-            attempt = attempt.taught(lesson)
+            attempt = with_lesson(attempt, lesson)
         self._take_slot(target.provider)
         self._began = time.time()
         if self._breaker is not None and (wait := self._breaker.claim(attempt.target)):
@@ -172,9 +174,9 @@ class Preparation:
         )
 
 
-def go_on(exchange: Exchange, preparation: Preparation, record: observe.RequestRecord) -> bool:
-    """Begins the attempt that follows one that has failed. Whether there is one."""
-    following, failed = exchange.following, exchange.error
+def go_on(exchange: Exchange, preparation: Preparation, record: observe.RequestRecord) -> list[Action]:
+    """Begins the attempt that follows one that has failed. Where none can be made, the failure is the answer."""
+    following, failed = exchange.following, exchange.answer.error
     assert following is not None
     assert failed is not None
     record.attempt_failed(failed, following.pause)
@@ -182,9 +184,9 @@ def go_on(exchange: Exchange, preparation: Preparation, record: observe.RequestR
     attempt = preparation.following()
     if attempt is None:
         record.target = exchange.attempt.target
-        return False
+        return exchange.fail(failed)
     exchange.begin(attempt)
-    return True
+    return []
 
 
 def pause(seconds: float) -> None:

@@ -146,11 +146,11 @@ def _relay(exchange: Exchange, preparation: Preparation, record: observe.Request
         output.on_silence(exchange.early_head(), exchange.keep_alive, commit_seconds)
     try:
         while exchange.unanswered:
-            if exchange.following is not None and not go_on(exchange, preparation, record):
-                yield from _sent(exchange, exchange.give_up(), record)
-                return
-            yield from _asked(exchange, preparation, record)
-            preparation.ended(exchange)
+            if exchange.following is not None:
+                yield from _sent(exchange, go_on(exchange, preparation, record), record)
+            else:
+                yield from _asked(exchange, preparation, record)
+                preparation.ended(exchange)
     except ClientGone:
         raise
     except Exception as failure:
@@ -184,9 +184,9 @@ def _carried(exchange: Exchange, preparation: Preparation, record: observe.Reque
         yield from _sent(exchange, exchange.receive_head(answer.status, answer.headers), record)
         for data in answer.chunks():
             yield from _sent(exchange, exchange.receive_data(data), record)
-            if exchange.error is not None:
+            if exchange.answer.error is not None:
                 return  # what still comes would be paid for and thrown away
-            if exchange.over:
+            if exchange.answer.over:
                 answer.expire_within(LINGER_SECONDS)
         yield from _sent(exchange, exchange.receive_end(), record)
 
@@ -194,7 +194,7 @@ def _carried(exchange: Exchange, preparation: Preparation, record: observe.Reque
 def _sent(exchange: Exchange, actions: Iterable[Action], record: observe.RequestRecord) -> Iterator[Head | bytes]:
     """The exchange's actions as what the runner takes. A head that is out already is not yielded again."""
     for action in carried_out(exchange, actions, lambda items: remember(items, record)):
-        if exchange.finished:
+        if exchange.answer.finished:
             record.charge_calls()  # the next request is measured by them, however soon it comes
         if isinstance(action, Head):
             output = current_output.get()

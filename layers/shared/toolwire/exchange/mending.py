@@ -1,0 +1,85 @@
+"""What to send in place of a request that the provider has refused for what the gateway, or the client's headers, have
+put into it: other forms of a setting or of the history, no state of earlier turns, no betas.
+
+A refusal is known by its status and its words. What is then left out, the client is warned of.
+"""
+
+from __future__ import annotations
+
+import re
+
+from toolwire.exchange.attempt import Attempt, prepare_again
+from toolwire.exchange.prepare import ClientRequest
+from toolwire.exchange.profile_lessons import REASONING_WANTED, Lesson, is_about_members, lessons
+from toolwire.model.errors import GatewayError
+from toolwire.model.source import replace
+
+#: The statuses of refusals that can be mended: 500 where a template refuses a history, 404 where an aggregator has no
+#: host that reads images.
+_REFUSED = (400, 404, 422, 500)
+
+#: What a refusal says that is about the state in a history.
+_ABOUT_STATE = re.compile(r"signature|thinking|thought|reasoning|encrypted", re.IGNORECASE)
+
+#: What a refusal says that misses the reasoning of earlier turns (Moonshot, and hosts of its models).
+_WANTS_REASONING = re.compile(
+    r"reasoning[_ ]content\b.*\b(missing|required|must|lacks?)\b|\b(missing|must|requires?)\b.*reasoning[_ ]content",
+    re.IGNORECASE,
+)
+
+#: What a refusal says that is about the names of betas in a header.
+_ABOUT_BETAS = re.compile(r"\bbeta`? (flag|header)", re.IGNORECASE)
+
+#: How the names of headers end that name betas.
+_BETAS = "-beta"
+
+
+def mended(attempt: Attempt, status: int | None, refusal: GatewayError) -> Attempt | None:
+    """The attempt in place of one that was refused with this status; None where nothing of ours was refused. Raises
+    RequestError."""
+    if status not in _REFUSED:
+        return None
+    for lesson in lessons(refusal, attempt.profile, same_dialect=attempt.same_dialect):
+        if (again := with_lesson(attempt, lesson)) is not attempt:
+            return again
+    if status != 400:
+        return None
+    if not is_about_members(refusal) and _lacks_reasoning(attempt, refusal):
+        return _with_lesson(attempt, REASONING_WANTED)
+    given = attempt.given
+    if attempt.has_state and _ABOUT_STATE.search(refusal.message):
+        return prepare_again(replace(given, with_state=False, left_out=(*given.left_out, "state_refused")))
+    if _refuses_betas(attempt, refusal):
+        client = _without_betas(given.client)
+        return prepare_again(replace(given, client=client, left_out=(*given.left_out, "betas_refused")))
+    return None
+
+
+def with_lesson(attempt: Attempt, lesson: Lesson) -> Attempt:
+    """The attempt with what a refusal has told of the host; itself where that does not change the request. Raises
+    RequestError."""
+    again = _with_lesson(attempt, lesson)
+    return attempt if again.upstream_request.body == attempt.upstream_request.body else again
+
+
+def _with_lesson(attempt: Attempt, lesson: Lesson) -> Attempt:
+    return prepare_again(replace(attempt.given, lessons=(*attempt.given.lessons, lesson)))
+
+
+def _lacks_reasoning(attempt: Attempt, refusal: GatewayError) -> bool:
+    """Whether the provider wants the reasoning of earlier turns, which it was not sent, or sent empty."""
+    profile = attempt.profile
+    was_sent = profile.reasoning_back is None or (profile.reasoning_required and profile.lost_reasoning)
+    return _WANTS_REASONING.search(refusal.message) is not None and not was_sent
+
+
+def _refuses_betas(attempt: Attempt, refusal: GatewayError) -> bool:
+    """Whether the provider has refused a beta that the client named."""
+    named = any(name.endswith(_BETAS) for name, _ in attempt.given.client.request.headers)
+    about = _ABOUT_BETAS.search(refusal.message) is not None
+    return about and named and attempt.same_dialect and attempt.provider.refuses_betas(attempt.target)
+
+
+def _without_betas(client: ClientRequest) -> ClientRequest:
+    headers = tuple((name, value) for name, value in client.request.headers if not name.endswith(_BETAS))
+    return replace(client, request=replace(client.request, headers=headers))
