@@ -248,8 +248,8 @@ class GeminiClient(DoorClient):
             answers = list(sdk.models.generate_content_stream(**options))
         else:
             answers = [sdk.models.generate_content(**options)]
-            self._warned(answers[0].sdk_http_response.headers)  # type: ignore[union-attr]
-        contents: list[Any] = [answer.candidates[0].content for answer in answers]  # type: ignore[index]
+            self._warned(answers[0].sdk_http_response.headers)
+        contents: list[Any] = [answer.candidates[0].content for answer in answers]
         self.history += contents
         parts = [part for content in contents for part in content.parts or ()]
         calls = [part.function_call for part in parts if part.function_call]

@@ -57,7 +57,7 @@ def read(said: Answer) -> list[types.GenerateContentResponse]:
 
 
 def parts(said: Answer) -> list[types.Part]:
-    return [part for one in read(said) for part in one.candidates[0].content.parts]  # type: ignore[index,union-attr]
+    return [part for one in read(said) for part in one.candidates[0].content.parts]
 
 
 def asked_for(said: Answer) -> list[tuple[str | None, Any]]:
@@ -65,7 +65,7 @@ def asked_for(said: Answer) -> list[tuple[str | None, Any]]:
 
 
 def finishes(said: Answer) -> list[str]:
-    words = [one.candidates[0].finish_reason for one in read(said)]  # type: ignore[index]
+    words = [one.candidates[0].finish_reason for one in read(said)]
     return [word.value for word in words if word is not None]
 
 
@@ -172,7 +172,7 @@ def test_thoughts_are_shown_to_who_asks(stream: bool) -> None:
 def test_usage_grows_and_adds_up() -> None:
     counts = [one.usage_metadata for one in read(ask())]
     said = [count.candidates_token_count for count in counts if count]
-    assert said == sorted(said)  # type: ignore[type-var]
+    assert said == sorted(said)
     for count in counts:
         assert count
         parts = (count.prompt_token_count, count.candidates_token_count, count.thoughts_token_count)

@@ -192,7 +192,7 @@ def test_result_patterns(sdk: OpenAI, content: str) -> None:
         {"role": "tool", "tool_call_id": "call_abc", "content": content},
     ]
     for model in DEMO_MODELS:
-        answer = sdk.chat.completions.create(model=model, messages=history, tools=[GET_WEATHER])  # type: ignore[list-item]
+        answer = sdk.chat.completions.create(model=model, messages=history, tools=[GET_WEATHER])
         assert content in (answer.choices[0].message.content or "")
 
 
@@ -273,7 +273,7 @@ def test_schema_incompatible(sdk: OpenAI) -> None:
     parameters = {"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}
     tool: Any = {"type": "function", "function": {"name": "search_db", "parameters": parameters}}
     with pytest.raises(openai.BadRequestError) as caught:
-        sdk.chat.completions.create(model="demo/anthropic", messages=ASKED, tools=[tool])  # type: ignore[arg-type]
+        sdk.chat.completions.create(model="demo/anthropic", messages=ASKED, tools=[tool])
     body: Any = caught.value.body
     assert (body["code"], body["type"]) == ("tool_schema_incompatible", "semantic_error")
     assert body["incompatible_features"] == ["oneOf"]

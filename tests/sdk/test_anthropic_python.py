@@ -80,7 +80,7 @@ def test_tool_runner(demo_gateway: str, model: str, way: str) -> None:
     """The SDK's own loop, as it comes: with a message thread, which no other API has, and on without one."""
     asked: list[str] = []
 
-    @anthropic.beta_tool
+    @anthropic.beta_tool  # type: ignore[untyped-decorator]
     def get_weather(city: str) -> str:
         """Does get_weather."""
         asked.append(city)

@@ -40,16 +40,18 @@ _moto_makes_change_set = models.CloudFormationBackend.create_change_set
 _moto_carries_out = models.CloudFormationBackend.execute_change_set
 
 
-class _ResourceMap(parsing.ResourceMap):
+class _ResourceMap(parsing.ResourceMap):  # type: ignore[misc]
     """The resources of a stack. `failed`: the first that could not be made, and why."""
 
     failed: tuple[str, str] | None = None
+    input_parameters: dict[str, Any]
+    _resource_json_map: dict[str, Any]
 
     def build_resource_diff(
         self, other_template: dict[str, Any], parameters: dict[str, Any] | None = None
     ) -> dict[str, Any]:
         """moto compares what is written; what a condition decides changes with the parameters alone."""
-        found = super().build_resource_diff(other_template, parameters)
+        found: dict[str, Any] = super().build_resource_diff(other_template, parameters)
         both = self._resource_json_map.keys() & other_template["Resources"].keys()
         found["Modify"] = [name for name in both if other_template["Resources"][name]["Type"] in _CHANGED]
         return found
@@ -110,7 +112,8 @@ def _change_set(
     document = yaml.load(template, CloudFormationLoader)
     if "Transform" in document:
         template = json.dumps(translated(document, values))
-    return _moto_makes_change_set(backend, template=template, parameters=values, **others)
+    made: tuple[str, str] = _moto_makes_change_set(backend, template=template, parameters=values, **others)
+    return made
 
 
 def _carried_out(backend: models.CloudFormationBackend, change_set_name: str, stack_name: str | None = None) -> None:
@@ -135,7 +138,8 @@ def _there(stack: models.Stack) -> list[Any]:
 
 def _template_at(url: str, account_id: str, partition: str) -> str:
     """moto knows the place of a bucket behind this name of the machine only."""
-    return get_stack_from_s3_url(url.replace("//127.0.0.1", "//localhost"), account_id, partition)
+    template: str = get_stack_from_s3_url(url.replace("//127.0.0.1", "//localhost"), account_id, partition)
+    return template
 
 
 def _take_back(stack: Any) -> None:

@@ -12,7 +12,7 @@ from moto.awslambda.models import LambdaVersion, LayerVersion, lambda_backends
 from moto.core.common_models import CloudFormationModel
 
 
-class Api(CloudFormationModel):
+class Api(CloudFormationModel):  # type: ignore[misc]
     """AWS::ApiGateway::RestApi with what its document says: moto's own is without a path."""
 
     def __init__(self, physical_id: str) -> None:
@@ -47,7 +47,7 @@ class Api(CloudFormationModel):
         apigateway_backends[account_id][region_name].delete_rest_api(self.physical_resource_id)
 
 
-class Stage(CloudFormationModel):
+class Stage(CloudFormationModel):  # type: ignore[misc]
     """AWS::ApiGateway::Stage."""
 
     def __init__(self, api: str, name: str) -> None:
@@ -83,7 +83,7 @@ class Stage(CloudFormationModel):
         return original_resource
 
 
-class Alias(CloudFormationModel):
+class Alias(CloudFormationModel):  # type: ignore[misc]
     """AWS::Lambda::Alias."""
 
     def __init__(self, function: str, name: str, arn: str) -> None:
@@ -125,10 +125,10 @@ def _version_attribute(version: LambdaVersion, name: str) -> str:
     return str(version.version)
 
 
-LambdaVersion.get_cfn_attribute = _version_attribute  # type: ignore[attr-defined]
+LambdaVersion.get_cfn_attribute = _version_attribute
 # What `Ref` gives, which moto leaves out.
-Deployment.physical_resource_id = property(lambda it: it.id)  # type: ignore[attr-defined]
-LayerVersion.physical_resource_id = property(lambda it: it.arn)  # type: ignore[attr-defined]
+Deployment.physical_resource_id = property(lambda it: it.id)
+LayerVersion.physical_resource_id = property(lambda it: it.arn)
 
 
 def _as_moto_reads_it(document: dict[str, Any]) -> dict[str, Any]:

@@ -176,4 +176,5 @@ def sdk_answer(status: int, headers: dict[str, str], body: bytes) -> dict[str, A
 
 
 def _plain(message: anthropic.types.Message) -> dict[str, Any]:
-    return message.to_dict(mode="json", warnings=False)
+    gathered: dict[str, Any] = message.to_dict(mode="json", warnings=False)
+    return gathered

@@ -140,7 +140,8 @@ def sdk_stream(body: bytes) -> dict[str, Any]:
     server, client = _sdk()
     server.response = httpx2.Response(200, headers={"content-type": "text/event-stream"}, content=body)
     with client.responses.stream(model="m", input="") as stream:
-        return stream.get_final_response().to_dict(mode="json", warnings=False)
+        gathered: dict[str, Any] = stream.get_final_response().to_dict(mode="json", warnings=False)
+        return gathered
 
 
 def sdk_events(body: bytes) -> list[dict[str, Any]]:
@@ -157,4 +158,5 @@ def sdk_answer(status: int, headers: dict[str, str], body: bytes) -> dict[str, A
     """The response that openai-python reads from a JSON answer. Raises openai.APIStatusError for an error."""
     server, client = _sdk()
     server.response = httpx2.Response(status, headers=headers, content=body)
-    return client.responses.create(model="m", input="").to_dict(mode="json", warnings=False)
+    answer: dict[str, Any] = client.responses.create(model="m", input="").to_dict(mode="json", warnings=False)
+    return answer

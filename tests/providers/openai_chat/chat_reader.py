@@ -144,11 +144,13 @@ def sdk_stream(body: bytes) -> dict[str, Any]:
     state: ChatCompletionStreamState[None] = ChatCompletionStreamState()
     for chunk in client.chat.completions.create(model="m", messages=[], stream=True):
         state.handle_chunk(chunk)
-    return state.current_completion_snapshot.to_dict(mode="json", warnings=False)
+    gathered: dict[str, Any] = state.current_completion_snapshot.to_dict(mode="json", warnings=False)
+    return gathered
 
 
 def sdk_answer(status: int, headers: dict[str, str], body: bytes) -> dict[str, Any]:
     """The completion that openai-python reads from a JSON answer. Raises openai.APIStatusError for an error."""
     server, client = _sdk()
     server.response = httpx2.Response(status, headers=headers, content=body)
-    return client.chat.completions.create(model="m", messages=[]).to_dict(mode="json", warnings=False)
+    answer: dict[str, Any] = client.chat.completions.create(model="m", messages=[]).to_dict(mode="json", warnings=False)
+    return answer
