@@ -62,7 +62,7 @@ test: lint  ## lint, types, import rules and every fast test; offline once insta
 	[ $$tested = 0 ] || echo "make test: tests failed, see their report" >&2; \
 	[ $$typed = 0 ] && exit $$tested
 
-# hypothesis marks the properties itself: each is tried on 50 examples by `make test`, on 500 here. A worker more than
+# hypothesis marks the properties itself: each is tried on 20 examples by `make test`, on 500 here. A worker more than
 # there are processors: some of these tests wait for most of a minute.
 integration: .venv/dev.stamp .venv-sam/stamp  ## the slow tests: builds, the Lambda emulator, every recording
 	PYTEST_XDIST_AUTO_NUM_WORKERS=$$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(PYTEST) -rs -m "integration or hypothesis" --dist loadfile --hypothesis-profile=thorough
