@@ -38,9 +38,9 @@ ROOMS = (
     ("local/http.py", "local/http.py: the client's request, the answer's framing"),
     ("local/", "local/: the server, the event"),
     ("shell/network/", "shell/network: the provider's connection"),
-    ("shell/serve/output.py", "shell/serve/output.py: the buffer, the client's socket"),
-    ("shell/serve/observe.py", "shell/serve/observe.py: the log's line"),
-    ("shell/serve/log.py", "shell/serve/log.py: its JSON"),
+    ("shell/network/output.py", "shell/network/output.py: the buffer, the client's socket"),
+    ("shell/telemetry/observe.py", "shell/telemetry/observe.py: the log's line"),
+    ("shell/telemetry/log.py", "shell/telemetry/log.py: its JSON"),
     ("shell/serve/", "shell/serve: the course of a request"),
     ("shell/", "shell: keys, rates, settings, store"),
     ("toolwire/doors/", "doors"),
@@ -172,7 +172,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _log_to_nowhere(stack: ExitStack) -> None:
     """The lines of requests are made and written, but not shown between ours."""
-    from toolwire.shell.serve.log import logger
+    from toolwire.shell.telemetry.log import logger
 
     nowhere = stack.enter_context(open(os.devnull, "w"))  # noqa: SIM115 - the stack closes it
     for handler in logger().lines.handlers:

@@ -15,9 +15,9 @@ from local.event import LocalContext
 from local.handlers import Handler
 from local.watch.exchanges import Exchanges
 from toolwire.model.http import Head
+from toolwire.shell.network.proxy_event import http_request
+from toolwire.shell.recording.ending import summary
 from toolwire.shell.recording.exchange import SeenExchange
-from toolwire.shell.recording.summary import summary
-from toolwire.shell.serve.proxy_event import http_request
 from toolwire.wire.json import dump, raw_members, write_object
 
 #: Seconds that an answer may take.

@@ -10,11 +10,10 @@ import sys
 import textwrap
 from collections.abc import Container, Mapping
 
-from toolwire.model.settings import ProviderConfig, Settings
+from toolwire.model.settings import ProviderConfig, Settings, SettingsError
 from toolwire.providers.address import MINTED
 from toolwire.providers.hosts import DEMO, DEMO_MODELS, HOSTS
 from toolwire.shell.settings.configuration import load_settings
-from toolwire.shell.settings.sections import SettingsError
 
 _COLUMNS = 100
 _LABEL = "  {:<15} "

@@ -9,7 +9,8 @@ import math
 import os
 import socket
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
 from local.event import LocalContext, proxy_event
 from local.handlers import Handler
@@ -20,14 +21,14 @@ from toolwire.model.errors import ClientGone, GatewayError
 from toolwire.model.http import Head, Headers
 from toolwire.model.limits import BODY_BYTES
 from toolwire.pages.paths import NoRoute, Route, refusal, render_error_at, resolve
+from toolwire.shell.network.output import Output, deliver, stack_of
+from toolwire.shell.network.proxy_event import error_head
 from toolwire.shell.random_text import new_uuid
 from toolwire.shell.serve.cors import PREFLIGHT, cors_headers, cors_origin
-from toolwire.shell.serve.output import Output, deliver, stack_of
-from toolwire.shell.serve.proxy_event import error_head
 
 if TYPE_CHECKING:
     from local.responses_socket import ResponsesSocket, SocketAnswer
-    from local.server import LocalServer
+    from local.watch.exchanges import Exchanges
 
 #: Seconds an invocation may take: the template's default for StreamTimeoutSeconds.
 FUNCTION_SECONDS = 600.0
@@ -38,10 +39,24 @@ IDLE_SECONDS = 120.0
 INSPECTOR = "/_toolwire"
 
 
+class Server(Protocol):
+    """What a connection knows of the server that has accepted it: see `local.server.LocalServer`."""
+
+    handlers: Mapping[str, Handler]
+    exchanges: Exchanges | None
+    inspects: bool
+    stops_at: float
+
+    @property
+    def url(self) -> str: ...
+
+    def mark(self, connection: socket.socket, *, busy: bool) -> None: ...
+
+
 class Connection:
     """One client's connection: request after request."""
 
-    def __init__(self, server: LocalServer, connection: socket.socket, client: str) -> None:
+    def __init__(self, server: Server, connection: socket.socket, client: str) -> None:
         self._server = server
         self._socket = connection
         self._client = client

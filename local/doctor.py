@@ -33,14 +33,13 @@ from local.banner import is_ready
 from local.ports import free_port
 from local.watch.exchanges import Exchanges
 from toolwire import __version__
-from toolwire.model.settings import ProviderConfig, Settings
+from toolwire.model.settings import ProviderConfig, Settings, SettingsError
 from toolwire.providers.hosts import DEMO, DEMO_MODELS
-from toolwire.shell.recording.summary import summary
+from toolwire.shell.recording.ending import summary
 from toolwire.shell.serve.door import serve
-from toolwire.shell.serve.log import logger
 from toolwire.shell.settings.configuration import load_settings
-from toolwire.shell.settings.sections import SettingsError
 from toolwire.shell.store.current import open_store
+from toolwire.shell.telemetry.log import logger
 
 #: Seconds that a host may take to answer.
 _HOST_SECONDS = 5.0

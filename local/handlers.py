@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from toolwire.pages.paths import served
-from toolwire.shell.serve.output import Answer
+from toolwire.shell.network.output import Answer
 
 #: A Lambda handler: a proxy event and a context in, a generator out.
 Handler = Callable[[dict[str, Any], Any], Answer]

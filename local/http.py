@@ -12,7 +12,7 @@ import h11
 
 from toolwire.model.errors import GatewayError
 from toolwire.model.http import Head, Headers
-from toolwire.shell.serve.output import bound_sends, chunk, is_there, timeval
+from toolwire.shell.network.output import bound_sends, chunk, is_there, timeval
 
 #: A target or a header's value, and the whole head: what nginx and Node take at most is 8 to 16 KiB a line.
 LINE_BYTES = 16 << 10

@@ -30,8 +30,8 @@ from typing import Any
 from local.key_stores import FileStore, KeyStore, TableStore
 from local.stack import StackError, stack_output
 from toolwire.conversation.tool_call_ids import ALPHABET
+from toolwire.model.settings import SettingsError
 from toolwire.shell.access.key_records import TENANT_NAME, KeyRecord
-from toolwire.shell.settings.sections import SettingsError
 from toolwire.shell.settings.tenants import tenant_from
 
 #: Characters of a key's public beginning behind "tw_", and of its secret rest: 238 bits.

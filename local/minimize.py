@@ -23,10 +23,10 @@ from typing import Any
 
 from local.replay import no_scenario
 from toolwire.model.events import StreamFailed
+from toolwire.shell.network.proxy_event import http_request
 from toolwire.shell.recording.folder import expected_files
 from toolwire.shell.recording.replay import replay
 from toolwire.shell.recording.scenario import Recording, Scenario, load_scenario, save_scenario
-from toolwire.shell.serve.proxy_event import http_request
 
 #: Whether a scenario still shows the fault.
 Check = Callable[[Scenario], bool]

@@ -13,9 +13,9 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from toolwire.model.settings import SettingsError
 from toolwire.shell.network import aws
 from toolwire.shell.network.aws_boto3 import Boto3Client
-from toolwire.shell.settings.sections import SettingsError
 from toolwire.shell.store.dynamodb import DynamoDbStore, create_table
 
 #: What this process's clients have ours under: another DynamoDB may be in use as well.

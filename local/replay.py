@@ -30,12 +30,12 @@ from local.again import CLIENT_KEYS, answer_text, ask_again, recorded_rows, rows
 from local.shortened import Shortener, said
 from local.watch.exchanges import Exchanges
 from toolwire.doors import door_at
+from toolwire.shell.network.proxy_event import resource
 from toolwire.shell.recording.folder import expected_files
 from toolwire.shell.recording.replay import Replay, replay
 from toolwire.shell.recording.scenario import Scenario, load_scenario
 from toolwire.shell.serve.door import serve
-from toolwire.shell.serve.log import logger
-from toolwire.shell.serve.proxy_event import resource
+from toolwire.shell.telemetry.log import logger
 
 #: Columns of text when the output is no terminal.
 _COLUMNS = 180

@@ -28,10 +28,10 @@ from typing import Any
 
 import yaml
 
+from toolwire.model.settings import SettingsError
 from toolwire.pages.paths import served
 from toolwire.providers.hosts import HOSTS
 from toolwire.shell.settings.configuration import load_settings
-from toolwire.shell.settings.sections import SettingsError
 
 
 def main(argv: Sequence[str]) -> int:

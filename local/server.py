@@ -32,11 +32,11 @@ from local.sockets import PromptSocket, prompt
 from local.watch.exchanges import Exchanges
 from local.watch.watching import Watching
 from local.workers import MOST_WORKERS, PIPES, banner_row, begin_worker, serve_with_workers
+from toolwire.model.settings import SettingsError
 from toolwire.providers import WIRES
 from toolwire.shell.network.sockets import use_sockets
 from toolwire.shell.random_text import ReadAhead, use_source
 from toolwire.shell.settings.current import current_settings
-from toolwire.shell.settings.sections import SettingsError
 from toolwire.shell.store.current import current_store, use_store
 
 #: Seconds that requests in progress get to end when the server is stopped. Containers are killed after ten.

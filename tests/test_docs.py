@@ -21,7 +21,8 @@ from toolwire.model.settings import ProviderConfig, Target
 from toolwire.model.warnings import MESSAGES, Warnings
 from toolwire.providers import upstream_errors
 from toolwire.providers.profiles import PROFILES, Profile
-from toolwire.shell.serve import metrics, observe
+from toolwire.shell.telemetry import metrics, observe
+from toolwire.shell.telemetry.request_record import RequestRecord
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "layers" / "shared" / "toolwire"
@@ -155,9 +156,9 @@ def test_every_warning_is_explained() -> None:
 # ---------------------------------------------------------------- logs and metrics
 
 
-def full_record() -> observe.RequestRecord:
+def full_record() -> RequestRecord:
     """A record in which everything that a line can say is there."""
-    record = observe.RequestRecord("id", "chat", clock=lambda: 0.0)
+    record = RequestRecord("id", "chat", clock=lambda: 0.0)
     record.first_byte = 0.0
     record.tenant, record.requested_model, record.tools, record.status = "default", "demo/openai", 1, 200
     record.target = Target(ProviderConfig("demo", "openai_chat", "http://x"), "openai")

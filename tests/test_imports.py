@@ -5,9 +5,12 @@ The import rules themselves are import-linter's (`pyproject.toml`); here is what
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -47,6 +50,37 @@ def test_the_rule_against_io_names_the_whole_core() -> None:
     package = LAYER / "toolwire"
     parts = {path.stem for path in package.glob("*.py")} | {path.parent.name for path in package.glob("*/__init__.py")}
     assert set(pure["source_modules"]) == {f"toolwire.{part}" for part in parts - _IO - {"__init__"}}
+
+
+def _modules() -> dict[str, Path]:
+    """The name of each module of the package and of what runs on the developer's machine -> its file."""
+    rooms = (LAYER / "toolwire", ROOT / "local", ROOT / "bench")
+    files = [(path, path.relative_to(room.parent)) for room in rooms for path in room.rglob("*.py")]
+    return {".".join(name.with_suffix("").parts).removesuffix(".__init__"): path for path, name in files}
+
+
+def _imported(path: Path, modules: dict[str, Path]) -> Iterator[str]:
+    """The modules of ours that a file imports, wherever the import stands: at its top, in a function, or for types."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.module is not None, f"{path}: a relative import"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (name if name in modules else node.module for name in names if node.module in modules)
+
+
+def test_no_modules_import_each_other() -> None:
+    """Not by a detour either. An import within a function is for the cold start, and never what breaks a circle."""
+    modules = _modules()
+    graph = {name: set(_imported(path, modules)) for name, path in modules.items()}
+    assert "toolwire.shell.telemetry.metrics" in graph["toolwire.shell.telemetry.observe"], (
+        "it is imported in a function"
+    )
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as circle:
+        pytest.fail(" imports ".join(reversed(circle.args[1])))
 
 
 @pytest.mark.parametrize("app", APPS, ids=lambda app: app.parent.name)

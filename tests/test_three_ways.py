@@ -26,7 +26,7 @@ WAYS = {
 }  # fmt: skip
 
 #: Rooms that a replay does without: it has no sockets and no store.
-NOT_REPLAYED = ("shell/network/", "shell/serve/output.py", "shell/store/")
+NOT_REPLAYED = ("shell/network/", "shell/network/output.py", "shell/store/")
 
 #: From here on it is about the answer.
 ANSWER = ("exchange/answer.py", "receive_data")

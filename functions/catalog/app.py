@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from toolwire.shell.network.output import Answer
 from toolwire.shell.serve.catalog import serve_catalog
-from toolwire.shell.serve.output import Answer
 
 
 def handler(event: dict[str, Any], context: Any) -> Answer:

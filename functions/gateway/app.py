@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from toolwire.shell.network.output import Answer
 from toolwire.shell.serve.door import warm_up
 from toolwire.shell.serve.function_url import serve_function_url
-from toolwire.shell.serve.output import Answer
 
 warm_up("chat", wires=("openai_chat",))
 

@@ -3,8 +3,8 @@ translated for whichever provider serves it."""
 
 from typing import Any
 
+from toolwire.shell.network.output import Answer
 from toolwire.shell.serve.door import serve, warm_up
-from toolwire.shell.serve.output import Answer
 
 warm_up("gemini", wires=("gemini",))
 

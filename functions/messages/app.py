@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from toolwire.shell.network.output import Answer
 from toolwire.shell.serve.door import serve, warm_up
-from toolwire.shell.serve.output import Answer
 
 warm_up("messages", wires=("anthropic_messages",))
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from toolwire.shell.network.output import Answer
 from toolwire.shell.serve.door import warm_up
 from toolwire.shell.serve.native import serve_native
-from toolwire.shell.serve.output import Answer
 
 warm_up("native", wires=("openai_chat",))
 

@@ -3,9 +3,9 @@
 
 from typing import Any
 
+from toolwire.shell.network.output import Answer
 from toolwire.shell.serve.door import serve, warm_up
 from toolwire.shell.serve.kept_answers import is_about_kept, serve_kept_answer
-from toolwire.shell.serve.output import Answer
 
 warm_up("responses", wires=("openai_responses",))
 

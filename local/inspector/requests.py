@@ -10,9 +10,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from toolwire.model.errors import GatewayError
+from toolwire.shell.network.proxy_event import http_request
 from toolwire.shell.recording.credentials import NOT_KEPT
 from toolwire.shell.recording.notes import Asked
-from toolwire.shell.serve.proxy_event import http_request
 
 #: A line of a document: its text, and whether the other document has nothing like it.
 Marked = tuple[str, bool]

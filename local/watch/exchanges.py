@@ -13,9 +13,10 @@ import msgspec
 from local.watch.kept import Given, pack, unpack
 from local.watch.ring import Ring
 from toolwire.model.errors import GatewayError
+from toolwire.shell.recording.ending import close, summary
 from toolwire.shell.recording.exchange import SeenExchange
-from toolwire.shell.recording.summary import Summary, summary
-from toolwire.shell.serve.observe import current_watch
+from toolwire.shell.recording.summary import Summary
+from toolwire.shell.telemetry.observe import current_watch
 
 #: Lines that are kept, and bytes of exchanges.
 MOST_LINES = 10_000
@@ -104,7 +105,7 @@ class Exchanges:
     def end(self, seen: SeenExchange) -> None:
         """The request that this context serves is over."""
         current_watch.set(None)
-        seen.closed()
+        close(seen)
 
     def refused(
         self, method: str, path: str, headers: list[tuple[str, str]], request_id: str, error: GatewayError
@@ -114,7 +115,7 @@ class Exchanges:
         event = {"httpMethod": method, "headers": dict(headers), "body": None, "requestContext": context}
         seen = SeenExchange(event, self._changed)
         self._changed(seen)
-        seen.closed(error)
+        close(seen, error)
 
     def get(self, request_id: str) -> SeenExchange | None:
         """The exchange of a request; None if there was none or its bytes are gone. One that is over is made anew."""

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from msgspec.msgpack import Decoder, Encoder
 
 from toolwire.conversation.restore import NOTHING_FOUND
+from toolwire.model.admitted import Admitted
 from toolwire.model.errors import GatewayError
 from toolwire.model.http import Head, Headers, UpstreamRequest
 from toolwire.model.settings import Settings, Target, Tenant
 from toolwire.shell.recording.exchange import NO_ANSWERS, SeenExchange
 from toolwire.shell.recording.notes import ASKED, HEAD, SENT, SENT_HEAD, Answered, Asked
-from toolwire.shell.serve.admitted import Admitted
 
 
 class Given(NamedTuple):

@@ -21,9 +21,10 @@ from rich.text import Text
 from local.watch.exchanges import Exchanges
 from toolwire.model.warnings import explain
 from toolwire.rewrite.unread_members import meant
+from toolwire.shell.recording.ending import summary
 from toolwire.shell.recording.exchange import SeenExchange
-from toolwire.shell.recording.summary import Summary, summary
-from toolwire.shell.serve.log import LogLine, logger
+from toolwire.shell.recording.summary import Summary
+from toolwire.shell.telemetry.log import LogLine, logger
 
 #: Characters of an error's message.
 _MESSAGE_CHARS = 600

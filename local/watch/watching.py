@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from local.watch.exchanges import MOST_BYTES, Exchanges
-from toolwire.shell.settings.sections import SettingsError
+from toolwire.model.settings import SettingsError
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ from pathlib import Path
 from local.again import ask_again, with_model
 from local.watch.exchanges import Exchanges
 from toolwire.doors import door_at
+from toolwire.shell.network.proxy_event import resource
 from toolwire.shell.recording.folder import expected_files
 from toolwire.shell.recording.redaction import redacted
 from toolwire.shell.recording.replay import replay
 from toolwire.shell.recording.scenario import load_scenario
 from toolwire.shell.serve.door import serve
-from toolwire.shell.serve.proxy_event import resource
 
 #: A model of each wire.
 ELSEWHERE = tuple(

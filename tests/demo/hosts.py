@@ -10,7 +10,7 @@ from toolwire.demo.answer import Answer
 from toolwire.demo.openai_chat import Flavour
 from toolwire.doors import door_at, load_door
 from toolwire.exchange.prepare import target_of
-from toolwire.shell.serve.proxy_event import http_request
+from toolwire.shell.network.proxy_event import http_request
 from toolwire.shell.settings.configuration import load_settings
 
 _NOW = 1_700_000_000

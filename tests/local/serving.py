@@ -15,7 +15,7 @@ from typing import Any
 from local.server import LocalServer
 from toolwire.model.errors import ClientGone
 from toolwire.model.http import Head
-from toolwire.shell.serve.output import Answer, current_output
+from toolwire.shell.network.output import Answer, current_output
 
 JSON = ("content-type", "application/json")
 SSE = ("content-type", "text/event-stream")

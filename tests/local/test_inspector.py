@@ -31,11 +31,11 @@ from tests.local.test_recorder import BODIES, CITY, KEY, WEATHER
 from toolwire.doors import DOORS
 from toolwire.model.errors import RequestError
 from toolwire.model.http import UpstreamRequest
+from toolwire.model.settings import SettingsError
 from toolwire.shell.recording.exchange import MOST_EXCHANGE_BYTES, SeenExchange
 from toolwire.shell.recording.folder import expected_files, scenario_of
 from toolwire.shell.recording.replay import replay
 from toolwire.shell.recording.scenario import load_scenario
-from toolwire.shell.settings.sections import SettingsError
 
 pytestmark = pytest.mark.enable_socket
 

@@ -10,8 +10,8 @@ import pytest
 from local.moto_store import MotoTable, moto_store
 from tests.shell.fake_dynamodb import FakeDynamoDb
 from tests.shell.store_tables import TABLE, Clock, item, soon
+from toolwire.model.settings import SettingsError
 from toolwire.shell.network import aws
-from toolwire.shell.settings.sections import SettingsError
 from toolwire.shell.store.dynamodb import DynamoDbStore
 
 pytestmark = [pytest.mark.enable_socket, pytest.mark.usefixtures("fresh_clients")]

@@ -22,7 +22,7 @@ from tests.local.serving import JSON, SSE, Handlers, exchange, serving
 from toolwire.model.errors import ClientGone
 from toolwire.model.http import Head
 from toolwire.model.limits import BODY_BYTES
-from toolwire.shell.serve.output import Answer
+from toolwire.shell.network.output import Answer
 from toolwire.shell.settings.current import current_settings
 
 pytestmark = pytest.mark.enable_socket

@@ -11,8 +11,9 @@ import pytest
 from local.destroy import main as destroy
 from local.secret_admin import main
 from tests.local.fake_stack import TABLE, FakeCloudFormation, fake_stack
-from toolwire.shell.access.credentials import TTL_SECONDS, Credentials, read_secret
+from toolwire.shell.access.credentials import TTL_SECONDS, Credentials
 from toolwire.shell.network import aws
+from toolwire.shell.network.aws_secrets import read_secret
 from toolwire.shell.settings.configuration import load_settings
 
 

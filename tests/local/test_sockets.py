@@ -14,7 +14,7 @@ from itertools import count
 import pytest
 
 from local.sockets import PromptSocket, prompt
-from toolwire.shell.serve.output import timeval
+from toolwire.shell.network.output import timeval
 
 pytestmark = pytest.mark.enable_socket
 

@@ -26,7 +26,7 @@ from tests.gateway import ROOT, awaited, running
 from tests.local.serving import serving
 from toolwire.shell.network import breaker
 from toolwire.shell.recording.exchange import SeenExchange
-from toolwire.shell.serve.log import logger
+from toolwire.shell.telemetry.log import logger
 
 pytestmark = pytest.mark.enable_socket
 

@@ -42,7 +42,7 @@ MUTANTS = {
         Mutant("Background responses with tools", f"{_PACKAGE}/request.py", "    _check_background(top)\n", ""),
         Mutant(
             "Debug log",
-            "layers/shared/toolwire/shell/serve/call_lines.py",
+            "layers/shared/toolwire/shell/telemetry/call_lines.py",
             'self._line("complete", name, index=event.index, argument_bytes=size)',
             'self._line("complete", name, index=event.index, argument_bytes=0)',
         ),

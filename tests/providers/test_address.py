@@ -10,11 +10,10 @@ import pytest
 
 from toolwire.doors import load_door
 from toolwire.model.http import HttpRequest, UpstreamRequest
-from toolwire.model.settings import Target
+from toolwire.model.settings import SettingsError, Target
 from toolwire.providers import load_provider, profile_of
 from toolwire.providers.wire_choice import wire_for
 from toolwire.shell.settings.configuration import load_settings
-from toolwire.shell.settings.sections import SettingsError
 
 VERTEX = "https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/publishers"
 AZURE, FOUNDRY = "https://res.openai.azure.com", "https://res.services.ai.azure.com"

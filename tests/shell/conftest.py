@@ -11,9 +11,9 @@ from tests.closed_port import closed_port
 from tests.shell.boto3_clients import use_boto3
 from tests.shell.misbehaving_upstream import MisbehavingUpstream
 from tests.shell.upstream_client import IMPATIENT, WatchedOutput, client
+from toolwire.shell.network.output import Output, current_output
 from toolwire.shell.network.upstream import Upstream
-from toolwire.shell.serve.log import logger
-from toolwire.shell.serve.output import Output, current_output
+from toolwire.shell.telemetry.log import logger
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from typing import Any
 
 from toolwire.model.errors import ClientGone
 from toolwire.model.http import Head
-from toolwire.shell.serve.output import Answer, current_output
+from toolwire.shell.network.output import Answer, current_output
 
 HEAD = Head(200, (("content-type", "text/event-stream"), ("x-request-id", "r1")))
 

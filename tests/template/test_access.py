@@ -326,7 +326,7 @@ def test_the_dashboard_shows_metrics_that_are_written(deployed: dict[str, Any]) 
     text = dashboard["Properties"]["DashboardBody"]["Fn::Sub"][0]
     widgets = json.loads(re.sub(r"\$\{[\w:]+\}", "x", text))["widgets"]
     assert len(widgets) >= 6
-    source = (ROOT / "layers/shared/toolwire/shell/serve/metrics.py").read_text(encoding="utf-8")
+    source = (ROOT / "layers/shared/toolwire/shell/telemetry/metrics.py").read_text(encoding="utf-8")
     (made,) = re.findall(r'_metric_set\((\{"door": [^}]+\})\)', source)
     dimensions = sorted([*re.findall(r'"(\w+)":', made), "service"])
     searches = re.findall(

@@ -10,14 +10,8 @@ import pytest
 from tests.shell.boto3_clients import use_boto3
 from toolwire.model.errors import InternalError, RequestError
 from toolwire.model.settings import ProviderConfig
-from toolwire.shell.access.credentials import (
-    RETRY_SECONDS,
-    TTL_SECONDS,
-    Credentials,
-    SecretStoreError,
-    read_parameter,
-    read_secret,
-)
+from toolwire.shell.access.credentials import RETRY_SECONDS, TTL_SECONDS, Credentials
+from toolwire.shell.network.aws_secrets import SecretStoreError, read_parameter, read_secret
 
 pytestmark = pytest.mark.usefixtures("fresh_clients")
 

@@ -16,7 +16,7 @@ from toolwire.doors import KeyPlaces
 from toolwire.model.errors import InternalError, RequestError
 from toolwire.model.http import HttpRequest
 from toolwire.model.limits import PRESET_2API, PRESET_AGENTS
-from toolwire.model.settings import Settings, Tenant
+from toolwire.model.settings import Settings, SettingsError, Tenant
 from toolwire.shell.access import keys
 from toolwire.shell.access.key_records import (
     KeyRecord,
@@ -28,7 +28,6 @@ from toolwire.shell.access.key_records import (
 )
 from toolwire.shell.access.keys import MOST_KEPT, TTL_SECONDS, Keys
 from toolwire.shell.network import aws
-from toolwire.shell.settings.sections import SettingsError
 
 TENANT = Tenant(name="default")
 OPEN = Settings(providers={}, tenant=TENANT)

@@ -20,8 +20,8 @@ from toolwire.shell.access import rates
 from toolwire.shell.access.rates import Counter, Counts, DynamoDbCounter, MemoryCounter, NotCountedError, admit, charge
 from toolwire.shell.network import aws
 from toolwire.shell.network.aws_boto3 import Boto3Client
-from toolwire.shell.serve.log import LogLine
-from toolwire.shell.serve.proxy_event import error_head
+from toolwire.shell.network.proxy_event import error_head
+from toolwire.shell.telemetry.log import LogLine
 
 #: 20 seconds into a minute.
 NOW = 2_000_000_000.0

@@ -14,9 +14,9 @@ from tests.shell.misbehaving_upstream import MisbehavingUpstream, Send, Stall, a
 from tests.shell.upstream_client import WatchedOutput, ask, client, fetch, post, soon
 from toolwire.model.errors import ClientGone, UpstreamError, UpstreamTimeout
 from toolwire.model.http import Head, UpstreamRequest
+from toolwire.shell.network.output import Answer, Output, deliver, is_there
 from toolwire.shell.network.sockets import Attempt, Phase, Timeouts
 from toolwire.shell.network.upstream import Upstream
-from toolwire.shell.serve.output import Answer, Output, deliver, is_there
 
 pytestmark = pytest.mark.enable_socket
 

@@ -25,6 +25,7 @@ from tests.shell.serve.test_runtime import Runtime, started
 from toolwire.model.settings import Tenant
 from toolwire.shell.recording import bucket as bucket_module
 from toolwire.shell.recording.bucket import NotWrittenError, keep
+from toolwire.shell.recording.ending import close
 from toolwire.shell.recording.exchange import SeenExchange
 from toolwire.shell.recording.folder import expected_files
 from toolwire.shell.recording.replay import replay
@@ -178,7 +179,7 @@ def test_the_invocation_is_not_outlived(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("toolwire.shell.recording.folder.packed", lambda seen, redact: b"")
     monkeypatch.setattr(bucket_module, "upstream", lambda: pytest.fail("nothing may be sent"))
     seen = SeenExchange(event_of("messages", {})[0], lambda _: None)
-    seen.closed()
+    close(seen)
     with pytest.raises(NotWrittenError, match="no time left"):
         keep(seen, BUCKET, Tenant(), time.monotonic() - 1)
 

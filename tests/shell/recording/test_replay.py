@@ -10,10 +10,10 @@ import pytest
 
 from toolwire.doors import DOORS, door_at, load_door
 from toolwire.model.events import StreamFailed, ToolCallStart
+from toolwire.shell.network.proxy_event import http_request
 from toolwire.shell.recording.folder import expected_files as outcome
 from toolwire.shell.recording.replay import replay
 from toolwire.shell.recording.scenario import Scenario, load_scenario
-from toolwire.shell.serve.proxy_event import http_request
 
 EVENTS = Path(__file__).parents[3] / "events"
 FOLDERS = sorted(path.parent for path in EVENTS.glob("*/event.json"))

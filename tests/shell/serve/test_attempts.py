@@ -28,7 +28,7 @@ from toolwire.shell.network.upstream import Upstream
 from toolwire.shell.serve import admission, call_quality
 from toolwire.shell.serve import door as serve_module
 from toolwire.shell.serve.door import serve
-from toolwire.shell.serve.log import logger
+from toolwire.shell.telemetry.log import logger
 
 pytestmark = pytest.mark.enable_socket
 

@@ -9,11 +9,10 @@ import pytest
 
 import toolwire
 from toolwire.model.http import Head
-from toolwire.model.settings import ProviderConfig, Settings, Tenant
+from toolwire.model.settings import ProviderConfig, Settings, SettingsError, Tenant
 from toolwire.providers.hosts import DEMO_MODELS
 from toolwire.shell.serve import catalog as module
 from toolwire.shell.serve.catalog import serve_catalog
-from toolwire.shell.settings.sections import SettingsError
 from toolwire.shell.store.current import open_store
 
 LOCKED = Settings(

@@ -19,17 +19,16 @@ from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.prepare import HOP_HEADER
 from toolwire.model.errors import ClientGone
 from toolwire.model.http import Head
-from toolwire.model.settings import ProviderConfig, Settings, Tenant
+from toolwire.model.settings import ProviderConfig, Settings, SettingsError, Tenant
 from toolwire.shell.network import aws
+from toolwire.shell.network.output import Output, deliver, is_there
 from toolwire.shell.network.sockets import Timeouts
 from toolwire.shell.network.upstream import Upstream
 from toolwire.shell.serve import admission
 from toolwire.shell.serve import door as serve_module
 from toolwire.shell.serve.door import serve
-from toolwire.shell.serve.log import logger
-from toolwire.shell.serve.output import Output, deliver, is_there
 from toolwire.shell.settings.configuration import load_settings
-from toolwire.shell.settings.sections import SettingsError
+from toolwire.shell.telemetry.log import logger
 
 pytestmark = pytest.mark.enable_socket
 

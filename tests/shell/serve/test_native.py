@@ -15,8 +15,9 @@ from tests.policy.door_clients import CLIENTS
 from toolwire.doors import DOORS, load_door
 from toolwire.model.http import Head
 from toolwire.model.settings import ProviderConfig, Settings, Tenant
-from toolwire.shell.serve import admission, attempts, observe
+from toolwire.shell.serve import admission, attempts
 from toolwire.shell.serve.native import serve_native
+from toolwire.shell.telemetry.request_record import RequestRecord
 
 KEY, SECRET = "tw-key", "sk-a-provider-secret"
 SETTINGS = Settings(
@@ -164,7 +165,7 @@ def test_what_is_shown_is_what_is_sent(door: str, model: str, monkeypatch: pytes
     monkeypatch.setattr(attempts, "_listening", lambda target: target)  # the demo's address stays a path
     body = {**CLIENTS[door].body([dict(FUNCTION)], "required", None, True), "model": model}
     headers = {"x-api-key": KEY, "x-toolwire-schema-mode": "reject"}
-    record = observe.RequestRecord("req-1", door)
+    record = RequestRecord("req-1", door)
     request = http_request(door, json.dumps(body).encode(), headers)
     exchange, _ = admission.open_exchange(load_door(door), request, 60.0, record)
     real = exchange.upstream_request

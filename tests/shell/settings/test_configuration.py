@@ -9,12 +9,11 @@ import pytest
 
 from tests.shell.boto3_clients import use_boto3
 from toolwire.model.limits import PRESET_2API, PRESET_AGENTS
-from toolwire.model.settings import ProviderConfig, Retries, Settings
+from toolwire.model.settings import ProviderConfig, Retries, Settings, SettingsError
 from toolwire.providers import WIRES
 from toolwire.providers.hosts import HOSTS, Host
 from toolwire.providers.profiles import PROFILES
 from toolwire.shell.settings.configuration import load_settings, read_document
-from toolwire.shell.settings.sections import SettingsError
 
 DOCS = Path(__file__).parents[3] / "docs" / "configuration.md"
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from toolwire.shell.serve.log import LogLine
+from toolwire.model.settings import SettingsError
 from toolwire.shell.settings.current import QUIET_SECONDS, REREAD_SECONDS, CurrentSettings
-from toolwire.shell.settings.sections import SettingsError
+from toolwire.shell.telemetry.log import LogLine
 
 FIRST, SECOND = '[aliases]\nbest = "demo/openai"\n', '[aliases]\nbest = "demo/anthropic"\n'
 OLD, NEW = {"best": "demo/openai"}, {"best": "demo/anthropic"}

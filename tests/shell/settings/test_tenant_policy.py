@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from toolwire.model.limits import MAXIMA, PRESET_2API, PRESET_AGENTS, PRESETS, Limits
-from toolwire.model.settings import Tenant
+from toolwire.model.settings import SettingsError, Tenant
 from toolwire.shell.settings.configuration import load_settings
-from toolwire.shell.settings.sections import SettingsError
 from toolwire.shell.settings.tenant_policy import POLICY_KEYS, with_our_names
 from toolwire.shell.settings.tenants import tenant_from
 

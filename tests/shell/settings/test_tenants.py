@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolwire.model.settings import Settings, Tenant
+from toolwire.model.settings import Settings, SettingsError, Tenant
 from toolwire.shell.settings.configuration import load_settings
-from toolwire.shell.settings.sections import SettingsError
 from toolwire.shell.settings.tenants import MOST_PER_MINUTE, tenant_from
 
 

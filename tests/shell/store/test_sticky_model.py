@@ -11,10 +11,10 @@ from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import ProviderConfig, Target
 from toolwire.model.stored import Item, Key
-from toolwire.shell.serve import observe
 from toolwire.shell.store import sticky_model
 from toolwire.shell.store.sticky_model import with_known_model
 from toolwire.shell.store.store import MemoryStore, StoreError
+from toolwire.shell.telemetry.request_record import RequestRecord
 
 TARGET = Target(ProviderConfig("acme", "openai_chat", "https://x/v1"), "m")
 LATER = ChatRequest("", (), conversation_id="chat-7")
@@ -44,8 +44,8 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Watched:
     return made
 
 
-def record(tenant: str = "t1") -> observe.RequestRecord:
-    made = observe.RequestRecord("req-1", "native")
+def record(tenant: str = "t1") -> RequestRecord:
+    made = RequestRecord("req-1", "native")
     made.tenant = tenant
     return made
 

@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager
 import pytest
 
 from tests.shell.store_tables import EVERY_STORE, NOW, Clock, MakeStore, item, soon
+from toolwire.model.settings import SettingsError
 from toolwire.model.stored import Item, Key, Value
-from toolwire.shell.settings.sections import SettingsError
 from toolwire.shell.store import current
 from toolwire.shell.store.current import current_store, open_store
 from toolwire.shell.store.store import MOST_ITEM_BYTES, MemoryStore, Store, StoreError, size_of

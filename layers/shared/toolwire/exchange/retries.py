@@ -32,6 +32,9 @@ _ON_THE_WAY = frozenset(
     {"upstream_error", "upstream_overloaded", "upstream_timeout", "upstream_truncated", "upstream_unreachable"}
 )
 
+#: What keeps a target from being asked, whatever the request is: the next one may do.
+OF_THE_TARGET = frozenset({"missing_credential", "credential_unavailable", "upstream_unavailable", "provider_busy"})
+
 #: Who may be asked after a failure.
 Others = Literal["any", "another", "none"]
 

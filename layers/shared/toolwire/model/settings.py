@@ -11,6 +11,10 @@ from toolwire.model.limits import PRESET_2API, PRESET_AGENTS, Limits
 MOST_SECONDS = 900
 
 
+class SettingsError(ValueError):
+    """The configuration cannot be used. The text names the key at fault and the fix, never a secret."""
+
+
 @dataclass(frozen=True, slots=True)
 class TimeLimits:
     """How long an answer may take, in seconds; None: as long as is usual."""

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from toolwire.shell.serve.log import logger
+from toolwire.shell.telemetry.log import logger
 
 #: Seconds that one call to the table may take. A table that does not answer refuses nobody.
 _PATIENCE_SECONDS = 1.0

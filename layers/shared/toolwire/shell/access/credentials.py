@@ -13,11 +13,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from toolwire.model.errors import InternalError, RequestError
 from toolwire.model.settings import ProviderConfig
 from toolwire.providers.address import MINTED
+from toolwire.shell.network.aws_secrets import SecretStoreError, read_parameter, read_secret
 
 if TYPE_CHECKING:
     from toolwire.shell.access.cloud_tokens import Ask, KeptToken, Token
@@ -28,13 +29,8 @@ TTL_SECONDS = 300.0
 #: Seconds after which a credential that its host refuses is fetched again: a wrong one is not, with every request.
 RETRY_SECONDS = 10.0
 
-#: Seconds that a fetch may take. Where no such service is to be reached, a request must not wait for its patience.
-_FETCH_SECONDS = 3.0
-
 #: What can stand in a header: one line of visible ASCII. It also tells a key from a JSON document of keys.
 _KEY = re.compile(r"[!-~]+")
-
-_NOT_FOUND = ("ResourceNotFoundException", "ParameterNotFound", "InvalidRequestException")
 
 
 class SecretStore(Protocol):
@@ -42,10 +38,6 @@ class SecretStore(Protocol):
 
     def __call__(self, name: str) -> str | None:
         """The value, or None if nothing has this name. Raises SecretStoreError."""
-
-
-class SecretStoreError(Exception):
-    """The store could not be asked. The text says why and is safe to show."""
 
 
 class Credentials:
@@ -175,30 +167,6 @@ _PLACES = {"secret": "Secrets Manager secret ", "ssm": "SSM parameter "}
 def _missing(provider: ProviderConfig, problem: str) -> RequestError:
     message = f"The credential of provider {provider.name!r} is missing: {problem}."
     return RequestError(message, status=401, code="missing_credential", retry=False)
-
-
-def read_secret(name: str) -> str | None:
-    """A secret of AWS Secrets Manager, by name or ARN."""
-    answer = _ask("secretsmanager", "get_secret_value", SecretId=name)
-    return None if answer is None else answer.get("SecretString")
-
-
-def read_parameter(name: str) -> str | None:
-    """A parameter of AWS Systems Manager, decrypted."""
-    answer = _ask("ssm", "get_parameter", Name=name, WithDecryption=True)
-    return None if answer is None else answer["Parameter"]["Value"]
-
-
-def _ask(service: str, operation: str, **arguments: Any) -> Any:
-    """One call to AWS; None if it knows no such name. The import costs 60 ms, so only who needs it pays."""
-    from toolwire.shell.network import aws
-
-    try:
-        return aws.call(service, operation, deadline=time.monotonic() + _FETCH_SECONDS, **arguments)
-    except aws.AwsError as error:
-        if error.code in _NOT_FOUND:
-            return None
-        raise SecretStoreError(str(error)) from error
 
 
 _process = Credentials({"secret": read_secret, "ssm": read_parameter})

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toolwire.shell.settings.sections import SettingsError
+from toolwire.model.settings import SettingsError
 
 #: A tenant's name becomes part of other tables' keys, in which "#" divides.
 TENANT_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")

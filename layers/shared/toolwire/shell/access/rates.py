@@ -20,7 +20,7 @@ from toolwire.doors.limit_headers import RateLimit
 from toolwire.model.errors import RequestError
 from toolwire.model.http import Headers
 from toolwire.model.settings import Settings, Tenant
-from toolwire.shell.serve.log import logger
+from toolwire.shell.telemetry.log import logger
 
 WINDOW_SECONDS = 60
 

@@ -21,7 +21,7 @@ import msgspec
 
 from toolwire.exchange.breaker import CLOSED, Circuit, Outcomes, after_failure, after_success, claimed
 from toolwire.model.settings import BreakerRules, Settings, Target
-from toolwire.shell.serve.log import logger
+from toolwire.shell.telemetry.log import logger
 
 #: Seconds for which a circuit that was read from a table is taken for true.
 _FRESH_SECONDS = 2.0

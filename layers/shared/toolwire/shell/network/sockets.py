@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from toolwire.model.settings import TimeLimits
-from toolwire.shell.serve.output import PEEK, current_output
+from toolwire.shell.network.output import PEEK, current_output
 
 Phase = Literal["connect", "send", "first_byte", "idle"]
 

@@ -35,11 +35,10 @@ from toolwire.model.errors import (
     UpstreamTruncated,
 )
 from toolwire.model.http import UpstreamRequest
-from toolwire.model.settings import TimeLimits
+from toolwire.model.settings import SettingsError, TimeLimits
 from toolwire.shell.network.answer_reader import AnswerReader, NotHttpError
 from toolwire.shell.network.pool import Connection, Origin, Pool, Proxy
 from toolwire.shell.network.sockets import Attempt, ConnectError, LostError, StaleConnection, Timeouts
-from toolwire.shell.settings.sections import SettingsError
 
 #: Where hashed certificates may be beside OpenSSL's own directory: Fedora's family, Amazon Linux included.
 _HASHED_DIRECTORIES = ("/etc/pki/ca-trust/extracted/pem/directory-hash",)

@@ -3,6 +3,7 @@
     exchange         one request, kept as bytes and moments while it runs
     notes            what is noted of it
     summary          the line that a list has of it
+    ending           what is left of it when the request is over
     folder           the same as an event folder, or that folder packed
     credentials      what may be kept of headers and addresses
     scenario         an event folder, read for a replay

@@ -15,19 +15,19 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote
 
+from toolwire.model.admitted import Admitted
 from toolwire.model.errors import GatewayError
 from toolwire.model.http import UpstreamRequest
 from toolwire.model.settings import Tenant
 from toolwire.shell.network.aws_credentials import CredentialsError, find_credentials, find_region
 from toolwire.shell.network.aws_json import domain_of
+from toolwire.shell.network.output import current_output
 from toolwire.shell.network.sigv4 import signed
 from toolwire.shell.network.upstream import upstream
+from toolwire.shell.recording.ending import close, summary
 from toolwire.shell.recording.exchange import SeenExchange
-from toolwire.shell.recording.summary import summary
-from toolwire.shell.serve import observe
-from toolwire.shell.serve.admitted import Admitted
-from toolwire.shell.serve.log import logger
-from toolwire.shell.serve.output import current_output
+from toolwire.shell.telemetry import observe
+from toolwire.shell.telemetry.log import logger
 
 #: What the key of each object begins with: the functions may write nothing else.
 PREFIX = "recordings/"
@@ -64,7 +64,7 @@ def _over(seen: SeenExchange, bucket: str, tenant: Tenant, ends_at: float) -> No
     """The client has its answer. Raises nothing."""
     if not seen.over:
         observe.current_watch.set(None)
-        seen.closed()
+        close(seen)
     try:
         keep(seen, bucket, tenant, ends_at)
     except NotWrittenError as error:

@@ -18,17 +18,18 @@ from toolwire.conversation.restore import NOTHING_FOUND, Found
 from toolwire.exchange.observer import Observer
 from toolwire.exchange.plan import Plan
 from toolwire.exchange.prepare import ClientRequest
+from toolwire.exchange.retries import OF_THE_TARGET
+from toolwire.model.admitted import Admitted
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import Batch
 from toolwire.model.http import Head, UpstreamRequest
 from toolwire.model.settings import Target
 from toolwire.shell.recording.credentials import blotted, kept_event, secrets_of
 from toolwire.shell.recording.notes import ASKED, DATA, END, HEAD, SENT, SENT_HEAD, SILENCE, Answered, Asked, Noted
-from toolwire.shell.recording.summary import Summary, summary
-from toolwire.shell.serve.admitted import Admitted
-from toolwire.shell.serve.attempts import OF_THE_TARGET
-from toolwire.shell.serve.observe import RequestRecord, call_lines
-from toolwire.shell.serve.watch import Watch
+from toolwire.shell.recording.summary import Summary
+from toolwire.shell.telemetry.observe import call_lines
+from toolwire.shell.telemetry.request_record import RequestRecord
+from toolwire.shell.telemetry.watch import Watch
 
 #: Bytes that are held of one exchange; what comes after them is not seen.
 MOST_EXCHANGE_BYTES = 32 << 20
@@ -153,12 +154,10 @@ class SeenExchange(Noted, Watch):
         self.size += len(data) + _NOTE_BYTES
         self._note((monotonic(), SENT, data))
 
-    def closed(self, refused: GatewayError | None = None) -> None:
-        """The request is over. `refused`: the server itself has answered it. What the gateway had made of it is let go:
-        held by hundreds, it would keep the memory of the requests that follow cold."""
-        self.error = refused or self.error
-        self.over = True
-        self.line = summary(self)
+    def reduce_to(self, line: Summary) -> None:
+        """The request is over, and this is what a list says of it. What the gateway had made of it is let go: held by
+        hundreds, it would keep the memory of the requests that follow cold."""
+        self.line = line
         self.client = self.record = self._lines = None
         self._changed(self)
 

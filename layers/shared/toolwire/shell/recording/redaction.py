@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolwire.framing.aws_event_stream import CONTENT_TYPE
+from toolwire.shell.network.proxy_event import http_request
 from toolwire.shell.recording.binary_frames import with_texts
 from toolwire.shell.recording.scenario import Recording, Scenario
-from toolwire.shell.serve.proxy_event import http_request
 
 #: Members whose strings are somebody's words, at any depth below them.
 _WORDS_TEXT = """

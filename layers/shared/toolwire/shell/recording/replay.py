@@ -30,8 +30,8 @@ from toolwire.model.settings import Retries, Target, Tenant
 from toolwire.model.source import replace
 from toolwire.pages.paths import NoRoute, path_of, refusal, render_error_at, resolve
 from toolwire.providers.hosts import DEMO
+from toolwire.shell.network.proxy_event import error_head, http_request, request_id
 from toolwire.shell.recording.scenario import Context, Recording, Scenario
-from toolwire.shell.serve.proxy_event import error_head, http_request, request_id
 from toolwire.shell.settings.configuration import load_settings
 
 #: When every replay takes place that has no time of its own, in seconds since 1970.

@@ -18,6 +18,7 @@ from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.plan import plan_for
 from toolwire.exchange.prepare import ClientRequest, check_loop, prepare
 from toolwire.exchange.routing import check_door
+from toolwire.model.admitted import Admitted
 from toolwire.model.errors import RequestError
 from toolwire.model.http import HttpRequest
 from toolwire.model.request import ChatRequest
@@ -26,19 +27,19 @@ from toolwire.shell.access.concurrency import slots
 from toolwire.shell.access.keys import authenticate
 from toolwire.shell.access.rates import admit, charge
 from toolwire.shell.random_text import new_id
-from toolwire.shell.serve import observe
-from toolwire.shell.serve.admitted import Admitted
 from toolwire.shell.serve.attempts import Preparation
 from toolwire.shell.serve.call_quality import QUALITIES
-from toolwire.shell.serve.log import logger
-from toolwire.shell.serve.watch import watched_clock, watched_ids
 from toolwire.shell.settings.current import current_settings
 from toolwire.shell.store.ids_and_state import recall
 from toolwire.shell.store.kept_answers import with_kept_history
 from toolwire.shell.store.sticky_model import with_known_model
+from toolwire.shell.telemetry import observe
+from toolwire.shell.telemetry.log import logger
+from toolwire.shell.telemetry.request_record import RequestRecord, short
+from toolwire.shell.telemetry.watch import watched_clock, watched_ids
 
 
-def admit_client(door: Door, request: HttpRequest, record: observe.RequestRecord) -> Admitted:
+def admit_client(door: Door, request: HttpRequest, record: RequestRecord) -> Admitted:
     """Lets a request in, before its body is looked at. Raises RequestError and SettingsError."""
     check_loop(request.headers)
     settings = current_settings()
@@ -52,7 +53,7 @@ def open_exchange(
     door: Door,
     request: HttpRequest,
     seconds: float,
-    record: observe.RequestRecord,
+    record: RequestRecord,
     event: dict[str, Any] | None = None,
 ) -> tuple[Exchange, Preparation]:
     """The exchange for a client's request, and what prepares its further attempts. The answer must be there in so many
@@ -97,7 +98,7 @@ def open_exchange(
     return exchange, preparation
 
 
-def _take_slot(tenant: Tenant, settings: Settings, seconds: float, record: observe.RequestRecord) -> None:
+def _take_slot(tenant: Tenant, settings: Settings, seconds: float, record: RequestRecord) -> None:
     """Takes one of the tenant's slots until the request is over. Raises RequestError (429)."""
     most = tenant.concurrent_requests
     if most is None:
@@ -114,16 +115,16 @@ def _take_slot(tenant: Tenant, settings: Settings, seconds: float, record: obser
     record.held.append(slot)
 
 
-def _without_fallbacks(client: ClientRequest, unknown: tuple[str, ...], record: observe.RequestRecord) -> ClientRequest:
+def _without_fallbacks(client: ClientRequest, unknown: tuple[str, ...], record: RequestRecord) -> ClientRequest:
     """The request, which is told of fallback models that lead nowhere. Whoever made the key finds them in the log."""
-    names = ", ".join(observe.short(name) or "" for name in unknown)
+    names = ", ".join(short(name) or "" for name in unknown)
     logger().warning(
         "fallback models of a key lead nowhere", request_id=record.request_id, tenant=client.tenant.name, models=names
     )
     return replace(client, warnings=(*client.warnings, "fallback_unknown"))
 
 
-def _with_earlier_turns(door: Door, tenant: Tenant, record: observe.RequestRecord, request: ChatRequest) -> ChatRequest:
+def _with_earlier_turns(door: Door, tenant: Tenant, record: RequestRecord, request: ChatRequest) -> ChatRequest:
     """The request with what the store has of earlier turns: its model, and the history it continues from."""
     return with_kept_history(door, with_known_model(request, record), tenant, record)
 

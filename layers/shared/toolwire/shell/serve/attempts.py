@@ -18,7 +18,7 @@ from toolwire.exchange.exchange import Exchange
 from toolwire.exchange.mending import with_lesson
 from toolwire.exchange.plan import Plan
 from toolwire.exchange.prepare import ClientRequest
-from toolwire.exchange.retries import Attempts
+from toolwire.exchange.retries import OF_THE_TARGET, Attempts
 from toolwire.exchange.time_limits import asked_limits, limits_for
 from toolwire.model.errors import GatewayError, UpstreamError
 from toolwire.model.settings import ProviderConfig, Settings, Target, TimeLimits
@@ -27,24 +27,22 @@ from toolwire.providers.hosts import DEMO
 from toolwire.shell.access.concurrency import GiveBack, slots
 from toolwire.shell.access.credentials import credential
 from toolwire.shell.network.breaker import breaker_for
-from toolwire.shell.serve import observe
+from toolwire.shell.network.output import current_output
 from toolwire.shell.serve.call_quality import QUALITIES
-from toolwire.shell.serve.log import logger
-from toolwire.shell.serve.output import current_output
 from toolwire.shell.serve.profile_lessons import LESSONS
+from toolwire.shell.telemetry import observe
+from toolwire.shell.telemetry.log import logger
+from toolwire.shell.telemetry.request_record import RequestRecord, code_of, short
 
 #: Errors of answers that were refused for the model's calls.
 _FAULTS = frozenset({INVALID, MALFORMED, UNKNOWN})
-
-#: What keeps a target from being asked, whatever the request is: the next one may do.
-OF_THE_TARGET = frozenset({"missing_credential", "credential_unavailable", "upstream_unavailable", "provider_busy"})
 
 
 class Preparation:
     """Prepares the attempts of one request, whose answer must be there in `seconds`."""
 
     def __init__(
-        self, client: ClientRequest, plan: Plan, seconds: float, settings: Settings, record: observe.RequestRecord
+        self, client: ClientRequest, plan: Plan, seconds: float, settings: Settings, record: RequestRecord
     ) -> None:
         """Raises RequestError for a header with a time limit that cannot be read."""
         self._client, self._plan, self._settings, self._record = client, plan, settings, record
@@ -126,7 +124,7 @@ class Preparation:
     def _tell_breaker(self, target: Target, error: GatewayError | None, status: int | None) -> None:
         if self._breaker is not None:
             failed = error is not None and is_failure(error, status)
-            code = None if error is None else observe.code_of(error)
+            code = None if error is None else code_of(error)
             self._breaker.ended(target, failed=failed, began=self._began, code=code)
 
     def give_back(self) -> None:
@@ -169,12 +167,12 @@ class Preparation:
             "a target was passed over",
             request_id=self._record.request_id,
             provider=target.provider.name,
-            model=observe.short(target.model),
-            error_code=observe.code_of(error),
+            model=short(target.model),
+            error_code=code_of(error),
         )
 
 
-def go_on(exchange: Exchange, preparation: Preparation, record: observe.RequestRecord) -> list[Action]:
+def go_on(exchange: Exchange, preparation: Preparation, record: RequestRecord) -> list[Action]:
     """Begins the attempt that follows one that has failed. Where none can be made, the failure is the answer."""
     following, failed = exchange.following, exchange.answer.error
     assert following is not None

@@ -13,12 +13,12 @@ from toolwire.pages.catalog import health_body, model_body, models_body
 from toolwire.pages.paths import path_of, refusal, render_error_at, served
 from toolwire.providers import WIRES
 from toolwire.shell.access.keys import authenticate
-from toolwire.shell.serve import observe
+from toolwire.shell.network.output import Answer
+from toolwire.shell.network.proxy_event import is_proxy_event, resource
 from toolwire.shell.serve.json_endpoint import serve_document
-from toolwire.shell.serve.output import Answer
-from toolwire.shell.serve.proxy_event import is_proxy_event, resource
 from toolwire.shell.settings.current import current_settings
 from toolwire.shell.store.current import current_store
+from toolwire.shell.telemetry.request_record import RequestRecord
 
 
 def serve_catalog(event: Any, context: Any) -> Answer:
@@ -27,7 +27,7 @@ def serve_catalog(event: Any, context: Any) -> Answer:
     yield from serve_document("catalog", event, context, _document, partial(render_error_at, path))
 
 
-def _document(request: HttpRequest, record: observe.RequestRecord) -> tuple[bytes, Headers]:
+def _document(request: HttpRequest, record: RequestRecord) -> tuple[bytes, Headers]:
     methods = served().get(request.path, {})
     if methods.get("GET" if request.method == "HEAD" else request.method) != "catalog":
         raise refusal(request.method, path_of(request.path, request.parameters), request.headers)

@@ -10,14 +10,14 @@ from toolwire.exchange.exchange import Exchange
 from toolwire.model.limits import ANSWER_BYTES
 from toolwire.providers import load_provider
 from toolwire.shell.network.upstream import upstream
-from toolwire.shell.serve import observe
 from toolwire.shell.serve.signed_request import signed_request
+from toolwire.shell.telemetry.request_record import RequestRecord
 
 #: What a host answers at a path that it does not have.
 _ABSENT = (404, 405, 501)
 
 
-def compact(shown: Compaction, exchange: Exchange, expires: float, record: observe.RequestRecord) -> bytes:
+def compact(shown: Compaction, exchange: Exchange, expires: float, record: RequestRecord) -> bytes:
     """The answer's body. `expires` is a moment of `time.monotonic`. Raises GatewayError, `shown.absent` where the
     provider has no compaction."""
     assert record.target is not None

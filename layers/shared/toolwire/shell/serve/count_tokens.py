@@ -11,11 +11,11 @@ from toolwire.model.warnings import Warnings
 from toolwire.providers import load_provider
 from toolwire.providers.token_count import estimate, read_count
 from toolwire.shell.network.upstream import upstream
-from toolwire.shell.serve import observe
 from toolwire.shell.serve.signed_request import signed_request
+from toolwire.shell.telemetry.request_record import RequestRecord
 
 
-def count_tokens(exchange: Exchange, expires: float, record: observe.RequestRecord) -> tuple[int, Warnings]:
+def count_tokens(exchange: Exchange, expires: float, record: RequestRecord) -> tuple[int, Warnings]:
     """The number of tokens of the exchange's request to its provider, and warnings about it. `expires` is a moment of
     `time.monotonic`. Raises GatewayError."""
     assert record.target is not None

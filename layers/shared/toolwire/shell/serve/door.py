@@ -16,25 +16,27 @@ from typing import Any
 from toolwire.doors import Compaction, Door, load_door
 from toolwire.exchange.actions import Action, carried_out
 from toolwire.exchange.exchange import Exchange
-from toolwire.model.errors import ClientGone, GatewayError, UpstreamError
+from toolwire.model.errors import ClientGone, UpstreamError
 from toolwire.model.http import Head, id_headers
+from toolwire.model.settings import SettingsError
 from toolwire.model.warnings import HEADER, Warnings
 from toolwire.providers import WIRES
 from toolwire.shell.access import credentials
+from toolwire.shell.network.output import DOCUMENT_COMMIT_SECONDS, Answer, current_output
+from toolwire.shell.network.proxy_event import IGNORED, error_head, http_request, is_proxy_event, request_id
 from toolwire.shell.network.upstream import upstream
-from toolwire.shell.serve import observe
+from toolwire.shell.serve import failures
 from toolwire.shell.serve.admission import open_exchange
 from toolwire.shell.serve.attempts import Preparation, go_on
-from toolwire.shell.serve.log import logger
-from toolwire.shell.serve.output import DOCUMENT_COMMIT_SECONDS, Answer, current_output
-from toolwire.shell.serve.proxy_event import IGNORED, error_head, http_request, is_proxy_event, request_id
 from toolwire.shell.serve.signed_request import signed_request
-from toolwire.shell.serve.spans import trace_headers
 from toolwire.shell.settings.current import current_settings
-from toolwire.shell.settings.sections import SettingsError
 from toolwire.shell.store.current import current_store
 from toolwire.shell.store.ids_and_state import remember
 from toolwire.shell.store.store import WARM_SECONDS
+from toolwire.shell.telemetry import observe
+from toolwire.shell.telemetry.log import logger
+from toolwire.shell.telemetry.request_record import RequestRecord, session_id
+from toolwire.shell.telemetry.spans import trace_headers
 
 #: Seconds of the invocation that are kept for telling the client that time is up.
 RESERVE_SECONDS = 5.0
@@ -68,7 +70,7 @@ def serve(door_name: str, event: Any, context: Any) -> Answer:
         logger().debug("ignored an invocation that is no client's request")
         yield from IGNORED
         return
-    record = observe.RequestRecord(request_id(event, context), door_name)
+    record = RequestRecord(request_id(event, context), door_name)
     door = load_door(door_name)
     try:
         yield from _answer(door, event, context, record)
@@ -82,17 +84,17 @@ def serve(door_name: str, event: Any, context: Any) -> Answer:
         observe.finish(record)
 
 
-def _answer(door: Door, event: dict[str, Any], context: Any, record: observe.RequestRecord) -> Iterator[Head | bytes]:
+def _answer(door: Door, event: dict[str, Any], context: Any, record: RequestRecord) -> Iterator[Head | bytes]:
     """The exchange's answer or its request's tokens, or the door's error where there is no exchange."""
     try:
         request = http_request(event)
         record.trace_headers = trace_headers(request.headers)
-        record.session = observe.session_id(map(request.headers.get, door.conversation_headers))
+        record.session = session_id(map(request.headers.get, door.conversation_headers))
         exchange, preparation = open_exchange(door, request, seconds_left(context), record, event)
         document = _counted(door.count_renderer(request), exchange, preparation, record)
         document = document or _compacted(door.compaction(request), exchange, preparation, record)
     except Exception as failure:  # noqa: BLE001 - a request is answered, whatever happens
-        error = _as_gateway_error(failure, record)
+        error = failures.shown(failure, record.request_id)
         record.failed(error)
         head = error_head(error, "application/json", record.request_id)
         document = head, door.render_error(error, record.request_id)
@@ -107,7 +109,7 @@ def _answer(door: Door, event: dict[str, Any], context: Any, record: observe.Req
 
 
 def _counted(
-    render: Callable[[int], bytes] | None, exchange: Exchange, preparation: Preparation, record: observe.RequestRecord
+    render: Callable[[int], bytes] | None, exchange: Exchange, preparation: Preparation, record: RequestRecord
 ) -> tuple[Head, bytes] | None:
     """The answer to a request that only asks how many tokens it has; None for every other. Raises GatewayError."""
     if render is None:
@@ -120,7 +122,7 @@ def _counted(
 
 
 def _compacted(
-    shown: Compaction | None, exchange: Exchange, preparation: Preparation, record: observe.RequestRecord
+    shown: Compaction | None, exchange: Exchange, preparation: Preparation, record: RequestRecord
 ) -> tuple[Head, bytes] | None:
     """The answer to a request for a shorter history; None for every other. Raises GatewayError."""
     if shown is None:
@@ -132,13 +134,13 @@ def _compacted(
     return _document_head(exchange, exchange.figures.warnings, record), body
 
 
-def _document_head(exchange: Exchange, warnings: Warnings, record: observe.RequestRecord) -> Head:
+def _document_head(exchange: Exchange, warnings: Warnings, record: RequestRecord) -> Head:
     headers = ((HEADER, warnings.header()),) if warnings else ()
     fields = (("content-type", "application/json"), *id_headers(record.request_id), *headers, *exchange.answer_headers)
     return Head(200, fields)
 
 
-def _relay(exchange: Exchange, preparation: Preparation, record: observe.RequestRecord) -> Iterator[Head | bytes]:
+def _relay(exchange: Exchange, preparation: Preparation, record: RequestRecord) -> Iterator[Head | bytes]:
     """Sends the exchange's requests and carries the answer, until either side ends it."""
     output = current_output.get()
     if output is not None:
@@ -154,7 +156,7 @@ def _relay(exchange: Exchange, preparation: Preparation, record: observe.Request
     except ClientGone:
         raise
     except Exception as failure:
-        error = _as_gateway_error(failure, record)
+        error = failures.shown(failure, record.request_id)
         record.failed(error)
         ending = exchange.fail(error)
         if not ending:
@@ -162,7 +164,7 @@ def _relay(exchange: Exchange, preparation: Preparation, record: observe.Request
         yield from _sent(exchange, ending, record)
 
 
-def _asked(exchange: Exchange, preparation: Preparation, record: observe.RequestRecord) -> Iterator[Head | bytes]:
+def _asked(exchange: Exchange, preparation: Preparation, record: RequestRecord) -> Iterator[Head | bytes]:
     """Sends the exchange's request and carries the answer to its end, or as far as it comes."""
     try:
         yield from _carried(exchange, preparation, record)
@@ -170,7 +172,7 @@ def _asked(exchange: Exchange, preparation: Preparation, record: observe.Request
         yield from _sent(exchange, exchange.receive_end(broken), record)
 
 
-def _carried(exchange: Exchange, preparation: Preparation, record: observe.RequestRecord) -> Iterator[Head | bytes]:
+def _carried(exchange: Exchange, preparation: Preparation, record: RequestRecord) -> Iterator[Head | bytes]:
     """Sends the exchange's request and carries the answer to its end. Raises UpstreamError."""
     request = signed_request(exchange, exchange.upstream_request)
     warm = current_store().warm if record.tools else None  # a call's id may have to be stored
@@ -191,7 +193,7 @@ def _carried(exchange: Exchange, preparation: Preparation, record: observe.Reque
         yield from _sent(exchange, exchange.receive_end(), record)
 
 
-def _sent(exchange: Exchange, actions: Iterable[Action], record: observe.RequestRecord) -> Iterator[Head | bytes]:
+def _sent(exchange: Exchange, actions: Iterable[Action], record: RequestRecord) -> Iterator[Head | bytes]:
     """The exchange's actions as what the runner takes. A head that is out already is not yielded again."""
     for action in carried_out(exchange, actions, lambda items: remember(items, record)):
         if exchange.answer.finished:
@@ -205,11 +207,6 @@ def _sent(exchange: Exchange, actions: Iterable[Action], record: observe.Request
             record.status = record.status or 200  # a keep-alive has committed it
             record.byte_sent()
             yield action.data
-
-
-def _as_gateway_error(failure: Exception, record: observe.RequestRecord) -> GatewayError:
-    """The error to show: the failure itself if it was meant to be shown, else one that tells nothing."""
-    return failure if isinstance(failure, GatewayError) else observe.unexpected(failure, record.request_id)
 
 
 def seconds_left(context: Any) -> float:

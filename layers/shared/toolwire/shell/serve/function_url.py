@@ -15,12 +15,12 @@ from urllib.parse import parse_qsl
 from toolwire.doors import DOORS
 from toolwire.model.http import Head, Headers, HttpRequest
 from toolwire.pages.paths import NoRoute, Route, refusal, render_error_at, resolve
-from toolwire.shell.serve import observe
+from toolwire.shell.network.output import Answer
+from toolwire.shell.network.proxy_event import IGNORED
 from toolwire.shell.serve.cors import PREFLIGHT, cors_origin
 from toolwire.shell.serve.door import serve
 from toolwire.shell.serve.json_endpoint import serve_document
-from toolwire.shell.serve.output import Answer
-from toolwire.shell.serve.proxy_event import IGNORED
+from toolwire.shell.telemetry.request_record import RequestRecord
 
 _Handler = Callable[[dict[str, Any], Any], Answer]
 
@@ -84,5 +84,5 @@ def _function(route: Route) -> _Handler:
     return partial(serve, doors[route.function])
 
 
-def _refused(path: str, request: HttpRequest, record: observe.RequestRecord) -> tuple[bytes, Headers]:  # noqa: ARG001
+def _refused(path: str, request: HttpRequest, record: RequestRecord) -> tuple[bytes, Headers]:  # noqa: ARG001
     raise refusal(request.method, path, request.headers)

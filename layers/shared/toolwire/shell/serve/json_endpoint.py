@@ -7,9 +7,11 @@ from typing import Any
 
 from toolwire.model.errors import GatewayError
 from toolwire.model.http import Head, Headers, HttpRequest, id_headers
-from toolwire.shell.serve import observe
-from toolwire.shell.serve.output import Answer
-from toolwire.shell.serve.proxy_event import IGNORED, error_head, http_request, is_proxy_event, request_id
+from toolwire.shell.network.output import Answer
+from toolwire.shell.network.proxy_event import IGNORED, error_head, http_request, is_proxy_event, request_id
+from toolwire.shell.serve.failures import shown
+from toolwire.shell.telemetry import observe
+from toolwire.shell.telemetry.request_record import RequestRecord
 
 _JSON = "application/json"
 
@@ -18,7 +20,7 @@ def serve_document(
     door: str,
     event: Any,
     context: Any,
-    make: Callable[[HttpRequest, observe.RequestRecord], tuple[bytes, Headers]],
+    make: Callable[[HttpRequest, RequestRecord], tuple[bytes, Headers]],
     render_error: Callable[[GatewayError, str], bytes],
 ) -> Answer:
     """The answer to one proxy event: a Head, then the body. `make` gives the document and the headers that go with it
@@ -26,12 +28,12 @@ def serve_document(
     if not is_proxy_event(event):
         yield from IGNORED
         return
-    record = observe.RequestRecord(request_id(event, context), door)
+    record = RequestRecord(request_id(event, context), door)
     try:
         body, more = make(http_request(event), record)
         head = Head(200, (("content-type", _JSON), *id_headers(record.request_id), *more))
     except Exception as failure:  # noqa: BLE001 - a request is answered, whatever happens
-        error = failure if isinstance(failure, GatewayError) else observe.unexpected(failure, record.request_id)
+        error = shown(failure, record.request_id)
         record.failed(error)
         body, head = render_error(error, record.request_id), error_head(error, _JSON, record.request_id)
     record.status = head.status

@@ -13,14 +13,14 @@ from toolwire.doors.responses.request import DOOR
 from toolwire.model.errors import InternalError
 from toolwire.model.http import Headers, HttpRequest
 from toolwire.model.stored import Item
-from toolwire.shell.serve import observe
+from toolwire.shell.network.output import Answer
+from toolwire.shell.network.proxy_event import is_proxy_event, resource
 from toolwire.shell.serve.admission import admit_client
 from toolwire.shell.serve.json_endpoint import serve_document
-from toolwire.shell.serve.output import Answer
-from toolwire.shell.serve.proxy_event import is_proxy_event, resource
 from toolwire.shell.store.current import current_store
 from toolwire.shell.store.kept_answers import read_answers
 from toolwire.shell.store.store import READ_SECONDS, WARM_SECONDS, WRITE_SECONDS, StoreError
+from toolwire.shell.telemetry.request_record import RequestRecord
 from toolwire.wire.json import dump
 
 _PLACE = "/responses/{id}"
@@ -36,7 +36,7 @@ def serve_kept_answer(event: Any, context: Any) -> Answer:
     yield from serve_document("responses", event, context, _document, DOOR.render_error)
 
 
-def _document(request: HttpRequest, record: observe.RequestRecord) -> tuple[bytes, Headers]:
+def _document(request: HttpRequest, record: RequestRecord) -> tuple[bytes, Headers]:
     admitted = admit_client(DOOR, request, record)
     tenant, id = admitted.tenant, request.parameters.get("id", "")
     if not tenant.keep_answers:

@@ -23,14 +23,14 @@ from toolwire.pages.tools_check import Candidate, report
 from toolwire.pages.translate import show
 from toolwire.providers import load_provider
 from toolwire.providers.wire_choice import wire_for
-from toolwire.shell.serve import observe
+from toolwire.shell.network.output import Answer
+from toolwire.shell.network.proxy_event import is_proxy_event, resource
 from toolwire.shell.serve.admission import admit_client
 from toolwire.shell.serve.door import serve
 from toolwire.shell.serve.json_endpoint import serve_document
-from toolwire.shell.serve.output import Answer
-from toolwire.shell.serve.proxy_event import is_proxy_event, resource
 from toolwire.shell.store.ids_and_state import recall
 from toolwire.shell.store.sticky_model import with_known_model
+from toolwire.shell.telemetry.request_record import RequestRecord
 from toolwire.wire.json import dump
 
 _CHAT, _CHECK, _TRANSLATE = "/native/chat", "/native/tools/check", "/native/translate"
@@ -44,7 +44,7 @@ def serve_native(event: Any, context: Any) -> Answer:
     yield from serve_document("native", event, context, _body, render_error)
 
 
-def _body(request: HttpRequest, record: observe.RequestRecord) -> tuple[bytes, Headers]:
+def _body(request: HttpRequest, record: RequestRecord) -> tuple[bytes, Headers]:
     """The answer, and what it says of the tenant's rates: no provider is asked, but a request is a request."""
     admitted = admit_client(load_door("native"), request, record)
     page = _check_tools if request.path == _CHECK else _translate
@@ -54,7 +54,7 @@ def _body(request: HttpRequest, record: observe.RequestRecord) -> tuple[bytes, H
 # ---------------------------------------------------------------- tools/check
 
 
-def _check_tools(request: HttpRequest, settings: Settings, tenant: Tenant, record: observe.RequestRecord) -> bytes:
+def _check_tools(request: HttpRequest, settings: Settings, tenant: Tenant, record: RequestRecord) -> bytes:
     asked = read(request.body, ToolsCheckRequest, frozenset({"tools", "tool_choice"}))
     door = _door(asked.door)
     check_door(tenant, door.name)
@@ -88,7 +88,7 @@ def _candidates(models: list[str] | None, door: Door, settings: Settings, tenant
 # ---------------------------------------------------------------- translate
 
 
-def _translate(request: HttpRequest, settings: Settings, tenant: Tenant, record: observe.RequestRecord) -> bytes:
+def _translate(request: HttpRequest, settings: Settings, tenant: Tenant, record: RequestRecord) -> bytes:
     asked = read(request.body, TranslateRequest, frozenset({"body"}))
     door = _door(asked.door)
     path = DOORS[door.name].paths[0]

@@ -25,9 +25,9 @@ from awslambdaric.lambda_runtime_marshaller import LambdaMarshaller
 
 from toolwire.model.errors import ClientGone
 from toolwire.model.http import Head, Headers
+from toolwire.shell.network.output import Answer, Output, bound_sends, chunk, deliver, is_there, stack_of
 from toolwire.shell.serve.cors import cors_headers
-from toolwire.shell.serve.log import logger
-from toolwire.shell.serve.output import Answer, Output, bound_sends, chunk, deliver, is_there, stack_of
+from toolwire.shell.telemetry.log import logger
 
 #: Says that the body begins with a prelude. Function URLs need it, API Gateway is documented to; whether it can do
 #: harm there is not, so TOOLWIRE_STREAM_MARKER=off leaves it out.

@@ -15,11 +15,11 @@ from contextlib import suppress
 
 from snapshot_restore_py import register_after_restore, register_before_snapshot  # comes with awslambdaric
 
+from toolwire.model.settings import SettingsError
 from toolwire.shell.access import credentials
 from toolwire.shell.network import aws, aws_credentials
 from toolwire.shell.network.upstream import upstream
 from toolwire.shell.settings.current import current_settings
-from toolwire.shell.settings.sections import SettingsError
 
 
 def register_hooks() -> None:

@@ -30,7 +30,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from toolwire.exchange.routing import route
 from toolwire.model.errors import RequestError
-from toolwire.model.settings import ProviderConfig, Settings, Tenant
+from toolwire.model.settings import ProviderConfig, Settings, SettingsError, Tenant
 from toolwire.providers import WIRES
 from toolwire.providers.address import MINTED
 from toolwire.providers.hosts import DEFAULT_REGION, DEMO, HOSTS, Host
@@ -45,7 +45,7 @@ from toolwire.shell.settings.resilience import (
     retries_of,
     time_limits_of,
 )
-from toolwire.shell.settings.sections import SettingsError, Text, one_of, read_section, read_text
+from toolwire.shell.settings.sections import Text, one_of, read_section, read_text
 from toolwire.shell.settings.tenants import tenant_from
 
 _PROVIDER_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
@@ -151,7 +151,7 @@ def read_document(place: str) -> str:
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             raise SettingsError(f"TOOLWIRE_CONFIG: {place!r} cannot be read: {reason}.") from error
-    from toolwire.shell.access.credentials import SecretStoreError, read_parameter
+    from toolwire.shell.network.aws_secrets import SecretStoreError, read_parameter
 
     try:
         text = read_parameter(place.removeprefix("ssm:"))

@@ -13,11 +13,10 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
-from toolwire.model.settings import Settings
-from toolwire.shell.serve import observe
-from toolwire.shell.serve.log import logger
+from toolwire.model.settings import Settings, SettingsError
 from toolwire.shell.settings.configuration import load_settings, read_document
-from toolwire.shell.settings.sections import SettingsError
+from toolwire.shell.telemetry import observe
+from toolwire.shell.telemetry.log import logger
 
 #: Seconds after which the document is read again.
 REREAD_SECONDS = 30.0

@@ -17,8 +17,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from toolwire.exchange.plan import MOST_ATTEMPTS, MOST_FALLBACKS
 from toolwire.exchange.routing import route
 from toolwire.model.errors import RequestError
-from toolwire.model.settings import MOST_SECONDS, BreakerRules, Retries, Settings, TimeLimits
-from toolwire.shell.settings.sections import SettingsError, Text, given, read_section
+from toolwire.model.settings import MOST_SECONDS, BreakerRules, Retries, Settings, SettingsError, TimeLimits
+from toolwire.shell.settings.sections import Text, given, read_section
 
 #: The most requests at once that can be set: each is an entry of one item of the table.
 MOST_AT_ONCE = 1000

@@ -14,16 +14,13 @@ from msgspec import UNSET, Meta, Struct
 from msgspec import inspect as types
 
 from toolwire.model.nearest_word import did_you_mean
+from toolwire.model.settings import SettingsError
 from toolwire.wire.type_mismatch import mismatch_of
 
 #: A text that is not empty.
 Text = Annotated[str, Meta(min_length=1)]
 
 _Section = TypeVar("_Section", bound=Struct)
-
-
-class SettingsError(ValueError):
-    """The configuration cannot be used. The text names the key at fault and the fix, never a secret."""
 
 
 def read_section(kind: type[_Section], value: object, at: str) -> _Section:

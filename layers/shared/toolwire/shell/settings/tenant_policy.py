@@ -21,7 +21,8 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType, defstruct
 
 from toolwire.model.limits import MAXIMA, PRESETS, Limits
-from toolwire.shell.settings.sections import SettingsError, Text, given, one_of, read_section
+from toolwire.model.settings import SettingsError
+from toolwire.shell.settings.sections import Text, given, one_of, read_section
 
 
 class PolicySection(Struct, forbid_unknown_fields=True):

@@ -15,7 +15,7 @@ import os
 import re
 from collections.abc import Mapping
 
-from toolwire.shell.settings.sections import SettingsError
+from toolwire.model.settings import SettingsError
 from toolwire.shell.store.store import MEMORY_BYTES, MEMORY_ITEMS, MemoryStore, Store
 
 _TABLE_NAME = re.compile(r"[A-Za-z0-9_.-]{3,255}")

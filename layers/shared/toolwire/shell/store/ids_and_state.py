@@ -12,12 +12,12 @@ import time
 from toolwire.conversation import NOTHING_FOUND, Found, name_in, partition_of, wanted
 from toolwire.exchange.prepare import ClientRequest
 from toolwire.model.stored import STATE_PREFIX, Item, Key
-from toolwire.shell.serve import observe
 from toolwire.shell.store.current import current_store
 from toolwire.shell.store.store import READ_SECONDS, WARM_SECONDS, WRITE_SECONDS, StoreError
+from toolwire.shell.telemetry.request_record import RequestRecord, milliseconds
 
 
-def recall(client: ClientRequest, record: observe.RequestRecord) -> Found:
+def recall(client: ClientRequest, record: RequestRecord) -> Found:
     """What the store has of the conversations in the request's history. Without an id of ours nothing is read."""
     tenant = client.tenant.name
     lookup = wanted(client.request, tenant, client.named)
@@ -43,11 +43,11 @@ def recall(client: ClientRequest, record: observe.RequestRecord) -> Found:
         record.store_failed("read", error)
         return Found.of(items, available=False)
     finally:
-        record.store_read_ms = observe.milliseconds(time.monotonic() - began)
+        record.store_read_ms = milliseconds(time.monotonic() - began)
     return Found.of(items)
 
 
-def remember(items: tuple[Item, ...], record: observe.RequestRecord) -> str | None:
+def remember(items: tuple[Item, ...], record: RequestRecord) -> str | None:
     """Writes what the turn leaves. Returns an error's code where not all of it could be written."""
     began = time.monotonic()
     try:
@@ -56,5 +56,5 @@ def remember(items: tuple[Item, ...], record: observe.RequestRecord) -> str | No
         record.store_failed("write", error)
         return error.code
     finally:
-        record.store_write_ms = observe.milliseconds(time.monotonic() - began)
+        record.store_write_ms = milliseconds(time.monotonic() - began)
     return None

@@ -11,12 +11,13 @@ from toolwire.doors import Door
 from toolwire.model.errors import InternalError
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Tenant
-from toolwire.shell.serve import observe
 from toolwire.shell.store.current import current_store
 from toolwire.shell.store.store import READ_SECONDS, WARM_SECONDS, StoreError
+from toolwire.shell.telemetry import observe
+from toolwire.shell.telemetry.request_record import RequestRecord
 
 
-def with_kept_history(door: Door, request: ChatRequest, tenant: Tenant, record: observe.RequestRecord) -> ChatRequest:
+def with_kept_history(door: Door, request: ChatRequest, tenant: Tenant, record: RequestRecord) -> ChatRequest:
     """The request with the history of the kept answers that it names, for a tenant that has answers kept. Raises
     RequestError for an answer that is not there, and InternalError where the store cannot be asked: a conversation is
     not answered without its history."""

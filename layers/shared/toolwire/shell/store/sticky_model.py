@@ -6,12 +6,12 @@ import time
 
 from toolwire.conversation.sticky_model import sticky_key, with_sticky_model
 from toolwire.model.request import ChatRequest
-from toolwire.shell.serve import observe
 from toolwire.shell.store.current import current_store
 from toolwire.shell.store.store import READ_SECONDS, WARM_SECONDS, StoreError
+from toolwire.shell.telemetry.request_record import RequestRecord
 
 
-def with_known_model(request: ChatRequest, record: observe.RequestRecord) -> ChatRequest:
+def with_known_model(request: ChatRequest, record: RequestRecord) -> ChatRequest:
     """The request with its model: the store is asked only if the request names none. A store that fails is as one that
     knows nothing. The record is told of the request. Raises RequestError: see `with_sticky_model`."""
     found = _known(request, record)
@@ -19,7 +19,7 @@ def with_known_model(request: ChatRequest, record: observe.RequestRecord) -> Cha
     return found
 
 
-def _known(request: ChatRequest, record: observe.RequestRecord) -> ChatRequest:
+def _known(request: ChatRequest, record: RequestRecord) -> ChatRequest:
     key = None if request.model else sticky_key(request, record.tenant or "")
     if key is None:
         return with_sticky_model(request, None)

@@ -10,8 +10,8 @@ from decimal import Decimal
 
 import pytest
 
-from toolwire.shell.serve import log
-from toolwire.shell.serve.log import logger
+from toolwire.shell.telemetry import log
+from toolwire.shell.telemetry.log import logger
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from __future__ import annotations
 from toolwire.exchange.observer import Observer
 from toolwire.model.events import Batch, ToolCallDelta, ToolCallEnd, ToolCallStart
 from toolwire.model.request import ChatRequest, ToolCallPart, ToolResultPart
-from toolwire.shell.serve.log import logger
-from toolwire.shell.serve.observe import short
+from toolwire.shell.telemetry.log import logger
+from toolwire.shell.telemetry.request_record import short
 
 
 class CallLines(Observer):

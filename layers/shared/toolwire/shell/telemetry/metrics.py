@@ -14,8 +14,8 @@ from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 
 from toolwire.exchange.figures import Figures
 from toolwire.model.settings import Target
-from toolwire.shell.serve.log import SERVICE
-from toolwire.shell.serve.observe import NAME_CHARS, RequestRecord, milliseconds
+from toolwire.shell.telemetry.log import SERVICE
+from toolwire.shell.telemetry.request_record import NAME_CHARS, RequestRecord, milliseconds
 
 #: Code of a call's fault -> its metric.
 _QUALITY = {

@@ -20,7 +20,7 @@ from toolwire.providers.hosts import TRACED_AS
 
 if TYPE_CHECKING:
     from toolwire.exchange.figures import Figures
-    from toolwire.shell.serve.observe import RequestRecord
+    from toolwire.shell.telemetry.request_record import RequestRecord
 
 #: Calls of one answer that a span names, and characters of a name or an id: the model and the client choose them.
 _CALLS, _CHARS = 32, 128

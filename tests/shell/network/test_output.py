@@ -13,7 +13,7 @@ import pytest
 
 from toolwire.model.errors import ClientGone, InternalError
 from toolwire.model.http import Head
-from toolwire.shell.serve.output import (
+from toolwire.shell.network.output import (
     DOCUMENT_COMMIT_SECONDS,
     FLUSH_BYTES,
     Answer,
@@ -431,7 +431,7 @@ class TestDeliver:
 
 @pytest.mark.enable_socket
 def test_a_client_that_takes_nothing_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolwire.shell.serve.output.SEND_SECONDS", 0.1)
+    monkeypatch.setattr("toolwire.shell.network.output.SEND_SECONDS", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as client:
         ours, _ = listener.accept()
         with ours:

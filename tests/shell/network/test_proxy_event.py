@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from toolwire.model.errors import RequestError
-from toolwire.shell.serve.proxy_event import headers, http_request, is_proxy_event, request_id
+from toolwire.shell.network.proxy_event import headers, http_request, is_proxy_event, request_id
 
 EVENT: dict[str, Any] = {"httpMethod": "POST", "path": "/chat/completions", "requestContext": {}, "body": "{}"}
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from toolwire.conversation.restore import Found
     from toolwire.exchange.plan import Plan
     from toolwire.exchange.prepare import ClientRequest
+    from toolwire.model.admitted import Admitted
     from toolwire.model.settings import Target
-    from toolwire.shell.serve.admitted import Admitted
-    from toolwire.shell.serve.observe import RequestRecord
+    from toolwire.shell.telemetry.request_record import RequestRecord
 
 
 class Watch(Observer):

@@ -10,8 +10,8 @@ from typing import Any
 from toolwire.model.errors import GatewayError, RequestError
 from toolwire.model.http import Head, HttpRequest, id_headers
 from toolwire.model.limits import BODY_BYTES
+from toolwire.shell.network.content_encoding import unpacked
 from toolwire.shell.random_text import new_uuid
-from toolwire.shell.serve.content_encoding import unpacked
 
 #: What can be a header's value and a log's key whoever made the event.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")

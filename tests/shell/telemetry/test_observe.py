@@ -13,8 +13,9 @@ import pytest
 from toolwire.exchange.figures import Figures
 from toolwire.model.errors import UpstreamError
 from toolwire.model.settings import ProviderConfig, Target
-from toolwire.shell.serve import observe
-from toolwire.shell.serve.log import logger
+from toolwire.shell.telemetry import observe
+from toolwire.shell.telemetry.log import logger
+from toolwire.shell.telemetry.request_record import RequestRecord, session_id
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,7 @@ from toolwire.shell.serve.log import logger
     ],
 )
 def test_an_upstreams_code_is_logged_if_it_is_one(code: str, logged: str) -> None:
-    record = observe.RequestRecord("req-1", "chat")
+    record = RequestRecord("req-1", "chat")
 
     record.failed(UpstreamError("busy", code=code))
 
@@ -54,7 +55,7 @@ def test_lines_of_many_threads_stay_lines(monkeypatch: pytest.MonkeyPatch) -> No
 
     def requests(number: int) -> None:
         for turn in range(5):
-            observe.finish(observe.RequestRecord(f"req-{number}-{turn}", "chat"))
+            observe.finish(RequestRecord(f"req-{number}-{turn}", "chat"))
 
     threads = [threading.Thread(target=requests, args=(number,)) for number in range(8)]
     try:
@@ -84,14 +85,14 @@ def test_lines_of_many_threads_stay_lines(monkeypatch: pytest.MonkeyPatch) -> No
 )
 def test_a_session_is_logged_where_its_name_is_an_id(names: tuple[str | None, ...], id: str | None) -> None:
     """Words, lines and all that is long is a client's own text."""
-    assert observe.session_id(names) == id
+    assert session_id(names) == id
 
 
 def test_the_calls_of_an_answer_have_a_line_by_provider_and_model(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("TOOLWIRE_METRICS", "1")
-    record = observe.RequestRecord("r", "chat")
+    record = RequestRecord("r", "chat")
     record.target = Target(ProviderConfig("up", "openai_chat", "https://x/v1", "none"), "some/model")
     record.figures = Figures(stream=False)
     record.figures.calls = 3
@@ -108,7 +109,7 @@ def test_the_calls_of_an_answer_have_a_line_by_provider_and_model(
 def test_no_metric_is_zero(calls: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """CloudWatch bills a metric by the hour in which it was written, whatever its value."""
     monkeypatch.setenv("TOOLWIRE_METRICS", "1")
-    record = observe.RequestRecord("r", "chat")
+    record = RequestRecord("r", "chat")
     record.figures = Figures(stream=False)
     record.figures.calls = calls
     observe.finish(record)

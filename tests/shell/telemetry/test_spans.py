@@ -27,8 +27,9 @@ from tests.shell.serve.test_door import (  # noqa: F401 - the fixtures, by their
 )
 from toolwire.model.settings import ProviderConfig, Target
 from toolwire.providers.hosts import HOSTS, TRACED_AS
-from toolwire.shell.serve import observe, spans
-from toolwire.shell.serve.log import LogLine
+from toolwire.shell.telemetry import observe, spans
+from toolwire.shell.telemetry.log import LogLine
+from toolwire.shell.telemetry.request_record import RequestRecord
 
 pytestmark = [pytest.mark.enable_socket, pytest.mark.usefixtures("settings")]
 
@@ -155,7 +156,7 @@ def test_names_of_the_conventions_are_of_hosts_that_are_known() -> None:
     assert TRACED_AS.keys() <= {host.name for host in HOSTS}
 
 
-def _record() -> observe.RequestRecord:
-    record = observe.RequestRecord("r", "chat")
+def _record() -> RequestRecord:
+    record = RequestRecord("r", "chat")
     record.target = Target(ProviderConfig("google", "gemini", "https://x/v1beta", "none"), "some/model")
     return record

@@ -13,8 +13,8 @@ import pytest
 
 from toolwire.model.errors import RequestError
 from toolwire.model.limits import BODY_BYTES
-from toolwire.shell.serve.content_encoding import unpacked
-from toolwire.shell.serve.proxy_event import http_request
+from toolwire.shell.network.content_encoding import unpacked
+from toolwire.shell.network.proxy_event import http_request
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -1,0 +1,135 @@
+"""What is told about a request when it is over: one JSON line in the log, one set of metrics, one span.
+
+Names, counts, sizes and times; never a header's value (but for the id of a session), never text of a prompt, an answer
+or an argument. `log` writes the lines, `metrics` the metrics, where there are any.
+
+    LOG_LEVEL=DEBUG       two lines for each tool call as well: when it began and when it was complete
+    TOOLWIRE_METRICS=1    metrics where there is no Lambda too (they are off there); 0: none on Lambda either
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections import Counter
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+from toolwire.rewrite.unread_members import meant
+from toolwire.shell.telemetry.log import logger
+from toolwire.shell.telemetry.request_record import RequestRecord, milliseconds, short
+from toolwire.shell.telemetry.spans import write_span
+
+if TYPE_CHECKING:  # the catalog's function has no exchange and does not import one
+    from toolwire.exchange.observer import Observer
+    from toolwire.model.request import ChatRequest
+    from toolwire.shell.telemetry.watch import Watch
+
+#: Different tool names in one line: the client and the model choose them.
+_TOOL_NAMES = 32
+
+#: Who looks at the request that runs in this context, beside the log.
+current_watch: ContextVar[Watch | None] = ContextVar("current_watch", default=None)
+
+
+def get_ready() -> None:
+    """Makes and imports what the end of the first request would otherwise have to."""
+    logger()
+    if _metrics_wanted():
+        from toolwire.shell.telemetry import metrics  # noqa: F401
+
+
+def configuration_kept(problem: str) -> None:
+    """Says, in the log and by a metric, that a changed configuration is not used. `problem` is made to be shown."""
+    logger().error("the changed configuration is not used; the one before it stays", problem=problem)
+    if _metrics_wanted():
+        from toolwire.shell.telemetry.metrics import write_configuration_error
+
+        write_configuration_error()
+
+
+def finish(record: RequestRecord) -> None:
+    """Gives back what the request holds, and writes its line and its metrics."""
+    while record.held:
+        record.held.pop()()
+    record.charge_calls()
+    if record.figures is not None and record.figures.error is not None and record.outcome == "ok":
+        record.failed(record.figures.error)
+    watch = current_watch.get()
+    if watch is not None:
+        watch.finished(record)
+    if record.routine and record.outcome == "ok":
+        logger().debug("request", **_line(record))
+        return
+    logger().info("request", **_line(record))
+    if _metrics_wanted():
+        from toolwire.shell.telemetry.metrics import write_metrics
+
+        write_metrics(record)
+    try:
+        write_span(record)
+    except Exception as failure:  # noqa: BLE001 - OpenTelemetry's, and an answer does not fail for it
+        logger().warning("no span was written", request_id=record.request_id, problem=type(failure).__name__)
+
+
+def _line(record: RequestRecord) -> dict[str, object]:
+    """The fields of a request's line; what does not apply is left out. `gen_ai.*` are OpenTelemetry's names."""
+    target, summary = record.target, record.figures
+    fields: dict[str, object] = {
+        "request_id": record.request_id,
+        "tenant": record.tenant,
+        "door": record.door,
+        "outcome": record.outcome,
+        "status": record.status,
+        "error_code": record.error_code,
+        "duration_ms": milliseconds(record.clock() - record.started),
+        "ttfb_ms": None if record.first_byte is None else milliseconds(record.first_byte - record.started),
+        "model": short(record.requested_model),
+        "session": record.session,
+        "tools": record.tools or None,
+        "attempts": record.attempts if record.attempts > 1 else None,
+    }
+    if target is not None:
+        fields["gen_ai.operation.name"] = "chat"
+        fields["gen_ai.provider.name"] = target.provider.name
+        fields["gen_ai.request.model"] = short(target.model)
+    if summary is not None:
+        names = Counter(short(name) for name in summary.tool_names)
+        fields |= {
+            "stream": summary.stream,
+            "upstream_status": summary.upstream_status,
+            "tool_calls": dict(names.most_common(_TOOL_NAMES)) or None,
+            "argument_bytes": summary.argument_bytes or None,
+            "malformed_calls": list(map(short, summary.malformed_calls[:_TOOL_NAMES])) or None,
+            "call_faults": dict(summary.call_faults) or None,
+            "recovered_calls": dict(summary.recovered) or None,
+            "ids_minted": summary.ids_minted or None,
+            "stored_items": summary.stored_items or None,
+            "store_error": record.store_error,
+            "store_read_ms": record.store_read_ms,
+            "store_write_ms": record.store_write_ms,
+            "repaired_frames": summary.repaired_frames or None,
+            "warnings": list(summary.warnings) or None,
+            "did_you_mean": meant(summary.warnings, summary.dialect) or None,
+            "gen_ai.response.model": short(summary.model),
+            "gen_ai.response.finish_reasons": [summary.finish] if summary.finish else None,
+        }
+        if summary.usage is not None:
+            fields["gen_ai.usage.input_tokens"] = summary.usage.input_tokens
+            fields["gen_ai.usage.output_tokens"] = summary.usage.output_tokens
+            fields["reported_total_tokens"] = summary.usage.reported_total
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def call_lines(request_id: str, request: ChatRequest) -> Observer | None:
+    """What logs the calls of an exchange, those of its history and each new one; None unless the level is DEBUG."""
+    if not logger().shows(logging.DEBUG):
+        return None
+    from toolwire.shell.telemetry.call_lines import CallLines
+
+    return CallLines(request_id, request)
+
+
+def _metrics_wanted() -> bool:
+    wanted = os.environ.get("TOOLWIRE_METRICS")
+    return "AWS_LAMBDA_FUNCTION_NAME" in os.environ if wanted is None else wanted == "1"
