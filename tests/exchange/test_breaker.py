@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.named_rows import each_row
 from toolwire.exchange.breaker import CLOSED, Circuit, Outcomes, after_failure, after_success, claimed, is_failure
 from toolwire.model.errors import GatewayError, RequestError, UpstreamError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.settings import BreakerRules
@@ -76,7 +77,7 @@ STORIES: dict[str, Story] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
+@each_row("story", STORIES.values(), ids=STORIES)
 def test_a_circuit_opens_and_closes(story: Story) -> None:
     circuit = CLOSED
     for now, what, expected in story:
@@ -121,7 +122,7 @@ def test_a_failure_of_a_target_that_mostly_answers_is_no_sign(outcomes: str, cou
     assert [seen.note(failed=outcome == "f") for outcome in outcomes][-1] is counts
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("error", "status", "expected"),
     [
         (UpstreamError("no", status=500), 500, True),

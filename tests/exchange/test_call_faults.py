@@ -6,9 +6,8 @@ import json
 from collections import Counter
 from typing import Any
 
-import pytest
-
 from tests.corpus.driver import answer, open_exchange
+from tests.named_rows import each_row
 
 TOOL = {
     "type": "function",
@@ -35,8 +34,8 @@ ROWS: dict[str, tuple[list[tuple[str, str]], str, dict[str, int], dict[str, int]
 }
 
 
-@pytest.mark.parametrize("mode", ["annotate", "off", "reject"])
-@pytest.mark.parametrize("row", ROWS)
+@each_row("mode", ["annotate", "off", "reject"])
+@each_row("row", ROWS)
 def test_what_is_counted(row: str, mode: str) -> None:
     calls, finish, with_validation, without = ROWS[row]
     counted = with_validation if mode != "off" else without

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import answer, open_exchange, sent
+from tests.named_rows import each_row
 from tests.providers import every_door
 from tests.providers.openai_chat import chat_upstream as chat
 from toolwire.exchange.actions import Send
@@ -43,8 +44,8 @@ def test_each_fragment_of_the_second_call_is_shown_when_it_comes(door: str) -> N
         assert json.dumps(fragment)[1:-1].encode() in shown
 
 
-@pytest.mark.parametrize("late", NOTHING_NEW.values(), ids=NOTHING_NEW)
-@pytest.mark.parametrize("door", DOORS)
+@each_row("late", NOTHING_NEW.values(), ids=NOTHING_NEW)
+@each_row("door", DOORS)
 def test_what_adds_nothing_to_a_call_may_come_late(door: str, late: list[dict[str, Any]]) -> None:
     upstream = chat.stream(
         chat.ROLE, chat.opening(0, "call_1", "weather", PARIS), chat.opening(1, "call_2", "weather", TOKYO[0]),

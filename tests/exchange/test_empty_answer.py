@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
+from tests.named_rows import each_row
 from tests.providers import every_door
 from tests.providers.anthropic_messages import messages_upstream as messages
 from tests.providers.openai_chat import chat_upstream as chat
@@ -33,9 +32,9 @@ DOCUMENTS: dict[str, tuple[list[dict[str, Any]], int, list[dict[str, Any]]]] = {
 }
 
 
-@pytest.mark.parametrize("says", [False, True])
-@pytest.mark.parametrize("door", every_door.REQUESTS)
-@pytest.mark.parametrize("wire", DOCUMENTS)
+@each_row("says", [False, True])
+@each_row("door", every_door.REQUESTS)
+@each_row("wire", DOCUMENTS)
 def test_a_clean_end_without_a_word_is_told(wire: str, door: str, says: bool) -> None:
     documents, place, words = DOCUMENTS[wire]
     told = [*documents[:place], *words, *documents[place:]] if says else documents

@@ -13,6 +13,7 @@ import pytest
 
 from tests.corpus import driver
 from tests.corpus.driver import Answer, answer
+from tests.named_rows import each_row
 from tests.providers.every_door import REQUESTS
 from tests.providers.openai_chat.chat_reader import read, sdk_stream
 from tests.providers.openai_chat.chat_upstream import (
@@ -85,8 +86,8 @@ NOT_KEPT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("id", "kept"), [(id, True) for id in KEPT] + [(id, False) for id in NOT_KEPT])
-@pytest.mark.parametrize("streamed", [True, False])
+@each_row(("id", "kept"), [(id, True) for id in KEPT] + [(id, False) for id in NOT_KEPT])
+@each_row("streamed", [True, False])
 def test_an_id_is_kept_or_minted(id: str, kept: bool, streamed: bool) -> None:
     exchange = opened(request(streamed=streamed))
     if streamed:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import answer, open_exchange
+from tests.named_rows import each_row
 from tests.providers import every_door
 from tests.providers.anthropic_messages import messages_upstream as messages
 from tests.providers.gemini import gemini_upstream as gemini
@@ -48,7 +49,7 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize(("given", "name"), NAMES.items())
+@each_row(("given", "name"), NAMES.items())
 def test_a_name_with_marks_around_it_is_the_declared_tools(given: str, name: str) -> None:
     upstream = stream(ROLE, opening(0, "call_a", given, '{"a":1}'), CALLS, TOTAL)
     said = seen(upstream)
@@ -100,8 +101,8 @@ HISTORY = [
 ]
 
 
-@pytest.mark.parametrize("profile", ["compatible", "openrouter", "groq", "deepseek"])
-@pytest.mark.parametrize(("refusal", "wants"), REFUSALS.items())
+@each_row("profile", ["compatible", "openrouter", "groq", "deepseek"])
+@each_row(("refusal", "wants"), REFUSALS.items())
 def test_a_host_that_misses_reasoning_is_sent_it_once(refusal: str, wants: bool, profile: str) -> None:
     body = json.dumps({"error": {"message": refusal}}).encode()
     exchange = open_exchange(request(messages=HISTORY), profile=profile)
@@ -148,8 +149,8 @@ def refused(exchange: Any, status: int, message: str, **more: str) -> bool:
     return bool(exchange.receive_end())
 
 
-@pytest.mark.parametrize("profile", ["compatible", "mistral", "ollama"])
-@pytest.mark.parametrize(("status", "refusal", "history", "wanted"), ORDERS)
+@each_row("profile", ["compatible", "mistral", "ollama"])
+@each_row(("status", "refusal", "history", "wanted"), ORDERS)
 def test_a_host_that_refuses_the_order_of_turns_is_sent_them_by_turns(
     status: int, refusal: str, history: list[Any], wanted: list[Any], profile: str
 ) -> None:
@@ -169,7 +170,7 @@ def test_a_host_that_refuses_the_order_of_turns_is_sent_them_by_turns(
 MORE = {"role": "assistant", "content": "so", "reasoning_content": "hm", "annotations": [{"a": 1}]}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("refusal", "wants"),
     [
         ("'messages.1' : for 'role:assistant' the following must be satisfied"
@@ -181,7 +182,7 @@ MORE = {"role": "assistant", "content": "so", "reasoning_content": "hm", "annota
         ("context length exceeded", False),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("status", [400, 422])
+@each_row("status", [400, 422])
 def test_a_host_that_refuses_members_of_messages_is_sent_none(status: int, refusal: str, wants: bool) -> None:
     exchange = open_exchange(request(messages=[ASKED, MORE, ASKED]))
     assert refused(exchange, status, refusal) == (not wants)
@@ -212,8 +213,8 @@ SET = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("error", "setting"), SETTINGS)
-@pytest.mark.parametrize("status", [400, 422])
+@each_row(("error", "setting"), SETTINGS)
+@each_row("status", [400, 422])
 def test_a_host_that_refuses_a_setting_is_sent_none(status: int, error: dict[str, Any], setting: str) -> None:
     body = json.dumps({"model": "m", "messages": [ASKED], **SET}).encode()
     exchange = open_exchange(body, door="messages")
@@ -293,8 +294,8 @@ FORCED: list[tuple[str, dict[str, Any]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("door", "fields"), FORCED)
-@pytest.mark.parametrize(("message", "off"), CHOICES)
+@each_row(("door", "fields"), FORCED)
+@each_row(("message", "off"), CHOICES)
 def test_a_forced_call_comes_before_thinking(
     message: str, off: dict[str, Any], door: str, fields: dict[str, Any]
 ) -> None:
@@ -320,10 +321,10 @@ def test_a_choice_that_says_nothing_is_left_out() -> None:
 PAGES = [b"<!doctype html><title>Sign in</title>", b"\n  <html><body>404</body></html>"]
 
 
-@pytest.mark.parametrize("streamed", [True, False])
-@pytest.mark.parametrize("kind", ["text/html; charset=utf-8", "application/json", "text/event-stream"])
-@pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("wire", ["openai_chat", "anthropic_messages", "gemini", "openai_responses"])
+@each_row("streamed", [True, False])
+@each_row("kind", ["text/html; charset=utf-8", "application/json", "text/event-stream"])
+@each_row("page", PAGES)
+@each_row("wire", ["openai_chat", "anthropic_messages", "gemini", "openai_responses"])
 def test_a_web_page_is_no_answer(wire: str, page: bytes, kind: str, streamed: bool) -> None:
     """A wrong base URL, or a login in front of the host, answers 200."""
     exchange = open_exchange(request(stream=streamed), wire=wire, profile=None)
@@ -364,9 +365,9 @@ FOREIGN: dict[str, tuple[bytes, bytes, str]] = {
 OWN = {"anthropic_messages": "messages", "openai_responses": "responses", "gemini": "gemini"}
 
 
-@pytest.mark.parametrize("streamed", [True, False])
-@pytest.mark.parametrize("door", every_door.REQUESTS)
-@pytest.mark.parametrize("wire", FOREIGN)
+@each_row("streamed", [True, False])
+@each_row("door", every_door.REQUESTS)
+@each_row("wire", FOREIGN)
 def test_what_an_api_cannot_show_is_told(wire: str, door: str, streamed: bool) -> None:
     events, document, kind = FOREIGN[wire]
     said = every_door.asked(door, events if streamed else document, streamed=streamed, wire=wire)

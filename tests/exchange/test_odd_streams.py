@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import answer, open_exchange
+from tests.named_rows import each_row
 from tests.providers import every_door
 from tests.providers.anthropic_messages import messages_upstream as messages
 from tests.providers.openai_chat import chat_upstream as chat
@@ -66,8 +67,8 @@ FORMS: dict[str, Callable[[list[bytes]], bytes]] = {
 KINDS = ["text/event-stream", "application/x-ndjson", "application/stream+json", "application/json", "text/plain"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("form", FORMS)
+@each_row("kind", KINDS)
+@each_row("form", FORMS)
 @pytest.mark.parametrize("wire", DOCUMENTS)
 def test_every_form_of_a_stream_is_read(wire: str, form: str, kind: str) -> None:
     documents = [json.dumps(document, separators=(",", ":")).encode() for document in DOCUMENTS[wire]]
@@ -81,9 +82,9 @@ def test_every_form_of_a_stream_is_read(wire: str, form: str, kind: str) -> None
             assert every_door.text_in(door, said) == "Hi"
 
 
-@pytest.mark.parametrize("form", ["a document a line", "as it should be"])
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("wire", DOCUMENTS)
+@each_row("form", ["a document a line", "as it should be"])
+@each_row("kind", KINDS)
+@each_row("wire", DOCUMENTS)
 def test_a_stream_that_breaks_off_never_looks_complete(wire: str, kind: str, form: str) -> None:
     documents = [json.dumps(document).encode() for document in DOCUMENTS[wire][:2]]
     if wire == "gemini":

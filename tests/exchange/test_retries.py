@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.named_rows import each_row
 from toolwire.exchange.plan import Plan
 from toolwire.exchange.retries import Attempts, Next, who_may_follow
 from toolwire.model.errors import (
@@ -28,7 +29,7 @@ def refusal(status: int, retry_after: str | None = None) -> UpstreamError:
     return UpstreamError("no", status=status, retry=retry_of(status), retry_after=retry_after)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("error", "status", "others"),
     [
         *((refusal(status), status, "any") for status in (408, 429, 500, 502, 503, 504, 529)),
@@ -77,7 +78,7 @@ def attempts(*targets: Target, attempts: int | None = None, seconds: float = 60.
     return Attempts(plan, 1000.0 + seconds, Clock(), lambda: chance)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("made", "error", "expected"),
     [
         (attempts(A), refusal(500), []),

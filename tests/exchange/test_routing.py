@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.named_rows import each_row
 from toolwire.exchange.routing import ALIAS_HOPS, check_door, check_model, may_use, route
 from toolwire.model.errors import RequestError
 from toolwire.model.settings import ProviderConfig, Settings, Tenant
@@ -24,7 +25,7 @@ SETTINGS = Settings(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "provider", "provider_model"),
     [
         ("openai/gpt-5.6", "openai", "gpt-5.6"),
@@ -45,7 +46,7 @@ def test_a_name_leads_to_its_provider(model: str, provider: str, provider_model:
     assert (target.provider, target.model) == (SETTINGS.providers[provider], provider_model)
 
 
-@pytest.mark.parametrize("model", ["gpt-5.6", "Fast", "", "unknown/model", "openai/", "/gpt", "here-x", "demo/nothing"])
+@each_row("model", ["gpt-5.6", "Fast", "", "unknown/model", "openai/", "/gpt", "here-x", "demo/nothing"])
 def test_a_name_that_leads_nowhere_is_404_and_says_what_is_configured(model: str) -> None:
     with pytest.raises(RequestError) as caught:
         route(model, SETTINGS)
@@ -58,7 +59,7 @@ def test_a_name_that_leads_nowhere_is_404_and_says_what_is_configured(model: str
     assert "_KEY" not in error.message
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "meant"),
     [
         ("opnai/gpt-5.6", "openai"),
@@ -112,7 +113,7 @@ def test_the_demo_can_be_switched_off() -> None:
     assert "demo/" not in caught.value.message
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("models", "model", "allowed"),
     [
         (None, "openai/gpt-5.6", True),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.named_rows import each_row
 from toolwire.doors import load_door
 from toolwire.model.http import HttpRequest, UpstreamRequest
 from toolwire.model.settings import SettingsError, Target
@@ -98,8 +99,8 @@ def built(
     return provider.build_request(request, wire_for(target, "x"), profile_of(target), "K")[0]
 
 
-@pytest.mark.parametrize("door", ["chat", "messages"])
-@pytest.mark.parametrize(("about", "section", "model", "stream", "url", "key"), ROWS, ids=[row[0] for row in ROWS])
+@each_row("door", ["chat", "messages"])
+@each_row(("about", "section", "model", "stream", "url", "key"), ROWS, ids=[row[0] for row in ROWS])
 def test_a_section_says_where_requests_go(
     about: str, section: dict[str, str], model: str, stream: bool, url: str, key: tuple[str, str], door: str
 ) -> None:

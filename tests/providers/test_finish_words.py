@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.named_rows import each_row
 from tests.providers import every_door
 from tests.providers.openai_responses import responses_upstream as responses
 
@@ -39,8 +40,8 @@ def gemini(word: str) -> dict[str, Any]:
     return {"candidates": [{"index": 0, "content": content, "finishReason": word}]}
 
 
-@pytest.mark.parametrize("word", WORDS)
-@pytest.mark.parametrize(("wire", "document"), [("openai_chat", chat), ("anthropic_messages", messages)])
+@each_row("word", WORDS)
+@each_row(("wire", "document"), [("openai_chat", chat), ("anthropic_messages", messages)])
 def test_a_word_of_any_api_is_read(wire: str, document: Any, word: str) -> None:
     body = json.dumps(document(word)).encode()
     for door in every_door.REQUESTS:
@@ -50,7 +51,7 @@ def test_a_word_of_any_api_is_read(wire: str, document: Any, word: str) -> None:
     assert shown["choices"][0]["finish_reason"] == WORDS[word] if WORDS[word] else "error" in shown
 
 
-@pytest.mark.parametrize("word", [word for word, reason in WORDS.items() if reason in ("length", "content_filter")])
+@each_row("word", [word for word, reason in WORDS.items() if reason in ("length", "content_filter")])
 def test_a_reason_of_another_api_for_what_is_incomplete(word: str) -> None:
     whole = responses.response("incomplete", [responses.message("msg_1", "x")], incomplete_details={"reason": word})
     body = json.dumps(whole).encode()

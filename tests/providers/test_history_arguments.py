@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from tests.corpus.driver import open_exchange
+from tests.named_rows import each_row
 
 #: A call's arguments -> what an object is sent in their place, and whether that needs a warning.
 TEXTS: dict[str, tuple[str, str, bool]] = {
@@ -88,9 +87,9 @@ REFUSALS = [
 OWN = {"openai_chat": "chat", "openai_responses": "responses"}
 
 
-@pytest.mark.parametrize("text", TEXTS)
-@pytest.mark.parametrize("host", HOSTS)
-@pytest.mark.parametrize("door", ["chat", "responses"])
+@each_row("text", TEXTS)
+@each_row("host", HOSTS)
+@each_row("door", ["chat", "responses"])
 def test_a_host_that_parses_arguments_is_sent_an_object(door: str, host: str, text: str) -> None:
     (wire, profile, any_text), (given, written, warned) = HOSTS[host], TEXTS[text]
     exchange = open_exchange(request(door, given), door=door, wire=wire, profile=profile)
@@ -109,8 +108,8 @@ def test_a_host_that_parses_arguments_is_sent_an_object(door: str, host: str, te
         assert ("history_arguments_wrapped" in exchange.figures.warnings) == warned
 
 
-@pytest.mark.parametrize("said", REFUSALS)
-@pytest.mark.parametrize("status", [400, 422])
+@each_row("said", REFUSALS)
+@each_row("status", [400, 422])
 def test_the_words_of_hosts(status: int, said: str) -> None:
     exchange = open_exchange(request("chat", "{"))
     refused = json.dumps({"object": "error", "message": said, "code": status}).encode()

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import open_exchange
+from tests.named_rows import each_row
 from toolwire.providers.openai_models import EFFORTS, FAMILIES, family_of
 from toolwire.providers.profiles import PROFILES
 
@@ -66,7 +67,7 @@ def asking(effort: str) -> dict[str, Any]:
     return {"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": "hi"}], **asked}
 
 
-@pytest.mark.parametrize(("profile", "model", "effort", "kept"), SAMPLED)
+@each_row(("profile", "model", "effort", "kept"), SAMPLED)
 def test_sampling_of_a_model_that_reasons(profile: str, model: str, effort: str | None, kept: set[str]) -> None:
     asked = (asking(effort or "none") if effort else asking("none") | {"thinking": None}) | {"stop_sequences": ["x"]}
     found, told = sent(asked | {"temperature": 0.5, "top_p": 0.5}, profile, model, "messages")
@@ -76,7 +77,7 @@ def test_sampling_of_a_model_that_reasons(profile: str, model: str, effort: str 
     assert [warning for warning in told if "effort" not in warning] == []
 
 
-@pytest.mark.parametrize(("profile", "model", "effort", "wanted", "warnings"), CASES)
+@each_row(("profile", "model", "effort", "wanted", "warnings"), CASES)
 def test_a_client_of_another_api(
     profile: str, model: str, effort: str, wanted: str | None, warnings: list[str]
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.named_rows import each_row
 from tests.providers import every_door
 from tests.providers.anthropic_messages import messages_upstream as messages
 from tests.providers.bedrock_converse import converse_upstream as bedrock
@@ -72,9 +73,9 @@ FRAGMENTS: dict[str, tuple[list[str], list[str], bool]] = {
 }
 
 
-@pytest.mark.parametrize("door", every_door.REQUESTS)
+@each_row("door", every_door.REQUESTS)
 @pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize("name", FRAGMENTS)
+@each_row("name", FRAGMENTS)
 def test_streamed(name: str, wire: str, door: str) -> None:
     fragments, arguments, restated = FRAGMENTS[name]
     upstream = WIRES[wire](fragments)
@@ -85,8 +86,8 @@ def test_streamed(name: str, wire: str, door: str) -> None:
         assert any(note in told for note in NOTES) == restated or step == 1  # then the headers are gone
 
 
-@pytest.mark.parametrize("door", every_door.REQUESTS)
-@pytest.mark.parametrize("name", FRAGMENTS)
+@each_row("door", every_door.REQUESTS)
+@each_row("name", FRAGMENTS)
 def test_the_finished_item_tells_the_arguments_once(name: str, door: str) -> None:
     fragments, arguments, restated = FRAGMENTS[name]
     upstream = _responses(fragments, "".join(arguments))
@@ -107,8 +108,8 @@ BEGUN: dict[str, tuple[object, list[str], str, bool]] = {
 }
 
 
-@pytest.mark.parametrize("door", every_door.REQUESTS)
-@pytest.mark.parametrize("name", BEGUN)
+@each_row("door", every_door.REQUESTS)
+@each_row("name", BEGUN)
 def test_the_input_at_the_beginning_of_a_block(name: str, door: str) -> None:
     given, fragments, arguments, restated = BEGUN[name]
     said = [messages.fragment(0, text) for text in fragments]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from tests.named_rows import each_row
 from tests.providers import every_door
 from tests.providers.anthropic_messages import messages_upstream as messages
 from tests.providers.openai_responses import responses_upstream as responses
@@ -62,9 +63,9 @@ def _texts(door: str, body: bytes) -> int:
     return body.replace(b" ", b"").count(begins[door]) if door in begins else int(bool(every_door.text_in(door, body)))
 
 
-@pytest.mark.parametrize("door", every_door.REQUESTS)
-@pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize("name", TEXTS)
+@each_row("door", every_door.REQUESTS)
+@each_row("wire", WIRES)
+@each_row("name", TEXTS)
 def test_they_become_calls(name: str, wire: str, door: str) -> None:
     pieces, left, count = TEXTS[name]
     stream, document = WIRES[wire](pieces)

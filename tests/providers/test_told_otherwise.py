@@ -6,8 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
+from tests.named_rows import each_row
 from tests.providers import every_door
 from tests.providers.anthropic_messages import messages_upstream as messages
 
@@ -102,8 +101,8 @@ DOCUMENTS: dict[str, tuple[str, dict[str, Any], str, str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("door", every_door.REQUESTS)
-@pytest.mark.parametrize("told", DOCUMENTS)
+@each_row("door", every_door.REQUESTS)
+@each_row("told", DOCUMENTS)
 def test_a_document(told: str, door: str) -> None:
     wire, document, text, reasoning, arguments = DOCUMENTS[told]
     body = every_door.asked(door, json.dumps(document).encode(), streamed=False, wire=wire).body
@@ -135,8 +134,8 @@ STREAMS: dict[str, list[dict[str, Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("told", STREAMS)
-@pytest.mark.parametrize("door", ["chat", "messages", "gemini", "native"])
+@each_row("told", STREAMS)
+@each_row("door", ["chat", "messages", "gemini", "native"])
 def test_a_stream(told: str, door: str) -> None:
     documents = [messages.start(), *STREAMS[told], messages.finish("end_turn"), messages.STOP]
     upstream = b"".join(b"event: %b\ndata: %b\n\n" % (d["type"].encode(), json.dumps(d).encode()) for d in documents)
@@ -177,8 +176,8 @@ ELSEWHERE: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("door", every_door.REQUESTS)
-@pytest.mark.parametrize("told", ELSEWHERE)
+@each_row("door", every_door.REQUESTS)
+@each_row("told", ELSEWHERE)
 def test_a_call_of_a_chat_host(told: str, door: str) -> None:
     said, beside, top = ELSEWHERE[told]
     document = chat(said, finish="tool_calls") | top

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import Answer, answer, open_exchange
+from tests.named_rows import each_row
 from tests.providers.every_door import REQUESTS
 from toolwire.providers.upstream_errors import is_too_long
 
@@ -81,14 +82,14 @@ def refused(door: str, host: str) -> Answer:
     return answer(exchange, [json.dumps(body).encode()], status=status, content_type="application/json")
 
 
-@pytest.mark.parametrize("host", HOSTS)
-@pytest.mark.parametrize("door", ["chat", "responses"])
+@each_row("host", HOSTS)
+@each_row("door", ["chat", "responses"])
 def test_openais_code(door: str, host: str) -> None:
     shown = json.loads(refused(door, host).body)["error"]
     assert (door == "chat" and HOSTS[host][0] == "openai_chat") or shown["code"] == "context_length_exceeded"
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@each_row("host", HOSTS)
 def test_anthropics_words(host: str) -> None:
     said = refused("messages", host)
     message = json.loads(said.body)["error"]["message"].lower()

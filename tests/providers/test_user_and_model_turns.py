@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
+from tests.named_rows import each_row
 from toolwire.model.request import ChatRequest, Message, TextPart, ToolCallPart, ToolResultPart
 from toolwire.model.settings import ProviderConfig, Target
 from toolwire.providers import load_provider, profile_of
@@ -28,8 +27,8 @@ ARGUMENTS = {
 }
 
 
-@pytest.mark.parametrize("name", ARGUMENTS)
-@pytest.mark.parametrize("wire", WIRES)
+@each_row("name", ARGUMENTS)
+@each_row("wire", WIRES)
 def test_arguments_are_an_object_of_the_same_text(wire: str, name: str) -> None:
     given, written, is_wrapped = ARGUMENTS[name]
     call, result = ToolCallPart("c1", "f", given), ToolResultPart("c1", (TextPart("ok"),))

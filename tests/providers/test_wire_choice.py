@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.named_rows import each_row
 from toolwire.doors import load_door
 from toolwire.model.http import HttpRequest
 from toolwire.model.request import ChatRequest, Message, TextPart
@@ -29,14 +30,14 @@ NEEDED = [
 NOT_NEEDED = ["gpt-4.1", "gpt-4o", "gpt-5", "gpt-5-mini", "gpt-5.1", "gpt-5.2-chat-latest", "o3", "o4-mini"]
 
 
-@pytest.mark.parametrize("model", NEEDED + NOT_NEEDED)
+@each_row("model", NEEDED + NOT_NEEDED)
 def test_models_that_need_it_get_it_from_every_door(model: str) -> None:
     found = wire_for(target(model), "openai_chat")
     assert (found.provider.wire == "openai_responses") == (model in NEEDED)
     assert (found.model, found.provider.base_url, found.provider.credential) == (model, "https://h/v1", "env:KEY")
 
 
-@pytest.mark.parametrize("model", NEEDED + NOT_NEEDED)
+@each_row("model", NEEDED + NOT_NEEDED)
 def test_clients_of_the_api_keep_it(model: str) -> None:
     assert wire_for(target(model), "openai_responses").provider.wire == "openai_responses"
 
@@ -70,8 +71,8 @@ BY_RESPONSES = ["openai.gpt-5.4", "openai.gpt-5.6-terra", "us.openai.gpt-6-sol"]
 BY_CHAT = ["openai.gpt-oss-120b-1:0", "openai.gpt-oss-20b-1:0", "deepseek.v3.2", "qwen.qwen3-coder-next"]
 
 
-@pytest.mark.parametrize("dialect", ["openai_chat", "openai_responses", "anthropic_messages"])
-@pytest.mark.parametrize("model", BY_RESPONSES + BY_CHAT)
+@each_row("dialect", ["openai_chat", "openai_responses", "anthropic_messages"])
+@each_row("model", BY_RESPONSES + BY_CHAT)
 def test_bedrock_has_the_responses_api_for_models_that_need_it(model: str, dialect: str) -> None:
     found = wire_for(Target(load_settings({}).providers["bedrock-openai"], model), dialect)
     assert found.provider.wire == ("openai_responses" if model in BY_RESPONSES else "openai_chat")
@@ -87,10 +88,8 @@ OTHERS = ["us.amazon.nova-lite-v1:0", "openai.gpt-oss-120b-1:0",
           "arn:aws:bedrock:eu-west-1:1:application-inference-profile/abc"]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "env", [{}, {"AWS_ENDPOINT_URL_BEDROCK_RUNTIME": "https://vpce-1.example"}], ids=["aws", "vpc"]
-)
-@pytest.mark.parametrize("model", CLAUDES + OTHERS)
+@each_row("env", [{}, {"AWS_ENDPOINT_URL_BEDROCK_RUNTIME": "https://vpce-1.example"}], ids=["aws", "vpc"])
+@each_row("model", CLAUDES + OTHERS)
 def test_claude_at_bedrock_is_reached_by_its_own_api_for_its_own_clients(model: str, env: dict[str, str]) -> None:
     given = Target(load_settings(env).providers["bedrock"], model)
     assert wire_for(given, "openai_chat") is given

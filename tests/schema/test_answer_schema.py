@@ -9,6 +9,7 @@ import jsonschema_rs
 import pytest
 
 from tests.clients.sending import send
+from tests.named_rows import each_row
 from toolwire.schema.answer_schema import enforced
 from toolwire.schema.strict import strict_cost
 from toolwire.schema.survey import Survey
@@ -56,7 +57,7 @@ SENT: list[tuple[dict[str, Any], dict[str, Any], bool]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("given", "sent", "is_reduced"), SENT)
+@each_row(("given", "sent", "is_reduced"), SENT)
 def test_what_is_sent(given: dict[str, Any], sent: dict[str, Any], is_reduced: bool) -> None:
     found = enforced(json.dumps(given).encode())
     assert found is not None
@@ -97,7 +98,7 @@ def asked(schema: dict[str, Any], *, strict: bool | None = None) -> dict[str, An
     }
 
 
-@pytest.mark.parametrize("schema", IN_WORDS.values(), ids=IN_WORDS)
+@each_row("schema", IN_WORDS.values(), ids=IN_WORDS)
 def test_what_is_asked_for_in_words(schema: dict[str, Any]) -> None:
     assert enforced(json.dumps(schema).encode()) is None
     for wire, model in (

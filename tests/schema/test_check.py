@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from tests.named_rows import each_row
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Tool
 from toolwire.policy import ToolRules, check_request
@@ -57,7 +58,7 @@ def doubling(levels: int) -> dict[str, Any]:
     return {"$ref": "#/$defs/d0", "$defs": {**definitions, f"d{levels}": {}}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "schema",
     [
         {},
@@ -94,7 +95,7 @@ def test_long_numbers_that_can_be_read(raw: bytes) -> None:
     assert compiled_validator(raw).is_valid({})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "where", "what"),
     [
         ({"type": "array"}, "/type", "must be \"object\""),
@@ -170,15 +171,15 @@ def test_ten_thousand_and_one_nodes_are_refused_by_the_limits() -> None:
     assert caught.value.code == "tool_schema_too_complex"
 
 
-@pytest.mark.parametrize("secret", ["sk-secret", ["sk-secret"], {"a": "sk-secret"}])
-@pytest.mark.parametrize("keyword", ["type", "required", "minimum", "pattern", "properties", "$ref"])
+@each_row("secret", ["sk-secret", ["sk-secret"], {"a": "sk-secret"}])
+@each_row("keyword", ["type", "required", "minimum", "pattern", "properties", "$ref"])
 def test_no_value_of_the_client_is_in_a_message(keyword: str, secret: Any) -> None:
     if keyword == "pattern" and isinstance(secret, str):
         secret = "(sk-secret"
     assert "secret" not in refused(within({keyword: secret if keyword != "required" else "sk-secret"})).message
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pattern", "slow"),
     [
         ("^(a+)+$", True),
@@ -190,7 +191,7 @@ def test_no_value_of_the_client_is_in_a_message(keyword: str, secret: Any) -> No
         (r"\(a+\)+", False),
     ],
 )
-@pytest.mark.parametrize("where", ["pattern", "patternProperties"])
+@each_row("where", ["pattern", "patternProperties"])
 def test_a_slow_pattern_is_a_warning(pattern: str, slow: bool, where: str) -> None:
     """Providers and clients may have engines that try. Ours has a bound, so the tool goes."""
     schema = within({where: pattern if where == "pattern" else {pattern: {}}})
@@ -299,7 +300,7 @@ WORK: dict[str, Callable[[], object]] = {
 }
 
 
-@pytest.mark.parametrize("name", WORK)
+@each_row("name", WORK)
 def test_work_grows_with_the_schema_and_not_with_its_square(name: str) -> None:
     """Ten thousand properties and a `required` of a megabyte would keep a processor busy for minutes."""
     Name.compared = 0

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.named_rows import each_row
 from tests.schema.provider_schemas import adapted
 from toolwire.doors.openai_errors import render_error
 from toolwire.model.errors import RequestError
@@ -47,7 +48,7 @@ KEYWORDS_AS_NAMES = of(
 ) | {"required": ["pattern", "title", "const", "properties"]}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "schema",
     [
         of(a=STRING),
@@ -81,8 +82,8 @@ def test_numbers_keep_their_text() -> None:
 EMPTY = b'{"type":"object","properties":{}}'
 
 
-@pytest.mark.parametrize("dialect", ["gemini", "anthropic_messages", "openai_chat"])
-@pytest.mark.parametrize(
+@each_row("dialect", ["gemini", "anthropic_messages", "openai_chat"])
+@each_row(
     ("parameters", "gemini", "anthropic", "openai"),
     [
         (None, None, EMPTY, None),
@@ -110,7 +111,7 @@ def test_without_properties(dialect: str, parameters: bytes | None, gemini: Any,
 # ------------------------------------------------------------ Gemini
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "expected"),
     [
         # words
@@ -154,7 +155,7 @@ def test_a_choice_of_schemas_reaches_gemini_as_it_is(word: str) -> None:
     assert told(schema) == schema
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "definitions", "expected", "left"),
     [
         ({"$ref": "#/$defs/S"}, {"$defs": {"S": STRING, "unused": {}}}, {"$ref": "#/$defs/S"}, {"S": STRING}),
@@ -228,8 +229,8 @@ def test_many_references_with_company_stay_small() -> None:
 # ------------------------------------------------------------ old drafts
 
 
-@pytest.mark.parametrize("dialect", ["gemini", "anthropic_messages"])
-@pytest.mark.parametrize(
+@each_row("dialect", ["gemini", "anthropic_messages"])
+@each_row(
     ("draft", "given", "expected"),
     [
         (DRAFT_4, {"minimum": 1, "exclusiveMinimum": True}, {"exclusiveMinimum": 1}),
@@ -253,7 +254,7 @@ def test_a_schema_that_only_names_an_old_draft_goes_to_anthropic_as_it_is() -> N
 # ------------------------------------------------------------ Anthropic's root
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "expected"),
     [
         ({"properties": {"a": STRING}}, of(a=STRING)),
@@ -280,7 +281,7 @@ GROUPS = {**of(a=STRING, b=STRING), "anyOf": [{"required": ["a"]}, {"required": 
 ENDLESS = {**of(x={"$ref": "#/$defs/N"}), "$defs": {"N": {**of(n={"$ref": "#/$defs/N"}), "required": ["n"]}}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("dialect", "schema", "features"),
     [
         ("anthropic_messages", GROUPS, ("anyOf at the root",)),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import open_exchange
+from tests.named_rows import each_row
 from tests.schema.provider_schemas import DIALECTS, adapted
 from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool
@@ -33,8 +34,8 @@ def cuts(schema: Any, dialect: str) -> tuple[Any, list[str]]:
 # ------------------------------------------------------------ what needs nothing
 
 
-@pytest.mark.parametrize("mode", [None, "convert", "reject", "lossy"])
-@pytest.mark.parametrize("dialect", [*DIALECTS, "openai_chat"])
+@each_row("mode", [None, "convert", "reject", "lossy"])
+@each_row("dialect", [*DIALECTS, "openai_chat"])
 def test_a_schema_that_fits_goes_as_it_is(dialect: str, mode: Any) -> None:
     raw = json.dumps(PLAIN).encode()
     assert adapted(Tool("f", parameters=raw), dialect, PATH, "vendor", mode) == Adapted(raw, None)

@@ -8,6 +8,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from tests.named_rows import each_row
 from tests.schema.provider_schemas import DIALECTS, adapted
 from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool
@@ -86,7 +87,7 @@ REPAIRED: list[tuple[Any, Any, list[str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("given", "left", "cuts"), REPAIRED)
+@each_row(("given", "left", "cuts"), REPAIRED)
 def test_what_is_left(given: Any, left: Any, cuts: list[str]) -> None:
     raw = json.dumps(given).encode()
     found = usable(raw)
@@ -96,8 +97,8 @@ def test_what_is_left(given: Any, left: Any, cuts: list[str]) -> None:
     assert usable(found.raw) == (found.raw, ())
 
 
-@pytest.mark.parametrize("dialect", sorted(DIALECTS))
-@pytest.mark.parametrize(("given", "left", "cuts"), REPAIRED)
+@each_row("dialect", sorted(DIALECTS))
+@each_row(("given", "left", "cuts"), REPAIRED)
 def test_every_provider_gets_the_tool(given: Any, left: Any, cuts: list[str], dialect: str) -> None:
     """What reaches the provider is valid, its cuts are said, and the parameters stay."""
     told = adapted(Tool("f", parameters=json.dumps(given).encode()), dialect, PATH, "vendor")
@@ -108,7 +109,7 @@ def test_every_provider_gets_the_tool(given: Any, left: Any, cuts: list[str], di
     assert len(told.warnings) == len(cuts)
 
 
-@pytest.mark.parametrize(("given", "cuts"), [(given, cuts) for given, left, cuts in REPAIRED if given != left])
+@each_row(("given", "cuts"), [(given, cuts) for given, left, cuts in REPAIRED if given != left])
 def test_reject_refuses_them(given: Any, cuts: list[str]) -> None:
     tool = Tool("f", parameters=json.dumps(given).encode())
     check_parameters(tool, PATH, repairs=True)

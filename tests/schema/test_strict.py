@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.named_rows import each_row
 from tests.schema.provider_schemas import DIALECTS, adapted
 from toolwire.model.request import Tool
 from toolwire.schema.dialects import STRICT_OFF, Adapted, within_strict_budget
@@ -34,7 +35,7 @@ def fault(schema: dict[str, Any]) -> tuple[str, str] | None:
 STRING = {"type": "string"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "schema",
     [
         closed(),
@@ -52,7 +53,7 @@ def test_strict(schema: dict[str, Any]) -> None:
     assert fault(schema) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "where", "what"),
     [
         ({"type": "object"}, "", "additionalProperties"),
@@ -137,7 +138,7 @@ def off(tool: Adapted) -> Adapted:
     return replace(tool, strict=None, cost=None, warnings=(STRICT_OFF,))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tools", "loosened"),
     [
         ([], []),

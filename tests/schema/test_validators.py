@@ -9,6 +9,8 @@ import jsonschema
 import jsonschema_rs
 import pytest
 
+from tests.named_rows import each_row
+
 UNREADABLE = None
 
 
@@ -41,7 +43,7 @@ def test_known_differences(
 
 
 #: What looks as if they might differ.
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "instance", "valid"),
     [
         ({"type": "integer"}, 1.0, True),

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.named_rows import each_row
 from toolwire.stream import cumulative
 from toolwire.stream.accumulator import Call, Kind, ToolCallAccumulator
 
@@ -157,7 +158,7 @@ TABLE: dict[str, tuple[list[D], list[Out]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("deltas", "out"), TABLE.values(), ids=TABLE)
+@each_row(("deltas", "out"), TABLE.values(), ids=TABLE)
 def test_awkward(deltas: list[D], out: list[Out]) -> None:
     assert calls_of(deltas) == out
 
@@ -191,9 +192,9 @@ OBJECTS = [
 ]
 
 
-@pytest.mark.parametrize("second", OBJECTS)
-@pytest.mark.parametrize("first", OBJECTS)
-@pytest.mark.parametrize("between", ["", " ", "\r\n\t"])
+@each_row("second", OBJECTS)
+@each_row("first", OBJECTS)
+@each_row("between", ["", " ", "\r\n\t"])
 def test_two_objects_on_one_index_in_every_split(first: str, between: str, second: str) -> None:
     text = first + between + second
     for at in range(len(text) + 1):
@@ -203,8 +204,8 @@ def test_two_objects_on_one_index_in_every_split(first: str, between: str, secon
         assert {name for name, _, _ in out} == {"f"}
 
 
-@pytest.mark.parametrize("index", [None, 0])
-@pytest.mark.parametrize("first", OBJECTS)
+@each_row("index", [None, 0])
+@each_row("first", OBJECTS)
 def test_two_objects_one_character_at_a_time(first: str, index: int | None) -> None:
     out = calls_of([D("", "a", index, "f"), *(D(char, index=index) for char in first + ' {"b":2}')])
 
@@ -349,8 +350,8 @@ FRAGMENTS: dict[str, tuple[list[str], list[str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("fragments", "out"), FRAGMENTS.values(), ids=FRAGMENTS)
-@pytest.mark.parametrize("index", [0, None])
+@each_row(("fragments", "out"), FRAGMENTS.values(), ids=FRAGMENTS)
+@each_row("index", [0, None])
 def test_fragments(fragments: list[str], out: list[str], index: int | None) -> None:
     calls = feed([D("", "a", index, "f"), *(D(fragment, index=index) for fragment in fragments)]).calls
 
@@ -378,8 +379,8 @@ def test_fragments_under_their_calls_id(fragments: list[str], out: str) -> None:
     assert calls_of(D(fragment, "a", 0, "f") for fragment in fragments) == [("f", out, "a")]
 
 
-@pytest.mark.parametrize("second", OBJECTS)
-@pytest.mark.parametrize("first", OBJECTS)
+@each_row("second", OBJECTS)
+@each_row("first", OBJECTS)
 def test_second_objects_in_any_pieces(first: str, second: str) -> None:
     for at in range(len(second) + 1):
         pieces = [first, second[:at], second[at:]]
@@ -417,7 +418,7 @@ NAMED: dict[str, tuple[list[D], list[Out]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("deltas", "out"), NAMED.values(), ids=NAMED)
+@each_row(("deltas", "out"), NAMED.values(), ids=NAMED)
 def test_names(deltas: list[D], out: list[Out]) -> None:
     assert calls_of(deltas, NAMES) == out
 

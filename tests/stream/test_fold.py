@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.named_rows import each_row
 from toolwire.model.events import (
     Batch,
     Finish,
@@ -126,7 +127,7 @@ def test_the_last_finish_counts() -> None:
     assert fold(Batch((Finish("stop"), Finish("length", "max_tokens")))).finish == Finish("length", "max_tokens")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reason", "kind", "arguments", "complete"),
     [
         ("tool_calls", "function", '{"a":', True),  # malformed, but not cut: the model's own doing

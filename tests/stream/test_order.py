@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.named_rows import each_row
 from toolwire.model.errors import InternalError
 from toolwire.model.events import (
     Batch,
@@ -92,8 +93,8 @@ def test_every_state_can_be_reached_and_left_for_another_of_the_table() -> None:
     assert set(PART) == set(PART_STATES) == {after for row in PART.values() for after in row.values()} | {None}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("state", RESPONSE_STATES)
+@each_row("kind", KINDS)
+@each_row("state", RESPONSE_STATES)
 def test_every_response_state_and_event(state: str, kind: type[Any]) -> None:
     order = check(*RESPONSE_STATES[state])
     assert order.state == state
@@ -108,9 +109,9 @@ def test_every_response_state_and_event(state: str, kind: type[Any]) -> None:
         assert order.state == after
 
 
-@pytest.mark.parametrize("finished", [False, True])
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if is_part(kind)])
-@pytest.mark.parametrize("state", PART_STATES)
+@each_row("finished", [False, True])
+@each_row("kind", [kind for kind in KINDS if is_part(kind)])
+@each_row("state", PART_STATES)
 def test_every_part_state_and_event(state: str | None, kind: type[Any], finished: bool) -> None:
     order = check(*RESPONSE_STATES["open"], *PART_STATES[state], *([Finish("stop")] if finished else []))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.named_rows import each_row
 from toolwire.model.events import (
     Batch,
     Finish,
@@ -98,7 +98,7 @@ TABLE: dict[str, list[tuple[StreamEvent, list[StreamEvent]]]] = {
 }
 
 
-@pytest.mark.parametrize("steps", TABLE.values(), ids=TABLE)
+@each_row("steps", TABLE.values(), ids=TABLE)
 def test_step_by_step(steps: list[tuple[StreamEvent, list[StreamEvent]]]) -> None:
     sequential = Sequential()
 

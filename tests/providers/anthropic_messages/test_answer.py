@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
+from tests.named_rows import each_row
 from tests.providers.anthropic_messages.messages_upstream import (
     CALLS,
     HELLO,
@@ -133,14 +132,14 @@ ANSWERS: dict[str, tuple[list[Any], str, str, list[tuple[str, str]], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@each_row("name", ANSWERS)
 def test_a_client_hears_what_was_said(name: str) -> None:
     events, content, reasoning, calls, finished = ANSWERS[name]
     said = seen(*events)
     assert (said.content, said.reasoning, said.asked, said.finish) == (content, reasoning, calls, finished)
 
 
-@pytest.mark.parametrize("name", [name for name in ANSWERS if name != "a call that begins with its input"])
+@each_row("name", [name for name in ANSWERS if name != "a call that begins with its input"])
 def test_a_frame_that_needs_no_repair_keeps_its_bytes(name: str) -> None:
     events = ANSWERS[name][0]
     batches = decoded(*events)[:-1]
@@ -299,7 +298,7 @@ REPAIRED: dict[str, tuple[list[Any], str, list[tuple[str, str]], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", REPAIRED)
+@each_row("name", REPAIRED)
 def test_a_deviation_is_repaired(name: str) -> None:
     events, content, calls, finished = REPAIRED[name]
     said = seen(*events)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import answer, open_exchange
+from tests.named_rows import each_row
 from tests.providers.anthropic_messages.messages_upstream import (
     CALLS,
     HELLO,
@@ -59,7 +60,7 @@ def test_a_stream_cut_at_any_point_is_an_error_or_whole(cuts: Callable[[bytes], 
         assert all(PARIS.startswith(arguments) for name, _, arguments in said.calls if name == "weather")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "status", "code"),
     [
         ("invalid_request_error", 400, "upstream_invalid_request"),
@@ -149,7 +150,7 @@ NONSENSE: dict[str, bytes] = {
 }
 
 
-@pytest.mark.parametrize("name", NONSENSE)
+@each_row("name", NONSENSE)
 def test_nonsense_is_an_error(name: str) -> None:
     result = ask(NONSENSE[name])
     failed = fails(result)

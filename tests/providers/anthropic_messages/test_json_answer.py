@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
+from tests.named_rows import each_row
 from tests.providers.anthropic_messages.messages_upstream import (
     CALLS,
     HELLO,
@@ -54,7 +53,7 @@ ANSWERS: dict[str, tuple[bytes, str | None, list[tuple[str, str]], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@each_row("name", ANSWERS)
 def test_a_client_hears_what_was_said(name: str) -> None:
     body, content, calls, finish = ANSWERS[name]
     choice = told(body)["choices"][0]

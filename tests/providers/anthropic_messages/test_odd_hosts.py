@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import Answer, answer, open_exchange
+from tests.named_rows import each_row
 from tests.providers import every_door
 from tests.providers.anthropic_messages.messages_upstream import (
     HELLO,
@@ -93,9 +94,9 @@ WORDS: dict[str, tuple[list[Any], list[Any], str | None, str]] = {
 }
 
 
-@pytest.mark.parametrize("streamed", [True, False])
-@pytest.mark.parametrize("door", REQUESTS)
-@pytest.mark.parametrize("name", WORDS)
+@each_row("streamed", [True, False])
+@each_row("door", REQUESTS)
+@each_row("name", WORDS)
 def test_the_end(name: str, door: str, streamed: bool) -> None:
     events, blocks, word, expected = WORDS[name]
     ends = [finish(word), STOP] if word else [STOP]
@@ -118,9 +119,9 @@ INPUTS: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("streamed", [True, False])
-@pytest.mark.parametrize("door", REQUESTS)
-@pytest.mark.parametrize("name", INPUTS)
+@each_row("streamed", [True, False])
+@each_row("door", REQUESTS)
+@each_row("name", INPUTS)
 def test_the_input(name: str, door: str, streamed: bool) -> None:
     given, arguments = INPUTS[name]
     opening = begin(0, "tool_use", id="toolu_1", name="weather", input=given)
@@ -156,9 +157,9 @@ OTHER_CALLS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("streamed", [True, False])
-@pytest.mark.parametrize("door", REQUESTS)
-@pytest.mark.parametrize("name", OTHER_CALLS)
+@each_row("streamed", [True, False])
+@each_row("door", REQUESTS)
+@each_row("name", OTHER_CALLS)
 def test_a_call_in_another_apis_words(name: str, door: str, streamed: bool) -> None:
     told = OTHER_CALLS[name]
     opening = {"type": "content_block_start", "index": 0, "content_block": told}
@@ -178,10 +179,8 @@ def test_an_error_of_another_form(body: bytes, streamed: bool) -> None:
     assert (said.status, json.loads(said.body)["error"]["message"]) == (502, "boom")
 
 
-@pytest.mark.parametrize("door", REQUESTS)
-@pytest.mark.parametrize(
-    ("word", "expected"), [("max_tokens", "limit"), ("refusal", "refusal"), ("pause_turn", "pause")]
-)
+@each_row("door", REQUESTS)
+@each_row(("word", "expected"), [("max_tokens", "limit"), ("refusal", "refusal"), ("pause_turn", "pause")])
 def test_a_call_that_was_cut(word: str, expected: str, door: str) -> None:
     upstream = stream(start(), call(0, "toolu_1", "weather"), fragment(0, '{"city": "A'), end(0), finish(word), STOP)
     streamed = asked(door, upstream, streamed=True)
@@ -245,8 +244,8 @@ EVENTS: dict[str, tuple[list[Any], list[str], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("door", REQUESTS)
-@pytest.mark.parametrize("name", EVENTS)
+@each_row("door", REQUESTS)
+@each_row("name", EVENTS)
 def test_events_that_are_not_as_the_api_has_them(name: str, door: str) -> None:
     events, calls, words = EVENTS[name]
     upstream = stream(*events, finish("tool_use" if calls else "end_turn"), STOP)
@@ -271,8 +270,8 @@ DOCUMENTS: dict[str, tuple[Any, list[str], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("door", REQUESTS)
-@pytest.mark.parametrize("name", DOCUMENTS)
+@each_row("door", REQUESTS)
+@each_row("name", DOCUMENTS)
 def test_documents_that_are_not_as_the_api_has_them(name: str, door: str) -> None:
     content, calls, words = DOCUMENTS[name]
     said = asked(door, whole(content, "tool_use" if calls else "end_turn"), streamed=False)

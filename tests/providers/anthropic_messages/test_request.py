@@ -15,6 +15,7 @@ from anthropic.types.message_create_params import MessageCreateParamsBase
 from pydantic import TypeAdapter
 
 from tests.corpus.driver import open_exchange
+from tests.named_rows import each_row
 from tests.providers.anthropic_messages.messages_upstream import MODEL, TOOLS, USER, WIRE
 from toolwire.model.errors import RequestError
 from toolwire.schema.dialects import STRICT_OFF
@@ -161,7 +162,7 @@ MEMBERS: list[tuple[dict[str, Any], dict[str, Any], list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("members", "expected", "warnings"), MEMBERS, ids=[json.dumps(row[0]) for row in MEMBERS])
+@each_row(("members", "expected", "warnings"), MEMBERS, ids=[json.dumps(row[0]) for row in MEMBERS])
 def test_members(members: dict[str, Any], expected: dict[str, Any], warnings: list[str]) -> None:
     found = sent(**members)
     assert found.body == sent().body | expected
@@ -235,7 +236,7 @@ CHOICES: list[tuple[Any, bool | None, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("choice", "parallel", "expected"), CHOICES, ids=[json.dumps(row[:2]) for row in CHOICES])
+@each_row(("choice", "parallel", "expected"), CHOICES, ids=[json.dumps(row[:2]) for row in CHOICES])
 def test_tool_choice(choice: Any, parallel: bool | None, expected: Any) -> None:
     found = sent(tools=TOOLS, tool_choice=choice, parallel_tool_calls=parallel).body
     assert found.get("tool_choice") == expected
@@ -404,7 +405,7 @@ HISTORIES: dict[str, tuple[list[Any], list[tuple[str, list[Any]]], list[str]]] =
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", HISTORIES)
+@each_row("name", HISTORIES)
 def test_history(name: str) -> None:
     messages, turns, warnings = HISTORIES[name]
     found = sent(messages=messages)

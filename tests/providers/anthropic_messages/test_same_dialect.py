@@ -11,6 +11,7 @@ import pytest
 
 from tests.corpus.driver import answer, open_exchange
 from tests.doors.messages.claude_code import BETAS, conversation, first_turn
+from tests.named_rows import each_row
 from tests.providers.anthropic_messages.messages_upstream import begin, call, delta, start
 from toolwire.doors.messages.request import DOOR
 from toolwire.model.errors import RequestError
@@ -134,7 +135,7 @@ ODDITIES = {
 }
 
 
-@pytest.mark.parametrize("name", ODDITIES)
+@each_row("name", ODDITIES)
 def test_oddities_stay_as_they_are(name: str) -> None:
     before = [_HI, _CALL] if "toolu_1" in ODDITIES[name] else [_HI, _CALL, _RESULT]
     history = ",".join([*before, ODDITIES[name]]).encode()

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.named_rows import each_row
 from toolwire.model.errors import RequestError
 from toolwire.model.request import (
     ChatRequest,
@@ -48,7 +49,7 @@ def settled(model: str, *turn: Part, choice: str | None = None, **fields: Any) -
     return settle(request, family_of(model))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "pattern", "max_tokens"),
     [
         ("claude-3-haiku-20240307", "claude-(3|2|instant)", 4_096),
@@ -85,7 +86,7 @@ def test_every_row_is_reached_by_its_own_name() -> None:
     assert FAMILIES[-1].pattern == ""
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "effort", "thinking", "sent", "warnings"),
     [
         ("claude-3-5-haiku-latest", "high", None, None, ["not_supported:reasoning_effort"]),
@@ -142,8 +143,8 @@ def test_a_forced_choice_wins_where_the_pair_is_refused(model: str, effort: str 
     assert settled(model, choice="auto", reasoning_effort="high").thinks
 
 
-@pytest.mark.parametrize("model", [OPUS_55, SONNET_55, "claude-fable-5-1"])
-@pytest.mark.parametrize("effort", [None, "none", "high"])
+@each_row("model", [OPUS_55, SONNET_55, "claude-fable-5-1"])
+@each_row("effort", [None, "none", "high"])
 def test_a_forced_choice_that_no_model_of_a_family_takes(model: str, effort: str | None) -> None:
     with pytest.raises(RequestError, match="cannot be forced") as refused:
         settled(model, choice="required", reasoning_effort=effort)
@@ -156,7 +157,7 @@ def test_a_forced_choice_that_no_model_of_a_family_takes(model: str, effort: str
     assert settled(model, choice="none", reasoning_effort="high").thinks
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "effort", "thinking", "turned_off"),
     [
         (CLASSIC, "high", None, True),
@@ -184,7 +185,7 @@ def test_only_the_last_turn_counts() -> None:
     assert settle(request, family_of(CLASSIC)).thinks
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "given", "sent", "warnings"),
     [
         (CLASSIC, {}, {}, []),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.framing.aws_frames import frame
+from tests.named_rows import each_row
 from tests.providers.bedrock_converse.converse_upstream import (
     BEGIN,
     USAGE,
@@ -126,7 +127,7 @@ STREAMS: dict[str, tuple[list[Event], Said]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", STREAMS)
+@each_row("name", STREAMS)
 def test_streams(name: str) -> None:
     events, expected = STREAMS[name]
     assert said(streamed(*events)) == expected
@@ -162,7 +163,7 @@ DOCUMENTS: dict[str, tuple[bytes, Said]] = {
 }
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@each_row("name", DOCUMENTS)
 def test_documents(name: str) -> None:
     body, expected = DOCUMENTS[name]
     assert said(folded([ConverseDecoder().decode_json(body)])) == expected

@@ -6,10 +6,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from tests.corpus.driver import Answer, open_exchange, sent
 from tests.framing.aws_frames import event, frame
+from tests.named_rows import each_row
 from tests.providers.anthropic_messages import messages_upstream as messages
 from tests.providers.bedrock_converse.converse_upstream import BEGIN, call, fragment, stream, text
 from tests.providers.bedrock_messages.invoked import exception, frames
@@ -72,9 +71,9 @@ REFUSALS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize(("status", "name", "said", "shown", "code", "words", "hidden"), REFUSALS)
+@each_row("door", DOORS)
+@each_row("wire", WIRES)
+@each_row(("status", "name", "said", "shown", "code", "words", "hidden"), REFUSALS)
 def test_a_refusal_says_what_to_do(
     status: int, name: str, said: str, shown: int, code: str, words: str, hidden: str | None, wire: str, door: str
 ) -> None:
@@ -103,8 +102,8 @@ BEGUN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("wire", WIRES)
+@each_row("door", DOORS)
+@each_row("wire", WIRES)
 def test_a_stream_that_begins_with_an_exception_is_a_refusal(wire: str, door: str) -> None:
     found = answered(door, wire, exception("throttlingException", message="Slow down."))
     assert (found.status, json.loads(found.body)["error"]["message"]) == (429, "Slow down.")
@@ -127,9 +126,9 @@ BREAKS = {
 }
 
 
-@pytest.mark.parametrize("broken", BREAKS)
-@pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("wire", WIRES)
+@each_row("broken", BREAKS)
+@each_row("door", DOORS)
+@each_row("wire", WIRES)
 def test_a_stream_that_breaks_never_ends_cleanly(wire: str, door: str, broken: str) -> None:
     more, cut = BREAKS[broken]
     found = answered(door, wire, b"".join(BEGUN[wire]) + more, cut=cut)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.corpus.driver import answer, open_exchange
 from tests.matrix.vendors import bedrock_converse
+from tests.named_rows import each_row
 from tests.providers.bedrock_converse.converse_upstream import document as whole
 from toolwire.doors import load_door
 from toolwire.model.errors import RequestError
@@ -458,7 +459,7 @@ SETTINGS: list[tuple[str, dict[str, Any], dict[str, Any], list[str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("model", "asked", "told", "warned"), SETTINGS)
+@each_row(("model", "asked", "told", "warned"), SETTINGS)
 def test_settings(model: str, asked: dict[str, Any], told: dict[str, Any], warned: list[str]) -> None:
     document, warnings, _ = sent(model, **asked)
     del document["messages"]
@@ -512,7 +513,7 @@ FAMILY_ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("model", "structured", "forced", "streams"), FAMILY_ROWS, ids=[row[0] for row in FAMILY_ROWS])
+@each_row(("model", "structured", "forced", "streams"), FAMILY_ROWS, ids=[row[0] for row in FAMILY_ROWS])
 def test_families(model: str, structured: bool, forced: str, streams: bool) -> None:
     family = family_of(model)
     assert (family.structured_output, family.forced, family.streams_tools) == (structured, forced, streams)

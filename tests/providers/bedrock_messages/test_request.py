@@ -12,6 +12,7 @@ import pytest
 from tests.corpus.driver import answer, open_exchange
 from tests.corpus.driver import sent as sent_actions
 from tests.doors.messages.claude_code import BETAS, conversation, first_turn
+from tests.named_rows import each_row
 from tests.providers.anthropic_messages import messages_upstream as messages
 from tests.providers.bedrock_messages.invoked import CONTENT_TYPE, frames
 from toolwire.doors import load_door
@@ -59,7 +60,7 @@ def test_the_frame() -> None:
     assert whole.headers[1:] == (("accept", "application/json"), ("authorization", "Bearer a-bedrock-api-key"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("header", "member", "told", "warnings"),
     [
         (BETAS, None, BETAS.split(","), []),

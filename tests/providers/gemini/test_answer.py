@@ -10,6 +10,7 @@ import pytest
 from google.genai import types
 
 from tests import gemini_client
+from tests.named_rows import each_row
 from tests.providers import every_door
 from tests.providers.gemini.gemini_upstream import STOP, USAGE, ask, call, chunk, piece, said, stream, text, thought
 from tests.providers.openai_chat.chat_reader import read
@@ -125,7 +126,7 @@ PARTIAL: dict[str, tuple[list[Any], list[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("chunks", "content", "calls", "finish"), STREAMS.values(), ids=STREAMS)
+@each_row(("chunks", "content", "calls", "finish"), STREAMS.values(), ids=STREAMS)
 def test_streams(chunks: list[Any], content: str, calls: list[tuple[str, str]], finish: str) -> None:
     upstream = stream(*chunks)
     heard = said(upstream)
@@ -138,7 +139,7 @@ def test_streams(chunks: list[Any], content: str, calls: list[tuple[str, str]], 
 OWN_WORDS = {"a word nobody knows", "words as numbers", "another candidate"}
 
 
-@pytest.mark.parametrize("name", sorted(STREAMS.keys() - OWN_WORDS))
+@each_row("name", sorted(STREAMS.keys() - OWN_WORDS))
 def test_streams_for_a_client_of_the_same_api(name: str) -> None:
     chunks, content, calls, finish = STREAMS[name]
     upstream = stream(*chunks)
@@ -158,7 +159,7 @@ def test_what_came_with_a_finish_is_shown_before_an_error(last: Any) -> None:
         assert (heard.text, heard.finish, heard.error is None) == ("a", None, False)
 
 
-@pytest.mark.parametrize(("chunks", "content", "calls", "finish"), STREAMS.values(), ids=STREAMS)
+@each_row(("chunks", "content", "calls", "finish"), STREAMS.values(), ids=STREAMS)
 def test_an_answer_in_one_piece_says_the_same(
     chunks: list[Any], content: str, calls: list[tuple[str, str]], finish: str
 ) -> None:
@@ -196,7 +197,7 @@ def test_a_call_cut_by_the_limit_stays_cut() -> None:
 LOST_PATHS = ["", "$", "city", "$.", "$..a", "$[x]", "$.a[", "$.a'b'"]
 
 
-@pytest.mark.parametrize("path", LOST_PATHS)
+@each_row("path", LOST_PATHS)
 def test_a_path_that_leads_nowhere_breaks_the_answer(path: str) -> None:
     pieces = [piece(path, stringValue="secret")]
     heard = said(stream(chunk(text("a")), chunk(call("f", partialArgs=pieces)), STOP))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.named_rows import each_row
 from tests.providers.gemini.gemini_upstream import STOP, ask, call, chunk, said, stream, text
 from tests.providers.openai_chat.chat_reader import read
 from toolwire.providers.gemini.request import PROVIDER
@@ -38,8 +39,8 @@ ERRORS: dict[str, tuple[int, bytes, int, str]] = {
 }
 
 
-@pytest.mark.parametrize("streamed", [True, False])
-@pytest.mark.parametrize(("status", "body", "shown", "code"), ERRORS.values(), ids=ERRORS)
+@each_row("streamed", [True, False])
+@each_row(("status", "body", "shown", "code"), ERRORS.values(), ids=ERRORS)
 def test_errors(status: int, body: bytes, shown: int, code: str, streamed: bool) -> None:
     answer = ask(body, status=status, streamed=streamed, content_type="application/json")
     told = json.loads(answer.body)["error"]
@@ -144,7 +145,7 @@ CUT: dict[str, tuple[bytes, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("upstream", "code"), CUT.values(), ids=CUT)
+@each_row(("upstream", "code"), CUT.values(), ids=CUT)
 def test_an_answer_that_breaks_off_never_looks_complete(upstream: bytes, code: str) -> None:
     heard = said(upstream)
     assert heard.error is not None

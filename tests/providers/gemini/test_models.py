@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
+from tests.named_rows import each_row
 from tests.providers.gemini.gemini_upstream import sent
 from toolwire.providers.gemini.models import family_of
 
@@ -39,7 +38,7 @@ EFFORTS: list[tuple[str, str, Any, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("model", "effort", "config", "warned"), EFFORTS)
+@each_row(("model", "effort", "config", "warned"), EFFORTS)
 def test_reasoning_effort(model: str, effort: str, config: Any, warned: list[str]) -> None:
     body = sent(model, reasoning_effort=effort, warned=warned)
     assert body.get("generationConfig") == (config and {"thinkingConfig": config})
@@ -49,7 +48,7 @@ def test_thinking_is_the_models_own_choice_unless_asked_for() -> None:
     assert "generationConfig" not in sent("gemini-3-flash")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "wants"),
     [
         ("gemini-1.5-pro", False),

@@ -9,6 +9,7 @@ import jsonschema_rs
 import pytest
 
 from tests.corpus.driver import open_exchange
+from tests.named_rows import each_row
 from tests.providers.gemini.gemini_upstream import sent
 from toolwire.model.errors import RequestError
 from toolwire.model.settings import ProviderConfig, Target
@@ -131,7 +132,7 @@ HISTORIES: dict[str, tuple[list[Any], list[Any]]] = {
 WARNED = {"a system message in mid-conversation": ["system_message_in_user_turn"]}
 
 
-@pytest.mark.parametrize("name", HISTORIES)
+@each_row("name", HISTORIES)
 def test_history(name: str) -> None:
     messages, contents = HISTORIES[name]
     assert sent(OLD, messages=messages, warned=WARNED.get(name, []))["contents"] == contents
@@ -412,8 +413,8 @@ HOSTS = [
 ]
 
 
-@pytest.mark.parametrize(("base", "model", "path", "header"), HOSTS)
-@pytest.mark.parametrize("stream", [True, False])
+@each_row(("base", "model", "path", "header"), HOSTS)
+@each_row("stream", [True, False])
 def test_address_and_credential(base: str, model: str, path: str, header: tuple[str, str], stream: bool) -> None:
     body = json.dumps({"model": "m", "messages": [user("a")], "stream": stream}).encode()
     request = open_exchange(body).client.request

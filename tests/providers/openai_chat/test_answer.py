@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import answer, open_exchange
+from tests.named_rows import each_row
 from tests.providers.every_door import REQUESTS
 from tests.providers.openai_chat.chat_reader import payloads, read
 from tests.providers.openai_chat.chat_upstream import (
@@ -69,7 +70,7 @@ GOOD: dict[str, list[Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("chunks", GOOD.values(), ids=GOOD)
+@each_row("chunks", GOOD.values(), ids=GOOD)
 def test_frames_that_need_no_repair_are_shown_byte_for_byte(chunks: list[Any]) -> None:
     upstream = stream(*chunks)
     assert ask(upstream, usage=True).body == upstream
@@ -78,7 +79,7 @@ def test_frames_that_need_no_repair_are_shown_byte_for_byte(chunks: list[Any]) -
         seen(upstream)
 
 
-@pytest.mark.parametrize("chunks", GOOD.values(), ids=GOOD)
+@each_row("chunks", GOOD.values(), ids=GOOD)
 def test_comments_names_and_layout_of_the_framing_do_not_matter(chunks: list[Any]) -> None:
     upstream = stream(*chunks)
     noisy = upstream.replace(b"data: ", b": PROCESSING\r\n\r\nevent: message\nid: 7\ndata:").replace(b"\n", b"\r\n")
@@ -194,15 +195,15 @@ DEVIATIONS: dict[str, tuple[list[Any], list[tuple[str, str]]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("finish", ["tool_calls", "stop", "end_turn", "tool_use", "function_call", "weird"])
-@pytest.mark.parametrize(("chunks", "calls"), DEVIATIONS.values(), ids=DEVIATIONS)
+@each_row("finish", ["tool_calls", "stop", "end_turn", "tool_use", "function_call", "weird"])
+@each_row(("chunks", "calls"), DEVIATIONS.values(), ids=DEVIATIONS)
 def test_calls_a_strict_client_could_not_read(chunks: list[Any], calls: list[tuple[str, str]], finish: str) -> None:
     said = seen(stream(ROLE, *chunks, chunk(finish=finish), TOTAL))
     assert (said.asked, said.finish, said.usage) == (calls, "tool_calls", USAGE)
     assert len({id for id, _, _ in said.calls}) == len(calls)
 
 
-@pytest.mark.parametrize(("chunks", "calls"), DEVIATIONS.values(), ids=DEVIATIONS)
+@each_row(("chunks", "calls"), DEVIATIONS.values(), ids=DEVIATIONS)
 def test_calls_without_a_finish(chunks: list[Any], calls: list[tuple[str, str]]) -> None:
     """[DONE] is the host's word that it is over; arguments that do not parse are then taken for a broken answer."""
     answer = ask(stream(ROLE, *[part for part in chunks if part is not CALLS], TOTAL), usage=True)
@@ -224,7 +225,7 @@ def without(name: str, of: dict[str, Any]) -> dict[str, Any]:
 HELLO = [text("Hel"), text("lo")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "chunks",
     [
         pytest.param([*HELLO, STOP, TOTAL], id="no role"),
@@ -290,7 +291,7 @@ def test_text_a_strict_client_could_not_read(chunks: list[Any]) -> None:
     assert seen(stream(*chunks), usage=False).content == "Hello"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("words", "finish"),
     [
         (["length"], "length"),
@@ -383,7 +384,7 @@ def test_half_a_surrogate_pair_in_each_chunk() -> None:
 OTHERS = {"prompt_tokens": 9, "completion_tokens": 5, "total_tokens": 14}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "shown"),
     [
         (USAGE, USAGE),
@@ -429,7 +430,7 @@ OTHERS = {"prompt_tokens": 9, "completion_tokens": 5, "total_tokens": 14}
         ),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("with_finish", [False, True])
+@each_row("with_finish", [False, True])
 def test_usage_as_shown(given: Any, shown: dict[str, Any], with_finish: bool) -> None:
     last = [chunk(finish="stop", usage=given)] if with_finish else [STOP, chunk(choices=[], usage=given)]
     assert seen(stream(ROLE, text("x"), *last)).usage == shown

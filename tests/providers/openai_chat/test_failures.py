@@ -10,6 +10,7 @@ import openai
 import pytest
 
 from tests.corpus.driver import Answer, answer, open_exchange
+from tests.named_rows import each_row
 from tests.providers.cuts import CUTS
 from tests.providers.openai_chat.chat_reader import read, sdk_answer, sdk_stream
 from tests.providers.openai_chat.chat_upstream import (
@@ -175,9 +176,9 @@ def test_an_error_in_a_field_of_its_own(end: bytes, after: list[Any]) -> None:
     assert fails(ask(upstream))["message"] == "boom"
 
 
-@pytest.mark.parametrize(("frame", "message"), ERRORS)
-@pytest.mark.parametrize("after", [[], [ROLE, text("Hel")], [ROLE, opening(0, "call_a", "weather", '{"ci')]])
-@pytest.mark.parametrize("name", [b"", b"event: error\n"])
+@each_row(("frame", "message"), ERRORS)
+@each_row("after", [[], [ROLE, text("Hel")], [ROLE, opening(0, "call_a", "weather", '{"ci')]])
+@each_row("name", [b"", b"event: error\n"])
 def test_an_error_frame(frame: bytes, message: str | None, after: list[Any], name: bytes) -> None:
     upstream = stream(*after, done=False) + name + b"data: " + frame + b"\n\ndata: [DONE]\n\n"
     for usage in (True, False):
@@ -206,7 +207,7 @@ def test_an_error_body_written_plainly_into_the_stream(after: list[Any], layout:
     assert fails(ask(stream(*after, done=False) + body))["message"] == "boom"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "frame",
     [
         b"garbage", b"{", b'{"choices":[{', b"[1,2]", b'"text"', b"5", b"\xff\xfe",
@@ -216,7 +217,7 @@ def test_an_error_body_written_plainly_into_the_stream(after: list[Any], layout:
         b'{"x":' + b"[" * 50_000 + b"]" * 50_000 + b"}",
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("after", [[], [ROLE, text("Hel")]])
+@each_row("after", [[], [ROLE, text("Hel")]])
 def test_garbage(frame: bytes, after: list[Any]) -> None:
     result = ask(stream(*after, frame, *after, STOP, TOTAL))
     assert fails(result)["code"] == "upstream_protocol_error"
@@ -242,8 +243,8 @@ def refused(status: int, body: bytes, headers: dict[str, str] | None = None, *, 
 WHOLE = b'{"error": {"message":"m","type":"t","param":"messages[0]","code":"c", "x":1.10}}'
 
 
-@pytest.mark.parametrize("streamed", [True, False])
-@pytest.mark.parametrize("status", [400, 404, 409, 413, 422, 429, 500, 502, 503, 529])
+@each_row("streamed", [True, False])
+@each_row("status", [400, 404, 409, 413, 422, 429, 500, 502, 503, 529])
 def test_an_error_body_the_sdks_can_read_is_passed_on_as_it_came(status: int, streamed: bool) -> None:
     result = refused(status, WHOLE, streamed=streamed)
     assert (result.status, result.body) == (status, WHOLE)
@@ -285,7 +286,7 @@ BODIES: list[tuple[int, bytes, str | None, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("status", "body", "message", "code"), BODIES)
+@each_row(("status", "body", "message", "code"), BODIES)
 def test_every_other_error_body_is_rendered_anew(status: int, body: bytes, message: str | None, code: str) -> None:
     result = refused(status, body)
     error = fails(result)
@@ -305,7 +306,7 @@ def test_a_refused_credential_is_our_fault_and_shows_nothing_of_it(status: int) 
     assert b"SECRET" not in result.body
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("status", "sent", "expected"),
     [
         (429, {"retry-after": "7"}, {"retry-after": "7"}),
@@ -331,8 +332,8 @@ def test_retry_headers(status: int, sent: dict[str, str], expected: dict[str, st
 # ---------------------------------------------------------------- 200 that is none
 
 
-@pytest.mark.parametrize("streamed", [True, False])
-@pytest.mark.parametrize(
+@each_row("streamed", [True, False])
+@each_row(
     ("body", "status"),
     [
         (b'{"error":{"message":"boom","code":429}}', 429),
@@ -349,8 +350,8 @@ def test_an_error_in_a_200(body: bytes, status: int, streamed: bool) -> None:
     assert error["message"] == "boom" or b"401" in body
 
 
-@pytest.mark.parametrize("streamed", [True, False])
-@pytest.mark.parametrize(
+@each_row("streamed", [True, False])
+@each_row(
     "body",
     [
         b"",

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.named_rows import each_row
 from tests.providers.openai_chat.chat_reader import sdk_answer
 from tests.providers.openai_chat.chat_upstream import (
     CALLS,
@@ -42,7 +43,7 @@ def test_json_that_needs_no_repair_is_shown_byte_for_byte(body: bytes) -> None:
     assert (answer.status, answer.headers["content-type"], answer.body) == (200, "application/json", body)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "calls", "finish"),
     [
         (whole({"content": None, "tool_calls": [CALL_A]}, "stop"), [WEATHER], "tool_calls"),
@@ -111,7 +112,7 @@ NO_ERRORS: list[Any] = [{}, "", False]
 TWO_CHOICES = [{"index": 1, "message": {"content": "y"}}, *json.loads(whole({"content": "x"}))["choices"]]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "body",
     [
         *(_with(**{name: value}) for name in ("id", "object", "created", "model") for value in (..., None, "", 1.5)),
@@ -137,24 +138,24 @@ def test_one_defect_of_a_document(body: bytes) -> None:
     assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
 
 
-@pytest.mark.parametrize("kind", ["application/json", "application/json; charset=utf-8", "text/event-stream", ""])
-@pytest.mark.parametrize("id", ["call_a", "call_b"])
+@each_row("kind", ["application/json", "application/json; charset=utf-8", "text/event-stream", ""])
+@each_row("id", ["call_a", "call_b"])
 def test_a_host_that_ignores_stream(kind: str, id: str) -> None:
     message = {"content": "x", "reasoning_content": "hm", "tool_calls": [CALL_A, CALL_A | {"id": id}]}
     said = seen(whole(message, "tool_calls"), content_type=kind)
     assert (said.content, said.reasoning, said.asked, said.usage) == ("x", "hm", [WEATHER, WEATHER], USAGE)
 
 
-@pytest.mark.parametrize("kind", ["text/event-stream", "TEXT/EVENT-STREAM", "text/plain", "application/json", ""])
-@pytest.mark.parametrize("before", [b"", b": hello\n\n", b"\xef\xbb\xbf", b"\n"])
+@each_row("kind", ["text/event-stream", "TEXT/EVENT-STREAM", "text/plain", "application/json", ""])
+@each_row("before", [b"", b": hello\n\n", b"\xef\xbb\xbf", b"\n"])
 def test_a_stream_of_another_type(kind: str, before: bytes) -> None:
     upstream = before + stream(ROLE, text("x"), STOP, TOTAL)
     assert seen(upstream, content_type=kind or "x/y").content == "x"
     assert seen([upstream[at : at + 1] for at in range(len(upstream))], content_type=kind or "x/y").content == "x"
 
 
-@pytest.mark.parametrize("kind", ["text/event-stream", "application/json", "text/plain"])
-@pytest.mark.parametrize("after", [b"", b"data: [DONE]\n\n", b'data: {"cost":1}\n\n'])
+@each_row("kind", ["text/event-stream", "application/json", "text/plain"])
+@each_row("after", [b"", b"data: [DONE]\n\n", b'data: {"cost":1}\n\n'])
 def test_a_host_that_streams_unasked(kind: str, after: bytes) -> None:
     """An answer to a request without `stream` is one JSON document, whatever the host sent."""
     upstream = stream(ROLE, text("x"), opening(0, "call_a", "time", "{}"), CALLS, TOTAL) + after

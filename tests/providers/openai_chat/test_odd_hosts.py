@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.named_rows import each_row
 from tests.providers import every_door
 from tests.providers.openai_chat.chat_upstream import (
     CALLS,
@@ -59,7 +60,7 @@ REASONING: dict[str, Callable[[str], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("delta", REASONING.values(), ids=REASONING)
+@each_row("delta", REASONING.values(), ids=REASONING)
 def test_reasoning_is_shown_once_under_one_name(delta: Callable[[str], dict[str, Any]]) -> None:
     for parts in (["h", "m"], ["hm"]):
         said = seen(stream(ROLE, *(chunk(delta(part)) for part in parts), text("x"), STOP, TOTAL))
@@ -69,16 +70,16 @@ def test_reasoning_is_shown_once_under_one_name(delta: Callable[[str], dict[str,
     assert (message["reasoning_content"], OTHER_NAMES & message.keys()) == ("hm", set())
 
 
-@pytest.mark.parametrize("door", every_door.REQUESTS)
-@pytest.mark.parametrize("name", sorted(OTHER_NAMES))
-@pytest.mark.parametrize("flag", [True, False, 1])
+@each_row("door", every_door.REQUESTS)
+@each_row("name", sorted(OTHER_NAMES))
+@each_row("flag", [True, False, 1])
 def test_a_flag_is_no_reasoning(flag: Any, name: str, door: str) -> None:
     said = every_door.asked(door, whole({"content": "x", name: flag}), streamed=False, wire="openai_chat")
     assert (said.status, every_door.reasoning_in(door, said.body, streamed=False)) == (200, "")
 
 
-@pytest.mark.parametrize("door", every_door.REQUESTS)
-@pytest.mark.parametrize("delta", REASONING.values(), ids=REASONING)
+@each_row("door", every_door.REQUESTS)
+@each_row("delta", REASONING.values(), ids=REASONING)
 def test_reasoning_is_shown_at_every_door(delta: Callable[[str], dict[str, Any]], door: str) -> None:
     streamed = stream(ROLE, chunk(delta("hm")), text("x"), STOP, TOTAL)
     document = whole({"content": "x", **delta("hm")})
@@ -181,7 +182,7 @@ ODD_CALLS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("entries", ODD_CALLS.values(), ids=ODD_CALLS)
+@each_row("entries", ODD_CALLS.values(), ids=ODD_CALLS)
 def test_arguments_in_odd_places(entries: Any) -> None:
     said = seen(stream(ROLE, chunk({"tool_calls": entries}), CALLS, TOTAL))
     assert [(name, json.loads(arguments)) for _, name, arguments in said.calls] == [("weather", json.loads(PARIS))]

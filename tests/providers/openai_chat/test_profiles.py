@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import open_exchange
+from tests.named_rows import each_row
 from tests.providers.openai_chat.test_request import TIME, USER, WEATHER, build, call, result, sent, turn
 from toolwire.model.errors import RequestError
 from toolwire.model.settings import Tenant
@@ -46,7 +47,7 @@ def test_reasoning_goes_back_under_the_hosts_own_name(profile: str, field: str |
     assert got == (expected if field is None else expected | {field: "R"})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("profile", "given", "expected", "warnings"),
     [
         ("openai", {"max_completion_tokens": 5, "seed": 1}, {"max_completion_tokens": 5, "seed": 1}, []),
@@ -82,8 +83,8 @@ def test_allowed_tools() -> None:
         assert (cut["tools"], cut["tool_choice"]) == ([TIME], "required")
 
 
-@pytest.mark.parametrize("profile", ["openai", "compatible"])
-@pytest.mark.parametrize(
+@each_row("profile", ["openai", "compatible"])
+@each_row(
     "fields",
     [
         {"tools": []},
@@ -178,7 +179,7 @@ def test_reasoning_goes_with_every_turn_that_calls_tools(told: str | None, profi
     assert messages[3] == plain
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "profile"),
     [
         ("kimi-k2-thinking", "moonshot"), ("moonshotai/Kimi-K2-Thinking", "moonshot"),
@@ -279,8 +280,8 @@ STRICT = {"type": "function", "function": {"name": "strict", "strict": True, "de
 BAD = '{"city": "Par'
 
 
-@pytest.mark.parametrize("profile", ["openai", "compatible"])
-@pytest.mark.parametrize(
+@each_row("profile", ["openai", "compatible"])
+@each_row(
     "fields",
     [
         {"tools": [WEATHER], "tool_choice": "none"},
@@ -305,7 +306,7 @@ OPEN = {"type": "object", "properties": {"a": {"type": "string"}}}
 LOOSE = {"type": "function", "function": {"name": "loose", "strict": True, "parameters": OPEN}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("profile", "contract_2api", "mode", "outcome"),
     [
         # OpenAI judges its own client's tools itself.
@@ -318,7 +319,7 @@ LOOSE = {"type": "function", "function": {"name": "loose", "strict": True, "para
         ("groq", False, None, ["invalid_strict_schema:loose"]),
     ],
 )
-@pytest.mark.parametrize("wire", ["openai_chat", "openai_responses"])
+@each_row("wire", ["openai_chat", "openai_responses"])
 def test_a_strict_tool_that_breaks_openais_rules(
     wire: str, profile: str, contract_2api: bool, mode: Any, outcome: list[str] | str
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import pytest
 
+from tests.named_rows import each_row
 from tests.providers.openai_responses.responses_upstream import (
     added,
     arguments,
@@ -198,7 +199,7 @@ ANSWERS: dict[str, tuple[list[Any], Heard]] = {
 REPAIRED = {"a call without arguments": {2}}
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@each_row("name", ANSWERS)
 def test_a_client_hears_what_was_said(name: str) -> None:
     events, heard = ANSWERS[name]
     found = seen(*events)
@@ -207,7 +208,7 @@ def test_a_client_hears_what_was_said(name: str) -> None:
         assert found.refusal == "No."
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@each_row("name", ANSWERS)
 def test_a_frame_that_needs_no_repair_keeps_its_bytes(name: str) -> None:
     events = ANSWERS[name][0]
     batches = decoded(*events)[:-1]
@@ -425,7 +426,7 @@ REPAIRS: dict[str, tuple[list[Any], Heard]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", REPAIRS)
+@each_row("name", REPAIRS)
 def test_repairs(name: str) -> None:
     events, heard = REPAIRS[name]
     usage = name in ("response.done for the end", "[DONE] for the end")

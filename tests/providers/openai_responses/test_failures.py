@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.named_rows import each_row
 from tests.providers.cuts import CUTS
 from tests.providers.openai_chat.chat_reader import read
 from tests.providers.openai_chat.test_failures import fails
@@ -57,7 +58,7 @@ def test_a_stream_cut_at_any_point_is_an_error_or_whole(cuts: Callable[[bytes], 
         assert all(PARIS.startswith(arguments) for _, _, arguments in heard.calls)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("code", "status"),
     [
         ("server_error", 500),
@@ -98,7 +99,7 @@ def test_errors_before_the_answer(status: int, code: str | None) -> None:
     assert (b"sk-secret" in shown.body) == bool(code)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "events",
     [
         [event("cancelled", response=response("cancelled"))],
@@ -124,7 +125,7 @@ def test_answers_that_make_no_sense(events: list[Any]) -> None:
         assert shown.status in (200, 502)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "body",
     [b"", b"[]", b"{}", b"nonsense", whole(status="queued"), whole(status="in_progress"), whole(status="cancelled"),
      json.dumps({"output": [5]}).encode(), whole({"type": "function_call", "arguments": "{}"})],

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import answer, open_exchange
+from tests.named_rows import each_row
 from tests.providers import every_door
 from tests.providers.openai_responses.responses_upstream import (
     added,
@@ -170,7 +171,7 @@ CALLS: dict[str, tuple[list[Any], int]] = {
 
 
 @pytest.mark.parametrize("door", every_door.REQUESTS)
-@pytest.mark.parametrize("name", CALLS)
+@each_row("name", CALLS)
 def test_which_call_is_meant(name: str, door: str) -> None:
     events, count = CALLS[name]
     upstream = stream(*events)
@@ -194,8 +195,8 @@ ITEMS: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("door", every_door.REQUESTS)
-@pytest.mark.parametrize("name", ITEMS)
+@each_row("door", every_door.REQUESTS)
+@each_row("name", ITEMS)
 def test_arguments_of_a_document(name: str, door: str) -> None:
     item, arguments = ITEMS[name]
     body = json.dumps(response("completed", [None, item], usage=USAGE)).encode()
@@ -218,8 +219,8 @@ ELSEWHERE: dict[str, tuple[list[Any], dict[str, Any], int, str]] = {
 }
 
 
-@pytest.mark.parametrize("door", every_door.REQUESTS)
-@pytest.mark.parametrize("name", ELSEWHERE)
+@each_row("door", every_door.REQUESTS)
+@each_row("name", ELSEWHERE)
 def test_what_stands_in_another_place_is_shown(name: str, door: str) -> None:
     output, more, calls, words = ELSEWHERE[name]
     whole = response("completed", output, usage=USAGE, **more)
@@ -233,7 +234,7 @@ def test_what_stands_in_another_place_is_shown(name: str, door: str) -> None:
     assert every_door.text_in(door, told.body) == words
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@each_row("name", ANSWERS)
 def test_an_item_keeps_its_identity(name: str) -> None:
     tool = {"type": "function", "name": "weather", "parameters": {"type": "object"}, "strict": False}
     body = json.dumps({"model": "m", "input": "hi", "tools": [tool], "stream": True}).encode()

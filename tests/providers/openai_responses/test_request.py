@@ -10,6 +10,7 @@ import pytest
 
 from tests.corpus.driver import open_exchange
 from tests.matrix.vendors import openai_responses as judge
+from tests.named_rows import each_row
 from tests.providers.openai_responses.responses_upstream import MODEL, TOOLS, USER, WIRE
 from toolwire.model.errors import RequestError
 from toolwire.model.request import (
@@ -116,7 +117,7 @@ def test_a_plain_request() -> None:
     assert plain.warnings == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("members", "expected"),
     [
         ({"tools": TOOLS}, {"tools": [WEATHER, TIME]}),
@@ -174,7 +175,7 @@ def test_what_means_nothing_without_tools_is_left_out() -> None:
     assert not {"tools", "tool_choice", "parallel_tool_calls"} & sent(tools=[], tool_choice="auto").body.keys()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("members", "warning"),
     [
         ({"seed": 1}, "not_supported:seed"),
@@ -315,7 +316,7 @@ HISTORY: dict[str, tuple[list[Any], str | None, list[Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", HISTORY)
+@each_row("name", HISTORY)
 def test_history(name: str) -> None:
     messages, instructions, items = HISTORY[name]
     body = sent(messages=messages, tools=TOOLS).body
@@ -450,7 +451,7 @@ def test_a_host_without_allowed_sets_gets_only_its_tools() -> None:
 # ---------------------------------------------------------------- models
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "members", "sent_sampling", "warnings"),
     [
         ("gpt-4.1", {"temperature": 0.5, "top_p": 0.9}, {"temperature": 0.5, "top_p": 0.9}, []),
@@ -473,7 +474,7 @@ def test_sampling_beside_reasoning(
     assert found.warnings == warnings
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "asked"),
     [("gpt-5.6", True), ("openai/gpt-5-codex", True), ("o3", True), ("grok-4", True), ("gpt-4.1", False),
      ("gpt-4o", False), ("gpt-5.1-chat-latest", False), ("my-deployment", False)],

@@ -9,6 +9,7 @@ import pytest
 
 from tests.corpus.driver import Answer, answer, open_exchange
 from tests.doors.responses.responses_reader import read as read_strictly
+from tests.named_rows import each_row
 from tests.providers.openai_responses.responses_upstream import (
     MODEL,
     WIRE,
@@ -274,8 +275,8 @@ WHOLE = [
 PLACED = [n for n, one in enumerate(WHOLE) if "output_index" in one and one.get("item", {}).get("id") != "ws_1"]
 
 
-@pytest.mark.parametrize("number", PLACED, ids=[f"{n} {WHOLE[n]['type']}" for n in PLACED])
-@pytest.mark.parametrize("name", ["output_index", "item_id"])
+@each_row("number", PLACED, ids=[f"{n} {WHOLE[n]['type']}" for n in PLACED])
+@each_row("name", ["output_index", "item_id"])
 def test_an_event_that_is_mended_stays_within_its_item(number: int, name: str) -> None:
     """Hosts leave out an index, or give every event an id of its own: clients still see an item once, and its end."""
     told = WHOLE[number]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.named_rows import each_row
 from tests.stream.text_calls.text_call_answers import TOOLS, WEATHER, Said, batches, only, recovery, said
 from toolwire.model.errors import UpstreamProtocolError
 from toolwire.model.events import (
@@ -174,8 +175,8 @@ TOGETHER = {
 }
 
 
-@pytest.mark.parametrize("text_first", [True, False])
-@pytest.mark.parametrize("name", TOGETHER)
+@each_row("text_first", [True, False])
+@each_row("name", TOGETHER)
 def test_structure_and_markup(name: str, text_first: bool) -> None:
     calls, markup, expected = TOGETHER[name]
     place = int(text_first)
@@ -250,7 +251,7 @@ def test_more_than_an_answer_may_hold_is_refused(monkeypatch: pytest.MonkeyPatch
 WEB = Tool("web_search", kind="opaque")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("choice", "wanted", "names"),
     [
         (None, None, ["get_weather", "write_file", "now", "apply_patch"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.named_rows import each_row
 from toolwire.stream.text_calls.python_calls import python_calls
 from toolwire.stream.text_calls.reader import Malformed
 
@@ -30,7 +31,7 @@ def test_calls(source: str) -> None:
     assert [(call.name, call.arguments) for call in python_calls(source)] == CALLS[source]
 
 
-@pytest.mark.parametrize("source", NONE)
+@each_row("source", NONE)
 def test_anything_else_is_malformed(source: str) -> None:
     with pytest.raises(Malformed):
         python_calls(source)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.named_rows import each_row
 from tests.stream.text_calls.text_call_answers import RECORDINGS, Said, batches, said, whole
 from toolwire.model.events import FinishReason
 from toolwire.model.request import Tool
@@ -30,7 +31,7 @@ def test_no_mark_is_the_beginning_of_another() -> None:
     assert len(OPENS.spellings) == sum(len(row.opens.spellings) for row in FORMATS)
 
 
-@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
+@each_row("path", RECORDINGS, ids=lambda path: path.stem)
 def test_recordings(path: Path) -> None:
     recording = json.loads(path.read_text())
     expected = Said(recording["text"], tuple(map(tuple, recording["calls"])), "tool_calls")
@@ -139,7 +140,7 @@ FOUND: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
 }
 
 
-@pytest.mark.parametrize("name", FOUND)
+@each_row("name", FOUND)
 def test_found(name: str) -> None:
     text, left, calls = FOUND[name]
     expected = Said(left, tuple(calls), "tool_calls")
@@ -194,7 +195,7 @@ LEFT = {
 }
 
 
-@pytest.mark.parametrize("name", LEFT)
+@each_row("name", LEFT)
 def test_left_as_text(name: str) -> None:
     text = LEFT[name]
     assert whole(text) == Said(text)
@@ -236,7 +237,7 @@ TYPED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "written", "value"), TYPED)
+@each_row(("name", "written", "value"), TYPED)
 def test_parameters_have_the_type_of_the_schema(name: str, written: str, value: str) -> None:
     text = f"<function=get_weather><parameter={name}>{written}</parameter></function>"
     assert whole(text).calls == (("get_weather", f'{{"{name}":{value}}}'),)
@@ -250,7 +251,7 @@ def test_the_finish(given: FinishReason, finish: FinishReason) -> None:
     assert said(batches(["A ", HERMES], given)) == Said("A ", (CALL,), finish)
 
 
-@pytest.mark.parametrize("at", range(1, len(HERMES)))
+@each_row("at", range(1, len(HERMES)))
 def test_a_call_that_the_output_limit_cuts_is_text(at: int) -> None:
     assert said(batches(["A ", HERMES[:at]], "length")) == Said("A " + HERMES[:at], (), "length")
 
