@@ -12,6 +12,7 @@ import pytest
 from tests.corpus.driver import Answer, answer, open_exchange
 from tests.exchange.test_exchange import opened, told
 from tests.matrix.cells import CELLS, Cell
+from tests.named_rows import each_row
 from tests.providers.openai_chat.chat_upstream import (
     CALLS,
     ROLE,
@@ -79,7 +80,7 @@ ANSWER_PLACES: dict[str, bytes] = {
 }
 
 
-@pytest.mark.parametrize("place", ANSWER_PLACES.values(), ids=ANSWER_PLACES)
+@each_row("place", ANSWER_PLACES.values(), ids=ANSWER_PLACES)
 def test_an_answer_may_be_nested_in_any_way(place: bytes) -> None:
     for depth in DEPTHS:
         frame = b"{" + _HEAD + b"," + place.replace(b"@", nested(depth)) + b"}"
@@ -161,8 +162,8 @@ def test_the_work_of_a_request_grows_with_its_size(fields: Callable[[int], dict[
     assert work(lambda: open_exchange(large)) < 5 * work(lambda: open_exchange(small))
 
 
-@pytest.mark.parametrize("streamed", [True, False])
-@pytest.mark.parametrize("chunks", ANSWERS.values(), ids=ANSWERS)
+@each_row("streamed", [True, False])
+@each_row("chunks", ANSWERS.values(), ids=ANSWERS)
 def test_the_work_of_an_answer_grows_with_its_size(chunks: Callable[[int], list[Any]], streamed: bool) -> None:
     small, large = (stream(ROLE, *chunks(n)) for n in (50, 200))
 
@@ -191,7 +192,7 @@ def test_what_is_kept_until_its_end_is_bounded(kind: str) -> None:
 WITH_A_CALL = [cell for cell in CELLS if cell.scenario.name == "text_and_call"]
 
 
-@pytest.mark.parametrize("cell", WITH_A_CALL, ids=lambda cell: cell.id)
+@each_row("cell", WITH_A_CALL, ids=lambda cell: cell.id)
 def test_a_byte_that_is_no_text_reaches_no_client(cell: Cell) -> None:
     """Wherever it stands, also in what only travels on: clients' parsers throw at it."""
     reply = cell.reply()
@@ -212,11 +213,11 @@ SECRET = "sk-provider/secret"
 QUOTED = {"message": f"no such key: {SECRET}", "type": "x", "param": SECRET, "code": SECRET}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "error", [{"error": QUOTED}, {"error": QUOTED["message"]}, [{"error": QUOTED}], {"detail": QUOTED["message"]}]
 )
-@pytest.mark.parametrize("status", [200, 400, 401, 500])
-@pytest.mark.parametrize("streamed", [True, False])
+@each_row("status", [200, 400, 401, 500])
+@each_row("streamed", [True, False])
 def test_a_credential_that_an_upstream_quotes_stays_here(error: Any, status: int, streamed: bool) -> None:
     exchange = opened(request(streamed=streamed), credential=SECRET)
 

@@ -20,12 +20,14 @@ from tests.matrix.judges import JUDGES
 from tests.matrix.reply import Reply
 from tests.matrix.scenarios import SCENARIOS, Call, Scenario, Text
 from tests.matrix.vendors import VENDORS
+from tests.named_rows import each_row
 from tests.toys.toy_wire import host as toy_host
 from tests.toys.toy_wire.request import signature
 from toolwire.doors import DOORS, DoorRow, door_at
 from toolwire.model.http import Head, UpstreamRequest
 from toolwire.model.settings import Settings, Tenant
 from toolwire.providers import WIRES
+from toolwire.shell.network import breaker
 from toolwire.shell.serve import admission
 from toolwire.shell.serve import door as serve_module
 from toolwire.shell.serve.door import serve
@@ -89,7 +91,8 @@ def configured(monkeypatch: pytest.MonkeyPatch) -> Settings:
 def ask(
     door: str, event: dict[str, Any], reply: Reply, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Answer, UpstreamRequest]:
-    """The client's answer, and the request that went upstream."""
+    """The client's answer, and the request that went upstream. What failed in one row is not passed over in the next."""
+    breaker._breaker.cache_clear()
     upstream = _Upstream(reply)
     monkeypatch.setattr(serve_module, "upstream", lambda: upstream)
     head, *pieces = list(serve(door, event, None))
@@ -122,8 +125,8 @@ def toy_event(host: Host, stream: bool, body: bytes | None = None) -> dict[str, 
 # ---------------------------------------------------------------- built doors, the toy wire
 
 
-@pytest.mark.parametrize("stream", [True, False], ids=["stream", "json"])
-@pytest.mark.parametrize("scenario", SAID, ids=lambda scenario: scenario.name)
+@each_row("stream", [True, False], ids=["stream", "json"])
+@each_row("scenario", SAID, ids=lambda scenario: scenario.name)
 @pytest.mark.parametrize("door", BUILT_DOORS)
 def test_every_door_serves_a_new_wire(
     door: str, scenario: Scenario, stream: bool, monkeypatch: pytest.MonkeyPatch
@@ -156,8 +159,8 @@ def _check_toy_request(sent: UpstreamRequest, stream: bool) -> None:
 # ---------------------------------------------------------------- the toy door, every wire
 
 
-@pytest.mark.parametrize("stream", [True, False], ids=["stream", "json"])
-@pytest.mark.parametrize("scenario", SAID, ids=lambda scenario: scenario.name)
+@each_row("stream", [True, False], ids=["stream", "json"])
+@each_row("scenario", SAID, ids=lambda scenario: scenario.name)
 @pytest.mark.parametrize("host", [*HOSTS, TOY_WIRE], ids=lambda host: host.name)
 def test_a_new_door_is_served_by_every_wire(
     host: Host, scenario: Scenario, stream: bool, monkeypatch: pytest.MonkeyPatch

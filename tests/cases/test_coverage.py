@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cases.coverage import COVERED, FOLDERS, LATER, WIRE_OF
+from tests.named_rows import each_row
 from tests.reference import SHARED
 from toolwire.doors import DOORS
 from toolwire.providers import WIRES
@@ -17,7 +18,7 @@ from toolwire.providers import WIRES
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("name", sorted({name for names in COVERED.values() for name in names}))
+@each_row("name", sorted({name for names in COVERED.values() for name in names}))
 def test_the_named_test_exists(name: str) -> None:
     path, _, function = name.partition("::")
     tree = ast.parse((ROOT / path).read_text("utf-8"))

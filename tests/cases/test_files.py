@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import open_exchange
+from tests.named_rows import each_row
 from toolwire.doors import DOORS, load_door
 from toolwire.model.errors import RequestError
 from toolwire.providers import WIRES, load_provider
@@ -262,7 +263,7 @@ def paths_of(door: str, kind: str) -> tuple[str, str]:
     return message.format(member), result.format(member)
 
 
-@pytest.mark.parametrize(("door", "wire", "kind"), FOREIGN)
+@each_row(("door", "wire", "kind"), FOREIGN)
 def test_in_a_message(door: str, wire: str, kind: str) -> None:
     history = in_message(door, PARTS[door][kind])
     arrives = expected(door, wire, kind)
@@ -274,7 +275,7 @@ def test_in_a_message(door: str, wire: str, kind: str) -> None:
     assert ("document_as_text" in warnings) is (arrives == TITLED)
 
 
-@pytest.mark.parametrize(("door", "wire", "kind"), FOREIGN)
+@each_row(("door", "wire", "kind"), FOREIGN)
 def test_in_a_result(door: str, wire: str, kind: str) -> None:
     history = in_result(door, PARTS[door][kind])
     arrives = expected(door, wire, kind)
@@ -300,7 +301,7 @@ def check_refusal(door: str, wire: str, history: list[dict[str, Any]], path: str
     assert f"`{path}`" in refused.value.message
 
 
-@pytest.mark.parametrize(("door", "wire", "kind"), [cell for cell in CELLS if cell not in FOREIGN])
+@each_row(("door", "wire", "kind"), [cell for cell in CELLS if cell not in FOREIGN])
 def test_a_client_of_the_same_api_has_its_own_bytes(door: str, wire: str, kind: str) -> None:
     for history in (in_message(door, PARTS[door][kind]), in_result(door, PARTS[door][kind])):
         body, warnings = sent(door, wire, history)
@@ -318,7 +319,7 @@ IMAGES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize(("door", "wire"), sorted({cell[:2] for cell in FOREIGN}))
+@each_row(("door", "wire"), sorted({cell[:2] for cell in FOREIGN}))
 def test_a_jpeg_goes_by_its_name(door: str, wire: str) -> None:
     for history in (in_message(door, IMAGES[door]), in_result(door, IMAGES[door])):
         body = json.dumps(sent(door, wire, history)[0])
@@ -335,8 +336,8 @@ def test_a_document_with_images_is_shown_in_its_order() -> None:
     assert message["content"] == [texts[0], texts[1], image, texts[2]]
 
 
-@pytest.mark.parametrize("wire", sorted({wire for door, wire, _ in FOREIGN if door == "messages"}))
-@pytest.mark.parametrize("kind", ["base64", "text"])
+@each_row("wire", sorted({wire for door, wire, _ in FOREIGN if door == "messages"}))
+@each_row("kind", ["base64", "text"])
 def test_what_is_told_about_a_document_is_told(wire: str, kind: str) -> None:
     data = (
         {"media_type": "application/pdf", "data": PDF}

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cases.test_files import FOREIGN, PDF, in_message, in_result, inline, sent
+from tests.named_rows import each_row
 from toolwire.model.errors import RequestError
 
 #: The first bytes of an image of each type, of a length at which base64 in the alphabet for URLs differs.
@@ -36,8 +37,8 @@ def bodies(door: str, wire: str, part: dict[str, Any]) -> list[str]:
     return [json.dumps(sent(door, wire, history)[0]) for history in (in_message(door, part), in_result(door, part))]
 
 
-@pytest.mark.parametrize(("door", "wire"), PAIRS)
-@pytest.mark.parametrize("real", FORMATS)
+@each_row(("door", "wire"), PAIRS)
+@each_row("real", FORMATS)
 def test_an_image_is_what_its_bytes_say(door: str, wire: str, real: str) -> None:
     """Clients go by a file's ending, and Anthropic refuses a type that is not the bytes'."""
     for body in bodies(door, wire, image(door, "image/png" if real != "png" else "image/jpeg", FORMATS[real])):
@@ -50,7 +51,7 @@ def test_a_type_that_the_bytes_do_not_tell_is_the_clients() -> None:
         assert '"media_type": "image/webp"' in body
 
 
-@pytest.mark.parametrize(("door", "wire"), PAIRS)
+@each_row(("door", "wire"), PAIRS)
 def test_base64_is_sent_as_every_api_takes_it(door: str, wire: str) -> None:
     """MIME writes it in lines, Google's SDKs in the alphabet for URLs."""
     whole = FORMATS["png"] + "AA=="
@@ -59,8 +60,8 @@ def test_base64_is_sent_as_every_api_takes_it(door: str, wire: str) -> None:
             assert whole in body
 
 
-@pytest.mark.parametrize("door", ["chat", "native", "responses"])
-@pytest.mark.parametrize("wire", ["anthropic_messages", "bedrock_converse", "gemini"])
+@each_row("door", ["chat", "native", "responses"])
+@each_row("wire", ["anthropic_messages", "bedrock_converse", "gemini"])
 def test_a_document_in_the_place_of_an_image_is_a_document(door: str, wire: str) -> None:
     form = {"anthropic_messages": '"type": "document"', "bedrock_converse": '"format": "pdf"', "gemini": "inlineData"}
     for body in bodies(door, wire, image(door, "application/pdf", PDF)):

@@ -12,6 +12,7 @@ from tests import gemini_client
 from tests.corpus import driver
 from tests.corpus.test_recordings import recording, the_judges_open_files
 from tests.door_requests import function, question
+from tests.named_rows import each_row
 from tests.reference import served_rows
 from tests.stream.text_calls.text_call_answers import RECORDINGS
 from toolwire.conversation.tool_call_ids import token_of
@@ -25,8 +26,8 @@ REQUESTS = {door: question(door, "x", *FUNCTIONS) for door in DOORS}
 CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "A"}}\n</tool_call>'
 STRUCTURED = {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city":"A"}'}}
 
-on_every_door = pytest.mark.parametrize("door", DOORS)
-streamed_or_not = pytest.mark.parametrize("stream", [True, False], ids=["stream", "json"])
+on_every_door = each_row("door", DOORS)
+streamed_or_not = each_row("stream", [True, False], ids=["stream", "json"])
 
 
 class Heard(NamedTuple):
@@ -193,7 +194,7 @@ DOCUMENTS = {
 
 @on_every_door
 @streamed_or_not
-@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
+@each_row("path", RECORDINGS, ids=lambda path: path.stem)
 def test_every_format(door: str, stream: bool, path: Any) -> None:
     recording = json.loads(path.read_text())
     heard = hear(door, stream, recording["pieces"])
@@ -228,7 +229,7 @@ def test_an_emptied_tag_beside_the_call_that_was_in_it(door: str, stream: bool) 
 
 @on_every_door
 @streamed_or_not
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         CALL.replace("get_weather", "rm"),
@@ -273,7 +274,7 @@ def text_recordings() -> list[str]:
 
 @on_every_door
 @streamed_or_not
-@pytest.mark.parametrize("path", text_recordings())
+@each_row("path", text_recordings())
 def test_recordings(door: str, stream: bool, path: str) -> None:
     """Markup that is the whole call becomes it, in what is left of a call that was read it vanishes, and what was
     thought is not looked at. The recordings are JSON answers; streamed, the same message is said in small pieces."""

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.clients.sending import send
+from tests.named_rows import each_row
 from toolwire.model.errors import RequestError
 
 USER = {"role": "user", "content": "x"}
@@ -36,7 +37,7 @@ FORMS: list[tuple[dict[str, Any], str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("members", "effort"), FORMS)
+@each_row(("members", "effort"), FORMS)
 def test_it_means_the_same_as_the_apis_own_word(members: dict[str, Any], effort: str | None) -> None:
     own = {} if effort is None else {"reasoning_effort": effort}
     for wire in ("openai_responses", "anthropic_messages", "gemini", "bedrock_converse"):
@@ -47,7 +48,7 @@ def test_it_means_the_same_as_the_apis_own_word(members: dict[str, Any], effort:
         )
 
 
-@pytest.mark.parametrize(("members", "effort"), FORMS)
+@each_row(("members", "effort"), FORMS)
 def test_a_chat_host_has_it_as_it_was_sent(members: dict[str, Any], effort: str | None) -> None:
     said = {name: value for name, value in members.items() if value is not None}
     for profile in ("compatible", "openrouter"):

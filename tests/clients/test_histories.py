@@ -9,6 +9,7 @@ import pytest
 
 from tests.clients.sending import LANES, MODELS, send
 from tests.corpus.driver import opened
+from tests.named_rows import each_row
 from toolwire.doors import load_door
 from toolwire.model.errors import RequestError
 from toolwire.model.settings import ProviderConfig, Target, Tenant
@@ -41,8 +42,8 @@ ALONE: dict[str, tuple[str, dict[str, Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize("name", ALONE)
+@each_row("wire", WIRES)
+@each_row("name", ALONE)
 def test_a_turn_of_reasoning_alone_is_no_empty_message(name: str, wire: str) -> None:
     door, members = ALONE[name]
     if LANES[door] == wire:
@@ -74,8 +75,8 @@ UNPROVEN: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("block", UNPROVEN, ids=map(json.dumps, UNPROVEN))
-@pytest.mark.parametrize("wire", WIRES)
+@each_row("block", UNPROVEN, ids=map(json.dumps, UNPROVEN))
+@each_row("wire", WIRES)
 def test_thinking_without_its_proof_ends_no_session(wire: str, block: dict[str, Any]) -> None:
     use = {"type": "tool_use", "id": "c1", "name": "f", "input": {}}
     answered = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "r"}]}
@@ -113,9 +114,9 @@ UNASKED: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize("name", UNASKED)
-@pytest.mark.parametrize("place", [1, 2, 3], ids=["first", "before a result", "last"])
+@each_row("wire", WIRES)
+@each_row("name", UNASKED)
+@each_row("place", [1, 2, 3], ids=["first", "before a result", "last"])
 def test_an_output_that_no_call_asked_for_ends_no_session(place: int, name: str, wire: str) -> None:
     named, tool = UNASKED[name]
     item = {"type": "function_call_output", "output": "Vanda", **named}
@@ -154,8 +155,8 @@ LEFT: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize("name", LEFT)
+@each_row("wire", WIRES)
+@each_row("name", LEFT)
 def test_what_a_hosts_own_tools_have_left_ends_no_session(name: str, wire: str) -> None:
     item, told = LEFT[name]
     history = [USER, item, {"role": "assistant", "content": "So it is"}, USER]
@@ -170,8 +171,8 @@ def test_what_a_hosts_own_tools_have_left_ends_no_session(name: str, wire: str) 
     assert "tool_result_missing" not in found.warnings
 
 
-@pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize("kind", ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"])
+@each_row("wire", WIRES)
+@each_row("kind", ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"])
 def test_what_googles_own_tools_have_left_ends_no_session(kind: str, wire: str) -> None:
     left = {kind: {"id": "1"}}
     asked = {"role": "user", "parts": [{"text": "x"}]}
@@ -210,8 +211,8 @@ BILLED: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize("system", BILLED)
+@each_row("wire", WIRES)
+@each_row("system", BILLED)
 def test_a_line_about_who_pays_goes_to_its_own_host_alone(system: Any, wire: str) -> None:
     """It is another one in every request: at any other host nothing behind it would ever be found in a cache."""
     found = send("messages", wire, max_tokens=99, system=system, messages=[USER])
@@ -244,8 +245,8 @@ def test_a_summary_of_anthropics_is_text_elsewhere(wire: str) -> None:
 # ---------------------------------------------------------------- arguments that are no object
 
 
-@pytest.mark.parametrize("wire", foreign("messages"))
-@pytest.mark.parametrize(
+@each_row("wire", foreign("messages"))
+@each_row(
     ("given", "told"), [('{"a":1}', "a"), ("{", "_raw_arguments"), ("", ""), (None, ""), ([1], "_raw_arguments")],
     ids=json.dumps,
 )  # fmt: skip
@@ -282,9 +283,9 @@ def ending(door: str) -> dict[str, Any]:
     return {"input" if door == "responses" else "messages": [USER, SAID]}
 
 
-@pytest.mark.parametrize("door", ["chat", "responses", "native"])
-@pytest.mark.parametrize(("wire", "prefix"), CLAUDES)
-@pytest.mark.parametrize("model", ["claude-opus-4-6", "claude-sonnet-4-6", "claude-opus-4-8", "claude-sonnet-5-5"])
+@each_row("door", ["chat", "responses", "native"])
+@each_row(("wire", "prefix"), CLAUDES)
+@each_row("model", ["claude-opus-4-6", "claude-sonnet-4-6", "claude-opus-4-8", "claude-sonnet-5-5"])
 def test_models_that_do_not_go_on_with_their_own_text(model: str, wire: str, prefix: str, door: str) -> None:
     found = send(door, wire, model=prefix + model, **ending(door))
     assert found.roles == ["user", "assistant", "user"]

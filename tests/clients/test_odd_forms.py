@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.clients.sending import LANES, MODELS, send
+from tests.named_rows import each_row
 from toolwire.model.errors import RequestError
 
 WIRES = sorted(MODELS)
@@ -85,8 +86,8 @@ MESSAGES: dict[str, tuple[list[Any], list[Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize("name", MESSAGES)
+@each_row("wire", WIRES)
+@each_row("name", MESSAGES)
 def test_messages_are_read_as_what_they_mean(name: str, wire: str) -> None:
     given, meant = MESSAGES[name]
     found = send("chat", wire, messages=given, tools=[TOOL])
@@ -104,8 +105,8 @@ TOOLS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize("name", TOOLS)
+@each_row("wire", WIRES)
+@each_row("name", TOOLS)
 def test_tools_of_other_apis_are_functions(name: str, wire: str) -> None:
     found = send("chat", wire, messages=[USER], tools=[TOOLS[name]])
     assert list(found.tools) == ["f"]
@@ -113,8 +114,8 @@ def test_tools_of_other_apis_are_functions(name: str, wire: str) -> None:
     assert "request_form_changed" in found.warnings
 
 
-@pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize("choice", ["any", {"type": "any"}, {"type": "auto"}, {"type": "none"}, ""], ids=json.dumps)
+@each_row("wire", WIRES)
+@each_row("choice", ["any", {"type": "any"}, {"type": "auto"}, {"type": "none"}, ""], ids=json.dumps)
 def test_other_words_for_a_choice_are_understood(choice: Any, wire: str) -> None:
     word = choice["type"] if isinstance(choice, dict) else choice
     meant = {"any": "required", "": None}.get(word, word)
@@ -122,10 +123,8 @@ def test_other_words_for_a_choice_are_understood(choice: Any, wire: str) -> None
     assert found.body == send("chat", wire, messages=[USER], tools=[TOOL], tool_choice=meant).body
 
 
-@pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize(
-    ("parameters", "names"), [([], []), ('{"type":"object","properties":{"a":{}}}', ["a"])], ids=["PHP", "twice"]
-)
+@each_row("wire", WIRES)
+@each_row(("parameters", "names"), [([], []), ('{"type":"object","properties":{"a":{}}}', ["a"])], ids=["PHP", "twice"])
 def test_parameters_that_lost_their_form(parameters: Any, names: list[str], wire: str) -> None:
     function = {"name": "f", "parameters": parameters}
     if wire == LANE:  # its host decides
@@ -185,9 +184,9 @@ PARTS: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("wire", FOREIGN)
-@pytest.mark.parametrize("place", ["a message", "a result"])
-@pytest.mark.parametrize("name", PARTS)
+@each_row("wire", FOREIGN)
+@each_row("place", ["a message", "a result"])
+@each_row("name", PARTS)
 def test_parts_of_other_apis_arrive(name: str, place: str, wire: str) -> None:
     part, told = PARTS[name]
     history = [user(TEXT, part)] if place == "a message" else [USER, ASKED, result([TEXT, part])]
@@ -207,8 +206,8 @@ REASONING = [
 ]
 
 
-@pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize("part", REASONING, ids=json.dumps)
+@each_row("wire", WIRES)
+@each_row("part", REASONING, ids=json.dumps)
 def test_reasoning_among_the_text_stays_at_hosts_of_the_api(part: dict[str, Any], wire: str) -> None:
     said = {"role": "assistant", "content": [part, TEXT]}
     found = send("chat", wire, messages=[USER, said, USER])

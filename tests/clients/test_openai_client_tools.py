@@ -10,6 +10,7 @@ import pytest
 
 from tests.clients.sending import LANES, MODELS, send
 from tests.corpus import driver
+from tests.named_rows import each_row
 from toolwire.framing.sse import SseDecoder
 from toolwire.model.errors import RequestError
 
@@ -76,8 +77,8 @@ def declared(kind: str) -> dict[str, Any]:
 # ---------------------------------------------------------------- requests
 
 
-@pytest.mark.parametrize("wire", FOREIGN)
-@pytest.mark.parametrize("tool", TOOLS)
+@each_row("wire", FOREIGN)
+@each_row("tool", TOOLS)
 def test_each_is_a_function_elsewhere(tool: str, wire: str) -> None:
     declaration, name, inputs, told = TOOLS[tool]
     found = send("responses", wire, input=[USER], tools=[READ, declaration])
@@ -101,8 +102,8 @@ def test_a_shell_in_a_container_runs_at_the_host(environment: str) -> None:
     assert refused.value.code == "unsupported_tool"
 
 
-@pytest.mark.parametrize("wire", sorted(MODELS))
-@pytest.mark.parametrize("tool", TOOLS)
+@each_row("wire", sorted(MODELS))
+@each_row("tool", TOOLS)
 def test_each_can_be_forced(tool: str, wire: str) -> None:
     declaration, name, *_ = TOOLS[tool]
     choice = {"type": declaration["type"]}
@@ -120,8 +121,8 @@ def test_each_can_be_allowed() -> None:
     assert list(found.tools) == ["shell"]
 
 
-@pytest.mark.parametrize("wire", FOREIGN)
-@pytest.mark.parametrize("kind", CALLS)
+@each_row("wire", FOREIGN)
+@each_row("kind", CALLS)
 def test_their_calls_and_outputs_are_told_elsewhere(kind: str, wire: str) -> None:
     name, arguments, _, _, told = CALLS[kind]
     found = send("responses", wire, input=history(kind), tools=[READ, declared(kind)])
@@ -192,8 +193,8 @@ def from_chat(kind: str, stream: bool, arguments: str, finish: str = "tool_calls
     return last
 
 
-@pytest.mark.parametrize("stream", [True, False])
-@pytest.mark.parametrize("kind", CALLS)
+@each_row("stream", [True, False])
+@each_row("kind", CALLS)
 def test_calls_come_back_as_items_of_their_own_type(kind: str, stream: bool) -> None:
     _, arguments, told, _, _ = CALLS[kind]
     response = from_chat(kind, stream, arguments)
@@ -204,9 +205,9 @@ def test_calls_come_back_as_items_of_their_own_type(kind: str, stream: bool) -> 
     assert ("1.50" in arguments) <= ("1.5" in json.dumps(item))
 
 
-@pytest.mark.parametrize("stream", [True, False])
-@pytest.mark.parametrize("kind", CALLS)
-@pytest.mark.parametrize(("text", "finish"), [("rm -rf /", "tool_calls"), ('{"commands":["rm -r', "length")])
+@each_row("stream", [True, False])
+@each_row("kind", CALLS)
+@each_row(("text", "finish"), [("rm -rf /", "tool_calls"), ('{"commands":["rm -r', "length")])
 def test_what_is_no_object_runs_nothing_and_is_not_lost(text: str, finish: str, kind: str, stream: bool) -> None:
     (item,) = from_chat(kind, stream, text, finish)["output"]
     told = item.get("action") or item.get("operation")
@@ -245,8 +246,8 @@ def from_openai(kind: str, stream: bool, **more: Any) -> tuple[list[dict[str, An
     return frames_of(said)[-1]["response"]["output"], said
 
 
-@pytest.mark.parametrize("stream", [True, False])
-@pytest.mark.parametrize("kind", CALLS)
+@each_row("stream", [True, False])
+@each_row("kind", CALLS)
 def test_openais_own_calls_pass_as_they_are(kind: str, stream: bool) -> None:
     for choice in ("auto", "required", {"type": CALLS[kind][0]}):
         output, said = from_openai(kind, stream, tool_choice=choice)

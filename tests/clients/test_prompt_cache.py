@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.clients.sending import LANES, MODELS, send
+from tests.named_rows import each_row
 
 CONTROL = {"cache_control": {"type": "ephemeral"}}
 HOUR = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
@@ -128,7 +129,7 @@ def places_in(wire: str, body: dict[str, Any]) -> list[str]:
     return [name for name, node in places.items() if f'"{member}"' in json.dumps(node)]
 
 
-@pytest.mark.parametrize(("door", "written", "mark", "place", "wire"), list(rows()))
+@each_row(("door", "written", "mark", "place", "wire"), list(rows()))
 def test_a_mark_stands_where_the_client_has_set_it_or_is_named(
     door: str, written: Any, mark: dict[str, Any], place: str, wire: str
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.clients.sending import send
+from tests.named_rows import each_row
 
 USER = {"role": "user", "content": "x"}
 DOORS = ("chat", "messages", "responses")
@@ -39,8 +40,8 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize("schema", BROKEN)
-@pytest.mark.parametrize(("door", "wire"), PAIRS)
+@each_row("schema", BROKEN)
+@each_row(("door", "wire"), PAIRS)
 def test_one_empty_value_for_everything(door: str, wire: str, schema: Any) -> None:
     found = send(door, wire, **asked(door, schema))
     sent = found.tools["f"]
@@ -55,7 +56,7 @@ def test_one_empty_value_for_everything(door: str, wire: str, schema: Any) -> No
     assert found.warnings == []
 
 
-@pytest.mark.parametrize(("door", "wire"), PAIRS)
+@each_row(("door", "wire"), PAIRS)
 def test_a_required_name_that_is_no_property(door: str, wire: str) -> None:
     schema = {"type": "object", "properties": {"q": TEXT}, "required": ["q", "ghost"]}
     sent = send(door, wire, **asked(door, schema)).tools["f"]
@@ -74,8 +75,8 @@ COMBINED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("schema", COMBINED)
-@pytest.mark.parametrize(
+@each_row("schema", COMBINED)
+@each_row(
     ("door", "wire", "profile"),
     [
         ("chat", "anthropic_messages", None),
@@ -97,8 +98,8 @@ def test_a_combination_at_the_root(door: str, wire: str, profile: str | None, sc
     assert warning.startswith("tool_schema_reduced:")
 
 
-@pytest.mark.parametrize("schema", [{"type": "object"}, {}, {"properties": {"q": TEXT}}, {"type": None}])
-@pytest.mark.parametrize(
+@each_row("schema", [{"type": "object"}, {}, {"properties": {"q": TEXT}}, {"type": None}])
+@each_row(
     ("door", "wire"),
     [("messages", "openai_chat"), ("messages", "openai_responses"), ("chat", "openai_responses"),
      ("responses", "openai_chat")],

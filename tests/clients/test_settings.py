@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.clients.sending import LANES, MODELS, send
+from tests.named_rows import each_row
 
 USER = {"role": "user", "content": "x"}
 TOOL: dict[str, Any] = {"type": "object", "properties": {"path": {"type": "string"}}}
@@ -31,8 +32,8 @@ STOPS: list[tuple[str, str | None, list[str], list[str] | None]] = [
 FIELDS = {"chat": "stop", "messages": "stop_sequences", "native": "stop"}
 
 
-@pytest.mark.parametrize("door", FIELDS)
-@pytest.mark.parametrize(("wire", "profile", "given", "kept"), STOPS)
+@each_row("door", FIELDS)
+@each_row(("wire", "profile", "given", "kept"), STOPS)
 def test_stop_sequences(wire: str, profile: str | None, given: list[str], kept: list[str] | None, door: str) -> None:
     if (door, wire) in (("chat", "openai_chat"), ("messages", "anthropic_messages")):
         return  # the vendor decides
@@ -99,8 +100,8 @@ def test_a_format_the_provider_lacks_is_asked_for_in_words(
     assert found.warnings == ["response_format_in_words"]
 
 
-@pytest.mark.parametrize("wire", sorted(MODELS))
-@pytest.mark.parametrize("kind", ["json_object", "json_schema"])
+@each_row("wire", sorted(MODELS))
+@each_row("kind", ["json_object", "json_schema"])
 def test_a_schema_that_stands_beside_its_type_is_the_answers(kind: str, wire: str) -> None:
     """Together, Fireworks and llama.cpp have it there."""
     shape = {"type": kind, "schema": SCHEMA}

@@ -10,6 +10,7 @@ import pytest
 
 from tests.clients.sending import MODELS, send
 from tests.corpus import driver
+from tests.named_rows import each_row
 
 USER = {"role": "user", "content": "x"}
 SEARCH = {
@@ -123,8 +124,8 @@ def test_a_function_has_its_arguments_as_text() -> None:
 # ---------------------------------------------------------------- references to what nobody keeps
 
 
-@pytest.mark.parametrize("wire", sorted(MODELS))
-@pytest.mark.parametrize("kind", ["item_reference", None])
+@each_row("wire", sorted(MODELS))
+@each_row("kind", ["item_reference", None])
 def test_references_to_our_own_items_are_left_out_and_told(wire: str, kind: str | None) -> None:
     reference = {"id": "msg_0000000000000000000001_0"} | ({"type": kind} if kind else {})
     found = send("responses", wire, input=[USER, reference, {"role": "user", "content": "y"}])
@@ -142,8 +143,8 @@ def test_openais_own_items_are_openais() -> None:
 # ---------------------------------------------------------------- half a character
 
 
-@pytest.mark.parametrize("wire", sorted(MODELS))
-@pytest.mark.parametrize("door", ["chat", "responses", "messages", "native"])
+@each_row("wire", sorted(MODELS))
+@each_row("door", ["chat", "responses", "messages", "native"])
 def test_half_a_character_is_taken_back(door: str, wire: str) -> None:
     half, whole = "a\ud83d", "b\U0001f600"
     content: dict[str, Any] = {"role": "assistant", "content": half}
@@ -162,9 +163,9 @@ def test_half_a_character_is_taken_back(door: str, wire: str) -> None:
 ADDED = {"type": "additional_tools", "role": "developer", "tools": [LISTED | {"defer_loading": False}, *FOUND]}
 
 
-@pytest.mark.parametrize("wire", sorted(MODELS))
-@pytest.mark.parametrize("declared", [[], [SEARCH]], ids=["alone", "beside others"])
-@pytest.mark.parametrize("place", [0, 1])
+@each_row("wire", sorted(MODELS))
+@each_row("declared", [[], [SEARCH]], ids=["alone", "beside others"])
+@each_row("place", [0, 1])
 def test_tools_that_are_added_on_the_way_can_be_called_everywhere(place: int, declared: list[Any], wire: str) -> None:
     history: list[Any] = [USER, USER]
     history.insert(place, ADDED)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.clients.sending import LANES, MODELS, send
 from tests.corpus import driver
+from tests.named_rows import each_row
 from toolwire.model.errors import RequestError
 
 USER = {"role": "user", "content": "x"}
@@ -40,8 +41,8 @@ TYPED: dict[str, tuple[dict[str, Any], set[str], tuple[str, bool]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("wire", FOREIGN)
-@pytest.mark.parametrize("kind", TYPED)
+@each_row("wire", FOREIGN)
+@each_row("kind", TYPED)
 def test_typed_client_tools_are_functions_elsewhere(kind: str, wire: str) -> None:
     declared, inputs, (word, known) = TYPED[kind]
     found = send("messages", wire, max_tokens=99, messages=[USER], tools=[READ, {"type": kind, **declared}])
@@ -60,7 +61,7 @@ def test_without_its_zoom_a_computer_has_none() -> None:
     assert "zoom" not in json.dumps(found.tools)
 
 
-@pytest.mark.parametrize("kind", TYPED)
+@each_row("kind", TYPED)
 def test_typed_client_tools_are_the_clients_own_bytes_at_anthropic(kind: str) -> None:
     tools = [READ, {"type": kind, **TYPED[kind][0], "cache_control": {"type": "ephemeral"}}]
     found = send("messages", "anthropic_messages", max_tokens=99, messages=[USER], tools=tools)
@@ -111,8 +112,8 @@ def asking(door: str, tools: list[dict[str, Any]], **more: Any) -> dict[str, Any
     return {history: [USER], "tools": tools, **limit, **more}
 
 
-@pytest.mark.parametrize("wire", sorted(MODELS))
-@pytest.mark.parametrize("name", ALONE)
+@each_row("wire", sorted(MODELS))
+@each_row("name", ALONE)
 def test_a_server_tool_alone_is_refused_elsewhere(name: str, wire: str) -> None:
     door, tool = ALONE[name]
     if LANES[door] == wire:
@@ -207,8 +208,8 @@ NOTHING_FOUND: dict[str, tuple[list[dict[str, Any]], dict[str, Any], list[str]]]
 }
 
 
-@pytest.mark.parametrize("wire", FOREIGN)
-@pytest.mark.parametrize("name", NOTHING_FOUND)
+@each_row("wire", FOREIGN)
+@each_row("name", NOTHING_FOUND)
 def test_deferred_tools_wait_for_a_search_that_can_find_them(name: str, wire: str) -> None:
     tools, members, expected = NOTHING_FOUND[name]
     asked: dict[str, Any] = {"max_tokens": 99, "messages": [USER], "tools": tools, **members}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.clients.sending import LANES, MODELS, send
 from tests.corpus.driver import open_exchange, opened
+from tests.named_rows import each_row
 from toolwire.doors import DOORS
 from toolwire.doors.messages.request import DOOR
 from toolwire.model.errors import RequestError
@@ -82,7 +83,7 @@ def test_in_the_lane_the_vendor_gets_it(door: str, name: str, value: Any) -> Non
 VALUES: dict[str, Any] = {"service_tier": "flex", "truncation": "auto", "top_logprobs": 2}
 
 
-@pytest.mark.parametrize(("door", "wire"), OTHERS)
+@each_row(("door", "wire"), OTHERS)
 def test_every_documented_member_is_named_carried_or_refused(door: str, wire: str) -> None:
     plain = send(door, wire, **PLAIN[door])
     for name in sorted(MEMBER_NAMES[LANES_DIALECT[door]].documented):
@@ -111,7 +112,7 @@ NOTHING: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("door", "wire"), OTHERS)
+@each_row(("door", "wire"), OTHERS)
 def test_what_asks_for_nothing_is_no_news(door: str, wire: str) -> None:
     assert send(door, wire, **(PLAIN[door] | NOTHING[door])).warnings == []
 
@@ -168,8 +169,8 @@ WITHIN: list[tuple[str, dict[str, Any], list[str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("wire", ["gemini", "openai_chat", "openai_responses", "anthropic_messages"])
-@pytest.mark.parametrize(("door", "members", "told"), WITHIN)
+@each_row("wire", ["gemini", "openai_chat", "openai_responses", "anthropic_messages"])
+@each_row(("door", "members", "told"), WITHIN)
 def test_members_within_are_named(door: str, members: dict[str, Any], told: list[str], wire: str) -> None:
     found = send(door, wire, **(PLAIN[door] | members))
     said = [code for code in found.warnings if code.startswith(("ignored", "unknown"))]
@@ -215,7 +216,7 @@ def test_a_thread_begins_wherever_the_api_is_spoken() -> None:
     assert json.loads(exchange.upstream_request.body)["thread"] == {"type": "create"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("base_url", "keeps_threads"),
     [
         ("https://api.anthropic.com", True),

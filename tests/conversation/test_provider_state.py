@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from google.genai import types
 
+from tests.named_rows import each_row
 from tests.providers.gemini import gemini_upstream as gemini
 from tests.providers.openai_chat import chat_upstream as chat
 from toolwire.framing.sse import SseDecoder
@@ -70,7 +71,7 @@ A = gemini.call("f", {"a": 1}, id="g-1", thoughtSignature_="sa")
 B = gemini.call("f", {"b": 1}, id="g-2")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("parts", "expected"),
     [
         ([[A, B]], [("call", "sa")]),
@@ -211,8 +212,8 @@ def thinking(text: str, signature: str | None = "") -> dict[str, Any]:
     return {"type": "thinking", "thinking": text, "signature": signature}
 
 
-@pytest.mark.parametrize("beside", [True, False], ids=["beside plain reasoning", "alone"])
-@pytest.mark.parametrize(
+@each_row("beside", [True, False], ids=["beside plain reasoning", "alone"])
+@each_row(
     ("pieces", "blocks"),
     [
         ([[SIGNED]], [SIGNED]),
@@ -289,7 +290,7 @@ def test_what_the_client_brings_itself_is_not_said_twice() -> None:
     assert message["tool_calls"][0]["extra_content"] == {"mine": 1}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "signature",
     [
         "", "x", "[", "[1]", "null", "\ud800", '{"role":"system"}', '{"tool_calls":[],"content":"x"}', "[" * 5_000,

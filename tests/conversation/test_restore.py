@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.named_rows import each_row
 from toolwire.conversation import NOTHING_FOUND, Found, TurnRecord, origin_of, partition_of, restored, tagged, wanted
 from toolwire.conversation.restore import MOST_CONVERSATIONS, MOST_STATES
 from toolwire.conversation.tool_call_ids import mint
@@ -282,7 +283,7 @@ def _damaged(items: tuple[Item, ...], **values: Any) -> Found:
     return Found.of([replace(item, values=item.values | values) if "data" in item.values else item for item in items])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("found", "target", "warnings"),
     [
         (Found.of(stored()[:1]), TARGET, ("state_missing",)),
@@ -316,7 +317,7 @@ def test_a_provider_that_refuses_its_state_gets_none() -> None:
 REDACTED = OpaquePart("redacted_thinking", "anthropic_messages", b"{}")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("brought", "shares_state", "kept", "warns"),
     [
         (ReasoningPart("x", "own"), True, ("reasoning", "x", "own"), False),

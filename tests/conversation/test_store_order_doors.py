@@ -14,6 +14,7 @@ from tests.conversation.signing_hosts import Claude, DeepSeek, Gemini, Host
 from tests.conversation.signing_responses import OpenAIResponses
 from tests.corpus import driver
 from tests.corpus.driver import sent
+from tests.named_rows import each_row
 from toolwire.doors import DOORS, load_door
 from toolwire.exchange.actions import Send, Store
 from toolwire.exchange.exchange import Exchange
@@ -119,17 +120,17 @@ def kinds(items: list[Item]) -> list[str]:
     return sorted(item.key.sort[:5] for item in items)
 
 
-@pytest.mark.parametrize("together", [False, True], ids=["frame by frame", "at once"])
-@pytest.mark.parametrize("wire", HOSTS)
-@pytest.mark.parametrize("door", DOORS)
+@each_row("together", [False, True], ids=["frame by frame", "at once"])
+@each_row("wire", HOSTS)
+@each_row("door", DOORS)
 def test_the_store_comes_before_the_end(door: str, wire: str, together: bool) -> None:
     pieces = [b"".join(frames(wire))] if together else frames(wire)
     _, stored = streamed(opened(door, wire, stream=True), pieces, ENDS[door])
     assert kinds(stored) == ([] if (door, wire) in (*LANES, STORELESS) else ["call_", "call_", "state"])
 
 
-@pytest.mark.parametrize("wire", HOSTS)
-@pytest.mark.parametrize("door", DOORS)
+@each_row("wire", HOSTS)
+@each_row("door", DOORS)
 def test_a_warning_behind_the_head_is_told_once_and_before_the_end(door: str, wire: str) -> None:
     exchange = opened(door, wire, stream=True)
     first, *rest = frames(wire)
@@ -153,9 +154,9 @@ def test_a_lane_that_has_to_mint_stores_first_too(lane: tuple[str, str], used: s
     assert f'"{used}"'.encode() not in said
 
 
-@pytest.mark.parametrize("wire", HOSTS)
-@pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("repeats", [False, True])
+@each_row("wire", HOSTS)
+@each_row("door", DOORS)
+@each_row("repeats", [False, True])
 def test_streamed_and_whole_leave_the_same(door: str, wire: str, repeats: bool) -> None:
     used = LANES.get((door, wire)) if repeats else None
     said, stored = streamed(opened(door, wire, stream=True, used=used), frames(wire), ENDS[door])
@@ -170,8 +171,8 @@ def test_streamed_and_whole_leave_the_same(door: str, wire: str, repeats: bool) 
     assert set(minted.findall(said)) == set(minted.findall(body))
 
 
-@pytest.mark.parametrize("wire", HOSTS)
-@pytest.mark.parametrize("door", DOORS)
+@each_row("wire", HOSTS)
+@each_row("door", DOORS)
 def test_an_interrupted_stream_stores_nothing_and_says_no_end(door: str, wire: str) -> None:
     pieces = frames(wire)
     says_end = re.compile(rb'finishReason|message_delta|"finish_reason":"|response.completed')

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.named_rows import each_row
 from toolwire.conversation.tool_call_ids import (
     ALPHABET,
     RANDOM_CHARS,
@@ -77,7 +78,7 @@ def test_one_wrong_character_is_noticed_nearly_always(token: str, random: str, a
     assert found is None or char == body[at] or at < 30
 
 
-@pytest.mark.parametrize(
+@each_row(
     "id",
     [
         "",
@@ -131,9 +132,7 @@ def test_a_header_names_the_conversation(headers: dict[str, str], id: str) -> No
     assert re.fullmatch("[0-9A-Za-z]{10}", conversation.token)
 
 
-@pytest.mark.parametrize(
-    "id", ["a\r\nset-cookie: b", "a" * 257, "caf\xe9", "\u20ac", "\ud800", " a", "a ", "a\tb", "\0"]
-)
+@each_row("id", ["a\r\nset-cookie: b", "a" * 257, "caf\xe9", "\u20ac", "\ud800", " a", "a ", "a\tb", "\0"])
 def test_a_name_that_no_header_can_bear_is_shown_by_its_token(id: str) -> None:
     conversation = named({"x-conversation-id": id})
 
@@ -213,7 +212,7 @@ def test_how_a_conversation_begins_is_known_on_every_turn() -> None:
 # ------------------------------------------------------------ keeping, rewriting
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("id", "used", "kept"),
     [
         ("call_abc", [], True),

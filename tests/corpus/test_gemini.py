@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import random
-import zlib
 from collections.abc import Iterable
 from functools import cache
 from typing import Any
@@ -14,14 +13,14 @@ import msgspec
 import pytest
 
 from tests.corpus import driver
-from tests.corpus.test_recordings import ROWS, in_pieces, recording, the_judges_open_files
+from tests.corpus.test_recordings import ROWS, SAMPLE, in_pieces, recording, the_judges_open_files
 from tests.doors.gemini.genai_reader import sdk_answer, sdk_stream
 from tests.gemini_client import Said, read
+from tests.named_rows import each_row
 from tests.reference import judge
 from toolwire.framing.sse import SseDecoder
 from toolwire.providers.profiles import PROFILES
 
-SAMPLE = [path for path in ROWS if zlib.crc32(path.encode()) % 10 == 0 or int(ROWS[path]["tool_calls"]) > 1]
 #: Whole answers of Gemini's own API.
 OWN = [
     path
@@ -30,7 +29,7 @@ OWN = [
 ]
 
 
-@pytest.mark.parametrize("path", SAMPLE)
+@each_row("path", SAMPLE)
 def test_sample(path: str) -> None:
     check(path)
 
@@ -92,7 +91,7 @@ def _sdk_hears(whole: driver.Answer, said: Said, *, stream: bool) -> None:
     assert [(call.name, call.args or {}) for call in calls] == [(name, json.loads(text)) for name, text in said.calls]
 
 
-@pytest.mark.parametrize("path", OWN)
+@each_row("path", OWN)
 def test_a_client_of_the_same_api_is_shown_all_of_it(path: str) -> None:
     played = recording(path)
     shown = answer(path, [played.body], wire="gemini").body

@@ -7,25 +7,24 @@ from __future__ import annotations
 
 import json
 import re
-import zlib
 from functools import cache
 from typing import Any
 
 import pytest
 
 from tests.corpus import driver
-from tests.corpus.test_recordings import ROWS, recording, the_judges_open_files
+from tests.corpus.test_recordings import ROWS, SAMPLE, recording, the_judges_open_files
+from tests.named_rows import each_row
 from tests.native_client import Said, read_answer, read_stream
 from tests.reference import judge
 from toolwire.model.limits import PRESET_AGENTS
 from toolwire.model.settings import Tenant
 from toolwire.providers.profiles import PROFILES
 
-SAMPLE = [path for path in ROWS if zlib.crc32(path.encode()) % 10 == 0 or int(ROWS[path]["tool_calls"]) > 1]
 ROOMY = Tenant(native_limits=PRESET_AGENTS)
 
 
-@pytest.mark.parametrize("path", SAMPLE)
+@each_row("path", SAMPLE)
 def test_sample(path: str) -> None:
     check(path)
 

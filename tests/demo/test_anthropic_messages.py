@@ -11,6 +11,7 @@ import anthropic
 import httpx2
 import pytest
 
+from tests.named_rows import each_row
 from toolwire.demo.anthropic_messages import answer
 from toolwire.demo.server import DemoServer
 
@@ -191,7 +192,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("members", "message"), REFUSED, ids=[json.dumps(members) for members, _ in REFUSED])
+@each_row(("members", "message"), REFUSED, ids=[json.dumps(members) for members, _ in REFUSED])
 def test_what_the_api_refuses(members: dict[str, Any], message: str) -> None:
     body = {"model": "anthropic", "max_tokens": 2000, "messages": [USER], **members}
     refused = answer(json.dumps(body).encode(), VERSION, new_hex=_hex())

@@ -8,6 +8,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from tests.named_rows import each_row
 from toolwire.demo.arguments import free_strings, instance
 from toolwire.demo.subjects import subjects
 
@@ -62,7 +63,7 @@ DEFS = {
 }
 
 
-@pytest.mark.parametrize(("properties", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+@each_row(("properties", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_instance_is_valid_and_made_of_what_was_said(properties: Any, expected: Any) -> None:
     schema = {"type": "object", "properties": properties, "required": list(properties), "$defs": DEFS}
 

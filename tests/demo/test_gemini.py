@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from google.genai import types
 
+from tests.named_rows import each_row
 from toolwire.demo.answer import Answer
 from toolwire.demo.gemini import answer
 
@@ -115,7 +116,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("fields", "words"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+@each_row(("fields", "words"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
 def test_what_the_real_api_refuses(fields: dict[str, Any], words: str) -> None:
     said = ask(**fields)
     error = json.loads(said.pieces[0])["error"]

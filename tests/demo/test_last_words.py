@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.named_rows import each_row
 from toolwire.demo import (
     anthropic_messages_request,
     bedrock_converse_request,
@@ -16,7 +17,7 @@ from toolwire.demo.own_words import own_words
 DIRECTIVE = '[demo call a {"b": "</r> <r>"}]'
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("texts", "own"),
     [
         (("hi",), "hi"),
@@ -86,7 +87,7 @@ FILES = Spoken("user", ("a picture",), files=True)
 NOTE = Spoken("user", ("<r>no</r>",), ("19",))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("conversation", "found"),
     [
         ((USER,), LastWords("hi")),

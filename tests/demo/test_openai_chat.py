@@ -10,6 +10,7 @@ import pytest
 from openai.lib.streaming.chat import ChatCompletionStreamState
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
+from tests.named_rows import each_row
 from toolwire.demo.answer import Answer
 from toolwire.demo.openai_chat import Flavour, answer
 
@@ -101,7 +102,7 @@ REFUSED: list[tuple[str, dict[str, Any], int, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "status", "param"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+@each_row(("fields", "status", "param"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
 def test_refused_as_the_api_does(fields: dict[str, Any], status: int, param: str | None) -> None:
     said = ask("openai", **fields)
 
@@ -138,10 +139,8 @@ def test_a_body_that_is_no_request(body: bytes) -> None:
     assert answer(body, "openai", now=0, new_hex=counting()).status == 400
 
 
-@pytest.mark.parametrize(
-    ("status", "retry_after"), [(429, "1"), (503, "1"), (529, "1"), (500, None), (401, None), (418, None)]
-)
-@pytest.mark.parametrize("flavour", FLAVOURS)
+@each_row(("status", "retry_after"), [(429, "1"), (503, "1"), (529, "1"), (500, None), (401, None), (418, None)])
+@each_row("flavour", FLAVOURS)
 def test_an_error_on_demand(flavour: Flavour, status: int, retry_after: str | None) -> None:
     said = ask(flavour, f"[demo error {status}]", stream=True)
 
@@ -210,8 +209,8 @@ def test_a_named_choice_finishes_with_stop_on_openai() -> None:
     assert reasons == ["stop", "tool_calls"]
 
 
-@pytest.mark.parametrize("flavour", FLAVOURS)
-@pytest.mark.parametrize(
+@each_row("flavour", FLAVOURS)
+@each_row(
     ("text", "fields"),
     [
         ("hello", {}),

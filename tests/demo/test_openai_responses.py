@@ -10,6 +10,7 @@ from typing import Any
 import openai
 import pytest
 
+from tests.named_rows import each_row
 from toolwire.demo.openai_responses import answer
 from toolwire.demo.server import DemoServer
 
@@ -176,7 +177,7 @@ REFUSED: list[tuple[dict[str, Any], str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("members", "param"), REFUSED, ids=[json.dumps(members)[:60] for members, _ in REFUSED])
+@each_row(("members", "param"), REFUSED, ids=[json.dumps(members)[:60] for members, _ in REFUSED])
 def test_what_the_api_refuses(members: dict[str, Any], param: str | None) -> None:
     refused = said({"input": [USER], **members})
     shown = json.loads(refused.pieces[0])["error"]

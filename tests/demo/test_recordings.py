@@ -6,9 +6,8 @@ import itertools
 import re
 from pathlib import Path
 
-import pytest
-
 from tests.demo.hosts import demo_host
+from tests.named_rows import each_row
 from toolwire.shell.recording.replay import replay
 from toolwire.shell.recording.scenario import load_scenario
 
@@ -23,7 +22,7 @@ _VARYING = re.compile(
 )
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=[folder.name for folder in FOLDERS])
+@each_row("folder", FOLDERS, ids=[folder.name for folder in FOLDERS])
 def test_the_demo_answers_as_recorded(folder: Path) -> None:
     scenario = load_scenario(folder)
     replayed = replay(scenario)

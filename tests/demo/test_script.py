@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import pytest
 
+from tests.named_rows import each_row
 from toolwire.demo.directives import Directives, directives
 from toolwire.demo.last_words import LastWords
 from toolwire.demo.script import Asked, DemoTool, Turn, fragments, play
@@ -91,7 +92,7 @@ CASES: list[tuple[str, Asked, list[tuple[str, str]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("request_", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+@each_row(("request_", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_calls(request_: Asked, expected: list[tuple[str, str]]) -> None:
     turn = play(request_)
 
@@ -128,7 +129,7 @@ def test_an_answer_follows_the_answer_schema() -> None:
     assert json.loads("".join(play(request).text)) == {"location": "Oslo"}
 
 
-@pytest.mark.parametrize("limit", range(1, 14))
+@each_row("limit", range(1, 14))
 def test_the_output_limit_cuts_and_never_completes(limit: int) -> None:
     request = asked("Weather in Oslo", WEATHER)
     whole = play(request)
@@ -169,7 +170,7 @@ def test_length_on_demand_cuts_inside_the_first_call() -> None:
     assert said(turn)[0][1] not in ("", '{"location":"Oslo"}')
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("[demo error 429]", Directives(error=429)),

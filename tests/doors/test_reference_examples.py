@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import answer, open_exchange, sent
+from tests.named_rows import each_row
 from tests.providers.gemini import gemini_upstream as gemini
 from tests.providers.openai_chat.chat_reader import payloads, sdk_stream
 from tests.providers.openai_chat.chat_upstream import stream
@@ -414,7 +415,7 @@ CLINE_RULES: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("rule", CLINE_RULES)
+@each_row("rule", CLINE_RULES)
 def test_a_rule_of_the_data_model(rule: str) -> None:
     broken, param = CLINE_RULES[rule]
     with pytest.raises(RequestError) as caught:
@@ -423,7 +424,7 @@ def test_a_rule_of_the_data_model(rule: str) -> None:
     assert (caught.value.param or "").startswith(param)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "fields",
     [
         {},
@@ -443,7 +444,7 @@ def test_a_rule_of_the_data_model(rule: str) -> None:
     ],
     ids=lambda fields: ",".join(fields) or "nothing",
 )
-@pytest.mark.parametrize("wire", WIRES)
+@each_row("wire", WIRES)
 def test_what_the_data_model_allows(wire: str, fields: dict[str, Any]) -> None:
     exchange = open_exchange(body(**fields), wire=wire, profile=None)
     sent_fields = json.loads(exchange.upstream_request.body)
@@ -477,7 +478,7 @@ SENTINEL_RULES: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("rule", SENTINEL_RULES)
+@each_row("rule", SENTINEL_RULES)
 def test_a_rule_of_the_native_api(rule: str) -> None:
     broken, param = SENTINEL_RULES[rule]
     with pytest.raises(RequestError) as caught:

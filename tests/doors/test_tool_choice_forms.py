@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from tests.corpus.driver import open_exchange
 from tests.door_requests import function, question
 from tests.gemini_client import http_request
+from tests.named_rows import each_row
 from toolwire.doors import DOORS, load_door
 from toolwire.model.request import ToolChoice
 from toolwire.providers import WIRES, load_provider
@@ -51,13 +50,13 @@ LANES = [
 ]
 
 
-@pytest.mark.parametrize(("door", "members"), CELLS)
+@each_row(("door", "members"), CELLS)
 def test_every_door_reads_it(door: str, members: dict[str, Any]) -> None:
     request = load_door(door).parse_request(http_request(door, _body(door, members), {}))
     assert request.tool_choice == ToolChoice("required", ("weather",), named=True)
 
 
-@pytest.mark.parametrize(("door", "wire", "members"), LANES)
+@each_row(("door", "wire", "members"), LANES)
 def test_a_provider_gets_its_own(door: str, wire: str, members: dict[str, Any]) -> None:
     exchange = open_exchange(_body(door, members), door=door, wire=wire)
     sent = json.loads(exchange.upstream_request.body)

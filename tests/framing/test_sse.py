@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.named_rows import each_row
 from toolwire.framing import Frame, sse
 from toolwire.framing.sse import SseDecoder, encode_comment, encode_data, encode_event
 from toolwire.model.errors import UpstreamProtocolError
@@ -73,7 +74,7 @@ CASES: dict[str, tuple[bytes, list[Frame]]] = {
     "documents over several lines": (b'{\n"a":1\n}\n{\n"a":2\n}\n', data(b'{\n"a":1\n}', b'{\n"a":2\n}')),
     "bare error before data": (b'{"error":1}\ndata: [DONE]\n\n', data(b'{"error":1}', b"[DONE]")),
 }
-by_case = pytest.mark.parametrize(("stream", "frames"), CASES.values(), ids=CASES)
+by_case = each_row(("stream", "frames"), CASES.values(), ids=CASES)
 
 
 @by_case

@@ -99,11 +99,12 @@ class Cell:
         JUDGES[self.door](said, self.play(), self.stream)
 
 
-CELLS = [
-    Cell(door, host, scenario, stream)
-    for door in DOORS
+#: What each host can say, streamed or not.
+ANSWERS = [
+    (host, scenario, stream)
     for host in HOSTS
     for scenario in SCENARIOS
     for stream in (True, False)
     if host.can_say(scenario, stream)
 ]
+CELLS = [Cell(door, *answer) for door in DOORS for answer in ANSWERS]

@@ -7,16 +7,22 @@ from pathlib import Path
 import pytest
 
 from tests.corpus.driver import Answer
-from tests.matrix.cells import CELLS, REQUESTS, Cell
-from tests.matrix.hosts import HOSTS
+from tests.matrix.cells import ANSWERS, CELLS, REQUESTS, Cell
+from tests.matrix.hosts import HOSTS, Host
 from tests.matrix.judges import JUDGES
+from tests.matrix.scenarios import Scenario
 from tests.matrix.vendors import VENDORS
+from tests.named_rows import each_row
 from toolwire.doors import DOORS
 from toolwire.providers import WIRES
 
 GOLDEN = Path(__file__).parent / "golden"
 
-EVERY_CELL = pytest.mark.parametrize("cell", CELLS, ids=[cell.id for cell in CELLS])
+#: By door, so that both tests of a cell are near each other: it is played once in a process.
+EVERY_DOOR = pytest.mark.parametrize("door", DOORS, scope="module")
+EVERY_ANSWER = each_row(
+    ("host", "scenario", "stream"), ANSWERS, ids=[Cell("", *answer).id.lstrip("/") for answer in ANSWERS]
+)
 
 
 def test_the_matrix_has_every_door_and_wire() -> None:
@@ -24,13 +30,18 @@ def test_the_matrix_has_every_door_and_wire() -> None:
     assert {host.wire for host in HOSTS} == VENDORS.keys() == WIRES.keys()
 
 
-@EVERY_CELL
-def test_a_client_hears_what_was_said(cell: Cell) -> None:
-    cell.judge()
+@EVERY_DOOR
+@EVERY_ANSWER
+def test_a_client_hears_what_was_said(door: str, host: Host, scenario: Scenario, stream: bool) -> None:
+    Cell(door, host, scenario, stream).judge()
 
 
-@EVERY_CELL
-def test_the_bytes_are_those_of_the_golden_file(cell: Cell, request: pytest.FixtureRequest) -> None:
+@EVERY_DOOR
+@EVERY_ANSWER
+def test_the_bytes_are_those_of_the_golden_file(
+    door: str, host: Host, scenario: Scenario, stream: bool, request: pytest.FixtureRequest
+) -> None:
+    cell = Cell(door, host, scenario, stream)
     file = GOLDEN / f"{cell.id}.txt"
     shown = written(cell.play())
     if request.config.getoption("--update-golden", False):

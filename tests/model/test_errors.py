@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.named_rows import each_row
 from toolwire.model.errors import (
     ClientGone,
     GatewayError,
@@ -61,7 +62,7 @@ def test_a_fraction_of_a_second_is_told_in_both_headers(said: str, seconds: str,
     assert headers == (("retry-after", seconds), ("retry-after-ms", milliseconds))
 
 
-@pytest.mark.parametrize("value", ["", "soon", "1, 2", "-1", "9" * 5_000, "\xe9", "1\r\nset-cookie: a=b", "1\n"])
+@each_row("value", ["", "soon", "1, 2", "-1", "9" * 5_000, "\xe9", "1\r\nset-cookie: a=b", "1\n"])
 def test_what_does_not_say_it_is_not(value: str) -> None:
     assert UpstreamError("busy", status=429, retry_after=value).retry_headers() == ()
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import toolwire
+from tests.named_rows import each_row
 from toolwire.model import events, request
 from toolwire.model.source import Source, Sourced, raw_in, replace, with_source
 
@@ -42,7 +43,7 @@ def test_the_nodes_are_found() -> None:
     assert {"TextPart", "ImagePart", "ToolCallPart", "ToolResultPart", "Message", "Tool", "Usage"} <= names
 
 
-@pytest.mark.parametrize("node", NODES)
+@each_row("node", NODES)
 def test_replace_drops_the_source_and_keeps_the_extra(node: type[Any]) -> None:
     source = Source("openai_chat", b'{"x":1}')
     old = with_source(make(node), source)
@@ -55,7 +56,7 @@ def test_replace_drops_the_source_and_keeps_the_extra(node: type[Any]) -> None:
     assert old.source is source
 
 
-@pytest.mark.parametrize("node", NODES)
+@each_row("node", NODES)
 def test_where_a_node_came_from_is_no_part_of_what_it_is(node: type[Any]) -> None:
     assert with_source(make(node), Source("openai_chat", b"1")) == make(node)
 
@@ -74,7 +75,7 @@ def test_nobody_makes_a_node_with_a_source() -> None:
     assert not [call for call in calls if call.rpartition(".")[2] in names]
 
 
-@pytest.mark.parametrize("node", NODES)
+@each_row("node", NODES)
 def test_a_source_is_given_by_its_name_only(node: type[Any]) -> None:
     assert "source" not in node.__match_args__
 
@@ -94,7 +95,7 @@ def test_a_batch_is_made_anew_or_keeps_its_bytes() -> None:
         batch.source = None  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("node", NODES)
+@each_row("node", NODES)
 def test_nodes_are_frozen_and_have_no_dict(node: type[Any]) -> None:
     made = make(node)
 

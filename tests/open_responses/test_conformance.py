@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
+from tests.named_rows import each_row
 from tests.open_responses.judge import document_faults
 from tests.open_responses.suite import REASONING_WIRES, SUITE, TOOL, WIRES, Asked, faults, final_response, play
 
@@ -17,13 +16,13 @@ def _name(asked: Asked) -> str:
 CASES = {f"{_name(asked)}: {wire}": (wire, asked) for wire in WIRES for asked in SUITE if wire not in asked.but}
 
 
-@pytest.mark.parametrize(("wire", "asked"), CASES.values(), ids=CASES)
+@each_row(("wire", "asked"), CASES.values(), ids=CASES)
 def test_an_answer_is_valid_by_the_standard(wire: str, asked: Asked) -> None:
     assert faults(wire, asked) == []
 
 
-@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
-@pytest.mark.parametrize("wire", REASONING_WIRES)
+@each_row("stream", [True, False], ids=["streamed", "whole"])
+@each_row("wire", REASONING_WIRES)
 def test_reasoning_is_an_item_of_its_own(wire: str, stream: bool) -> None:
     (asked,) = (asked for asked in SUITE if asked.what == "reasoning" and asked.stream == stream)
     first = final_response(play(wire, asked), stream)["output"][0]
@@ -37,7 +36,7 @@ def test_reasoning_is_an_item_of_its_own(wire: str, stream: bool) -> None:
 VALID = final_response(play("openai", SUITE[0]), stream=False)
 
 
-@pytest.mark.parametrize("name", sorted(VALID))
+@each_row("name", sorted(VALID))
 def test_the_judge_misses_every_member(name: str) -> None:
     assert document_faults(json.dumps({key: value for key, value in VALID.items() if key != name}).encode())
 

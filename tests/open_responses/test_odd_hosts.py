@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
 from tests.doors.responses.responses_reader import events, read
+from tests.named_rows import each_row
 from tests.open_responses.judge import document_faults, stream_faults
 from tests.providers.openai_responses.responses_upstream import (
     SAID,
@@ -75,7 +74,7 @@ def kept(given: Any, shown: Any) -> Iterator[str]:
             yield name
 
 
-@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+@each_row("odd", ODD.values(), ids=ODD)
 def test_a_stream_is_valid(odd: tuple[Any, ...]) -> None:
     upstream = stream(odd)
     shown = ask(upstream).body
@@ -85,7 +84,7 @@ def test_a_stream_is_valid(odd: tuple[Any, ...]) -> None:
         assert list(kept(before, after)) == []
 
 
-@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+@each_row("odd", ODD.values(), ids=ODD)
 def test_a_document_is_valid(odd: tuple[Any, ...]) -> None:
     given = json.dumps(changed(json.loads(whole(TEXT, CALL)), *odd)).encode()
     shown = ask(given, streamed=False).body

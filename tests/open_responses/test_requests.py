@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import opened
+from tests.named_rows import each_row
 from tests.open_responses.judge import STANDARD, error_faults, faults
 from tests.open_responses.suite import TOOL, WIRES, target, user
 from toolwire.doors import load_door
@@ -105,8 +106,8 @@ def test_the_table_has_every_parameter() -> None:
     assert faults("CreateResponseBody", PARAMETERS) == []
 
 
-@pytest.mark.parametrize("name", [name for name in PARAMETERS if name not in NOTHING])
-@pytest.mark.parametrize("wire", WIRES)
+@each_row("name", [name for name in PARAMETERS if name not in NOTHING])
+@each_row("wire", WIRES)
 def test_a_parameter_is_carried_named_or_refused(wire: str, name: str) -> None:
     needs: dict[str, Any] = {"tools": [TOOL]} if name in ("tool_choice", "parallel_tool_calls") else {}
     without = outcome(wire, needs)
@@ -125,8 +126,8 @@ def test_the_table_has_every_type_of_item() -> None:
         assert faults("CreateResponseBody", {"input": items}) == []
 
 
-@pytest.mark.parametrize("items", ITEMS.values(), ids=ITEMS)
-@pytest.mark.parametrize("wire", WIRES)
+@each_row("items", ITEMS.values(), ids=ITEMS)
+@each_row("wire", WIRES)
 def test_an_item_is_carried_named_or_refused(wire: str, items: list[dict[str, Any]]) -> None:
     needs: dict[str, Any] = {"tools": [TOOL]}
     sent, warnings, error = outcome(wire, needs | {"input": [user("Name a river."), *items]})
@@ -157,7 +158,7 @@ def test_types_of_a_vendors_own_pass_to_a_host_of_this_api(fields: dict[str, Any
     assert {name: body[name] for name in fields} == fields
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "param"),
     [
         ({"input": []}, "input"),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from local.handlers import load_handlers
+from tests.named_rows import each_row
 from tests.template.cloudformation import ROOT, load
 from toolwire.doors import DOORS, DoorRow, load_door
 from toolwire.model.http import Head
@@ -17,7 +18,7 @@ from toolwire.shell.recording.scenario import Recording, Scenario
 from toolwire.shell.serve.catalog import serve_catalog
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("method", "path", "expected"),
     [
         ("POST", "/v1/chat/completions", Route("/chat/completions", "chat_completions")),
@@ -156,7 +157,7 @@ NOT_SERVED = [
 ]
 
 
-@pytest.mark.parametrize(("method", "resource", "parameters", "status", "door"), NOT_SERVED)
+@each_row(("method", "resource", "parameters", "status", "door"), NOT_SERVED)
 def test_what_is_not_served_is_answered_in_the_form_of_its_api(
     method: str, resource: str, parameters: dict[str, str], status: int, door: str | None
 ) -> None:

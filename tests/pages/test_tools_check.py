@@ -6,9 +6,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from local.answer_models import ToolsCheckResponse
+from tests.named_rows import each_row
 from toolwire.doors import load_door
 from toolwire.model.errors import RequestError
 from toolwire.model.http import HttpRequest
@@ -113,7 +112,7 @@ SCHEMAS: dict[str, tuple[dict[str, Any], set[str], set[str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", SCHEMAS)
+@each_row("name", SCHEMAS)
 def test_schemas(name: str) -> None:
     schema, refusing, converting = SCHEMAS[name]
     verdicts = checked(PLAIN, tool("it", schema))["providers"]

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pytest
 
+from tests.named_rows import each_row
 from toolwire.model.call_faults import CallFault
 from toolwire.model.errors import UpstreamProtocolError
 from toolwire.model.events import (
@@ -342,7 +343,7 @@ def test_a_choice_that_is_not_kept(choice: ToolChoice, parts: list[StreamEvent])
     assert run.events == [START, *spoken], "what was said stays, and no finish is shown"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("choice", "parts", "finish"),
     [
         (REQUIRED, call(), CALLS),

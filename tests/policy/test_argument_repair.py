@@ -13,6 +13,7 @@ from tests.corpus.driver import answer, open_exchange
 from tests.matrix.anthropic_host import anthropic
 from tests.matrix.chat_hosts import compatible
 from tests.matrix.scenarios import Call, Scenario
+from tests.named_rows import each_row
 from tests.providers.every_door import REQUESTS, calls_in
 from toolwire.doors import DOORS
 from toolwire.model.settings import Tenant
@@ -60,7 +61,7 @@ ROWS: list[tuple[str, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("written", "shown"), ROWS)
+@each_row(("written", "shown"), ROWS)
 def test_what_is_repaired(written: str, shown: str | None) -> None:
     assert repaired(written, SCHEMA) == shown
     assert shown is None or find_faults(shown, SCHEMA) == []
@@ -110,9 +111,9 @@ def asked(
     return [code for code in exchange.figures.warnings if "repaired" in code], found.body
 
 
-@pytest.mark.parametrize("stream", [True, False])
-@pytest.mark.parametrize("wire", ["anthropic_messages", "openai_chat"])
-@pytest.mark.parametrize("door", DOORS)
+@each_row("stream", [True, False])
+@each_row("wire", ["anthropic_messages", "openai_chat"])
+@each_row("door", DOORS)
 def test_a_client_is_shown_the_repaired_call_and_told(door: str, wire: str, stream: bool) -> None:
     warnings, body = asked(door, wire, (_BROKEN, _GOOD), stream=stream)
     assert warnings == ["tool_arguments_repaired:weather"]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from tests.named_rows import each_row
 from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool
 from toolwire.policy import arguments
@@ -39,7 +40,7 @@ def judged(text: str, schema: Any = None) -> Flaw | None:
     return next(iter(find_faults(text, raw)), None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         '{"city":"Rome"}',
@@ -58,7 +59,7 @@ def test_valid(text: str) -> None:
     assert not list(Draft202012Validator(SCHEMA).iter_errors(json.loads(text))) or "0.07" in text  # binary floats
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "path", "expected", "got"),
     [
         ("{}", "", "the property 'city'", "none of that name"),
@@ -108,7 +109,7 @@ def test_all_faults_are_told_at_once(text: str, faults: set[tuple[str, str]]) ->
     assert len(found) == len(faults)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "schema",
     [
         {"properties": {"a": False}},
@@ -170,7 +171,7 @@ def test_no_pattern_of_a_client_is_run_to_explain(keywords: dict[str, Any], monk
     assert ("", "the property 'b'") in {(flaw.path, flaw.expected) for flaw in flaws}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "got"),
     [
         ("", "nothing"),

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.named_rows import each_row
 from toolwire.model.errors import RequestError
 from toolwire.model.limits import MAXIMA, PRESET_2API, PRESET_AGENTS, PRESETS, Limits
 from toolwire.model.request import ChatRequest, Tool, ToolChoice
@@ -50,7 +51,7 @@ def wide(nodes: int) -> bytes:
 A, B = Tool("a"), Tool("b")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "allowed",
     [
         request(),
@@ -78,7 +79,7 @@ def test_allowed(allowed: ChatRequest) -> None:
     assert check_request(allowed, RULES) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("refused", "param", "code"),
     [
         (request(A, B, Tool("c"), Tool("d")), "tools", "too_many_tools"),

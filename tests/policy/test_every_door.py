@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import Answer, answer, open_exchange, sent
-from tests.named_rows import named
+from tests.named_rows import each_row
 from tests.policy.door_clients import CLIENTS, Seen, frames
 from tests.policy.host_answers import HAS_OBJECTS, HOSTS, content_type, says
 from toolwire.doors import DOORS, load_door
@@ -132,8 +132,8 @@ def test_every_door_and_wire_is_covered() -> None:
     assert set(HOSTS) == set(WIRES)
 
 
-@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
-@pytest.mark.parametrize("wire", WIRES)
+@each_row("streamed", [True, False], ids=["streamed", "whole"])
+@each_row("wire", WIRES)
 def test_only_arguments_that_are_no_json_are_left_out(wire: str, streamed: bool) -> None:
     """And those only where the wire has objects for arguments: every other case is asked of every wire."""
     answers = [case for case in CASES if not case.refused]
@@ -167,14 +167,12 @@ def read(calls: Sequence[tuple[str, str]]) -> list[tuple[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize(("case", "wire", "streamed"), ANSWERS)
-def test_answers(case: Case, wire: str, streamed: bool) -> None:
-    # Gemini's API has no word for calls that are not to be parallel.
-    doors = [door for door in DOORS if door != "gemini" or case.parallel is not False]
-    assert doors
-    for door in doors:
-        with named(door):
-            judge_answer(run(case, door, streamed, wire), case, streamed)
+@pytest.mark.parametrize("door", DOORS)
+@each_row(("case", "wire", "streamed"), ANSWERS)
+def test_answers(case: Case, wire: str, streamed: bool, door: str) -> None:
+    if door == "gemini" and case.parallel is False:
+        return  # its API has no word for calls that are not to be parallel
+    judge_answer(run(case, door, streamed, wire), case, streamed)
 
 
 def judge_answer(seen: Seen, case: Case, streamed: bool) -> None:
@@ -198,12 +196,12 @@ def judge_answer(seen: Seen, case: Case, streamed: bool) -> None:
 CUT = (*FINE, ("weather", MALFORMED))
 
 
-@pytest.mark.parametrize("validate", ["off", "annotate", "reject"])
-@pytest.mark.parametrize(
+@each_row("validate", ["off", "annotate", "reject"])
+@each_row(
     ("wire", "streamed"),
     [(w, s) for w in WIRES for s in (True, False) if (w, s) not in HAS_OBJECTS],
 )
-@pytest.mark.parametrize("door", DOORS)
+@each_row("door", DOORS)
 def test_an_answer_that_the_output_limit_cut(door: str, wire: str, streamed: bool, validate: str) -> None:
     """Its reason is told at every door, whatever is validated; `reject` does not show the call."""
     seen = run(Case("", validate=validate, said="hi", calls=CUT), door, streamed, wire, cut=True)
@@ -221,11 +219,11 @@ def test_an_answer_that_the_output_limit_cut(door: str, wire: str, streamed: boo
         assert "malformed_tool_arguments:weather" in told or door == "native"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("wire", "calls"),
     [(wire, calls) for wire in WIRES for calls in (TWO, WRONG, CUT) if calls != CUT or (wire, True) not in HAS_OBJECTS],
 )
-@pytest.mark.parametrize("door", DOORS)
+@each_row("door", DOORS)
 def test_signs_of_life_while_calls_are_held(door: str, wire: str, calls: tuple[tuple[str, str], ...]) -> None:
     """However often a held answer is kept alive, the client reads what it would have read without."""
     upstream, client = says(wire, "hi", calls, streamed=True), CLIENTS[door]
@@ -250,8 +248,8 @@ def test_signs_of_life_while_calls_are_held(door: str, wire: str, calls: tuple[t
     assert not {call for call in seen.calls if call[1] in (INVALID, MALFORMED)}
 
 
-@pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("case", [case for case in CASES if case.refused], ids=lambda case: case.name)
+@each_row("door", DOORS)
+@each_row("case", [case for case in CASES if case.refused], ids=lambda case: case.name)
 def test_requests(case: Case, door: str) -> None:
     body = CLIENTS[door].body(list(case.tools), case.choice, case.parallel, True)
     with pytest.raises(RequestError) as caught:
@@ -305,8 +303,8 @@ EDGES: dict[str, tuple[int, Callable[[int], list[dict[str, Any]]]]] = {
 }
 
 
-@pytest.mark.parametrize("code", EDGES)
-@pytest.mark.parametrize("door", DOORS)
+@each_row("code", EDGES)
+@each_row("door", DOORS)
 def test_the_documents_limits_at_their_edge(door: str, code: str) -> None:
     size, tools = EDGES[code]
     its = Tenant(limits=PRESET_2API)
@@ -316,8 +314,8 @@ def test_the_documents_limits_at_their_edge(door: str, code: str) -> None:
     assert caught.value.code == code
 
 
-@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
-@pytest.mark.parametrize("door", DOORS)
+@each_row("streamed", [True, False], ids=["streamed", "whole"])
+@each_row("door", DOORS)
 def test_the_documents_limits_of_an_answer_at_their_edge(door: str, streamed: bool) -> None:
     """20 calls, and 64 KiB of arguments as UTF-8: one more is one too many."""
     its = Tenant(limits=PRESET_2API)
@@ -333,8 +331,8 @@ def test_the_documents_limits_of_an_answer_at_their_edge(door: str, streamed: bo
         assert (seen.error, seen.complete) == (error, error is None)
 
 
-@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
-@pytest.mark.parametrize("door", DOORS)
+@each_row("streamed", [True, False], ids=["streamed", "whole"])
+@each_row("door", DOORS)
 def test_a_choice_that_is_not_kept_without_configuration(door: str, streamed: bool) -> None:
     seen = run(Case("", Tenant(), choice="required", said="hi"), door, streamed)
     assert seen.error == ("tool_choice_not_honored" if door == "native" else None)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import pytest
 
+from tests.named_rows import each_row
 from toolwire.doors import load_door
 from toolwire.model.errors import RequestError
 from toolwire.model.http import HttpRequest
@@ -23,7 +24,7 @@ RECOVER = "x-toolwire-recover-text-calls"
 EVENTS = "x-toolwire-events"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("headers", "options"),
     [
         ({}, RequestOptions()),
@@ -44,7 +45,7 @@ def test_headers(headers: dict[str, str], options: RequestOptions) -> None:
     assert read_options(headers) == options
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "value", "says"),
     [
         (VALIDATE, "yes", "off, annotate, reject"),
@@ -63,7 +64,7 @@ def test_what_means_nothing_is_refused(name: str, value: str, says: str) -> None
     assert (caught.value.status, caught.value.code, caught.value.param) == (400, "invalid_option", name)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tenant", "door", "expected"),
     [
         (Tenant(), "chat", ToolRules()),
@@ -102,8 +103,8 @@ def test_an_allowlist_that_is_off_restricts_nothing() -> None:
     assert rules_for(Tenant(allowlist=("a",), allowlist_mode="off"), "chat").allowed is None
 
 
-@pytest.mark.parametrize("asked", ["off", "annotate", "reject"])
-@pytest.mark.parametrize("default", ["off", "annotate", "reject"])
+@each_row("asked", ["off", "annotate", "reject"])
+@each_row("default", ["off", "annotate", "reject"])
 def test_a_request_wins_over_its_tenant(asked: Literal["off"], default: Literal["off"]) -> None:
     tenant = Tenant(validate_tool_arguments=default)
     assert rules_for(tenant, "chat", RequestOptions(asked)).validate_tool_arguments == asked

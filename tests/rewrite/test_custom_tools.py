@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from tests.matrix.chat_hosts import compatible
 from tests.matrix.gemini_host import gemini
 from tests.matrix.responses_host import responses
 from tests.matrix.scenarios import Call, Scenario, Text
+from tests.named_rows import each_row
 from tests.providers.openai_chat.chat_reader import sdk_stream
 from toolwire.model.events import Batch, StreamEvent, ToolCallDelta, ToolCallEnd, ToolCallStart
 from toolwire.model.request import ChatRequest, Message, TextPart, Tool, ToolCallPart
@@ -60,7 +60,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize(("arguments", "text"), FORMS.values(), ids=FORMS)
+@each_row(("arguments", "text"), FORMS.values(), ids=FORMS)
 def test_arguments_of_any_form(arguments: str, text: str) -> None:
     assert read(arguments) == read(*arguments) == text
 
@@ -169,10 +169,10 @@ def calls_of(door: str, stream: bool, body: bytes) -> list[tuple[str, str, str]]
     ]
 
 
-@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
-@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
-@pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize("door", ["chat", "responses"])
+@each_row("stream", [True, False], ids=["streamed", "whole"])
+@each_row("scenario", SCENARIOS.values(), ids=SCENARIOS)
+@each_row("wire", WIRES)
+@each_row("door", ["chat", "responses"])
 def test_a_client_gets_its_custom_tools_calls(door: str, wire: str, scenario: Scenario, stream: bool) -> None:
     """Also in pieces of one byte, and from hosts whose profile says that they have no custom tools."""
     reply = WIRES[wire](scenario, stream)

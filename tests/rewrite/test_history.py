@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.named_rows import each_row
 from toolwire.conversation.tool_call_ids import rewrite
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Message, Part, TextPart, ToolCallPart, ToolResultPart
@@ -47,7 +48,7 @@ def request(*messages: Message) -> ChatRequest:
 # ------------------------------------------------------------ check_results
 
 
-@pytest.mark.parametrize(
+@each_row(
     "messages",
     [
         [],
@@ -111,7 +112,7 @@ def test_a_result_has_the_name_of_its_call(name: str | None, sent: str | None, c
 # ------------------------------------------------------------ with_results
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("messages", "whole"),
     [
         ([calls("a")], [calls("a"), lost("a")]),

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.corpus.driver import open_exchange
+from tests.named_rows import each_row
 from toolwire.model.events import Batch, ToolCallDelta, ToolCallEnd, ToolCallStart
 from toolwire.rewrite.property_names import KeyScanner, RestoredNames
 from toolwire.schema.property_names import replacements
@@ -20,7 +21,7 @@ RULE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 LONG = "settings__approved__or__denied__countries__or__regions__approved__list"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("names", "stems"),
     [
         (["city", "a.b-c_d"], []),
@@ -73,7 +74,7 @@ TEXTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "expected"), TEXTS)
+@each_row(("text", "expected"), TEXTS)
 def test_every_cut(text: str, expected: str) -> None:
     for first in range(len(text) + 1):
         for second in range(first, len(text) + 1):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.named_rows import each_row
 from toolwire.model.request import ChatRequest, Message, Tool, ToolCallPart, ToolChoice
 from toolwire.rewrite.tool_names import WIRE_NAME, renamed, wire_name
 
@@ -20,7 +21,7 @@ def test_a_name_that_everybody_takes_stays(name: str) -> None:
     assert wire_name(name) == name
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "begins"),
     [
         ("server.tool", "server_tool_"),

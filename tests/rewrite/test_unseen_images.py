@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import open_exchange
+from tests.named_rows import each_row
 from toolwire.rewrite.unseen_images import is_about_images
 
 _PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -81,8 +82,8 @@ def _refused(exchange: Any, status: int, message: str) -> bool:
     return bool(exchange.receive_end())
 
 
-@pytest.mark.parametrize("talk", TALKS)
-@pytest.mark.parametrize(("message", "status"), REFUSALS.items())
+@each_row("talk", TALKS)
+@each_row(("message", "status"), REFUSALS.items())
 def test_words_stand_for_what_was_refused(message: str, status: int, talk: str) -> None:
     exchange = _opened(talk.partition(",")[0], TALKS[talk])
     before = exchange.upstream_request.body.decode()
@@ -105,7 +106,7 @@ def test_the_users_newest_image_is_sent_and_its_refusal_shown(history: list[Any]
     assert _refused(exchange, 400, "this model does not support images")
 
 
-@pytest.mark.parametrize("message", OTHERS)
+@each_row("message", OTHERS)
 def test_what_is_about_one_image_tells_nothing_of_the_model(message: str) -> None:
     assert not is_about_images(message)
     exchange = _opened("chat", TALKS["chat"])

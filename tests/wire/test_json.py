@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.named_rows import each_row
 from toolwire.wire.json import dump, elements, is_object, members, unnamed, write_array, write_object
 
 #: Values that a parse and a re-serialisation would change.
@@ -26,7 +27,7 @@ TRAVELLERS = [
 ]
 
 
-@pytest.mark.parametrize("value", TRAVELLERS)
+@each_row("value", TRAVELLERS)
 def test_a_value_that_nobody_looks_at_leaves_as_it_came(value: bytes) -> None:
     raw = b' {"a" : ' + value + b' , "b":\n' + value + b"} "
 
@@ -50,7 +51,7 @@ def test_names_are_read_and_written() -> None:
     assert write_object(members(raw).items()) == '{"é\\"":1}'.encode()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "raw",
     [b"", b"null", b"[]", b"1", b'"a"', b"{", b'{"a"}', b'{"a":}', b'{"a":tru}', b"{} {}", b"{'a':1}", b'{"a":1,}',
      b'{"a":NaN}', b'{"\xff":1}', b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}"],
@@ -68,7 +69,7 @@ def test_what_is_no_array_is_a_value_error(raw: bytes) -> None:
         elements(raw)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("{}", True),

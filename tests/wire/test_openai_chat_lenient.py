@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.named_rows import each_row
 from toolwire.wire import openai_chat_lenient
 from toolwire.wire.lenient_values import readable
 from toolwire.wire.openai_chat import Choice, Chunk, CustomDelta, Delta, FunctionDelta, ToolCallDelta, chunk_decoder
@@ -37,7 +38,7 @@ def call(raw: str) -> ToolCallDelta:
 # ------------------------------------------------------------ the whole
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("raw", "chunk"),
     [
         ("{}", Chunk()),
@@ -62,7 +63,7 @@ def test_chunks(raw: str, chunk: Chunk) -> None:
     assert read(raw) == chunk
 
 
-@pytest.mark.parametrize(
+@each_row(
     "raw",
     ["", "null", "[]", '"x"', "data", "{", '{"choices":[1]}', '{"choices":[{"delta":{"tool_calls":["x"]}}]}',
      '{"choices":[{"delta":{"content":[{"type":"text"]}}]}', '{"created":' + "9" * 5000 + "}",
@@ -77,7 +78,7 @@ def test_what_cannot_be_read_is_a_value_error(raw: str) -> None:
 # ------------------------------------------------------------ text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "text", "thinking"),
     [
         ("null", None, None),
@@ -124,7 +125,7 @@ def test_other_escapes_are_as_they_were(text: str) -> None:
 # ------------------------------------------------------------ calls
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("raw", "expected"),
     [
         ("{}", ToolCallDelta()),

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from tests.doors.chat_completions.test_request import CALL, USER, WEATHER, body, served
+from tests.named_rows import each_row
 from toolwire.model.errors import RequestError
 
 _DEEP = b'{"model":"m","messages":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "raw",
     [
         b"", b" ", b"{", b"null", b"[]", b'"x"', b"{'model': 1}", b'{"model":"m",}', b"\xff\xfe", b'{"a":1}{"b":2}',
@@ -203,7 +204,7 @@ REFUSALS: list[tuple[dict[str, Any], str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("fields", "param", "code"), REFUSALS, ids=lambda value: str(value)[:60])
+@each_row(("fields", "param", "code"), REFUSALS, ids=lambda value: str(value)[:60])
 def test_refusals_name_the_field_and_the_rule(fields: dict[str, Any], param: str, code: str) -> None:
     with pytest.raises(RequestError) as caught:
         served(json.dumps({"model": "m", "messages": [USER], **fields}).encode())

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.named_rows import each_row
 from tests.reference import SHARED, needs
 from toolwire.doors.chat_completions.request import parse_request
 from toolwire.model.request import (
@@ -48,7 +49,7 @@ def served(raw: bytes) -> ChatRequest:
 # ---------------------------------------------------------------- what fields become
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "attribute", "expected"),
     [
         ({}, "stream", False),
@@ -127,7 +128,7 @@ def test_fields(fields: dict[str, Any], attribute: str, expected: object) -> Non
     assert getattr(served(body(**fields)), attribute) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("message", "parts"),
     [
         ({"role": "system", "content": "S"}, (TextPart("S"),)),
@@ -268,7 +269,7 @@ CAPTURES = sorted(path.name for path in (SHARED / "clients" / "captures").glob("
 
 
 @needs("CLIENTS.md")
-@pytest.mark.parametrize("name", CAPTURES or ["none"])
+@each_row("name", CAPTURES or ["none"])
 def test_what_real_clients_send(name: str) -> None:
     shape = json.loads((SHARED / "clients" / "captures" / name).read_text())["body_shape"]
 

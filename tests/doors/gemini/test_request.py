@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.named_rows import each_row
 from toolwire.doors.gemini.request import DOOR
 from toolwire.model.errors import RequestError
 from toolwire.model.http import HttpRequest
@@ -65,7 +66,7 @@ def result(name: str = "f", response: Any = None, **members: Any) -> dict[str, A
 # ---------------------------------------------------------------- path and query
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "query", "name", "is_stream", "in_array"),
     [
         ("m:generateContent", {}, "m", False, False),
@@ -90,7 +91,7 @@ def test_the_path_names_the_model(path: str, query: dict[str, str], name: str, i
 PLACES = "projects/p/locations/l"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("resource", "id", "name"),
     [
         ("/v1beta1/{id+}", f"{PLACES}/publishers/google/models/demo/openai:generateContent", "demo/openai"),
@@ -125,7 +126,7 @@ def test_the_path_counts_and_not_the_body() -> None:
 # ---------------------------------------------------------------- settings
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("config", "expected"),
     [
         ({"maxOutputTokens": 7}, {"max_tokens": 7}),
@@ -177,7 +178,7 @@ def test_settings(config: dict[str, Any], expected: dict[str, Any]) -> None:
     assert {name: getattr(request, name) for name in expected} == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("config", "expected"),
     [
         ({"mode": "AUTO"}, ToolChoice("auto")),
@@ -192,9 +193,7 @@ def test_settings(config: dict[str, Any], expected: dict[str, Any]) -> None:
         ({"mode": "VALIDATED", "allowedFunctionNames": ["f"]}, ToolChoice("auto", ("f",))),
     ],
 )
-@pytest.mark.parametrize(
-    "spelled", [("toolConfig", "functionCallingConfig"), ("tool_config", "function_calling_config")]
-)
+@each_row("spelled", [("toolConfig", "functionCallingConfig"), ("tool_config", "function_calling_config")])
 def test_the_use_of_tools(config: dict[str, Any], expected: ToolChoice, spelled: tuple[str, str]) -> None:
     members: dict[str, Any] = {spelled[0]: {spelled[1]: config}}
     request = parse(tools=[F], **members)
@@ -206,7 +205,7 @@ def test_the_use_of_tools(config: dict[str, Any], expected: ToolChoice, spelled:
 # ---------------------------------------------------------------- tools
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("declared", "expected"),
     [
         ({"name": "f"}, Tool("f")),
@@ -225,7 +224,7 @@ def test_the_use_of_tools(config: dict[str, Any], expected: ToolChoice, spelled:
          Tool("f", extra=(("behavior", b'"BLOCKING"'), ("response", b'{"type": "OBJECT"}')))),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("spelled", ["functionDeclarations", "function_declarations"])
+@each_row("spelled", ["functionDeclarations", "function_declarations"])
 def test_a_declaration(declared: dict[str, Any], expected: Tool, spelled: str) -> None:
     assert parse(tools=[{spelled: [declared]}]).tools == (expected,)
     assert parse(tools={spelled: declared}).tools == (expected,), "one may stand without its array"
@@ -251,8 +250,8 @@ SYSTEM: list[tuple[Any, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "texts"), SYSTEM)
-@pytest.mark.parametrize("spelled", ["systemInstruction", "system_instruction"])
+@each_row(("given", "texts"), SYSTEM)
+@each_row("spelled", ["systemInstruction", "system_instruction"])
 def test_the_system_text(given: Any, texts: list[str], spelled: str) -> None:
     *system, _ = parse(**{spelled: given}).messages
     assert system == ([Message("system", tuple(map(TextPart, texts)))] if texts else [])
@@ -310,7 +309,7 @@ CONTENTS: list[tuple[list[Any], list[Message]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("contents", "expected"), CONTENTS)
+@each_row(("contents", "expected"), CONTENTS)
 def test_contents(contents: list[Any], expected: list[Message]) -> None:
     assert said(*contents) == expected
 
@@ -322,7 +321,7 @@ def test_a_content_stands_without_its_array() -> None:
 TAGGED = base64.b64encode(b"tw1.AAAAAAAA.abc").decode()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "read"),
     [
         ("c2ln", "c2ln"),
@@ -405,7 +404,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("members", "place"), REFUSED)
+@each_row(("members", "place"), REFUSED)
 def test_a_refusal_names_the_field(members: dict[str, Any], place: str) -> None:
     with pytest.raises(RequestError) as refused:
         parse(**members)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.named_rows import each_row
 from toolwire.doors.messages.request import DOOR
 from toolwire.model.errors import RequestError
 from toolwire.model.http import HttpRequest
@@ -39,7 +40,7 @@ def roles(request: ChatRequest) -> list[str]:
     return [message.role for message in request.messages]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("members", "expected"),
     [
         ({"stream": True}, {"stream": True, "include_usage": True}),
@@ -74,7 +75,7 @@ def test_fields(members: dict[str, Any], expected: dict[str, Any]) -> None:
     assert {name: getattr(request, name) for name in expected} == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("thinking", "effort", "expected"),
     [
         (None, None, None),
@@ -153,7 +154,7 @@ def test_blocks() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("block", "part"),
     [
         ({"type": "image", "source": DATA}, ImagePart(data="AAAA", media_type="image/png")),
@@ -255,7 +256,7 @@ def block(**members: Any) -> dict[str, Any]:
     return {"messages": [{"role": members.pop("role", "user"), "content": [members]}]}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("members", "param", "said"),
     [
         ({"model": None}, "model", "is required"),

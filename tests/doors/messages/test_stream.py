@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.doors.messages.messages_reader import events, read, sdk_stream
+from tests.named_rows import each_row
 from toolwire.doors import AnswerContext
 from toolwire.doors.messages.request import DOOR
 from toolwire.doors.messages.stream import MessagesEncoder
@@ -109,7 +110,7 @@ def test_blocks_of_this_api_are_shown_whole_and_no_others() -> None:
     assert read(encoded(*given)).blocks == [json.loads(raw)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("finish", "word"),
     [
         (Finish("stop"), "end_turn"),
@@ -262,7 +263,7 @@ def test_a_call_cut_by_the_output_limit_is_not_completed() -> None:
     assert told.warnings == ["tool_call_cut:f"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("error", "kind"),
     [
         (RequestError("m"), "invalid_request_error"),

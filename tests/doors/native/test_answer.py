@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import answer, open_exchange
+from tests.named_rows import each_row
 from tests.native_client import Call, frames, read_answer, read_stream
 from tests.providers.openai_chat.chat_upstream import chunk, opening
 from tests.providers.openai_chat.chat_upstream import stream as chat_stream
@@ -197,9 +198,9 @@ def test_a_message_goes_into_the_history_as_it_is(size: int) -> None:
 BROKEN = ['{"city":"Pa', "", "[1]", '"{}"', "null", "{} {}", '{"a":NaN}']
 
 
-@pytest.mark.parametrize("text", BROKEN)
-@pytest.mark.parametrize("reason", ["stop", "tool_calls"])
-@pytest.mark.parametrize("size", [1, 100])
+@each_row("text", BROKEN)
+@each_row("reason", ["stop", "tool_calls"])
+@each_row("size", [1, 100])
 def test_broken_arguments_are_an_error(text: str, reason: FinishReason, size: int) -> None:
     its = context("not_supported:seed")
     events = [START, *called("{}"), *called(text, index=1), *ended(reason)]
@@ -240,9 +241,9 @@ def test_broken_arguments_through_an_exchange(stream: bool, streams: bool) -> No
     assert exchange.figures.error.code == "malformed_tool_arguments"
 
 
-@pytest.mark.parametrize("text", BROKEN)
-@pytest.mark.parametrize("reason", ["length", "content_filter"])
-@pytest.mark.parametrize("size", [1, 100])
+@each_row("text", BROKEN)
+@each_row("reason", ["length", "content_filter"])
+@each_row("size", [1, 100])
 def test_a_cut_call_is_shown_as_cut(text: str, reason: FinishReason, size: int) -> None:
     events = [START, *called("{}"), *called(text, index=1), *ended(reason)]
     for said in (read_stream(streamed(events, size=size)), read_answer(document(events))):
@@ -333,7 +334,7 @@ ERRORS: list[tuple[GatewayError, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("error", "expected"), ERRORS)
+@each_row(("error", "expected"), ERRORS)
 def test_errors(error: GatewayError, expected: dict[str, Any]) -> None:
     body = json.loads(render_error(error, "req-1"))
     assert body == {"type": "error", "error": {"message": "no", **expected}, "request_id": "req-1"}

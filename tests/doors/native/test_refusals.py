@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from tests.doors.native.test_request import CALL, SCHEMA, USER, WEATHER, parsed
+from tests.named_rows import each_row
 from toolwire.model.errors import RequestError
 
 _DEEP = b'{"model":"m","messages":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "raw",
     [
         b"", b" ", b"{", b"null", b"[]", b'"x"', b"5", b'{"model":"m",}', b"\xff\xfe", b'{"a":1}{"b":2}',
@@ -160,9 +161,7 @@ REFUSALS: list[tuple[dict[str, Any], str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("members", "param", "code", "words"), REFUSALS, ids=[f"{r[1]}-{n}" for n, r in enumerate(REFUSALS)]
-)
+@each_row(("members", "param", "code", "words"), REFUSALS, ids=[f"{r[1]}-{n}" for n, r in enumerate(REFUSALS)])
 def test_refused(members: dict[str, Any], param: str, code: str, words: str) -> None:
     with pytest.raises(RequestError) as caught:
         parsed(**members)

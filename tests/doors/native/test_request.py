@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.named_rows import each_row
 from toolwire.doors.native.request import DOOR
 from toolwire.model.http import HttpRequest
 from toolwire.model.request import (
@@ -119,7 +120,7 @@ PARTS: list[tuple[str, tuple[Any, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("raw", "expected"), PARTS)
+@each_row(("raw", "expected"), PARTS)
 def test_messages(raw: str, expected: tuple[Any, ...]) -> None:
     made = message(raw)
     assert made.role == json.loads(raw)["role"]

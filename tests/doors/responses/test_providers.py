@@ -9,6 +9,7 @@ import pytest
 
 from tests.corpus.driver import Answer, answer, open_exchange
 from tests.doors.responses.responses_reader import events, read, sdk_stream
+from tests.named_rows import each_row
 from tests.providers.openai_responses.responses_upstream import SAID
 from toolwire.doors.responses.request import DOOR
 from toolwire.model.errors import RequestError
@@ -59,8 +60,8 @@ def test_codexs_request_reaches_any_provider(wire: str) -> None:
     assert set(warnings) == {"custom_tool_as_function", "not_supported:server_tools", *ignored}
 
 
-@pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize(
+@each_row("wire", WIRES)
+@each_row(
     ("fields", "param", "words"),
     [
         ({"previous_response_id": "resp_1"}, "previous_response_id", "send the whole history in `input`"),
@@ -235,7 +236,7 @@ def test_the_extra_events_come_between_the_upstreams_own() -> None:
     assert said.types == [event["type"] for event in events(upstream())]
 
 
-@pytest.mark.parametrize("length", range(1, 16))
+@each_row("length", range(1, 16))
 def test_a_stream_that_breaks_anywhere_fails_as_one(length: int) -> None:
     said = read(in_the_lane(upstream(*[{}] * length)).body)
     assert said.final is not None

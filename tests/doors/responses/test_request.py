@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.driver import open_exchange
+from tests.named_rows import each_row
 from toolwire.doors.responses.request import parse_request
 from toolwire.model.errors import RequestError
 from toolwire.model.request import (
@@ -127,7 +128,7 @@ HISTORIES: dict[str, tuple[Any, list[Message]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("given", "messages"), HISTORIES.values(), ids=HISTORIES)
+@each_row(("given", "messages"), HISTORIES.values(), ids=HISTORIES)
 def test_input(given: Any, messages: list[Message]) -> None:
     request = parsed(input=given)
     assert list(request.messages) == messages
@@ -163,7 +164,7 @@ FOREIGN: dict[str, tuple[Any, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("given", "paths"), FOREIGN.values(), ids=FOREIGN)
+@each_row(("given", "paths"), FOREIGN.values(), ids=FOREIGN)
 def test_what_only_this_api_knows_is_named(given: Any, paths: list[str]) -> None:
     assert list(parsed(input=given).dialect_fields) == paths
 
@@ -207,7 +208,7 @@ CHOICES: dict[str, tuple[Any, ToolChoice, list[str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("given", "choice", "foreign"), CHOICES.values(), ids=CHOICES)
+@each_row(("given", "choice", "foreign"), CHOICES.values(), ids=CHOICES)
 def test_tool_choice(given: Any, choice: ToolChoice, foreign: list[str]) -> None:
     request = parsed(tools=[PING, AGENTS], tool_choice=given)
     assert (request.tool_choice, list(request.dialect_fields)) == (choice, foreign)
@@ -282,7 +283,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("fields", "param", "code", "words"), REFUSED.values(), ids=REFUSED)
+@each_row(("fields", "param", "code", "words"), REFUSED.values(), ids=REFUSED)
 def test_what_is_wrong_is_named(fields: dict[str, Any], param: str, code: str, words: str) -> None:
     with pytest.raises(RequestError) as refused:
         parsed(**fields)
@@ -291,12 +292,12 @@ def test_what_is_wrong_is_named(fields: dict[str, Any], param: str, code: str, w
     assert f"`{param}" in refused.value.message
 
 
-@pytest.mark.parametrize("null", [{}, {"said": None}])
-@pytest.mark.parametrize(
+@each_row("null", [{}, {"said": None}])
+@each_row(
     ("item", "member", "nothing"),
     [(CALL, "arguments", "{}"), (CUSTOM, "input", ""), (OUTPUT, "output", ""), (CUSTOM_OUTPUT, "output", "")],
 )
-@pytest.mark.parametrize("wire", ["openai_responses", "openai_chat", "anthropic_messages"])
+@each_row("wire", ["openai_responses", "openai_chat", "anthropic_messages"])
 def test_what_a_client_leaves_out_where_there_is_nothing_to_say(
     item: dict[str, Any], member: str, nothing: str, wire: str, null: dict[str, None]
 ) -> None:

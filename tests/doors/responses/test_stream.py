@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.doors.responses.responses_reader import Said, events, read, sdk_events, sdk_stream
+from tests.named_rows import each_row
 from toolwire.doors import AnswerContext, StreamEncoder
 from toolwire.doors.responses.request import DOOR, parse_request
 from toolwire.model.errors import RequestError, UpstreamError, UpstreamTruncated
@@ -233,7 +234,7 @@ OPEN = {
 }
 
 
-@pytest.mark.parametrize(("said", "kind"), OPEN.values(), ids=OPEN)
+@each_row(("said", "kind"), OPEN.values(), ids=OPEN)
 def test_a_keep_alive_is_an_event_that_changes_nothing(said: list[StreamEvent], kind: str) -> None:
     into = encoder()
     body = shown(*said, into=into)
