@@ -91,8 +91,8 @@ def configured(monkeypatch: pytest.MonkeyPatch) -> Settings:
 def ask(
     door: str, event: dict[str, Any], reply: Reply, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Answer, UpstreamRequest]:
-    """The client's answer, and the request that went upstream. What failed in one row is not passed over in the next."""
-    breaker._breaker.cache_clear()
+    """The client's answer, and the request that went upstream."""
+    breaker._breaker.cache_clear()  # what failed in one row is not passed over in the next
     upstream = _Upstream(reply)
     monkeypatch.setattr(serve_module, "upstream", lambda: upstream)
     head, *pieces = list(serve(door, event, None))

@@ -225,7 +225,7 @@ def test_usage_is_replaced_never_added() -> None:
     assert usages[-1] == Usage(19, 30, cache_read_tokens=5, cache_write_tokens=3, reasoning_tokens=12)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "last", "counted"),
     [
         ({"input_tokens": 10, "cache_read_input_tokens": 5}, {"input_tokens": 0}, (15, 5)),
