@@ -25,8 +25,11 @@ REGISTRIES = {"doors": [row.module for row in DOORS.values()], "providers": list
 
 FOLDERS = [(room, folder.parent) for room in IN_EVERY_FOLDER for folder in (PACKAGE / room).glob("*/__init__.py")]
 
-#: A line of a table of contents: a module and what is in it.
-_MODULE = re.compile(r"^([a-z]\w*) {2,}\S", re.MULTILINE)
+#: A line of a table of contents: a module or a room, and what is in it.
+_CONTENT = re.compile(r"^ *([a-z]\w*) {2,}\S", re.MULTILINE)
+
+#: Every room of the package.
+ROOMS = [path.parent for path in PACKAGE.rglob("__init__.py")]
 
 
 @pytest.mark.parametrize("room", REGISTRIES)
@@ -36,8 +39,18 @@ def test_a_folder_is_an_api(room: str) -> None:
 
 
 @pytest.mark.parametrize(("room", "folder"), FOLDERS, ids=lambda it: it if isinstance(it, str) else it.name)
-def test_every_folder_has_the_same_files_and_says_what_is_in_it(room: str, folder: Path) -> None:
-    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+def test_every_folder_of_an_api_has_the_same_files(room: str, folder: Path) -> None:
+    files = {path.stem for path in folder.glob("*.py")}
     assert IN_EVERY_FOLDER[room] - files == BORROWED.get(folder.name, set())
-    told = ast.get_docstring(ast.parse((folder / "__init__.py").read_text())) or ""
-    assert set(_MODULE.findall(told)) == files
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: str(room.relative_to(PACKAGE.parent)))
+def test_every_room_says_what_is_in_it(room: Path) -> None:
+    """Each module, and of a room that has nothing but rooms each of these."""
+    files = {path.stem for path in room.glob("*.py")} - {"__init__"}
+    rooms = {path.parent.name for path in room.glob("*/__init__.py")}
+    told = _CONTENT.findall(ast.get_docstring(ast.parse((room / "__init__.py").read_text("utf-8"))) or "")
+    assert set(told) - rooms == files
+    assert len(told) == len(set(told))
+    if not files - {"random_text"}:
+        assert set(told) == files | rooms

@@ -7,6 +7,14 @@
 A provider's state is opaque and goes back to its origin only: the same provider, model and credential. It is stored
 since clients drop it: every client does whose API has no field for it. Missing state never ends a conversation; each
 provider's writer can do without.
+
+    tool_call_ids    how ids are minted, kept and found again
+    restore          what is read before a turn, and put into its history
+    turn_record      what a turn leaves behind
+    stored_form      a turn's state as it is stored
+    state_origin     whose a state or a signature is
+    sticky_model     the model that a conversation used last
+    kept_answers     answers that a client can continue from by their ids
 """
 
 from toolwire.conversation.restore import NOTHING_FOUND, Found, Restored, Wanted, name_in, restored, wanted

@@ -15,6 +15,18 @@ request, so a model may stand in the path or an option in the query. Where clien
 tokens are counted and what the least request is are members of `Door` too; those with a default need no line.
 
 Doors are imported when they are needed: a cold start pays for one.
+
+What several doors share:
+
+    typed_json           a request's JSON as the types that a door expects, and what is said of a wrong one
+    tool_parameters      a tool's parameters
+    tool_choice_forms    a `tool_choice` that names one tool, in the forms of all APIs
+    reasoning_efforts    how hard a model is to think, as both of OpenAI's APIs say it
+    openai_files         images and files, as both of OpenAI's APIs have them
+    openai_errors        errors, likewise
+    openai_usage         usage, as Chat Completions and the native API have it
+    limit_headers        what answers tell of a tenant's limits
+    sample_request       the least request around some tools
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """Bytes to frames and back, one module a framing: server-sent events, and AWS's event stream.
 
 A framing knows no vendor and no protocol: what a frame says is read by the provider's decoder.
+
+    sse                 Server-Sent Events
+    aws_event_stream    AWS's event streams, as Amazon Bedrock sends them
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """The tool policy. It is enforced in one place, on the neutral form, so no door and no provider can bypass it.
 
-    rules.py            `ToolRules`: the policy of one request, from its tenant, its door and its own options
-    request_options.py  a client's options for the gateway, from `x-toolwire-*` headers
-    definitions.py      checks a request: tools, tool_choice, the allowlist
-    checked_request.py  these three, over a client's request
-    answers.py          checks an answer while it streams: calls, their arguments, tool_choice
-    arguments.py        checks one call's arguments against its tool's schema
-    argument_repair.py  repairs such arguments, where that is asked for
+    rules              `ToolRules`: the policy of one request, from its tenant, its door and its own options
+    request_options    a client's options for the gateway, from `x-toolwire-*` headers
+    definitions        checks a request: tools, tool_choice, the allowlist
+    checked_request    these three, over a client's request
+    answers            checks an answer while it streams: calls, their arguments, tool_choice
+    arguments          checks one call's arguments against its tool's schema
+    argument_repair    repairs such arguments, where that is asked for
 
 Tools come from clients and calls from models. Both may be hostile: they are counted before anything is built from them.
 """

@@ -15,6 +15,25 @@ if a door speaks it, too; `cache_form`, if it can be told what to keep in a prom
 count tokens; `compaction_request`, if they shorten histories.
 
 A host that speaks a wire we have is no code at all: a row in `hosts.py`, and one in `profiles.py` if it deviates.
+
+What several wires share:
+
+    hosts                   the hosts that work without any configuration
+    profiles                what a host or a family of models does otherwise
+    wire_choice             which of a provider's wires a model is reached by
+    address                 a request's URL, and the header with the credential
+    openai_models           what differs between models behind OpenAI's wires
+    openai_tools            tools and `tool_choice` on OpenAI's wires
+    openai_cache            marks for the prompt cache on OpenAI's wires
+    reasoning_efforts       the effort of reasoning on OpenAI's wires
+    known_sampling          leaves out settings that reasoning models refuse
+    user_and_model_turns    a history as turns that alternate
+    decoder_context         what a decoder knows of the request
+    alike_frames            decodes frames that differ from an earlier one in one string
+    finish_words            why a turn ended, in any host's words
+    upstream_errors         a refusal as one of our errors
+    token_count             the tokens of a request, counted or estimated
+    sent_tools              the tools of a request that was built, read back
 """
 
 from __future__ import annotations

@@ -1,1 +1,19 @@
-"""Request to request: what is changed in a neutral request so that a provider can take it."""
+"""Request to request: what is changed in a neutral request so that a provider can take it.
+
+CONTRIBUTING.md has the order in which the steps are applied.
+
+    history              each result has its call, each call its result, each id the form that the provider takes
+    alternating_turns    the order of turns that the strictest hosts ask for
+    images_and_files     images and files as the wire can carry them
+    unseen_images        images in words, for models that read text alone
+    tool_names           names of tools that a provider refuses, and back
+    property_names       names of parameters that a provider refuses, and back
+    custom_tools         freeform tools as functions, and back
+    deferred_tools       tools that the client holds back until a search has found them
+    call_text            rewrites the text of some calls of an answer
+    client_dialect       what only the client's API can express
+    unread_members       warns of each member that the provider does not get
+    prompt_cache         marks for the provider's prompt cache
+    stop_sequences       as many as the provider takes
+    answer_format        the format of an answer, asked for in words
+"""

@@ -1,1 +1,9 @@
-"""The configuration document, read once and checked."""
+"""The configuration document, read once and checked.
+
+configuration    the whole of it, with the environment's variables
+current          the settings of this process, read again where they may change
+sections         how a section is read, and what is said of a wrong one
+tenants          the section of a tenant
+tenant_policy    its part on tools
+resilience       the sections on attempts, fallbacks, limits and time
+"""
