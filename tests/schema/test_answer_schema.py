@@ -10,7 +10,7 @@ import pytest
 
 from tests.clients.sending import send
 from tests.named_rows import each_row
-from toolwire.schema.answer_schema import enforced
+from toolwire.schema.answer_schema import enforced, of_object
 from toolwire.schema.strict import strict_cost
 from toolwire.schema.survey import Survey
 from toolwire.schema.tree import parse
@@ -133,3 +133,57 @@ def test_openai_is_asked_to_be_strict_where_the_schema_is(schema: dict[str, Any]
     assert ("strict_turned_off" in chat.warnings, "strict_turned_off" in responses.warnings) == (not strict, not strict)
     other = send("messages", "openai_chat", profile="compatible", **members)
     assert other.body["response_format"]["json_schema"]["strict"] is True
+
+
+# ---------------------------------------------------------------- an object at the root
+
+NODE = {**of(v=TEXT), "properties": {"v": TEXT, "kids": {"type": "array", "items": {"$ref": "#/$defs/Node"}}}}
+RECURSIVE = {"$ref": "#/$defs/Node", "$defs": {"Node": NODE}}
+
+#: The client's schema, and the schema that OpenAI's hosts are sent; None: it is asked for in words.
+ROOTS: dict[str, tuple[dict[str, Any], dict[str, Any] | None]] = {
+    "an object": (of(a=TEXT), of(a=TEXT)),
+    "properties alone": ({"properties": {"a": TEXT}}, {"type": "object", "properties": {"a": TEXT}}),
+    "a model that contains itself": (RECURSIVE, {**NODE, "$defs": {"Node": NODE}}),
+    "a reference": ({"$ref": "#/$defs/A", "$defs": {"A": of(a=TEXT)}}, of(a=TEXT)),
+    "a list": ({"type": "array", "items": of(a=TEXT)}, None),
+    "a reference to a list": ({"$ref": "#/$defs/A", "$defs": {"A": {"type": "array", "items": TEXT}}}, None),
+    "an enum": ({"type": "string", "enum": ["a", "b"]}, None),
+    "a number": ({"type": "integer"}, None),
+    "one of several": ({"anyOf": [of(a=TEXT), of(b=TEXT)]}, None),
+    "an object of one of several": ({**of(a=TEXT), "anyOf": [{"required": ["a"]}]}, None),
+    "an object or null": ({**of(a=TEXT), "type": ["object", "null"]}, None),
+    "anything": ({}, None),
+    "a reference to nothing": ({"$ref": "#/$defs/none"}, None),
+}
+
+
+@each_row(
+    ("door", "wire"),
+    [("chat", "openai_responses"), ("gemini", "openai_responses"), ("gemini", "openai_chat")],
+)
+@each_row(("given", "expected"), ROOTS.values(), ids=ROOTS)
+def test_an_object_at_the_root(door: str, wire: str, given: dict[str, Any], expected: dict[str, Any] | None) -> None:
+    config = {"responseMimeType": "application/json", "responseJsonSchema": given}
+    members = asked(given) if door == "chat" else {"contents": [{"parts": [{"text": "x"}]}], "generationConfig": config}
+    found = send(door, wire, profile="openai", model="gpt-4.1", **members)
+    told = found.body.get("text", {}).get("format") or found.body.get("response_format", {}).get("json_schema")
+    assert (told and told["schema"]) == expected
+    assert ("response_format_in_words" in found.warnings) == (expected is None)
+    if expected is None:
+        assert ("one JSON object" if of_object(json.dumps(given).encode()) else "one JSON value") in json.dumps(
+            found.body
+        )
+    else:
+        assert not told["strict"], "their properties may be left out"
+
+
+def test_an_array_in_words_is_no_json_object() -> None:
+    """DeepSeek takes no schema; asked for a JSON object, its model could not answer with a list."""
+    config = {"responseMimeType": "application/json", "responseJsonSchema": {"type": "array", "items": TEXT}}
+    contents = [{"parts": [{"text": "x"}]}]
+    found = send("gemini", "openai_chat", profile="deepseek", contents=contents, generationConfig=config)
+    assert "response_format" not in found.body
+    config["responseJsonSchema"] = of(a=TEXT)
+    found = send("gemini", "openai_chat", profile="deepseek", contents=contents, generationConfig=config)
+    assert found.body["response_format"] == {"type": "json_object"}

@@ -55,6 +55,7 @@ def test_a_plain_request_is_plain() -> None:
     assert build(ChatRequest("m", (USER,)))[0] == b'{"model":"its/model","messages":[{"role":"user","content":"hi"}]}'
 
 
+ANSWER = b'{"type":"object","properties":{"a":{"const":1.10}},"required":["a"],"additionalProperties":false}'
 CLOSED = b'{"type":"object","properties":{},"additionalProperties":false,"maximum":1.10}'
 
 
@@ -68,12 +69,12 @@ def test_every_field() -> None:
         stream=True,
         max_tokens=5,
         sampling=Sampling(0.5, 0.9, None, 7, 1.0, -1.0, ("a", "b")),
-        response_format=ResponseFormat("json_schema", "n", b'{"const":1.10}', True, "d"),
+        response_format=ResponseFormat("json_schema", "n", ANSWER, True, "d"),
         reasoning_effort="low",
     )
     body, warnings = build(request)
     assert b'"parameters":' + CLOSED in body
-    assert b'"schema":{"const":1.10}' in body
+    assert b'"schema":' + ANSWER in body
     assert json.loads(body) == {
         "model": "its/model",
         "messages": [{"role": "user", "content": "hi"}],
@@ -90,7 +91,7 @@ def test_every_field() -> None:
         "temperature": 0.5, "top_p": 0.9, "seed": 7, "frequency_penalty": 1.0, "presence_penalty": -1.0,
         "stop": ["a", "b"],
         "response_format": {"type": "json_schema", "json_schema": {"name": "n", "description": "d",
-                                                                   "schema": {"const": 1.1}, "strict": True}},
+                                                                   "schema": json.loads(ANSWER), "strict": True}},
         "reasoning_effort": "low",
     }  # fmt: skip
     assert warnings == []

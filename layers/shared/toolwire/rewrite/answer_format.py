@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolwire.model.request import ChatRequest, Message, TextPart, split_instructions
 from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
-from toolwire.schema.answer_schema import enforced
+from toolwire.schema.answer_schema import enforced, of_object
 
 #: Warning: the form of the answer is asked for in words, which a model may fail to keep.
 IN_WORDS = "response_format_in_words"
@@ -13,7 +13,7 @@ IN_WORDS = "response_format_in_words"
 #: Warning: of the answer's schema, some is only said in its descriptions.
 _REDUCED = "answer_schema_reduced"
 
-_ONE_OBJECT = "Unless you call a tool, answer with one JSON object and nothing else: no text around it, no code fence."
+_ONE = "Unless you call a tool, answer with one JSON {} and nothing else: no text around it, no code fence."
 _AS_SCHEMA = "It must be valid against this JSON Schema:"
 
 
@@ -22,7 +22,7 @@ def with_format_in_words(request: ChatRequest, warnings: Warnings) -> ChatReques
     shape = request.response_format
     if shape is None or shape.kind == "text":
         return request
-    texts = [_ONE_OBJECT]
+    texts = [_ONE.format("object" if shape.schema is None or of_object(shape.schema) else "value")]
     if shape.description:
         texts.append(shape.description)
     if shape.schema is not None:
@@ -45,3 +45,15 @@ def with_enforced_format(request: ChatRequest, warnings: Warnings) -> ChatReques
     if found.is_reduced:
         warnings.add(_REDUCED)
     return replace(request, response_format=replace(shape, schema=found.raw))
+
+
+def with_object_format(request: ChatRequest, warnings: Warnings) -> ChatRequest:
+    """The request with a schema of objects for its answer, in words where it is one of arrays, strings or several
+    kinds: OpenAI's hosts refuse those ("schema must be a JSON Schema of 'type: \"object\"'")."""
+    shape = request.response_format
+    if shape is None or shape.schema is None:
+        return request
+    schema = of_object(shape.schema)
+    if schema is None:
+        return with_format_in_words(request, warnings)
+    return request if schema is shape.schema else replace(request, response_format=replace(shape, schema=schema))

@@ -1,8 +1,10 @@
-"""The schema of an answer for a provider that holds its answers to a part of JSON Schema: Anthropic's, and Bedrock's.
+"""The schema of an answer as providers take it: with an object at its root, as OpenAI's must have it, and as the part
+of JSON Schema to which Anthropic's and Bedrock's hold their answers.
 
-Such a provider refuses a request whose schema has more. What it does not enforce moves into the description beside it,
-where the model reads it, as Anthropic's own SDKs do. Objects are closed: each answer that is left is valid for the
-client's schema, too. What can be neither is no schema for it: a map, a schema that contains itself, a condition.
+A provider of the second kind refuses a request whose schema has more. What it does not enforce moves into the
+description beside it, where the model reads it, as Anthropic's own SDKs do. Objects are closed: each answer that is
+left is valid for the client's schema, too. What can be neither is no schema for it: a map, a schema that contains
+itself, a condition.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from typing import Any, NamedTuple
 
 from msgspec import json
 
+from toolwire.schema.convert import Converter
 from toolwire.schema.strict import is_enforced, is_object, strict_cost
 from toolwire.schema.survey import Survey, SurveyError
 from toolwire.schema.tree import parse, walk
@@ -24,6 +27,9 @@ _NO_WORDS = frozenset(
     }
 )  # fmt: skip
 
+#: Keywords of a root that leave open whether its values are objects.
+_COMBINED = frozenset({"allOf", "anyOf", "enum", "not", "oneOf"})
+
 #: What says nothing of the value.
 _NOTES = frozenset({"$comment", "$id", "$schema", "deprecated", "examples", "readOnly", "writeOnly"})
 
@@ -36,6 +42,23 @@ class Enforced(NamedTuple):
 
     raw: bytes
     is_reduced: bool
+
+
+def of_object(raw: bytes) -> bytes | None:
+    """The schema with `type: object` at its root, its bytes where it has that; None for one of other values, or of
+    several kinds. A reference at the root, which a model that contains itself has, gives way to what it names."""
+    try:
+        root = parse(raw)
+        if not isinstance(root, dict) or not _COMBINED.isdisjoint(root):
+            return None
+        if root.get("type") == "object" and "$ref" not in root:
+            return raw
+        if "$ref" not in root:
+            return json.encode({"type": "object", **root}) if "type" not in root and "properties" in root else None
+        target = Converter(root, Survey(root).references, plain=False).document()
+    except (ValueError, RecursionError, SurveyError):  # CannotConvertError is a ValueError
+        return None
+    return json.encode(target) if "properties" in target and _COMBINED.isdisjoint(target) else None
 
 
 def enforced(raw: bytes) -> Enforced | None:

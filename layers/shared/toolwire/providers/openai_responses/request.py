@@ -29,6 +29,7 @@ from toolwire.providers.openai_tools import SCHEMAS, check_tools, only_allowed, 
 from toolwire.providers.profiles import Profile
 from toolwire.providers.reasoning_efforts import with_known_effort
 from toolwire.providers.upstream_errors import retry_after_of
+from toolwire.rewrite.answer_format import with_object_format
 from toolwire.rewrite.client_dialect import check_fields, without_server_tools, without_unsigned_reasoning
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.history import lacks_results, with_legal_ids, with_object_arguments, with_results
@@ -146,6 +147,7 @@ def _adapted(
         others = tuple(name for name in request.dialect_fields if name not in _carried(request))
         warnings.add(*check_fields(replace(request, dialect_fields=others), target))
         request = with_known_effort(request, target, EFFORTS, warnings)
+        request = with_object_format(request, warnings) if profile.strict_rules else request
         request = _with_sent_tools(request, target, profile, warnings)
         request = with_carried_content(request, CONTENT, target.provider.name, warnings)
     elif profile.reasoning_back is None:
