@@ -186,6 +186,65 @@ def test_what_googles_own_tools_have_left_ends_no_session(kind: str, wire: str) 
     assert found.warnings == ["not_supported:server_tools"]
 
 
+#: What a model's turn may hold that no other API has a word for, by the door: the part, and its kind.
+UNHEARD_OF: dict[str, list[tuple[dict[str, Any], str]]] = {
+    "messages": [
+        ({"type": "advisor_tool_result", "tool_use_id": "srvtoolu_1", "content": {}}, "advisor_tool_result"),
+        ({"type": "container_upload", "file_id": "file_1"}, "container_upload"),
+        ({"type": "tool_reference", "tool_name": "f"}, "tool_reference"),
+        ({"type": "from_next_year", "x": 1}, "from_next_year"),
+    ],
+    "chat": [({"type": "from_next_year", "x": 1}, "from_next_year")],
+    "gemini": [({"fromNextYear": {"x": 1}}, "fromNextYear")],
+    "responses": [({"type": "from_next_year", "id": "x_1", "status": "completed"}, "from_next_year")],
+}
+
+
+def _with_part(door: str, part: dict[str, Any], role: str) -> dict[str, Any]:
+    """A history with a turn of this role that has the part beside its text."""
+    if door == "gemini":
+        told = {"role": "model" if role == "assistant" else role, "parts": [part, {"text": "So it is"}]}
+        return {
+            "contents": [{"role": "user", "parts": [{"text": "x"}]}, told, {"role": "user", "parts": [{"text": "y"}]}]
+        }
+    said = {"type": "text", "text": "So it is"}
+    if door == "responses":
+        return {"input": [USER, part, {"role": "assistant", "content": "So it is"}, USER]}
+    limit = {"max_tokens": 99} if door == "messages" else {}
+    return {"messages": [USER, {"role": role, "content": [part, said]}, USER], **limit}
+
+
+@each_row("wire", WIRES)
+@each_row(
+    ("door", "part", "kind"),
+    [(door, part, kind) for door, parts in UNHEARD_OF.items() for part, kind in parts],
+)
+def test_what_a_model_has_told_in_no_words_of_ours_ends_no_session(
+    door: str, part: dict[str, Any], kind: str, wire: str
+) -> None:
+    found = send(door, wire, **_with_part(door, part, "assistant"))
+    if wire == LANES[door]:
+        assert kind in json.dumps(found.body)
+        assert found.warnings == []
+        return
+    assert kind not in json.dumps(found.body)
+    assert "So it is" in json.dumps(found.turns)
+    assert found.warnings == [f"unknown_field:{kind}"]
+
+
+@each_row(("door", "part"), [(door, parts[-1][0]) for door, parts in UNHEARD_OF.items() if door != "responses"])
+def test_what_a_user_has_told_is_never_left_out(door: str, part: dict[str, Any]) -> None:
+    wire = "openai_responses" if door == "chat" else "openai_chat"
+    with pytest.raises(RequestError) as refused:
+        send(door, wire, **_with_part(door, part, "user"))
+    assert refused.value.code == "unsupported_content"
+
+
+def test_an_item_that_is_no_output_is_never_left_out() -> None:
+    with pytest.raises(RequestError, match="from_next_year"):
+        send("responses", "openai_chat", input=[USER, {"type": "from_next_year", "id": "x_1"}, USER])
+
+
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_prompt_that_another_host_has_cached_is_not_left_out(wire: str) -> None:
     members: dict[str, Any] = {

@@ -9,13 +9,23 @@ from typing import Any
 
 from toolwire.model.errors import RequestError
 from toolwire.model.map_request import map_messages, map_parts
-from toolwire.model.request import ChatRequest, Message, OpaquePart, Part, ReasoningPart, Tool, ToolResultPart
+from toolwire.model.request import (
+    ChatRequest,
+    Message,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    Role,
+    Tool,
+    ToolReferencePart,
+    ToolResultPart,
+)
 from toolwire.model.settings import Target
 from toolwire.model.source import raw_in, replace
-from toolwire.model.warnings import Warnings
+from toolwire.model.warnings import Warnings, named_warning
 from toolwire.rewrite.prompt_cache import marks_of
 from toolwire.wire.member_names import NOTHING_ASKED
-from toolwire.wire.server_tools import is_accounting_part, is_server_tool_part, is_toolset
+from toolwire.wire.server_tools import is_accounting_part, is_reasoning_part, is_server_tool_part, is_toolset
 
 #: Fields without effect on the answer: accounting, storage and caching at the host that the client was written for.
 _IGNORED = frozenset(
@@ -167,17 +177,18 @@ def without_server_tools(request: ChatRequest, dialect: str, target: Target, war
 
 
 def without_server_tool_items(request: ChatRequest, warnings: Warnings) -> ChatRequest:
-    """The request without what the tools of another dialect's hosts have left in its history, and what is for their
-    accounts, with a warning if there was any: as with the tools themselves."""
+    """The request without what the tools of another dialect's hosts have left in its history, what is for their
+    accounts, and what their models have told in words of that dialect alone, with a warning if there was any: as with
+    the tools themselves."""
 
-    def without_left(part: Part) -> Part | None:
-        code = _left(part)
+    def without_left(part: Part, role: Role) -> Part | None:
+        code = _left(part, role)
         if code:
             warnings.add(code)
         return None if code else part
 
     def own(message: Message) -> Message | None:
-        kept = map_parts(message, without_left)
+        kept = map_parts(message, lambda part: without_left(part, message.role))
         return kept if kept.parts or kept is message else None
 
     return map_messages(request, own)
@@ -196,13 +207,20 @@ def _is_unsigned(part: Part) -> bool:
     return type(part) is ReasoningPart and not part.signature
 
 
-def _left(part: Part) -> str:
-    """The warning for a part that only the hosts of its own dialect can do anything with; none for another."""
+def _left(part: Part, role: Role) -> str:
+    """The warning for a part that only the hosts of its own dialect can do anything with; none for another. What a user
+    has told is never left out."""
+    if type(part) is ToolReferencePart and role == "assistant":
+        return "unknown_field:tool_reference"
     if type(part) is not OpaquePart:
         return ""
     if is_accounting_part(part.dialect, part.kind):
         return f"ignored:{part.kind}"
-    return _SERVER_TOOLS if is_server_tool_part(part.dialect, part.kind) else ""
+    if is_server_tool_part(part.dialect, part.kind):
+        return _SERVER_TOOLS
+    if role != "assistant" or is_reasoning_part(part.dialect, part.kind):
+        return ""
+    return named_warning("unknown_field", part.kind)
 
 
 def _is_foreign(tool: Tool, dialect: str) -> bool:

@@ -137,7 +137,7 @@ class _Reader:
         elif kind == "item_reference" and wire.is_own_id(shape.id):
             self._left_out = True
         elif not self._own_item(kind, shape, raw, path):
-            self._foreign_item(kind, raw, path)
+            self._foreign_item(kind, raw, path, has_status=bool(shape.status))
 
     def _own_item(self, kind: str, shape: wire.InputItem, raw: bytes, path: str) -> bool:
         """Takes what a typed tool of the client's has left, or an MCP server that was called for it, and tools that are
@@ -160,9 +160,11 @@ class _Reader:
         self.add(Message("tool", (part,)), Source(wire.DIALECT, raw))
         return True
 
-    def _foreign_item(self, kind: str, raw: bytes, path: str) -> None:
-        """What only this API knows."""
-        leavable = kind in wire.SERVER_TOOL_ITEMS
+    def _foreign_item(self, kind: str, raw: bytes, path: str, *, has_status: bool) -> None:
+        """What only this API knows. An item with a status is one that a host has put out, save the results of the
+        client's own tools, and what stands for a history."""
+        is_put_out = has_status and kind not in client_tools.OUTPUTS and kind != "compaction"
+        leavable = kind in wire.SERVER_TOOL_ITEMS or is_put_out
         if not leavable:
             self._foreign.append(f"{path} ({kind})")
         part = with_source(OpaquePart(kind, wire.DIALECT, raw), Source(wire.DIALECT, raw))
