@@ -46,11 +46,8 @@ def test_every_folder_of_an_api_has_the_same_files(room: str, folder: Path) -> N
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: str(room.relative_to(PACKAGE.parent)))
 def test_every_room_says_what_is_in_it(room: Path) -> None:
-    """Each module, and of a room that has nothing but rooms each of these."""
+    """Its modules and its rooms; where these are APIs, the registry has them."""
     files = {path.stem for path in room.glob("*.py")} - {"__init__"}
     rooms = {path.parent.name for path in room.glob("*/__init__.py")}
     told = _CONTENT.findall(ast.get_docstring(ast.parse((room / "__init__.py").read_text("utf-8"))) or "")
-    assert set(told) - rooms == files
-    assert len(told) == len(set(told))
-    if not files - {"random_text"}:
-        assert set(told) == files | rooms
+    assert sorted(told) == sorted(files if room.name in REGISTRIES else files | rooms)

@@ -8,4 +8,5 @@ double_encoded    arguments that are a JSON string of the object
 block_call        one call's arguments, on wires where each call has a block or an item
 sequential        one part at a time, for doors that know no overlapping parts
 fold              an answer's events as one response
+text_calls        calls that a model wrote as text
 """
