@@ -48,6 +48,7 @@ FAMILIES = (
     Family(r"gemini-2\.5", budget=(1, 24576), json_with_tools=False),
     Family(r"gemini-3-pro", levels=("LOW", "HIGH"), wants_signatures=True, files_in_results=True),
     Family(r"gemini-[\d.]*-?pro", levels=("LOW", "MEDIUM", "HIGH"), wants_signatures=True, files_in_results=True),
+    Family(r"gemini-4", levels=("LOW", "MEDIUM", "HIGH"), wants_signatures=True, files_in_results=True),
     # Gemini 3 and what will follow, and names like gemini-flash-latest, which lead to the newest.
     Family(r"gemini", levels=_LEVELS, wants_signatures=True, files_in_results=True),
     Family(r""),  # Gemma, and tuned models, whose names do not say what they are
