@@ -13,6 +13,7 @@ from local.handlers import load_handlers
 from local.server import FUNCTIONS, LocalServer
 from local.watch.exchanges import Exchanges
 from local.watch.ring import Ring
+from tests.closed_port import closed_port
 from tests.door_requests import question
 from tests.local.serving import serving
 from tests.local.test_inspector import event
@@ -61,10 +62,14 @@ class Watched:
 
 @pytest.fixture
 def watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    settings = load_settings({"TOOLWIRE_CONFIG": "x"}, lambda place: KEEPS)
-    monkeypatch.setattr(admission, "current_settings", lambda: settings)
     exchanges = Exchanges()
-    with serving(LocalServer(("127.0.0.1", 0), load_handlers(FUNCTIONS), exchanges)) as server:
+    with (
+        closed_port() as port,
+        serving(LocalServer(("127.0.0.1", 0), load_handlers(FUNCTIONS), exchanges)) as server,
+    ):
+        down = f'[providers.down]\nwire = "openai_chat"\nbase_url = "http://127.0.0.1:{port}/v1"\ncredential = "none"\n'
+        settings = load_settings({"TOOLWIRE_CONFIG": "x"}, lambda place: KEEPS + down)
+        monkeypatch.setattr(admission, "current_settings", lambda: settings)
         yield Watched(server, exchanges, tmp_path)
 
 
@@ -101,7 +106,7 @@ def files(folder: Path) -> dict[str, bytes]:
 def test_of_every_door(watched: Watched, tmp_path: Path, door: str, stream: bool, end: str) -> None:
     word, headers = ENDS[end]
     body = question(door, f"{QUESTION} {word}".strip(), WEATHER)
-    model = "ollama/none" if headers else "demo/anthropic"
+    model = "down/none" if headers else "demo/anthropic"
     seen, _ = watched.ask(door, {**body, "model": model, "stream": stream}, **headers)
 
     assert len(seen.asked) == 1 + bool(headers) or end == "refused"

@@ -7,6 +7,7 @@ import gzip
 import subprocess
 import sys
 import zlib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
+LAYER = Path(__file__).parents[3] / "layers" / "shared"
 BODY = b'{"model": "m", "text": "' + "héllo ".encode() * 500 + b'"}'
 
 
@@ -105,4 +107,4 @@ def test_the_reader_of_zstd_is_loaded_when_it_is_needed() -> None:
         "import sys, toolwire.shell.serve.door; "
         "sys.exit(any(name.startswith(('backports', 'compression')) for name in sys.modules))"
     )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": str(LAYER)}, check=False).returncode == 0
