@@ -160,9 +160,9 @@ config: .venv/run.stamp  ## show the configuration of a deployed stack, or fetch
 
 # The local keys, unless the command line names a stack.
 NAMED_STACK = $(if $(filter command,$(origin STACK)),--stack '$(STACK)')
-ACTION = create
+ACTION =
 key: .venv/run.stamp  ## keys of clients (ACTION=create|list|rotate|revoke TENANT=acme KEY=tw_... SETTINGS=acme.toml DAYS= GRACE= STACK=)
-	@$(RUN) -m local.key_admin $(ACTION) $(or $(NAMED_STACK),--file '$(KEYS_FILE)') $(if $(TENANT),--tenant '$(TENANT)') \
+	@$(RUN) -m local.key_admin $(or $(ACTION),create) $(or $(NAMED_STACK),--file '$(KEYS_FILE)') $(if $(TENANT),--tenant '$(TENANT)') \
 		$(if $(KEY),--key '$(KEY)') $(if $(SETTINGS),--settings '$(SETTINGS)') $(if $(DAYS),--days $(DAYS)) $(if $(GRACE),--grace $(GRACE))
 
 secret: .venv/run.stamp  ## a provider's key, read from standard input, into the Secrets Manager (PROVIDER=openai STACK=toolwire)

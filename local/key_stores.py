@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from local.stack import calling
 from toolwire.shell.access.key_records import KeyRecord, file_text, from_item, read_file, to_item
+from toolwire.shell.settings.sections import SettingsError
 
 
 class KeyStore(Protocol):
@@ -45,12 +46,18 @@ class FileStore:
         return [kept for kept in self.all() if kept.key_sha256 != record.key_sha256]
 
     def _write(self, records: list[KeyRecord]) -> None:
+        try:
+            self._replace(file_text(records))
+        except OSError as error:
+            raise SettingsError(f"KEYS_FILE: {self.name!r} cannot be written: {error.strerror}.") from None
+
+    def _replace(self, text: str) -> None:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # mkstemp's file is its owner's alone from the beginning.
         descriptor, name = tempfile.mkstemp(dir=self._path.parent, prefix=f".{self._path.name}.")
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(file_text(records))
+                file.write(text)
             Path(name).replace(self._path)
         except BaseException:
             Path(name).unlink(missing_ok=True)

@@ -43,6 +43,10 @@ def main() -> int:
     parser.add_argument("folder", type=Path, help="a folder of recorded exchanges")
     options = parser.parse_args()
     rows, unread = scores(sorted(path.parent for path in options.folder.glob("**/event.json")))
+    if not rows and not unread:
+        fix = "record some (make run RECORD=recordings/), or name another (RECORDINGS=)"
+        print(f"scorecard: {options.folder} holds no recorded exchange: {fix}", file=sys.stderr)
+        return 2
     print(*table(rows), sep="\n")
     for folder, why in unread.items():
         print(f"left out: {folder}: {why}", file=sys.stderr)

@@ -34,6 +34,7 @@ from local.watch.watching import Watching
 from local.workers import MOST_WORKERS, PIPES, banner_row, begin_worker, serve_with_workers
 from toolwire.model.settings import SettingsError
 from toolwire.providers import WIRES
+from toolwire.shell.access.key_records import read_file
 from toolwire.shell.network.sockets import use_sockets
 from toolwire.shell.random_text import ReadAhead, use_source
 from toolwire.shell.settings.current import current_settings
@@ -202,6 +203,8 @@ def _serve(host: str, port: int, workers: int) -> int:
 
             use_store(moto_store(os.environ))
         settings, store = current_settings(), current_store()
+        if settings.keys_file is not None:
+            read_file(Path(settings.keys_file))  # one that is broken is said now, not to each client
         server.handlers = load_handlers(FUNCTIONS)
         watching.begin()
     except OSError as error:

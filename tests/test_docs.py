@@ -213,7 +213,7 @@ def test_template_parameters() -> None:
 
 
 def test_every_variable_is_explained() -> None:
-    read = re.compile(r"""(?:environ|env)(?:\.get\(|\[)"([A-Z_]+)"|_switch\(env, "([A-Z_0-9]+)\"""")
+    read = re.compile(r"""(?:environ|env)(?:\.get\(|\[)"([A-Z_]+)"|switch\(env, "([A-Z_0-9]+)\"""")
     found = {a or b for path in (PACKAGE / "shell").rglob("*.py") for a, b in read.findall(path.read_text())}
     lambdas = {name for name in found if name.startswith(("AWS_", "_"))}
 

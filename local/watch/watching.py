@@ -14,6 +14,7 @@ from pathlib import Path
 
 from local.watch.exchanges import MOST_BYTES, Exchanges
 from toolwire.model.settings import SettingsError
+from toolwire.shell.settings.variables import switch
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +30,14 @@ class Watching:
     @classmethod
     def of(cls, env: Mapping[str, str], *, is_terminal: bool) -> Watching:
         """What the environment asks for. Raises SettingsError."""
-        text = env.get("LOG_FORMAT", "").strip().lower()
-        on_terminal = text == "text" or (is_terminal and text != "json")
+        form = env.get("LOG_FORMAT", "").strip().lower()
+        if form not in ("", "text", "json"):
+            raise SettingsError("LOG_FORMAT: write text or json.")
+        on_terminal = form == "text" or (is_terminal and form != "json")
         folder = env.get("RECORD", "").strip()
         record = Path(folder) if folder else None
-        redact = env.get("REDACT", "").strip() not in ("", "0")
-        inspects = env.get("INSPECT", "").strip() != "0"
+        redact = switch(env, "REDACT", default=False)
+        inspects = switch(env, "INSPECT", default=True)
         most_bytes = _megabytes(env) << 20 if inspects else 0  # nobody else looks at one that is over
         exchanges = Exchanges(most_bytes=most_bytes) if on_terminal or inspects or record else None
         return cls(exchanges, on_terminal, inspects, record, redact)

@@ -480,6 +480,17 @@ class TestMemory:
         with pytest.raises(SettingsError, match="INSPECT_MB"):
             Watching.of({"INSPECT_MB": text}, is_terminal=False)
 
+    @pytest.mark.parametrize(
+        ("name", "text"), [("INSPECT", "maybe"), ("REDACT", "names"), ("LOG_FORMAT", "xml"), ("LOG_FORMAT", "jsonl")]
+    )
+    def test_a_word_that_means_nothing_is_refused(self, name: str, text: str) -> None:
+        with pytest.raises(SettingsError, match=f"{name}: write"):
+            Watching.of({name: text}, is_terminal=False)
+
+    @pytest.mark.parametrize("off", ["0", "false", "no", "OFF"])
+    def test_it_is_off_by_any_word_for_it(self, off: str) -> None:
+        assert not Watching.of({"INSPECT": off}, is_terminal=False).inspects
+
     def test_its_memory_can_be_set(self) -> None:
         for megabytes, kept in ((1, False), (16, True)):
             exchanges = Watching.of({"INSPECT_MB": str(megabytes)}, is_terminal=False).exchanges

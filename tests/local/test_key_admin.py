@@ -91,6 +91,18 @@ def test_the_file_is_its_owners_alone(admin: Admin, file: Path) -> None:
         assert [found.name for found in file.parent.iterdir()] == [file.name]
 
 
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("")
+    admin = Admin(["--file", str(taken / "toolwire" / "keys.json")], capsys)
+
+    status, out, err = admin.try_to("create", "--tenant", "acme")
+
+    assert (status, out) == (1, "")  # a key that is not kept is not shown
+    assert "keys.json' cannot be" in err
+    assert err.count("\n") == 1
+
+
 def test_settings_of_a_key(admin: Admin, file: Path, tmp_path: Path) -> None:
     settings = tmp_path / "acme.toml"
     settings.write_text('models = ["openai/*"]\nrequests_per_minute = 120\n')

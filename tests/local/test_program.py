@@ -160,12 +160,19 @@ class TestProgram:
         assert process.returncode == 130
         assert "stopped at once, with 1 under way" in out
 
-    def test_a_proxy_that_cannot_be_used_is_said_in_one_line(self) -> None:
-        with program(ROOT / "functions", "--port", "0", HTTPS_PROXY="socks5://user:secret@127.0.0.1:1") as process:
+    @pytest.mark.parametrize(
+        ("variable", "value", "says"),
+        [
+            ("HTTPS_PROXY", "socks5://user:secret@127.0.0.1:1", "HTTPS_PROXY must be an http:// URL."),
+            ("KEYS_FILE", __file__, f"KEYS_FILE: {__file__!r} is no file of keys: `make key` writes one."),
+        ],
+    )
+    def test_a_variable_that_cannot_be_used_is_said_in_one_line(self, variable: str, value: str, says: str) -> None:
+        with program(ROOT / "functions", "--port", "0", **{variable: value}) as process:
             out, errors = process.communicate(timeout=20)
 
         assert process.returncode == 1
-        assert errors == "toolwire: HTTPS_PROXY must be an http:// URL.\n"
+        assert errors == f"toolwire: {says}\n"
         assert out == ""
 
     def test_a_port_that_is_taken_comes_with_one_that_is_free(self, functions: Path) -> None:

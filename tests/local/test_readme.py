@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import http.client
+import importlib
 import json
 import re
 import shlex
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -24,7 +28,8 @@ PAGES = [
     ROOT / "events" / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
 ]
-TARGETS = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+MAKEFILE = (ROOT / "Makefile").read_text()
+TARGETS = set(re.findall(r"^([a-z0-9-]+):", MAKEFILE, re.MULTILINE))
 
 
 def blocks(language: str) -> list[str]:
@@ -84,6 +89,45 @@ def test_make_targets_exist(page: Path) -> None:
     asked = set(re.findall(r"(?:^|`)make ([a-z][a-z0-9-]*)", page.read_text(), re.MULTILINE))
 
     assert asked <= TARGETS
+
+
+class ParsedError(Exception):
+    """The program would begin now."""
+
+
+#: Targets whose program is in `local/` and takes arguments.
+PROGRAMS = set(re.findall(r"^([a-z]+):.*\n(?:\t.*\n)*?\t.*-m local\.(?!banner|sam_local)", MAKEFILE, re.MULTILINE))
+
+
+def test_programs_take_the_arguments_of_their_documented_commands(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`make` hands over what stands in the pages, beside its own defaults, and each program's parser agrees."""
+    parse = argparse.ArgumentParser.parse_args
+
+    def parses(parser: argparse.ArgumentParser, given: Sequence[str] | None = None) -> None:
+        parse(parser, given)
+        raise ParsedError
+
+    monkeypatch.setattr(argparse.ArgumentParser, "parse_args", parses)
+    written = "\n".join(page.read_text() for page in PAGES)
+    commands = set(re.findall(r"(?:^|`)(make [a-z][^`\n#|;<]*)", re.sub(r"<[^<>\n]+>", "it", written), re.MULTILINE))
+    asked = {command: shlex.split(command.replace("...", "it"))[1:] for command in commands}
+    asked = {command: words for command, words in asked.items() if words[0] in PROGRAMS and len(words) > 1}
+    assert {words[0] for words in asked.values()} >= {"conversation", "key", "replay", "run", "scorecard", "verify"}
+    made = [word for stamp in (".venv/run.stamp", ".venv-sam/stamp", ".venv/dev.stamp") for word in ("-o", stamp)]
+    for command, words in sorted(asked.items()):
+        shown = subprocess.run(["make", "-n", *made, *words], cwd=ROOT, capture_output=True, text=True, check=True)
+        program = shlex.split(shown.stdout.replace("\\\n", " ").partition(" -m ")[2])
+        monkeypatch.setattr(sys, "argv", program)
+        main = importlib.import_module(program[0]).main
+        try:
+            main(*([program[1:]] if main.__code__.co_argcount else []))
+        except ParsedError:
+            continue
+        except SystemExit:
+            pytest.fail(f"{command}: {capsys.readouterr().err}")
+        pytest.fail(f"{command} parses nothing")
 
 
 def test_the_replay_of_the_readme(capsys: pytest.CaptureFixture[str]) -> None:

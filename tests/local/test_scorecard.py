@@ -5,7 +5,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from local.scorecard import scores, table
+import pytest
+
+from local.scorecard import main, scores, table
 
 EVENTS = Path(__file__).parents[2] / "events"
 
@@ -26,3 +28,16 @@ def test_recorded_exchanges_are_counted_by_provider_and_model(tmp_path: Path) ->
     head, row = table(rows)
     assert head.split()[:4] == ["provider", "model", "exchanges", "calls"]
     assert row.split() == [*key, "2", "2", "1", "0", "0", "0", "50%"]
+
+
+def test_a_folder_without_exchanges_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["scorecard", str(tmp_path / "none")])
+
+    assert main() == 2
+    assert capsys.readouterr() == (
+        "",
+        f"scorecard: {tmp_path}/none holds no recorded exchange: record some (make run RECORD=recordings/), or name "
+        "another (RECORDINGS=)\n",
+    )

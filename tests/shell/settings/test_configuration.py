@@ -195,6 +195,12 @@ ACME = '[providers.acme]\nwire = "openai_chat"\nbase_url = "https://acme.example
         (ACME.replace("acme.example", "acme.example:port"), "providers.acme.base_url: write an http or https URL"),
         (ACME.replace("acme.example", "me:hush@acme.example"), "providers.acme.base_url: a URL with a user"),
         (ACME.replace("/v1", "/v1?api-version=1"), "providers.acme.base_url: leave out"),
+        (ACME.replace("/v1", "/v1/chat/completions"), "providers.acme.base_url: leave /chat/completions out"),
+        (ACME.replace("/v1", "/v1/messages/"), "providers.acme.base_url: leave /v1/messages out"),
+        (
+            ACME + 'api_key = "sk-hush"',
+            'providers.acme.api_key: put the key into a variable, .* credential = "env:NAME"',
+        ),
         (ACME + "[providers.acme.models]\nx = 3", "providers.acme.models: write a text in quotes for each name"),
         (ACME + "models = 3", r"providers.acme.models: write a section \[providers.acme.models\]"),
         (ACME + 'credential = "sk-hush"', 'providers.acme.credential: write "env:NAME"'),
@@ -235,6 +241,10 @@ def test_what_is_wrong_is_named(document: str, says: str) -> None:
     [
         ({"KEY_SHA256": "my-key"}, "KEY_SHA256: write the SHA-256"),
         ({"REQUIRE_KEY": "maybe"}, "REQUIRE_KEY: write 1 or 0"),
+        ({"LOG_LEVEL": "chatty"}, "LOG_LEVEL: write DEBUG, INFO"),
+        ({"CORS_ORIGIN": "https://app.example/"}, "CORS_ORIGIN: write one origin as browsers send it"),
+        ({"CORS_ORIGIN": "localhost:3000"}, "CORS_ORIGIN: write one origin as browsers send it"),
+        ({"CORS_ORIGIN": "https://a.example, https://b.example"}, "CORS_ORIGIN: write one origin"),
         ({"OPENAI_BASE_URL": "api.openai.com"}, "OPENAI_BASE_URL: write an http or https URL"),
     ],
 )

@@ -87,6 +87,7 @@ def test_a_level_that_is_not_wanted_writes_nothing(out: io.StringIO, monkeypatch
         ({}, "INFO"),
         ({"LOG_LEVEL": ""}, "INFO"),
         ({"LOG_LEVEL": "debug"}, "DEBUG"),
+        ({"LOG_LEVEL": "chatty"}, "INFO"),
         ({"LOG_LEVEL": "DEBUG", "AWS_LAMBDA_LOG_LEVEL": "WARN"}, "WARN"),
         ({"AWS_LAMBDA_LOG_LEVEL": "FATAL"}, "CRITICAL"),
         ({"AWS_LAMBDA_LOG_LEVEL": "TRACE"}, "NOTSET"),

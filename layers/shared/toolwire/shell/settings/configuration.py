@@ -47,6 +47,7 @@ from toolwire.shell.settings.resilience import (
 )
 from toolwire.shell.settings.sections import Text, one_of, read_section, read_text
 from toolwire.shell.settings.tenants import tenant_from
+from toolwire.shell.settings.variables import check_variables, key_sha256, recordings_bucket, state_ttl_days, switch
 
 _PROVIDER_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _PLACE = r"env:[A-Za-z_][A-Za-z0-9_]*|(secret|ssm):\S+"
@@ -58,12 +59,10 @@ _TEXTS = {
     "key_header": (r"[a-z0-9-]+", "the name of a header in lower case, such as api-key"),
     "scope": (r"[!-~]+", "what an access token is asked for, as one word"),
 }
-_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-_ON, _OFF = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
-
-#: The longest that ids and state can be kept.
-MOST_STATE_TTL_DAYS = 365
+#: Where an operation is, which every wire appends by itself.
+_OPERATION = re.compile(r"(/chat/completions|/v1/messages|/v1/responses)/*$")
+#: What others call a provider's credential, whose value is then a key.
+_KEY_ITSELF = ("api_key", "apikey", "key", "token")
 
 #: Names of this machine, for telling whether an address is the gateway's own.
 _LOOPBACK = ("localhost", "127.0.0.1", "::1", "0.0.0.0", "::")  # noqa: S104
@@ -106,6 +105,7 @@ def load_settings(
     `read` gets the value of TOOLWIRE_CONFIG and returns the document's text (OSError or SettingsError if it cannot).
     `own` are base URLs of this gateway, which no provider may have. Raises SettingsError.
     """
+    check_variables(env)
     place = env.get("TOOLWIRE_CONFIG", "").strip()
     document = _parse((read or read_document)(place), place) if place else {}
     sections = read_section(_Document, document, "")
@@ -124,14 +124,14 @@ def load_settings(
         providers=providers,
         aliases=_aliases(sections.aliases),
         tenant=_tenant(sections.tenants),
-        key_sha256=_key_sha256(env),
-        require_key=_switch(env, "REQUIRE_KEY", default=False) and deployed,
-        enable_demo=_switch(env, "ENABLE_DEMO", default=True),
+        key_sha256=key_sha256(env),
+        require_key=switch(env, "REQUIRE_KEY", default=False) and deployed,
+        enable_demo=switch(env, "ENABLE_DEMO", default=True),
         keys_table=(env.get("KEYS_TABLE") or None) if deployed else None,
         keys_file=env.get("KEYS_FILE") or None,
         rates_table=(env.get("RATES_TABLE") or None) if deployed else None,
-        recordings_bucket=_bucket(env) if deployed else None,
-        state_ttl_days=_state_ttl_days(env),
+        recordings_bucket=recordings_bucket(env) if deployed else None,
+        state_ttl_days=state_ttl_days(env),
         endpoints=endpoints,
         fallbacks=fallbacks_of(sections.fallbacks),
         by_quality=by_quality_of(sections.fallbacks),
@@ -225,6 +225,8 @@ def _provider(
         raise SettingsError(f"{at}: a provider's name is made of a-z, 0-9, '.', '_' and '-'.")
     if name == DEMO:
         raise SettingsError(f"{at}: this name is the built-in demo provider's; choose another.")
+    if isinstance(section, dict) and (pasted := next((key for key in _KEY_ITSELF if key in section), None)):
+        raise SettingsError(f'{at}.{pasted}: put the key into a variable, and write credential = "env:NAME" here.')
     keys = read_section(_Provider, section, at)
     absent = [key for key in ("wire", "base_url") if known is None and getattr(keys, key) is UNSET]
     if absent:
@@ -239,7 +241,7 @@ def _provider(
     if not _CREDENTIAL.fullmatch(credential):
         # The value may be a key that was pasted here, so it is not shown.
         known_ones = ", ".join(f'"{word}"' for word in ("env:NAME", "secret:NAME", "ssm:NAME", "aws", *sorted(MINTED)))
-        raise SettingsError(f'{at}.credential: write {known_ones} or "none".')
+        raise SettingsError(f'{at}.credential: write {known_ones} or "none"; never the key itself.')
     # A host's profile holds for its own wire only.
     profile = default.profile if wire == default.wire else None
     return ProviderConfig(
@@ -282,6 +284,8 @@ def _base_url(text: str, at: str, own: Collection[str]) -> str:
         raise SettingsError(f"{at}: a URL with a user or password would be logged; use `credential`.")
     if url.query or url.fragment:
         raise SettingsError(f"{at}: leave out what follows '?' or '#': paths are appended to the URL.")
+    if operation := _OPERATION.search(url.path):
+        raise SettingsError(f"{at}: leave {operation[1]} out: it is appended to the URL.")
     if _is_own(text, own):
         raise SettingsError(f"{at}: {text} is this gateway's own address; a request would go round in circles.")
     return text.rstrip("/")
@@ -327,34 +331,3 @@ def _check_aliases(settings: Settings) -> None:
 def _tenant(section: dict[str, object]) -> Tenant:
     """The [tenants.default] section: what holds for every request without a key, and where a key's item is silent."""
     return tenant_from(read_section(_Tenants, section, "tenants").default, "tenants.default")
-
-
-def _key_sha256(env: Mapping[str, str]) -> str | None:
-    value = env.get("KEY_SHA256", "").strip().lower()
-    if value and not _SHA256.fullmatch(value):
-        raise SettingsError("KEY_SHA256: write the SHA-256 of the key, 64 hexadecimal digits (not the key itself).")
-    return value or None
-
-
-def _bucket(env: Mapping[str, str]) -> str | None:
-    value = env.get("RECORDINGS_BUCKET", "").strip()
-    if value and not _BUCKET.fullmatch(value):
-        raise SettingsError("RECORDINGS_BUCKET: write the name of an S3 bucket: 3 to 63 of a-z, 0-9, '.' and '-'.")
-    return value or None
-
-
-def _state_ttl_days(env: Mapping[str, str]) -> int:
-    value = env.get("STATE_TTL_DAYS", "").strip() or "30"
-    if not value.isascii() or not value.isdigit() or not 1 <= int(value) <= MOST_STATE_TTL_DAYS:
-        raise SettingsError(f"STATE_TTL_DAYS: write a whole number of days from 1 to {MOST_STATE_TTL_DAYS}.")
-    return int(value)
-
-
-def _switch(env: Mapping[str, str], name: str, *, default: bool) -> bool:
-    """An on/off variable."""
-    value = env.get(name)
-    if value is None:
-        return default
-    if value.strip().lower() not in _ON + _OFF:
-        raise SettingsError(f"{name}: write 1 or 0.")
-    return value.strip().lower() in _ON

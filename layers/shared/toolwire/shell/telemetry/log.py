@@ -97,4 +97,6 @@ def logger() -> Log:
 def _level() -> str:
     if of_function := os.environ.get("AWS_LAMBDA_LOG_LEVEL"):
         return _LAMBDA_LEVELS.get(of_function, of_function)
-    return (os.environ.get("LOG_LEVEL") or "INFO").upper()
+    level = os.environ.get("LOG_LEVEL", "").strip().upper()
+    # Another word is refused by the settings; without a log nobody would be told.
+    return level if level in logging.getLevelNamesMapping() else "INFO"
