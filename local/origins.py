@@ -23,4 +23,5 @@ def check_origin(head: RequestHead) -> None:
     with suppress(ValueError):  # no URL: nothing of ours
         if urlsplit(origin).hostname in ("localhost", "127.0.0.1", "::1"):
             return
-    raise RefusedError("Pages of other sites may not use this gateway.", 403, "access_denied")
+    message = "Pages of other sites may not use this gateway, unless CORS_ORIGIN names theirs."
+    raise RefusedError(message, 403, "access_denied")

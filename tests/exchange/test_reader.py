@@ -7,8 +7,9 @@ import time
 import pytest
 
 from toolwire.exchange.figures import Figures
-from toolwire.exchange.reader import DocumentReader
-from toolwire.model.errors import UpstreamProtocolError
+from toolwire.exchange.reader import DocumentReader, RefusalReader
+from toolwire.model.errors import UpstreamError, UpstreamProtocolError
+from toolwire.model.settings import ProviderConfig
 from toolwire.model.warnings import Warnings
 from toolwire.providers import load_provider
 from toolwire.providers.decoder_context import DecoderContext
@@ -43,3 +44,33 @@ def test_a_document_that_has_such_a_character_later_is_none() -> None:
     reader = document_reader()
     for piece in (b" ", b"{", b"<", b" <html>"):
         reader.feed(piece)
+
+
+OWN_WORDS = b'{"error": {"message": "nothing here", "type": "t", "param": null, "code": "c"}}'
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "credential", "says"),
+    [
+        (404, b"404 page not found", "none", "is its base_url right?"),
+        (404, b"", "none", "is its base_url right?"),
+        (405, b'{"detail":"Method Not Allowed"}', "none", "is its base_url right?"),
+        (404, b'{"detail":"The model is not there"}', "none", None),  # that is not the address
+        (404, OWN_WORDS, "none", None),
+        (400, b"", "none", None),
+        (401, b"", "env:MINE_KEY", "'mine': is the environment variable MINE_KEY right?"),
+        (403, b"", "secret:toolwire/mine", "'mine': is its credential (secret:toolwire/mine) right?"),
+        (401, b"", "none", 'The provider \'mine\' has none: `credential = "env:NAME"` gives it one'),
+    ],
+)
+def test_a_refusal_that_is_the_configurations_names_what_to_look_at(
+    status: int, body: bytes, credential: str, says: str | None
+) -> None:
+    host = ProviderConfig("mine", "openai_chat", "https://mine.example", credential)
+    reader = RefusalReader(status, {}, load_provider("openai_chat"), host)
+    reader.feed(body)
+    with pytest.raises(UpstreamError) as caught:
+        tuple(reader.end(None))
+
+    told = caught.value.message
+    assert ("'mine'" in told and told.endswith(says)) if says else ("mine" not in told)

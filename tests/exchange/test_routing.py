@@ -67,6 +67,8 @@ def test_a_name_that_leads_nowhere_is_404_and_says_what_is_configured(model: str
         ("demo/opnai", "demo/openai"),
         ("demo/antropic", "demo/anthropic"),
         ("OpenAI/gpt-5.6", "openai"),
+        ("gpt-5.6", "openai/gpt-5.6"),
+        ("gemini-3-pro", None),  # its maker is not configured
         ("zzz", None),
         ("zzz/openai-gpt-5.6", None),
         ("", None),
@@ -78,6 +80,25 @@ def test_a_name_that_is_nearly_right_is_told_the_right_one(model: str, meant: st
 
     said = caught.value.message
     assert (f" Did you mean {meant!r}? Write " in said) if meant else ("Did you mean" not in said)
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        ("openai", "The model 'openai' names a provider but no model. Write"),
+        ("demo", "The model 'demo' names a provider but no model. Write"),
+        (
+            "llamacpp/qwen3",
+            "asks for provider 'llamacpp', whose address http://127.0.0.1:8080/v1 is this gateway's own here: serve "
+            "the gateway at another port, or set LLAMACPP_BASE_URL. Write",
+        ),
+    ],
+)
+def test_a_provider_that_cannot_be_asked_so_is_told_why(model: str, says: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        route(model, SETTINGS)
+
+    assert says in caught.value.message
 
 
 def test_a_long_name_is_cut_in_the_message() -> None:

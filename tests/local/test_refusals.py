@@ -19,11 +19,13 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("method", "path", "status", "code", "says"),
         [
-            ("GET", "/v1", 404, "not_found", "/v1"),
+            ("GET", "/v1", 404, "not_found", "GET /v1. The base URL of an OpenAI client ends in /v1; "),
             ("GET", "/models", 404, "not_found", "GET /models"),
             ("POST", "/v1/nowhere", 404, "not_found", "Served are /v1/chat/completions, "),
             ("POST", "/v1/mesages", 404, "not_found", "POST /v1/mesages. Did you mean '/v1/messages'? Served are"),
-            ("POST", "/v1/nowhere", 404, "not_found", ", /v1beta/models/{id+}, "),
+            ("POST", "/v1/nowhere", 404, "not_found", ", /v1beta/models/{model}:generateContent, "),
+            ("GET", "/healthz", 404, "not_found", "Did you mean '/v1/health'?"),
+            ("GET", "/v1/modles", 404, "not_found", "Did you mean '/v1/models'?"),
             ("POST", "/v1/models", 405, "method_not_allowed", "GET and HEAD"),
             ("DELETE", "/health", 405, "method_not_allowed", "GET"),
         ],
@@ -54,7 +56,9 @@ class TestRefusals:
             ("GET", "/v1/messages", 405, "but POST"),
             ("POST", "/chat/completions", 404, "the base URL of an OpenAI client ends in /v1"),
             ("POST", "/openai/chat/completions", 404, "the base URL of an OpenAI client ends in /v1"),
-            ("POST", "/v1/embeddings", 404, "Served are"),
+            ("POST", "/v1/embeddings", 404, "POST /v1/embeddings. Served are"),
+            ("GET", "/v1/files", 404, "GET /v1/files. Served are"),
+            ("POST", "/v1/completions", 404, "Did you mean '/v1/chat/completions'?"),
             ("GET", "/v1/chat/completions", 405, "but POST"),
             ("POST", "/responses", 404, "the base URL of an OpenAI client ends in /v1"),
             ("GET", "/v1/conversations/conv_1", 404, "Served are"),
@@ -97,6 +101,14 @@ class TestRefusals:
         client.request("POST", "/v1/chat/completions", b'{"do": "answer"}', {"origin": origin})
 
         assert client.getresponse().status == status
+
+    def test_what_is_refused_for_a_page_names_the_setting(self, client: http.client.HTTPConnection) -> None:
+        for method, origin in (("OPTIONS", "http://localhost:3000"), ("POST", "https://example.com")):
+            client.request(method, "/v1/chat/completions", headers={"origin": origin})
+            message = json.loads(client.getresponse().read())["error"]["message"]
+            client.close()
+
+            assert "CORS_ORIGIN" in message
 
     def test_a_probe_with_head_gets_no_body(self, client: http.client.HTTPConnection) -> None:
         response, body = get(client, "/v2", "HEAD")

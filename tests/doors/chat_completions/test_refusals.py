@@ -34,6 +34,7 @@ def test_malformed_json(raw: bytes) -> None:
     with pytest.raises(RequestError) as caught:
         served(raw)
     assert (caught.value.status, caught.value.code) == (400, "invalid_json")
+    assert ("it is empty" in caught.value.message) == (not raw.strip())
 
 
 MISSING, TYPE, VALUE = "missing_required_parameter", "invalid_type", "invalid_value"

@@ -30,6 +30,7 @@ def test_malformed_json(raw: bytes) -> None:
     with pytest.raises(RequestError) as caught:
         parsed(raw)
     assert (caught.value.status, caught.value.code) == (400, "invalid_json")
+    assert ("it is empty" in caught.value.message) == (not raw.strip())
 
 
 def tool(**members: Any) -> dict[str, Any]:

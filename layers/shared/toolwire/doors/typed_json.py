@@ -21,7 +21,13 @@ def top_members(body: bytes) -> dict[str, bytes]:
     except msgspec.ValidationError:
         raise RequestError("the body must be a JSON object", code="invalid_json") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise RequestError(f"the body is not valid JSON: {error}", code="invalid_json") from None
+        raise not_json(body, error) from None
+
+
+def not_json(body: bytes, error: Exception) -> RequestError:
+    """The error for a body that no reader of JSON takes."""
+    why = error if body.strip() else "it is empty"
+    return RequestError(f"the body is not valid JSON: {why}", code="invalid_json")
 
 
 def too_deep() -> RequestError:

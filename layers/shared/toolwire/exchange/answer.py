@@ -79,6 +79,7 @@ class Answer:
             self._attempt.provider,
             figures,
             self._attempt.decoder_context(figures.warn),
+            self._attempt.target.provider,
             for_stream=self._context.client.request.stream,
             observer=self._follower,
         )

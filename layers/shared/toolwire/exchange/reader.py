@@ -18,6 +18,7 @@ from toolwire.framing import Frame, Framing
 from toolwire.model.errors import GatewayError, UpstreamError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import Batch
 from toolwire.model.limits import ANSWER_BYTES
+from toolwire.model.settings import ProviderConfig
 from toolwire.providers import Provider
 from toolwire.providers.decoder_context import DecoderContext
 from toolwire.wire.plain import plain
@@ -40,14 +41,16 @@ def reader_for(
     provider: Provider,
     figures: Figures,
     context: DecoderContext,
+    host: ProviderConfig,
     *,
     for_stream: bool,
     observer: Observer | None,
 ) -> Reader:
     """The reader of an answer with this head (names of headers in lower case). `for_stream`: the client reads a stream;
-    where it does not, what is streamed is gathered. `context`: what the decoder knows of the request."""
+    where it does not, what is streamed is gathered. `context`: what the decoder knows of the request. `host`: who
+    answers."""
     if not 200 <= status < 300:
-        return RefusalReader(status, headers, provider)
+        return RefusalReader(status, headers, provider, host)
 
     def stream_reader(start: bytes) -> StreamReader | None:
         framing = provider.framing(headers.get("content-type", "").lower(), start, asked=for_stream)
@@ -178,8 +181,8 @@ class DocumentReader:
 class RefusalReader:
     """An answer with an error status: no batch, one error."""
 
-    def __init__(self, status: int, headers: dict[str, str], provider: Provider) -> None:
-        self._status, self._headers, self._provider = status, headers, provider
+    def __init__(self, status: int, headers: dict[str, str], provider: Provider, host: ProviderConfig) -> None:
+        self._status, self._headers, self._provider, self._host = status, headers, provider, host
         self._body = bytearray()
 
     def feed(self, data: bytes) -> Iterable[Batch]:
@@ -193,7 +196,23 @@ class RefusalReader:
         refusal = self._provider.parse_error(self._status, self._headers, bytes(self._body))
         if refusal.status < 400:  # a redirect: it is not followed, and is none of the client's
             refusal.status, refusal.retry = UpstreamError.status, None
+        if refusal.source is None:
+            refusal.message += _advice(refusal, self._status, self._host)
         raise refusal
+
+
+def _advice(refusal: GatewayError, status: int, host: ProviderConfig) -> str:
+    """What to look at in the configuration, where it is the likeliest to be wrong."""
+    if refusal.code == "upstream_authentication_failed":
+        if host.credential == "none":
+            return f'. The provider {host.name!r} has none: `credential = "env:NAME"` gives it one'
+        kind, _, name = host.credential.partition(":")
+        place = f"the environment variable {name}" if kind == "env" else f"its credential ({host.credential})"
+        return f". Look at the provider {host.name!r}: is {place} right?"
+    # A host that has no such model says so.
+    if status in (404, 405) and "model" not in refusal.message.lower():
+        return f". The provider {host.name!r} has no such path, or no such model: is its base_url right?"
+    return ""
 
 
 def _check_page(start: bytes) -> None:

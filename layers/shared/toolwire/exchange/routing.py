@@ -14,7 +14,7 @@ import re
 from toolwire.model.errors import RequestError
 from toolwire.model.nearest_word import did_you_mean
 from toolwire.model.settings import Settings, Target, Tenant
-from toolwire.providers.hosts import DEMO, DEMO_MODELS
+from toolwire.providers.hosts import DEMO, DEMO_MODELS, HOSTS
 
 #: How many aliases may lead to one another.
 ALIAS_HOPS = 8
@@ -32,8 +32,7 @@ def route(model: str, settings: Settings) -> Target:
             return _target(model, provider, provider_model, settings)
         alias = _alias(name, settings.aliases)
         if alias is None:
-            known = (*settings.aliases, *_demo_models(settings))
-            raise _not_found(f"The model {_shown(model)} is not configured here.", settings, did_you_mean(name, known))
+            raise _unknown_name(model, name, settings)
         name = alias
     raise _not_found(f"The alias {_shown(model)} does not end at a provider after {ALIAS_HOPS} steps.", settings)
 
@@ -80,9 +79,25 @@ def _target(model: str, provider: str, provider_model: str, settings: Settings) 
         return Target(DEMO_MODELS[provider_model], provider_model)
     config = settings.providers.get(provider)
     if config is None:
-        problem = f"The model {_shown(model)} asks for provider {_shown(provider)}, which is not configured here."
+        asks = f"The model {_shown(model)} asks for provider {_shown(provider)}, "
+        if known := next((host for host in HOSTS if host.name == provider), None):  # left out by `load_settings`
+            own = f"whose address {known.base_url} is this gateway's own here"
+            fix = f"serve the gateway at another port, or set {known.base_url_variable}"
+            raise _not_found(f"{asks}{own}: {fix}.", settings)
+        problem = f"{asks}which is not configured here."
         raise _not_found(problem, settings, did_you_mean(provider, (*settings.providers, DEMO)))
     return Target(config, provider_model)
+
+
+def _unknown_name(model: str, name: str, settings: Settings) -> RequestError:
+    """The error for a bare name that is no alias. `model` is what the client wrote."""
+    if name in settings.providers or name == DEMO:
+        return _not_found(f"The model {_shown(model)} names a provider but no model.", settings)
+    maker = next((host.name for host in HOSTS if name.startswith(host.makes) and host.name in settings.providers), None)
+    meant = f" Did you mean {_shown(f'{maker}/{name}')}?" if maker else ""
+    known = (*settings.aliases, *_demo_models(settings))
+    problem = f"The model {_shown(model)} is not configured here."
+    return _not_found(problem, settings, did_you_mean(name, known) or meant)
 
 
 def _alias(name: str, aliases: dict[str, str]) -> str | None:

@@ -46,6 +46,12 @@ def served() -> dict[str, dict[str, str]]:
     return table | {path: {**table.get(path, {}), "GET": "catalog"} for path in (*_CATALOG, *_OWN_LISTS)}
 
 
+def _places() -> list[str]:
+    """The paths below the stage by which each API is known: others of the same API are not worth a line."""
+    paths = [path for row in DOORS.values() for path in (row.paths[0], *row.beside)]
+    return [path.replace("{id+}", "{model}:generateContent") for path in paths] + ["/models", "/health"]
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
     """Where a request goes: a path below the stage, a folder in functions/, and what stands for names in braces."""
@@ -89,18 +95,28 @@ def refusal(method: str, path: str, headers: Mapping[str, str]) -> GatewayError:
     route = resolve(method, path)
     if isinstance(route, NoRoute) and route.allow:
         message = f"{path} does not take {method}, but {' and '.join(route.allow)}."
+        if method == "OPTIONS" and "origin" in headers:
+            message += " A browser asks this for a page: CORS_ORIGIN (deployed: CorsOrigin) names the origin to let in."
         allow = (("allow", ", ".join(route.allow)),)
         return RequestError(message, status=405, code="method_not_allowed", headers=allow)
-    message, known = f"There is nothing at {method} {path}", served()
+    return RequestError(
+        f"There is nothing at {method} {path}{_meant(_plain(path), name)}", status=404, code="not_found"
+    )
+
+
+def _meant(path: str, name: str | None) -> str:
+    """What the client of this door may have meant by a path that is not served."""
     every = "; ".join(dict.fromkeys(row.base_url for row in DOORS.values()))
     advice = every if name is None else DOORS[name].base_url
-    if any(_plain(path).endswith(resource) for resource in known):
-        message += f": {advice}."
-    else:
-        places = [it if it.startswith(_OWN_VERSIONS) else f"/{STAGE}{it}" for it in known]
-        near = did_you_mean(_plain(path), places)
-        message += (f".{near}" if near else f"; {advice}.") + f" Served are {', '.join(places)}."
-    return RequestError(message, status=404, code="not_found")
+    if any(path.endswith(resource) for resource in served()):
+        return f": {advice}."
+    places = _places()
+    below = path.removeprefix(f"/{STAGE}")
+    near = did_you_mean(below, places, before=f"/{STAGE}") if below else ""
+    # Below the stage it is not the base URL that is wrong.
+    why = near or ("" if path.startswith(f"/{STAGE}/") else f" {advice[:1].upper()}{advice[1:]}.")
+    shown = (place if place.startswith(_OWN_VERSIONS) else f"/{STAGE}{place}" for place in places)
+    return f".{why} Served are {', '.join(shown)}, and no API that makes anything but text and tool calls."
 
 
 def render_error_at(path: str, error: GatewayError, request_id: str) -> bytes:

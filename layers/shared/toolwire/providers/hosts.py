@@ -29,10 +29,20 @@ class Host:
     credentials: tuple[str, ...] = ()
     base_url_variable: str | None = None
     profile: str | None = None
+    #: How the names of its own models begin, for who writes one without the provider.
+    makes: tuple[str, ...] = ()
 
 
 HOSTS: tuple[Host, ...] = (
-    Host("openai", "openai_chat", "https://api.openai.com/v1", ("OPENAI_API_KEY",), "OPENAI_BASE_URL", "openai"),
+    Host(
+        "openai",
+        "openai_chat",
+        "https://api.openai.com/v1",
+        ("OPENAI_API_KEY",),
+        "OPENAI_BASE_URL",
+        "openai",
+        ("gpt-", "chatgpt-", "o1", "o3", "o4"),
+    ),
     Host(
         "anthropic",
         "anthropic_messages",
@@ -40,6 +50,7 @@ HOSTS: tuple[Host, ...] = (
         ("ANTHROPIC_API_KEY",),
         "ANTHROPIC_BASE_URL",
         "anthropic",
+        ("claude-",),
     ),
     Host(
         "google",
@@ -47,6 +58,7 @@ HOSTS: tuple[Host, ...] = (
         "https://generativelanguage.googleapis.com/v1beta",
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         "GEMINI_BASE_URL",
+        makes=("gemini-",),
     ),
     Host(
         "deepseek",
@@ -55,6 +67,7 @@ HOSTS: tuple[Host, ...] = (
         ("DEEPSEEK_API_KEY",),
         "DEEPSEEK_BASE_URL",
         "deepseek",
+        ("deepseek-",),
     ),
     Host("mistral", "openai_chat", "https://api.mistral.ai/v1", ("MISTRAL_API_KEY",), profile="mistral"),
     Host("groq", "openai_chat", "https://api.groq.com/openai/v1", ("GROQ_API_KEY",), profile="groq"),

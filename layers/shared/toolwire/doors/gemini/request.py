@@ -117,8 +117,9 @@ def parse_request(http: HttpRequest) -> ChatRequest:
     """The neutral request, with the client's own bytes on every node. Raises RequestError."""
     model, method = asked_of(http)
     if method not in (_ANSWER, _STREAM, _COUNT) or not model:
+        end = f":{method}" if model else method
         raise RequestError(
-            f"The path must end with a model and :{_ANSWER}, :{_STREAM} or :{_COUNT}, not with :{method[:50]}.",
+            f"The path must end with a model and :{_ANSWER}, :{_STREAM} or :{_COUNT}, not with {end[-50:]!r}.",
             status=404,
             code="not_found",
         )

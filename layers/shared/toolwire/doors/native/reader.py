@@ -10,7 +10,7 @@ from msgspec import Raw
 from pydantic import ValidationError
 
 from toolwire.doors.native.request_models import RAW_MEMBERS, Model
-from toolwire.doors.typed_json import too_deep
+from toolwire.doors.typed_json import not_json, too_deep
 from toolwire.model.errors import RequestError
 from toolwire.wire.json import elements, raw_members
 
@@ -55,7 +55,7 @@ def read(body: bytes, model: type[M], kept: frozenset[str] = RAW_MEMBERS) -> M:
     except RecursionError:
         raise too_deep() from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise RequestError(f"the body is not valid JSON: {error}", code="invalid_json") from None
+        raise not_json(body, error) from None
     raise RequestError("the body must be a JSON object", code="invalid_json")
 
 
