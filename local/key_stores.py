@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from local.stack import calling
+from toolwire.model.settings import SettingsError
 from toolwire.shell.access.key_records import KeyRecord, file_text, from_item, read_file, to_item
-from toolwire.shell.settings.sections import SettingsError
 
 
 class KeyStore(Protocol):

@@ -60,7 +60,7 @@ OWN_WORDS = b'{"error": {"message": "nothing here", "type": "t", "param": null, 
         (400, b"", "none", None),
         (401, b"", "env:MINE_KEY", "'mine': is the environment variable MINE_KEY right?"),
         (403, b"", "secret:toolwire/mine", "'mine': is its credential (secret:toolwire/mine) right?"),
-        (401, b"", "none", 'The provider \'mine\' has none: `credential = "env:NAME"` gives it one'),
+        (401, b"", "none", "The provider 'mine' has none: `credential = \"env:NAME\"` gives it one"),
     ],
 )
 def test_a_refusal_that_is_the_configurations_names_what_to_look_at(

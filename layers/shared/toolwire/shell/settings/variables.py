@@ -10,7 +10,7 @@ import logging
 import re
 from collections.abc import Mapping
 
-from toolwire.shell.settings.sections import SettingsError
+from toolwire.model.settings import SettingsError
 
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
