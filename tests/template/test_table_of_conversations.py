@@ -8,7 +8,7 @@ import pytest
 
 from tests.template import cloudformation
 from toolwire.model.settings import Settings
-from toolwire.shell.settings.configuration import MOST_STATE_TTL_DAYS
+from toolwire.shell.settings.variables import MOST_STATE_TTL_DAYS
 from toolwire.shell.store.dynamodb import create_table
 
 
