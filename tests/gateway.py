@@ -6,13 +6,14 @@ import os
 import re
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from tests.starter import ROOT as ROOT
+from tests.starter import Program, start
+
 #: Seconds a process may take to listen; the machine may be busy with other tests.
 START_SECONDS = 30.0
 
@@ -22,8 +23,11 @@ def gateway(folder: Path, config: str = "") -> Iterator[str]:
     """Serves this configuration and gives the base URL, which ends in /v1. `folder` gets its log."""
     document = folder / "toolwire.toml"
     document.write_text(config, encoding="utf-8")
-    command = [sys.executable, "-m", "tests.unhurried_server", "--port", "0", "--config", str(document)]
-    with running(command, folder / "gateway.log") as log:
+    log = folder / "gateway.log"
+    with log.open("wb") as output:
+        arguments = ["--port", "0", "--config", str(document)]
+        process = start("tests.unhurried_server", *arguments, env=os.environ, output=output)
+    with _until_the_end(process, log):
         yield awaited(log, re.compile(r"listens at (\S+)"))
 
 
@@ -33,8 +37,14 @@ def running(command: list[str], log: Path) -> Iterator[Path]:
     env = {**os.environ, "PYTHONPATH": str(ROOT / "layers" / "shared"), "PYTHONUNBUFFERED": "1"}
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=output, stderr=subprocess.STDOUT)
-    try:
+    with _until_the_end(process, log):
         yield log
+
+
+@contextmanager
+def _until_the_end(process: subprocess.Popen[bytes] | Program, log: Path) -> Iterator[None]:
+    try:
+        yield
         assert process.poll() is None, f"it ended by itself:\n{log.read_text()}"
     finally:
         process.terminate()

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
-from local.server import main
-from toolwire.demo import server
+from local import server
+from toolwire.demo import server as demo
+
+
+def main(argv: Sequence[str]) -> int:
+    demo.PACE_SECONDS = 0.0
+    return server.main(argv)
+
 
 if __name__ == "__main__":
-    server.PACE_SECONDS = 0.0
     sys.exit(main(sys.argv[1:]))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import http.client
 import json
-import re
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.gateway import awaited, running
+from tests.gateway import gateway as running_gateway
 from toolwire.pages.paths import served
 from toolwire.shell.access.key_records import KeyRecord, file_text
 
@@ -66,9 +64,8 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
         env.setenv("KEYS_FILE", str(file))
         env.setenv("CORS_ORIGIN", ORIGIN)
         env.setenv("LOG_LEVEL", "DEBUG")
-        command = [sys.executable, "-m", "local.server", "--port", "0"]
-        with running(command, folder / "gateway.log") as log:
-            yield Gateway(awaited(log, re.compile(r"listens at (\S+)")), log)
+        with running_gateway(folder) as base:
+            yield Gateway(base, folder / "gateway.log")
 
 
 def test_a_good_key_is_let_in_by_either_header(gateway: Gateway) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +13,7 @@ import httpx
 import pytest
 
 from tests.door_requests import function, posted, question
-from tests.gateway import awaited, running
+from tests.gateway import gateway as running_gateway
 from tests.policy.door_clients import code_of
 from toolwire.doors import DOORS
 from toolwire.shell.access.key_records import KeyRecord, file_text
@@ -105,12 +104,8 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
     with pytest.MonkeyPatch.context() as env:
         env.setenv("KEYS_FILE", str(folder / "keys.json"))
         env.setenv("LOG_LEVEL", "DEBUG")
-        command = [sys.executable, "-m", "local.server", "--port", "0"]
-        with (
-            running(command, folder / "gateway.log") as log,
-            httpx.Client(base_url=awaited(log, re.compile(r"listens at (\S+)")), timeout=20) as client,
-        ):
-            yield Gateway(client, log)
+        with running_gateway(folder) as base, httpx.Client(base_url=base, timeout=20) as client:
+            yield Gateway(client, folder / "gateway.log")
 
 
 def error_code(answer: httpx.Response) -> str:

@@ -22,7 +22,7 @@ from local.handlers import load_handlers
 from local.server import FUNCTIONS, LocalServer
 from local.watch.exchanges import Exchanges
 from local.watch.terminal import show_on_terminal
-from tests.gateway import ROOT, awaited, running
+from tests.gateway import ROOT, awaited, gateway
 from tests.local.serving import serving
 from toolwire.shell.network import breaker
 from toolwire.shell.recording.exchange import SeenExchange
@@ -187,9 +187,9 @@ def test_what_goes_wrong_inside_is_shown_without_what_it_quotes(shown: Shown) ->
 class TestProgram:
     """`make run`: for a person on a terminal, for a program elsewhere."""
 
-    def _one_request(self, folder: Path, *command: str) -> str:
-        with running([*command, sys.executable, "-m", "local.server", "--port", "0"], folder / "log") as log:
-            url = awaited(log, re.compile(r"listens at (\S+)"))
+    def _one_request(self, folder: Path) -> str:
+        log = folder / "gateway.log"
+        with gateway(folder) as url:
             body = json.dumps({**CHAT, "messages": [{"role": "user", "content": "a secret prompt"}]}).encode()
             request = urllib.request.Request(url + "/chat/completions", body)
             urllib.request.urlopen(request, timeout=20).read()
@@ -202,8 +202,9 @@ class TestProgram:
         assert [line["message"] for line in lines] == ["request"]
         assert "secret" not in json.dumps(lines)
 
-    def test_text_may_be_asked_for(self, tmp_path: Path) -> None:
-        text = self._one_request(tmp_path, "env", "LOG_FORMAT=text")
+    def test_text_may_be_asked_for(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("LOG_FORMAT", "text")
+        text = self._one_request(tmp_path)
 
         assert text.startswith("▸ ")
         assert "✓ " in text
