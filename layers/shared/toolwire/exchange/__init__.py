@@ -9,7 +9,8 @@ The request:
     time_limits        how long the answer may take
     attempt            the request as one target takes it
     mending            that request once more, without what the target has refused
-    profile_lessons    what a refusal tells of its host
+    refusals           what a refusal is about
+    profile_lessons    what it tells of its host
     retries            whether another attempt follows a failure, at which target and when
     breaker            which target is not asked for a while
 

@@ -27,7 +27,6 @@ from toolwire.exchange.actions import Action
 from toolwire.exchange.answer import Answer
 from toolwire.exchange.attempt import Attempt
 from toolwire.exchange.heads import Heads
-from toolwire.exchange.mending import mended
 from toolwire.exchange.observer import NOBODY, Observer
 from toolwire.exchange.prepare import ClientRequest
 from toolwire.exchange.request_context import request_context
@@ -133,6 +132,8 @@ class Exchange:
         error.forgetting_frames()
         if self.answer.shown:
             return self.fail(error)
+        from toolwire.exchange.mending import mended  # after a failure: no cold start's business
+
         status = self.figures.upstream_status
         try:
             again = mended(self.attempt, status, error)

@@ -6,29 +6,23 @@ A refusal is known by its status and its words. What is then left out, the clien
 
 from __future__ import annotations
 
-import re
-
 from toolwire.exchange.attempt import Attempt, prepare_again
 from toolwire.exchange.prepare import ClientRequest
-from toolwire.exchange.profile_lessons import REASONING_WANTED, Lesson, is_about_members, lessons
+from toolwire.exchange.profile_lessons import Lesson
+from toolwire.exchange.refusals import (
+    REASONING_WANTED,
+    is_about_betas,
+    is_about_members,
+    is_about_state,
+    lessons,
+    wants_reasoning,
+)
 from toolwire.model.errors import GatewayError
 from toolwire.model.source import replace
 
 #: The statuses of refusals that can be mended: 500 where a template refuses a history, 404 where an aggregator has no
 #: host that reads images.
 _REFUSED = (400, 404, 422, 500)
-
-#: What a refusal says that is about the state in a history.
-_ABOUT_STATE = re.compile(r"signature|thinking|thought|reasoning|encrypted", re.IGNORECASE)
-
-#: What a refusal says that misses the reasoning of earlier turns (Moonshot, and hosts of its models).
-_WANTS_REASONING = re.compile(
-    r"reasoning[_ ]content\b.*\b(missing|required|must|lacks?)\b|\b(missing|must|requires?)\b.*reasoning[_ ]content",
-    re.IGNORECASE,
-)
-
-#: What a refusal says that is about the names of betas in a header.
-_ABOUT_BETAS = re.compile(r"\bbeta`? (flag|header)", re.IGNORECASE)
 
 #: How the names of headers end that name betas.
 _BETAS = "-beta"
@@ -47,12 +41,19 @@ def mended(attempt: Attempt, status: int | None, refusal: GatewayError) -> Attem
     if not is_about_members(refusal) and _lacks_reasoning(attempt, refusal):
         return _with_lesson(attempt, REASONING_WANTED)
     given = attempt.given
-    if attempt.has_state and _ABOUT_STATE.search(refusal.message):
+    if attempt.has_state and is_about_state(refusal):
         return prepare_again(replace(given, with_state=False, left_out=(*given.left_out, "state_refused")))
     if _refuses_betas(attempt, refusal):
         client = _without_betas(given.client)
         return prepare_again(replace(given, client=client, left_out=(*given.left_out, "betas_refused")))
     return None
+
+
+def with_lessons(attempt: Attempt, known: tuple[Lesson, ...]) -> Attempt:
+    """The attempt with what earlier refusals have told of the host. Raises RequestError."""
+    for lesson in known:
+        attempt = with_lesson(attempt, lesson)
+    return attempt
 
 
 def with_lesson(attempt: Attempt, lesson: Lesson) -> Attempt:
@@ -70,14 +71,13 @@ def _lacks_reasoning(attempt: Attempt, refusal: GatewayError) -> bool:
     """Whether the provider wants the reasoning of earlier turns, which it was not sent, or sent empty."""
     profile = attempt.profile
     was_sent = profile.reasoning_back is None or (profile.reasoning_required and profile.lost_reasoning)
-    return _WANTS_REASONING.search(refusal.message) is not None and not was_sent
+    return wants_reasoning(refusal) and not was_sent
 
 
 def _refuses_betas(attempt: Attempt, refusal: GatewayError) -> bool:
     """Whether the provider has refused a beta that the client named."""
     named = any(name.endswith(_BETAS) for name, _ in attempt.given.client.request.headers)
-    about = _ABOUT_BETAS.search(refusal.message) is not None
-    return about and named and attempt.same_dialect and attempt.provider.refuses_betas(attempt.target)
+    return is_about_betas(refusal) and named and attempt.same_dialect and attempt.provider.refuses_betas(attempt.target)
 
 
 def _without_betas(client: ClientRequest) -> ClientRequest:

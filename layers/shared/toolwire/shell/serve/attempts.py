@@ -15,7 +15,6 @@ from toolwire.exchange.actions import Action
 from toolwire.exchange.attempt import Attempt, prepare_attempt
 from toolwire.exchange.breaker import is_failure
 from toolwire.exchange.exchange import Exchange
-from toolwire.exchange.mending import with_lesson
 from toolwire.exchange.plan import Plan
 from toolwire.exchange.prepare import ClientRequest
 from toolwire.exchange.retries import OF_THE_TARGET, Attempts
@@ -149,8 +148,10 @@ class Preparation:
         self._record.target = target
         client = self._client
         attempt = prepare_attempt(client, _listening(target), credential(target.provider), self._found)
-        for lesson in LESSONS.of(client.tenant.name, client.door.dialect, attempt.target):
-            attempt = with_lesson(attempt, lesson)
+        if lessons := LESSONS.of(client.tenant.name, client.door.dialect, attempt.target):
+            from toolwire.exchange.mending import with_lessons  # for few hosts: no cold start's business
+
+            attempt = with_lessons(attempt, lessons)
         self._take_slot(target.provider)
         self._began = time.time()
         if self._breaker is not None and (wait := self._breaker.claim(attempt.target)):

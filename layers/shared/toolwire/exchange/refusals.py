@@ -1,0 +1,134 @@
+"""Reads what a host's refusal is about, and what it tells of its profile, from the words of known hosts.
+
+A request is sent once more only where what is read here changes it: see `mending`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from toolwire.exchange.profile_lessons import Lesson
+from toolwire.model.errors import TOO_LONG, GatewayError
+from toolwire.providers.profiles import Profile
+from toolwire.rewrite.alternating_turns import is_about_order
+from toolwire.rewrite.unseen_images import is_about_images
+
+#: About the state in a history.
+_ABOUT_STATE = re.compile(r"signature|thinking|thought|reasoning|encrypted", re.IGNORECASE)
+
+#: About the reasoning of earlier turns, which the host misses (Moonshot, and hosts of its models).
+_WANTS_REASONING = re.compile(
+    r"reasoning[_ ]content\b.*\b(missing|required|must|lacks?)\b|\b(missing|must|requires?)\b.*reasoning[_ ]content",
+    re.IGNORECASE,
+)
+
+#: About the names of betas in a header.
+_ABOUT_BETAS = re.compile(r"\bbeta`? (flag|header)", re.IGNORECASE)
+
+#: About a member that the host does not know (Groq, OpenAI, hosts with FastAPI).
+_UNKNOWN_MEMBER = re.compile(
+    r"\b(propert(y|ies)|fields?|inputs?|parameters?|reasoning(_content)?)\b.{0,80}\b"
+    r"(unsupported|not supported|not permitted|not allowed|unexpected|unknown|unrecognized|forbidden)\b"
+    r"|\b(unsupported|unexpected|unknown|unrecognized)\b.{0,20}\b(property|field|parameter|key|argument)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+#: About a setting that the model does not take, or not with this value (OpenAI, xAI, Moonshot, hosts with FastAPI).
+_NOT_TAKEN = re.compile(
+    r"\b(un|not |n't |no )support|\bnot (be )?(permitted|allowed|accept)|\bdeprecated|\bunexpected|\bunknown"
+    r"|\bunrecognized|\bonly\b.{0,40}\ballowed|\bincompatible|\bextra inputs",
+    re.IGNORECASE | re.DOTALL,
+)
+
+#: Settings that a request can do without. `stream_options` is ours: it asks for usage.
+_SETTINGS = (
+    "temperature", "top_p", "frequency_penalty", "presence_penalty", "stop", "seed", "reasoning_effort",
+    "parallel_tool_calls", "stream_options",
+)  # fmt: skip
+
+#: About the arguments of an earlier call, which the host has parsed; also in the words of the parsers themselves.
+_ABOUT_ARGUMENTS = re.compile(
+    r"\barguments?\b.{0,80}\bjson\b|\bjson\b.{0,60}\barguments?\b|\binvalid tool call arguments\b"
+    r"|\bexpecting (value|property name|'.' delimiter)|\bunterminated string\b|\bextra data: line\b"
+    r"|\bunexpected end of json input\b|\binvalid (\\?\\)?escape|\binvalid escaped character\b|\bno attribute 'items'",
+    re.IGNORECASE | re.DOTALL,
+)
+
+#: About a tool choice that a model which thinks does not take; DeepSeek's, Moonshot's and Qwen's do by default.
+_ABOUT_CHOICE = re.compile(
+    r"\bthinking\b.{0,80}\btool_choice\b|\btool_choice\b.{0,80}\bthinking\b|\bnot support this tool_choice\b",
+    re.IGNORECASE | re.DOTALL,
+)
+
+#: How many stop sequences a host takes, as it says of too many.
+_MOST = re.compile(r"\b(?:max\w*|at most|up to|exceeds?|limit\w*)\D{0,40}(\d{1,3})\b", re.IGNORECASE)
+
+_NEWER_LIMIT = "max_completion_tokens"
+
+
+#: The host wants the reasoning of earlier turns back, of which some is lost. Also at an aggregator that calls it
+#: otherwise, whose host behind it has refused.
+REASONING_WANTED = Lesson(
+    "reasoning_added", {"reasoning_required": True, "lost_reasoning": " ", "reasoning_back": "reasoning_content"}
+)
+
+
+def is_about_state(refusal: GatewayError) -> bool:
+    """Whether the host does not take the state of earlier turns."""
+    return _ABOUT_STATE.search(refusal.message) is not None
+
+
+def is_about_betas(refusal: GatewayError) -> bool:
+    """Whether the host does not know a beta that a header names."""
+    return _ABOUT_BETAS.search(refusal.message) is not None
+
+
+def wants_reasoning(refusal: GatewayError) -> bool:
+    """Whether the host misses the reasoning of earlier turns."""
+    return _WANTS_REASONING.search(refusal.message) is not None
+
+
+def is_about_members(refusal: GatewayError) -> bool:
+    """Whether the host does not know a member of the request."""
+    return _UNKNOWN_MEMBER.search(refusal.message) is not None
+
+
+def lessons(refusal: GatewayError, profile: Profile, *, same_dialect: bool) -> Iterator[Lesson]:
+    """What the refusal may tell, the likeliest first. `same_dialect`: whether the client speaks the host's own API; its
+    settings are then between the two."""
+    if refusal.code == TOO_LONG:  # vLLM names both limits on the output then
+        return
+    if _ABOUT_ARGUMENTS.search(refusal.message):
+        yield Lesson("", {"object_arguments": True})
+    if _ABOUT_CHOICE.search(refusal.message):
+        of_qwen = "tool_choice parameter" in refusal.message
+        off = ("enable_thinking", b"false") if of_qwen else ("thinking", b'{"type":"disabled"}')
+        yield Lesson("", {"thinking_off": off})
+    if is_about_images(refusal.message):
+        yield Lesson("", {"sees_images": False})
+    if is_about_order(refusal.message):
+        yield Lesson("turns_rearranged", {"alternates": True})
+    if setting := _setting_in(refusal):
+        most = _MOST.search(refusal.message) if setting == "stop" else None
+        if setting == "stream_options":
+            yield Lesson("", {"stream_usage": False})
+        elif most is not None and not same_dialect:
+            yield Lesson("", {"stops": int(most[1])})
+        elif not same_dialect:
+            yield Lesson("", {"refuses": frozenset({setting})})
+    if _NEWER_LIMIT in refusal.message and "max_tokens" in refusal.message and not same_dialect:
+        yield Lesson("", {"output_limit": _NEWER_LIMIT})
+    if is_about_members(refusal):
+        back = profile.reasoning_back if profile.reasoning_required else None
+        yield Lesson("members_refused", {"message_members": frozenset({"name"}), "reasoning_back": back})
+
+
+def _setting_in(refusal: GatewayError) -> str | None:
+    """The setting that a refusal is about."""
+    if refusal.param in _SETTINGS:
+        return refusal.param
+    if _NOT_TAKEN.search(refusal.message) is None:
+        return None
+    said = re.sub(r"(?<=[a-z])([A-Z])", lambda letter: "_" + letter[1].lower(), refusal.message)
+    return next((name for name in _SETTINGS if re.search(rf"\b{name}\b", said)), None)
