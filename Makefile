@@ -6,6 +6,7 @@ PORT    ?= 8080
 # The keys that `make key` makes for the local gateway, which asks for one as soon as this file is there.
 KEYS_FILE ?= $(or $(XDG_STATE_HOME),$(HOME)/.local/state)/toolwire/keys.json
 # From here on only the command line counts: a PYTHON or ARCH of the environment would mean something else.
+HOST    =
 CONFIG  =
 WORKERS =
 # What `make build` and `make deploy` build for: Lambda's Python and processor (arm64 or x86_64).
@@ -41,8 +42,8 @@ help:  ## list the targets
 	@echo
 	@echo "A clone needs no other data. TOOLWIRE_SHARED=DIR adds the tests and cases against reference data in DIR (CONTRIBUTING.md)."
 
-run: .venv/run.stamp  ## serve the gateway on 127.0.0.1 (PORT=8080 CONFIG=toolwire.toml WORKERS=2 RECORD=recordings/ REDACT=1)
-	@$(if $(RECORD),RECORD='$(RECORD)' )$(if $(REDACT),REDACT='$(REDACT)' )$(if $(wildcard $(KEYS_FILE)),KEYS_FILE='$(KEYS_FILE)' )$(RUN) -m local.server --port $(PORT) $(if $(CONFIG),--config $(CONFIG)) $(if $(WORKERS),--workers $(WORKERS))
+run: .venv/run.stamp  ## serve the gateway (HOST=127.0.0.1 PORT=8080 CONFIG=toolwire.toml WORKERS=2 RECORD=recordings/ REDACT=1)
+	@$(if $(RECORD),RECORD='$(RECORD)' )$(if $(REDACT),REDACT='$(REDACT)' )$(if $(wildcard $(KEYS_FILE)),KEYS_FILE='$(KEYS_FILE)' )$(RUN) -m local.server $(if $(HOST),--host $(HOST) )--port $(PORT) $(if $(CONFIG),--config $(CONFIG)) $(if $(WORKERS),--workers $(WORKERS))
 
 providers: .venv/run.stamp  ## every provider: its address, and which variable has its key (CONFIG=toolwire.toml)
 	@$(if $(CONFIG),TOOLWIRE_CONFIG='$(CONFIG)' )$(RUN) -m local.banner

@@ -9,6 +9,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Container, Mapping
+from urllib.parse import urlsplit
 
 from toolwire.model.settings import ProviderConfig, Settings, SettingsError
 from toolwire.providers.address import MINTED
@@ -64,7 +65,7 @@ def banner(
         "key missing": [f"{p.name} ({_key(p)})" for p in lacking if p not in others],
         "aliases": [f"{alias} → {target}" for alias, target in settings.aliases.items()],
         "demo models": demo if settings.enable_demo else ["switched off"],
-        "clients": ["must show a key" if asks_key else "need no key"],
+        "clients": [_clients(url, asks_key=asks_key)],
         "conversations": [_STORES.get(store, store)],
         **(more or {}),
     }
@@ -75,8 +76,20 @@ def banner(
         )
     if settings.enable_demo:
         key = " -H 'authorization: Bearer KEY'" if asks_key else ""
-        lines.append(_TRY.format(url=url, model=demo[0], key=key))
+        lines.append(_TRY.format(url=near(url), model=demo[0], key=key))
     return "\n".join([f"toolwire listens at {url}/v1", *lines, "Ctrl-C stops it."])
+
+
+def near(url: str) -> str:
+    """The gateway's URL for who is on this machine: one that listens everywhere is known by no name."""
+    return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+
+
+def _clients(url: str, *, asks_key: bool) -> str:
+    if asks_key:
+        return "must show a key"
+    others = urlsplit(url).hostname not in ("127.0.0.1", "::1")
+    return "need no key: whoever reaches this address may use it (make key TENANT=me)" if others else "need no key"
 
 
 def _wanted(settings: Settings) -> set[str]:

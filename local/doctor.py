@@ -14,17 +14,20 @@ import email.utils
 import json
 import logging
 import os
+import re
 import shutil
+import socket
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
@@ -45,6 +48,9 @@ from toolwire.shell.telemetry.log import logger
 _HOST_SECONDS = 5.0
 #: Seconds by which the clock may be wrong: AWS refuses signatures beyond five minutes.
 _CLOCK_SECONDS = 120.0
+
+#: Addresses of clouds, which list their models elsewhere.
+_CLOUDS = re.compile(r"\.(amazonaws\.com|api\.aws|azure\.com|googleapis\.com)/")
 
 Verdict = Literal["ok", "note", "FAIL"]
 
@@ -76,14 +82,14 @@ def versions() -> Iterator[Finding]:
         yield Finding("note", "curl", "is not installed", "Commands that are shown to copy need it")
 
 
-def configuration(env: Mapping[str, str]) -> tuple[Settings | None, list[Finding]]:
-    """The settings, and what is to be said of them."""
+def configuration(env: Mapping[str, str], own: Collection[str] = ()) -> tuple[Settings | None, list[Finding]]:
+    """The settings, and what is to be said of them. `own`: base URLs of the gateway."""
     place = env.get("TOOLWIRE_CONFIG") or "no document: the known hosts"
     try:
-        settings = load_settings(env)
+        settings = load_settings(env, own=own)
     except SettingsError as error:
         return None, [Finding("FAIL", "configuration", str(error))]
-    found = [Finding("ok", "configuration", f"{place}; {len(settings.aliases)} aliases")]
+    found = [Finding("ok", "configuration", f"{place}; {_counted(len(settings.aliases), 'alias')}")]
     keys = settings.keys_file
     if keys is not None and not Path(keys).exists():
         found.append(Finding("FAIL", "client keys", f"{keys} is not there", "Make one: make key TENANT=me"))
@@ -112,24 +118,51 @@ def provider(config: ProviderConfig, env: Mapping[str, str], now: Callable[[], f
     """Whether a host has its key and can be reached."""
     what = f"provider {config.name}"
     address = urlsplit(config.base_url)
-    is_near = address.hostname in ("127.0.0.1", "localhost", "::1")
     if not is_ready(config, env):
         return []
     try:
         # Any answer will do: that it wants a key is one.
-        answer = httpx.get(config.base_url, timeout=_HOST_SECONDS, follow_redirects=False)
+        answer = httpx.get(_models_url(config), timeout=_HOST_SECONDS, follow_redirects=False)
     except httpx.HTTPError as error:
-        reason = f"{config.base_url} cannot be reached: {type(error).__name__}"
-        if is_near and config.credential == "none":
+        if config.credential == "none" and _is_off(address):
             return [Finding("note", what, f"nothing listens at {address.netloc}", "Start it if you want it")]
+        reason = f"{config.base_url} cannot be reached: {type(error).__name__}: {error}"
         return [Finding("FAIL", what, reason, "Check base_url, the network, and HTTPS_PROXY")]
     found = [Finding("ok", what, f"answers at {address.netloc}")]
+    if answer.status_code == HTTPStatus.NOT_FOUND:
+        lacks = f"answers at {address.netloc}, but has no {answer.url.path}"
+        found = [Finding("note", what, lacks, "Is its base_url right? Mostly it ends in /v1")]
     told = email.utils.parsedate_to_datetime(answer.headers["date"]) if "date" in answer.headers else None
     if told is not None and (off := abs(told.timestamp() - now())) > _CLOCK_SECONDS:
         found.append(
             Finding("FAIL", "clock", f"differs from {address.hostname} by {off:.0f} s", "Set it: signatures need it")
         )
     return found
+
+
+#: Wire -> where a host of it mostly lists its models, below its base URL.
+_MODELS = {"openai_chat": "/models", "openai_responses": "/models", "anthropic_messages": "/v1/models"}
+
+
+def _models_url(config: ProviderConfig) -> str:
+    """What is asked for of a host. A base URL with a deployment or a cloud's project in it lists none."""
+    known = config.wire in _MODELS and "{model}" not in config.base_url and not _CLOUDS.search(config.base_url)
+    return config.base_url + (_MODELS[config.wire] if known else "")
+
+
+def _is_off(address: SplitResult) -> bool:
+    """Whether it is a server of this machine that does not run: one that does may fail otherwise, at TLS for one."""
+    if address.hostname not in ("127.0.0.1", "localhost", "::1"):
+        return False
+    try:
+        socket.create_connection((address.hostname, address.port or 80), timeout=1).close()
+    except OSError:
+        return True
+    return False
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}es"
 
 
 def tool_call(model: str) -> Finding:
@@ -161,7 +194,7 @@ def tool_call(model: str) -> Finding:
 def examine(env: Mapping[str, str], number: int, agrees: Callable[[str], bool]) -> Iterator[Finding]:
     """Everything, in order. `agrees` is asked before what costs something."""
     yield from versions()
-    settings, found = configuration(env)
+    settings, found = configuration(env, (f"http://127.0.0.1:{number}",))
     yield from found
     yield port(number)
     if settings is None:

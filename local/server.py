@@ -23,7 +23,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from local.banner import banner
+from local.banner import banner, near
 from local.connection import Connection, report
 from local.handlers import Handler, load_handlers
 from local.memory import give_back_memory
@@ -210,7 +210,7 @@ def _serve(host: str, port: int, workers: int) -> int:
     except OSError as error:
         print(f"toolwire: RECORD: {watching.record} cannot be made: {error.strerror}", file=sys.stderr)
         return 1
-    rows = watching.rows(server.url)
+    rows = watching.rows(near(server.url))
     if workers > 1:
         rows["workers"] = banner_row(workers, settings, store.name)
     if begin_worker(os.environ):

@@ -170,8 +170,7 @@ def _start(line: Summary, outcome: str) -> Text:
     """The mark, the time, and who asks for what."""
     mark, style = _MARKS.get(outcome, _FAILED)
     text = Text(f"{mark} ", style)
-    text.append(f"{line.began_at.astimezone():%H:%M:%S} ", "dim")
-    text.append(f"{line.request_id[:4]} ", "dim")
+    text.append(f"{datetime.now():%H:%M:%S} {line.request_id[:4]} ", "dim")  # of what is told, as in a log
     text.append(f"{line.method} {printable(line.path[:100])}")
     if line.model:
         text.append(f"  {printable(line.model[:100])}", "bold")

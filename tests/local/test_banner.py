@@ -79,6 +79,24 @@ def test_the_command_to_try_can_be_copied(settings: Settings) -> None:
     assert ("authorization: Bearer KEY" in words) == settings.require_key
 
 
+@pytest.mark.parametrize(
+    ("url", "here", "open_to_others"),
+    [
+        ("http://127.0.0.1:80", "http://127.0.0.1:80", False),
+        ("http://[::1]:80", "http://[::1]:80", False),
+        ("http://0.0.0.0:80", "http://127.0.0.1:80", True),
+        ("http://[::]:80", "http://[::1]:80", True),
+        ("http://10.0.0.5:80", "http://10.0.0.5:80", True),
+    ],
+)
+def test_an_address_that_others_reach_is_told(url: str, here: str, open_to_others: bool) -> None:
+    text = banner(url, Settings({}), [], {}, "memory")
+
+    assert f"curl -N {here}/v1/chat/completions" in text
+    assert ("whoever reaches this address may use it (make key TENANT=me)" in text) == open_to_others
+    assert "whoever" not in banner(url, Settings({}, require_key=True), [], {}, "memory")
+
+
 def test_make_providers_shows_every_provider_and_no_key(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,6 +7,7 @@ import http.server
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -40,14 +41,14 @@ def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @contextmanager
-def host(seen: list[str] | None = None) -> Iterator[int]:
-    """A host that wants a key and whose clock stands at NOW."""
+def host(seen: list[str] | None = None, below: str = "") -> Iterator[int]:
+    """A host that wants a key and whose clock stands at NOW. It serves paths below `below` and no other."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             if seen is not None:
                 seen.append(str(self.headers))
-            self.send_response_only(401)
+            self.send_response_only(401 if self.path.startswith(below) else 404)
             self.send_header("date", email.utils.formatdate(NOW, usegmt=True))
             self.send_header("content-length", "0")
             self.end_headers()
@@ -94,6 +95,21 @@ class TestProviders:
             assert [it.verdict for it in provider(at(number), self.ENV)] == ["FAIL"]
             assert [it.verdict for it in provider(at(number, "none"), {})] == ["note"]
 
+    def test_a_wrong_base_url_is_noted(self) -> None:
+        with host(below="/v1/") as number:
+            right = at(number)
+            for config, verdict in ((right, "ok"), (replace(right, base_url=f"http://127.0.0.1:{number}"), "note")):
+                (found,) = provider(config, self.ENV, lambda: NOW)
+                assert found.verdict == verdict
+                assert ("Is its base_url right?" in found.fix) == (verdict == "note")
+
+    def test_one_that_runs_and_cannot_be_spoken_to_is_wrong(self) -> None:
+        with host() as number:
+            (found,) = provider(replace(at(number, "none"), base_url=f"https://127.0.0.1:{number}/v1"), {})
+
+        assert found.verdict == "FAIL"
+        assert "SSL" in found.detail
+
     def test_one_without_a_key_is_not_asked(self) -> None:
         assert provider(at(1), {}) == []
 
@@ -122,6 +138,12 @@ class TestConfiguration:
         assert settings is None
         assert found.verdict == "FAIL"
         assert "Did you mean 'aliases'?" in found.detail
+
+    def test_what_would_be_the_gateway_itself_is_no_provider(self) -> None:
+        settings, _ = configuration({}, ("http://127.0.0.1:8080",))
+
+        assert settings is not None
+        assert "llamacpp" not in settings.providers
 
     def test_a_file_of_keys_that_is_not_there(self) -> None:
         _, found = configuration({"KEYS_FILE": "/nowhere/keys.json"})
@@ -155,6 +177,7 @@ def test_the_whole_of_it(
     out = capsys.readouterr().out
     assert out.count("called get_weather") == len(DEMO_MODELS) + yes
     assert ("call fast" in out) == yes
+    assert "; 2 aliases\n" in out
     assert "FAIL" not in out
 
 

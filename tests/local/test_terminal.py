@@ -13,6 +13,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from rich.console import Console
 
 from local.handlers import load_handlers
 from local.server import FUNCTIONS, LocalServer
+from local.watch import terminal
 from local.watch.exchanges import Exchanges
 from local.watch.terminal import show_on_terminal
 from tests.gateway import ROOT, awaited, gateway
@@ -58,6 +60,10 @@ class Shown:
         self._over.get(timeout=10)
 
     @property
+    def raw(self) -> str:
+        return self._out.getvalue()
+
+    @property
     def lines(self) -> list[str]:
         """The lines without what differs each time."""
         text = re.sub(r"\d\d:\d\d:\d\d \w{4}", "TIME", self._out.getvalue())
@@ -77,6 +83,22 @@ def shown() -> Iterator[Shown]:
             yield Shown(server.url, out, exchanges)
     finally:
         logger().lines.handlers[:] = before
+
+
+def test_a_line_has_the_time_at_which_it_happens(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not that of the request's beginning, which the line above has."""
+    moments = iter(range(100))
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: object = None) -> Clock:
+            assert tz is None
+            return cls(2026, 1, 1, 0, 0, next(moments))
+
+    monkeypatch.setattr(terminal, "datetime", Clock)
+    shown.ask("/v1/chat/completions", CHAT)
+
+    assert re.findall(r"\d\d:\d\d:\d\d", shown.raw) == ["00:00:00", "00:00:01"]
 
 
 @pytest.mark.parametrize(
