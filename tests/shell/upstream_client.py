@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from tests.shell.misbehaving_upstream import MisbehavingUpstream
 from toolwire.model.errors import ClientGone
 from toolwire.model.http import UpstreamRequest
-from toolwire.shell.network.sockets import Timeouts
+from toolwire.shell.network.transfer import Timeouts
 from toolwire.shell.network.upstream import Upstream
 
 #: For tests of other things: a busy machine must not make one of these pass.

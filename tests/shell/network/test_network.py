@@ -15,7 +15,7 @@ from tests.shell.upstream_client import WatchedOutput, ask, client, fetch, post,
 from toolwire.model.errors import ClientGone, UpstreamError, UpstreamTimeout
 from toolwire.model.http import Head, UpstreamRequest
 from toolwire.shell.network.output import Answer, Output, deliver, is_there
-from toolwire.shell.network.sockets import Attempt, Phase, Timeouts
+from toolwire.shell.network.transfer import Phase, Timeouts, Transfer
 from toolwire.shell.network.upstream import Upstream
 
 pytestmark = pytest.mark.enable_socket
@@ -108,12 +108,12 @@ def test_an_upstream_that_takes_no_request(impatient: Upstream) -> None:
 )
 def test_deadlines(streams: bool, expires: float, questions: list[tuple[float, Phase, float]], timed_out: str) -> None:
     clock = 0.0
-    attempt = Attempt(Timeouts(), expires, lambda: clock, streams=streams)
+    transfer = Transfer(Timeouts(), expires, lambda: clock, streams=streams)
 
     for moment, phase, deadline in questions:
         clock = moment
-        assert attempt.until(phase) == deadline
-    assert attempt.timed_out.startswith(timed_out)
+        assert transfer.until(phase) == deadline
+    assert transfer.timed_out.startswith(timed_out)
 
 
 # The client's side

@@ -9,12 +9,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from toolwire.shell.network.sockets import Attempt, Stream, Timeouts
+from toolwire.shell.network.sockets import Stream
+from toolwire.shell.network.transfer import Timeouts, Transfer
 
 pytestmark = pytest.mark.enable_socket
 
 
-class Waits(Attempt):
+class Waits(Transfer):
     """Notes when the connection waits, which is when what is buffered for the client leaves."""
 
     __slots__ = ("count",)
@@ -25,7 +26,7 @@ class Waits(Attempt):
         self.answered = self.head_read = True
 
     def wait(self, sock: socket.socket, events: int, deadline: float) -> None:
-        """See `Attempt`."""
+        """See `Transfer`."""
         self.count += 1
         super().wait(sock, events, deadline)
 

@@ -33,7 +33,7 @@ from toolwire.model.errors import (
     UpstreamTruncated,
 )
 from toolwire.model.http import UpstreamRequest
-from toolwire.shell.network.sockets import Timeouts
+from toolwire.shell.network.transfer import Timeouts
 from toolwire.shell.network.upstream import Upstream
 
 pytestmark = pytest.mark.enable_socket

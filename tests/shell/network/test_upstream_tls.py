@@ -15,7 +15,7 @@ from tests.shell.misbehaving_upstream import MisbehavingUpstream, Reset, Send, S
 from tests.shell.upstream_client import WatchedOutput, ask, client, fetch, post, soon
 from toolwire.model.errors import UpstreamError, UpstreamTimeout, UpstreamTruncated
 from toolwire.model.http import UpstreamRequest
-from toolwire.shell.network.sockets import Timeouts
+from toolwire.shell.network.transfer import Timeouts
 from toolwire.shell.network.upstream import Upstream, tls_context
 
 pytestmark = pytest.mark.enable_socket

@@ -23,7 +23,7 @@ from toolwire.exchange import call_quality as exchange_quality
 from toolwire.model.http import Head
 from toolwire.model.settings import BreakerRules, ProviderConfig, Retries, Settings, Tenant, TimeLimits
 from toolwire.shell.network import breaker
-from toolwire.shell.network.sockets import Timeouts
+from toolwire.shell.network.transfer import Timeouts
 from toolwire.shell.network.upstream import Upstream
 from toolwire.shell.serve import admission, call_quality
 from toolwire.shell.serve import door as serve_module

@@ -22,7 +22,7 @@ from toolwire.model.http import Head
 from toolwire.model.settings import ProviderConfig, Settings, SettingsError, Tenant
 from toolwire.shell.network import aws
 from toolwire.shell.network.output import Output, deliver, is_there
-from toolwire.shell.network.sockets import Timeouts
+from toolwire.shell.network.transfer import Timeouts
 from toolwire.shell.network.upstream import Upstream
 from toolwire.shell.serve import admission
 from toolwire.shell.serve import door as serve_module

@@ -5,7 +5,8 @@ content_encoding    a client's body that came compressed
 output              the answer on its way to the client
 upstream            one HTTP request to a provider and its answer
 pool                connections that are kept for the next one
-sockets             what reads and writes on them, with its deadlines
+transfer            one request and its answer: its deadlines, and where it waits
+sockets             what reads and writes on them
 answer_reader       HTTP/1.1, as a provider answers
 decompression       a provider's body that came compressed
 breaker             who is not asked for a while

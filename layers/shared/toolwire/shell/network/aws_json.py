@@ -20,7 +20,7 @@ from toolwire.model.http import UpstreamRequest
 from toolwire.shell.network.aws_credentials import CredentialsError, find_credentials, find_region
 from toolwire.shell.network.aws_errors import AwsError, refused, unanswered
 from toolwire.shell.network.sigv4 import signed
-from toolwire.shell.network.sockets import Timeouts
+from toolwire.shell.network.transfer import Timeouts
 from toolwire.shell.network.upstream import Upstream
 
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from toolwire.shell.network.answer_reader import AnswerReader
-from toolwire.shell.network.sockets import Attempt, ConnectError, LostError, Stream, connect
+from toolwire.shell.network.sockets import ConnectError, LostError, Stream, connect
+from toolwire.shell.network.transfer import Transfer
 
 #: Seconds that an idle connection is kept. Providers and their load balancers close after 60 s and more, which is
 #: noticed; a NAT gateway forgets after 350 s, which is not.
@@ -54,18 +55,18 @@ class Connection:
         self.reader = AnswerReader()
         self._stream = stream
 
-    def ask(self, head: bytes, body: bytes, attempt: Attempt) -> AnswerReader:
+    def ask(self, head: bytes, body: bytes, transfer: Transfer) -> AnswerReader:
         """Sends a request and reads its answer's head. Raises LostError, NotHttpError, TimeoutError and ClientGone."""
         self.reader.close()
         self.reader = reader = AnswerReader()
-        self._stream.write(head, body, attempt)
+        self._stream.write(head, body, transfer)
         while reader.status is None:
-            if not (data := self._stream.read(attempt)):
+            if not (data := self._stream.read(transfer)):
                 raise LostError
             reader.feed(data)
         return reader
 
-    def body(self, attempt: Attempt) -> Iterator[bytes]:
+    def body(self, transfer: Transfer) -> Iterator[bytes]:
         """The rest of the answer as it comes. Raises what `ask` raises."""
         reader = self.reader
         while True:
@@ -73,14 +74,14 @@ class Connection:
                 yield data
             elif reader.complete:
                 return
-            elif data := self._stream.read(attempt):
+            elif data := self._stream.read(transfer):
                 reader.feed(data)
             elif not reader.end():
                 raise LostError
 
-    def start_tls(self, context: ssl.SSLContext, attempt: Attempt) -> None:
+    def start_tls(self, context: ssl.SSLContext, transfer: Transfer) -> None:
         """Goes on under TLS. Raises ConnectError, TimeoutError and ClientGone."""
-        self._stream = self._stream.start_tls(context, self.origin.host, attempt)
+        self._stream = self._stream.start_tls(context, self.origin.host, transfer)
 
     @property
     def is_usable(self) -> bool:
@@ -104,12 +105,12 @@ class Pool:
         self._idle: list[Connection] = []
         self._busy: set[Connection] = set()
 
-    def take(self, origin: Origin, attempt: Attempt, *, fresh: bool) -> Connection:
+    def take(self, origin: Origin, transfer: Transfer, *, fresh: bool) -> Connection:
         """A connection for one request, the one that was used last, or with `fresh` a new one. To be given to `release`
         or to `discard`. Raises ConnectError, LostError, NotHttpError, TimeoutError and ClientGone."""
         connection = None if fresh else self._kept(origin)
         if connection is None:
-            connection = self._opened(origin, attempt)
+            connection = self._opened(origin, transfer)
             with self._lock:
                 self._busy.add(connection)
         return connection
@@ -165,27 +166,27 @@ class Pool:
             out.append(self._idle.pop(0))
         return out
 
-    def _opened(self, origin: Origin, attempt: Attempt) -> Connection:
+    def _opened(self, origin: Origin, transfer: Transfer) -> Connection:
         if self._proxy is None:
-            connection = Connection(origin, connect(origin.host, origin.port, attempt))
+            connection = Connection(origin, connect(origin.host, origin.port, transfer))
         else:
-            connection = Connection(origin, connect(self._proxy.host, self._proxy.port, attempt))
+            connection = Connection(origin, connect(self._proxy.host, self._proxy.port, transfer))
             try:
-                _open_tunnel(connection, self._proxy, attempt)
+                _open_tunnel(connection, self._proxy, transfer)
             except BaseException:
                 connection.close()
                 raise
         if origin.is_tls:
-            connection.start_tls(self._tls, attempt)
+            connection.start_tls(self._tls, transfer)
         return connection
 
 
-def _open_tunnel(connection: Connection, proxy: Proxy, attempt: Attempt) -> None:
+def _open_tunnel(connection: Connection, proxy: Proxy, transfer: Transfer) -> None:
     """Has the proxy connect to the origin. Raises what `Connection.ask` raises, and ConnectError where it refuses."""
     _, host, port = connection.origin
     place = f"{f'[{host}]' if ':' in host else host}:{port}".encode("ascii")
     head = b"CONNECT %b HTTP/1.1\r\nHost: %b\r\nAccept: */*\r\n%b\r\n" % (place, place, proxy.authorization)
-    answer = connection.ask(head, b"", attempt)
+    answer = connection.ask(head, b"", transfer)
     assert answer.status is not None
     if not 200 <= answer.status < 300:
         raise ConnectError(answer.reason)

@@ -2,9 +2,8 @@
 
 A connection reads only when bytes are needed. So the moment before a read would block is the moment when everything
 that has arrived is translated: the client's `Output` is told then, flushes, and waits for us, because it also knows
-when the client wants a keep-alive and whether it is still there. Sockets never block by themselves.
-
-Everything that belongs to one attempt to send a request (its deadlines, whether an answer has begun) is an `Attempt`.
+when the client wants a keep-alive and whether it is still there. Sockets never block by themselves: `Transfer.wait`
+does.
 """
 
 from __future__ import annotations
@@ -14,15 +13,11 @@ import os
 import select
 import socket
 import ssl
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
-from toolwire.model.settings import TimeLimits
-from toolwire.shell.network.output import PEEK, current_output
-
-Phase = Literal["connect", "send", "first_byte", "idle"]
+from toolwire.shell.network.output import PEEK
+from toolwire.shell.network.transfer import Transfer
 
 #: Waiting for tokens can be silent for minutes. Probes keep a NAT's entry alive (AWS's drops it after 350 s). A host
 #: that acknowledges nothing for 30 s, neither a request nor four probes in a row, is dead: so a pooled connection that
@@ -35,32 +30,6 @@ _SOCKET_OPTIONS: tuple[tuple[int, str, int], ...] = (
     (socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", 30_000),
 )
 
-#: Seconds of one poll at most: poll takes no infinity.
-_LONGEST_POLL = 3600.0
-
-
-@dataclass(frozen=True, slots=True)
-class Timeouts:
-    """How long an upstream may take, in seconds. The total is each request's own (`expires`)."""
-
-    #: To resolve the name (which nothing can cut short), to connect and to shake hands, together.
-    connect: float = 5.0
-    #: To take the whole request.
-    send: float = 30.0
-    #: From the request to the end of the answer's head, for a streaming request. The head of a JSON answer comes
-    #: when all tokens are made, so only the total bounds that.
-    first_byte: float = 120.0
-    #: Between two reads of the body.
-    idle: float = 240.0
-
-    def within(self, limits: TimeLimits) -> Timeouts:
-        """The same with these limits where they are set."""
-        return replace(
-            self,
-            first_byte=limits.first_byte_seconds or self.first_byte,
-            idle=limits.idle_seconds or self.idle,
-        )
-
 
 class ConnectError(Exception):
     """There is no connection. The text says why, in words that hold no secret."""
@@ -72,83 +41,6 @@ class LostError(Exception):
 
 class StaleConnection(LostError):
     """A connection from the pool ended before any byte of an answer: its host had closed it while it was idle."""
-
-
-class Attempt:
-    """One attempt to send a request and read its answer."""
-
-    __slots__ = (
-        "_by", "_now", "_timeouts", "answered", "expires", "head_read", "phase", "streams", "while_waiting",
-    )  # fmt: skip
-
-    def __init__(self, timeouts: Timeouts, expires: float, now: Callable[[], float], *, streams: bool) -> None:
-        self._timeouts = timeouts
-        self._now = now
-        self._by = 0.0
-        self.expires = expires
-        #: The answer is a stream: its head is due before its tokens are.
-        self.streams = streams
-        #: What the upstream is or was waited for, for the message of a timeout.
-        self.phase: Phase | None = None
-        #: A byte of the answer has arrived.
-        self.answered = False
-        self.head_read = False
-        #: Called once, when the request is sent and nothing of the answer is there yet.
-        self.while_waiting: Callable[[], None] | None = None
-
-    def until(self, phase: Phase) -> float:
-        """The moment by which this phase must end. It began with the first question; idleness begins with each."""
-        if phase != self.phase or phase == "idle":
-            self.phase = phase
-            if phase == "first_byte" and self.while_waiting is not None:
-                meanwhile, self.while_waiting = self.while_waiting, None
-                meanwhile()
-            endless = phase == "first_byte" and not self.streams
-            self._by = self.expires if endless else self._now() + getattr(self._timeouts, phase)
-        return min(self._by, self.expires)
-
-    def hurry(self, seconds: float) -> None:
-        """Bring the end of the whole attempt forward."""
-        self.expires = min(self.expires, self._now() + seconds)
-
-    def share(self, deadline: float, sharers: int) -> float:
-        """The moment by which the next of `sharers` must be done. Raises TimeoutError when no time is left."""
-        now = self._now()
-        if now >= deadline:
-            raise TimeoutError
-        return now + (deadline - now) / sharers
-
-    def check_total(self) -> None:
-        """Raise TimeoutError when the request's time is up, even though the upstream is busy."""
-        if self._now() >= self.expires:
-            raise TimeoutError
-
-    def wait(self, sock: socket.socket, events: int, deadline: float) -> None:
-        """Block until the socket is ready. Raises TimeoutError at the deadline. Where there is an Output of the
-        client's, it waits in our place, in every phase: it knows when the client wants a keep-alive and whether it is
-        still there."""
-        if (output := current_output.get()) is not None:
-            output.before_block(sock, deadline, events)
-            return
-        poll = select.poll()
-        poll.register(sock, events)
-        while (left := deadline - self._now()) > 0:
-            if poll.poll(int(min(left, _LONGEST_POLL) * 1000) + 1):
-                return
-        raise TimeoutError
-
-    @property
-    def timed_out(self) -> str:
-        """What the upstream failed to do in time, in words."""
-        if self.phase is None or self._by >= self.expires or self._now() >= self.expires:
-            return "did not finish within the time this request has"
-        seconds = getattr(self._timeouts, self.phase)
-        return {
-            "connect": f"could not be connected to within {seconds:g} s",
-            "send": f"did not take the request within {seconds:g} s",
-            "first_byte": f"did not begin to answer within {seconds:g} s",
-            "idle": f"sent nothing more for {seconds:g} s",
-        }[self.phase]
 
 
 #: Bytes that one read takes.
@@ -173,14 +65,14 @@ class Stream:
         #: the client leaves before we look for more.
         self._took_little = False
 
-    def read(self, attempt: Attempt) -> bytes:
+    def read(self, transfer: Transfer) -> bytes:
         """What has come, at least a byte; nothing at the connection's end. Raises LostError."""
-        attempt.check_total()
+        transfer.check_total()
         if self._asked:  # no host has answered by now
             self._asked = False
-            attempt.wait(self._sock, select.POLLIN, attempt.until("first_byte"))
+            transfer.wait(self._sock, select.POLLIN, transfer.until("first_byte"))
         elif self._took_little:
-            attempt.wait(self._sock, select.POLLIN, attempt.until("idle" if attempt.head_read else "first_byte"))
+            transfer.wait(self._sock, select.POLLIN, transfer.until("idle" if transfer.head_read else "first_byte"))
         while True:
             events = select.POLLIN
             try:
@@ -190,17 +82,17 @@ class Stream:
             except ssl.SSLWantWriteError:  # a TLS key update has to be answered first
                 events = select.POLLOUT
             except OSError as error:
-                raise self._lost(attempt) from error
+                raise self._lost(transfer) from error
             else:
                 break
-            attempt.wait(self._sock, events, attempt.until("idle" if attempt.head_read else "first_byte"))
+            transfer.wait(self._sock, events, transfer.until("idle" if transfer.head_read else "first_byte"))
         if data:
-            attempt.answered = self._received = True
+            transfer.answered = self._received = True
             data = data + self._more(_READ_BYTES - len(data)) if self._is_tls else data
-            self._took_little = attempt.streams and len(data) < _LITTLE_BYTES
+            self._took_little = transfer.streams and len(data) < _LITTLE_BYTES
             return data
-        if self._stale(attempt):
-            raise self._lost(attempt)
+        if self._stale(transfer):
+            raise self._lost(transfer)
         return b""
 
     def _more(self, room: int) -> bytes:
@@ -213,18 +105,18 @@ class Stream:
                 room -= len(piece)
         return b"".join(pieces)
 
-    def write(self, head: bytes, body: bytes, attempt: Attempt) -> None:
+    def write(self, head: bytes, body: bytes, transfer: Transfer) -> None:
         """Sends a request, in one write where it is not large. A connection that is lost tells the next read: a server
         may refuse a request, in words, before it has read it all."""
         self._asked = True
-        deadline = attempt.until("send")
+        deadline = transfer.until("send")
         together = head + body[:_TOGETHER_BYTES]
         with suppress(LostError):
-            self._send(together, attempt, deadline)
+            self._send(together, transfer, deadline)
             if len(body) > _TOGETHER_BYTES:
-                self._send(memoryview(body)[_TOGETHER_BYTES:], attempt, deadline)
+                self._send(memoryview(body)[_TOGETHER_BYTES:], transfer, deadline)
 
-    def _send(self, data: bytes | memoryview, attempt: Attempt, deadline: float) -> None:
+    def _send(self, data: bytes | memoryview, transfer: Transfer, deadline: float) -> None:
         rest = data
         while rest:
             events = select.POLLOUT
@@ -239,22 +131,22 @@ class Stream:
                 pass
             except OSError as error:
                 raise LostError from error
-            attempt.wait(self._sock, events, deadline)
+            transfer.wait(self._sock, events, deadline)
 
     def close(self) -> None:
         """Ends the connection."""
         self._sock.close()
 
-    def start_tls(self, context: ssl.SSLContext, host: str, attempt: Attempt) -> Stream:
+    def start_tls(self, context: ssl.SSLContext, host: str, transfer: Transfer) -> Stream:
         """The same connection under TLS. Raises ConnectError, and closes it then."""
-        deadline = attempt.until("connect")
+        deadline = transfer.until("connect")
         try:
             wrapped = context.wrap_socket(self._sock, server_hostname=host, do_handshake_on_connect=False)
         except (OSError, ValueError) as error:
             self.close()
             raise ConnectError(f"TLS failed: {_reason(error)}") from error
         try:
-            _shake_hands(wrapped, attempt, deadline)
+            _shake_hands(wrapped, transfer, deadline)
         except BaseException:
             wrapped.close()
             raise
@@ -273,12 +165,12 @@ class Stream:
             pass
         return False
 
-    def _stale(self, attempt: Attempt) -> bool:
+    def _stale(self, transfer: Transfer) -> bool:
         """It served before, and this time it ended before it said a word."""
-        return self._received and not attempt.answered
+        return self._received and not transfer.answered
 
-    def _lost(self, attempt: Attempt) -> LostError:
-        return StaleConnection() if self._stale(attempt) else LostError()
+    def _lost(self, transfer: Transfer) -> LostError:
+        return StaleConnection() if self._stale(transfer) else LostError()
 
 
 #: What connections are made of.
@@ -291,10 +183,10 @@ def use_sockets(socket_class: type[socket.socket]) -> None:
     _socket_class = socket_class
 
 
-def connect(host: str, port: int, attempt: Attempt) -> Stream:
+def connect(host: str, port: int, transfer: Transfer) -> Stream:
     """Tries the host's addresses in order, each for its share of the time that is left. Raises ConnectError and
     TimeoutError."""
-    deadline = attempt.until("connect")
+    deadline = transfer.until("connect")
     try:
         addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -302,8 +194,8 @@ def connect(host: str, port: int, attempt: Attempt) -> Stream:
     failure: OSError = OSError("no address")
     for tried, (family, kind, protocol, _, address) in enumerate(addresses):
         try:
-            share = attempt.share(deadline, len(addresses) - tried)
-            return Stream(_connected(_socket_class(family, kind, protocol), address, attempt, share))
+            share = transfer.share(deadline, len(addresses) - tried)
+            return Stream(_connected(_socket_class(family, kind, protocol), address, transfer, share))
         except OSError as error:
             failure = error.with_traceback(None)  # which would hold this frame, and with it the request
     if isinstance(failure, TimeoutError):
@@ -311,12 +203,12 @@ def connect(host: str, port: int, attempt: Attempt) -> Stream:
     raise ConnectError(_reason(failure)) from failure
 
 
-def _connected(sock: socket.socket, address: Any, attempt: Attempt, deadline: float) -> socket.socket:
+def _connected(sock: socket.socket, address: Any, transfer: Transfer, deadline: float) -> socket.socket:
     try:
         sock.setblocking(False)
         code = sock.connect_ex(address)
         if code == errno.EINPROGRESS:
-            attempt.wait(sock, select.POLLOUT, deadline)
+            transfer.wait(sock, select.POLLOUT, deadline)
             code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if code:
             raise OSError(code, os.strerror(code))
@@ -329,7 +221,7 @@ def _connected(sock: socket.socket, address: Any, attempt: Attempt, deadline: fl
     return sock
 
 
-def _shake_hands(sock: ssl.SSLSocket, attempt: Attempt, deadline: float) -> None:
+def _shake_hands(sock: ssl.SSLSocket, transfer: Transfer, deadline: float) -> None:
     while True:
         try:
             return sock.do_handshake()
@@ -339,7 +231,7 @@ def _shake_hands(sock: ssl.SSLSocket, attempt: Attempt, deadline: float) -> None
             events = select.POLLOUT
         except OSError as error:
             raise ConnectError(f"TLS failed: {_reason(error)}") from error
-        attempt.wait(sock, events, deadline)
+        transfer.wait(sock, events, deadline)
 
 
 def _reason(error: Exception) -> str:

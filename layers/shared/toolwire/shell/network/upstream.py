@@ -38,7 +38,8 @@ from toolwire.model.http import UpstreamRequest
 from toolwire.model.settings import SettingsError, TimeLimits
 from toolwire.shell.network.answer_reader import AnswerReader, NotHttpError
 from toolwire.shell.network.pool import Connection, Origin, Pool, Proxy
-from toolwire.shell.network.sockets import Attempt, ConnectError, LostError, StaleConnection, Timeouts
+from toolwire.shell.network.sockets import ConnectError, LostError, StaleConnection
+from toolwire.shell.network.transfer import Timeouts, Transfer
 
 #: Where hashed certificates may be beside OpenSSL's own directory: Fedora's family, Amazon Linux included.
 _HASHED_DIRECTORIES = ("/etc/pki/ca-trust/extracted/pem/directory-hash",)
@@ -95,12 +96,12 @@ class Upstream:
             expires = min(expires, self._now() + (limits.total_seconds or expires))
         pool = self._pool_for(place.origin)
         while True:
-            attempt = Attempt(timeouts, expires, self._now, streams=request.stream)
-            attempt.while_waiting = while_waiting
+            transfer = Transfer(timeouts, expires, self._now, streams=request.stream)
+            transfer.while_waiting = while_waiting
             try:
-                connection = pool.take(place.origin, attempt, fresh=fresh)
+                connection = pool.take(place.origin, transfer, fresh=fresh)
                 try:
-                    answer = connection.ask(head, request.body, attempt)
+                    answer = connection.ask(head, request.body, transfer)
                 except BaseException:
                     pool.discard(connection)
                     raise
@@ -108,9 +109,9 @@ class Upstream:
                 fresh = True  # what else is in the pool is as old
                 continue
             except _TRANSPORT_ERRORS as error:
-                raise _renamed(error, attempt, who) from None
-            attempt.head_read = True
-            return UpstreamResponse(pool, connection, answer, attempt, who)
+                raise _renamed(error, transfer, who) from None
+            transfer.head_read = True
+            return UpstreamResponse(pool, connection, answer, transfer, who)
 
     def close(self) -> None:
         """Close every connection."""
@@ -145,11 +146,11 @@ class UpstreamResponse:
     the end of the body closes the connection. A body that was read to its end, past the last event, leaves it for
     the next request."""
 
-    def __init__(self, pool: Pool, connection: Connection, answer: AnswerReader, attempt: Attempt, who: str) -> None:
+    def __init__(self, pool: Pool, connection: Connection, answer: AnswerReader, transfer: Transfer, who: str) -> None:
         assert answer.status is not None
         self._pool = pool
         self._connection: Connection | None = connection
-        self._attempt = attempt
+        self._transfer = transfer
         self._who = who
         self.status = answer.status
         #: Names in lower case; repeated fields are joined with ", ".
@@ -160,7 +161,7 @@ class UpstreamResponse:
         if (connection := self._connection) is None:
             return
         coding = self.headers.get("content-encoding", "identity").strip().lower()
-        body = connection.body(self._attempt)
+        body = connection.body(self._transfer)
         try:
             if coding in ("", "identity"):
                 yield from body
@@ -171,7 +172,7 @@ class UpstreamResponse:
             self._connection = None
             self._pool.release(connection)
         except _TRANSPORT_ERRORS as error:
-            raise _renamed(error, self._attempt, self._who) from None
+            raise _renamed(error, self._transfer, self._who) from None
         finally:
             self.close()
 
@@ -190,7 +191,7 @@ class UpstreamResponse:
     def expire_within(self, seconds: float) -> None:
         """Wait no longer than this for the rest: everything has been said, only the body's end is missing. A host that
         never ends its body costs this long, not its idle time."""
-        self._attempt.hurry(seconds)
+        self._transfer.hurry(seconds)
 
     def close(self) -> None:
         """Close the connection if the body was not read to its end. May be repeated."""
@@ -325,10 +326,10 @@ def _unsendable() -> GatewayError:
     )
 
 
-def _renamed(error: Exception, attempt: Attempt, who: str) -> GatewayError:
+def _renamed(error: Exception, transfer: Transfer, who: str) -> GatewayError:
     """The transport's error as one of ours. Its own text is shown only where it can quote nothing the upstream sent."""
     if isinstance(error, TimeoutError):
-        return UpstreamTimeout(f"The {who} {attempt.timed_out}.")
+        return UpstreamTimeout(f"The {who} {transfer.timed_out}.")
     if isinstance(error, ConnectError):
         return UpstreamError(f"The {who} could not be reached: {error}.", code="upstream_unreachable")
     if isinstance(error, LostError):

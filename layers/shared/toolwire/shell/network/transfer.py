@@ -1,0 +1,121 @@
+"""One request on its way to a host, and its answer: its deadlines, and where it waits.
+
+A host has so long for each phase, and the request as a whole has until `expires`.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from toolwire.model.settings import TimeLimits
+from toolwire.shell.network.output import current_output
+
+#: What the host is waited for: a connection, that it takes the request, the answer's head, the next bytes.
+Phase = Literal["connect", "send", "first_byte", "idle"]
+
+#: Seconds of one poll at most: poll takes no infinity.
+_LONGEST_POLL = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """How long an upstream may take, in seconds. The total is each request's own (`expires`)."""
+
+    #: To resolve the name (which nothing can cut short), to connect and to shake hands, together.
+    connect: float = 5.0
+    #: To take the whole request.
+    send: float = 30.0
+    #: From the request to the end of the answer's head, for a streaming request. The head of a JSON answer comes
+    #: when all tokens are made, so only the total bounds that.
+    first_byte: float = 120.0
+    #: Between two reads of the body.
+    idle: float = 240.0
+
+    def within(self, limits: TimeLimits) -> Timeouts:
+        """The same with these limits where they are set."""
+        return replace(
+            self,
+            first_byte=limits.first_byte_seconds or self.first_byte,
+            idle=limits.idle_seconds or self.idle,
+        )
+
+
+class Transfer:
+    """One request on its way to a host, and the answer to it: how far it is, and how long it may take."""
+
+    __slots__ = (
+        "_by", "_now", "_timeouts", "answered", "expires", "head_read", "phase", "streams", "while_waiting",
+    )  # fmt: skip
+
+    def __init__(self, timeouts: Timeouts, expires: float, now: Callable[[], float], *, streams: bool) -> None:
+        self._timeouts = timeouts
+        self._now = now
+        self._by = 0.0
+        self.expires = expires
+        #: The answer is a stream: its head is due before its tokens are.
+        self.streams = streams
+        #: What the upstream is or was waited for, for the message of a timeout.
+        self.phase: Phase | None = None
+        #: A byte of the answer has arrived.
+        self.answered = False
+        self.head_read = False
+        #: Called once, when the request is sent and nothing of the answer is there yet.
+        self.while_waiting: Callable[[], None] | None = None
+
+    def until(self, phase: Phase) -> float:
+        """The moment by which this phase must end. It began with the first question; idleness begins with each."""
+        if phase != self.phase or phase == "idle":
+            self.phase = phase
+            if phase == "first_byte" and self.while_waiting is not None:
+                meanwhile, self.while_waiting = self.while_waiting, None
+                meanwhile()
+            endless = phase == "first_byte" and not self.streams
+            self._by = self.expires if endless else self._now() + getattr(self._timeouts, phase)
+        return min(self._by, self.expires)
+
+    def hurry(self, seconds: float) -> None:
+        """Bring the end of the whole transfer forward."""
+        self.expires = min(self.expires, self._now() + seconds)
+
+    def share(self, deadline: float, sharers: int) -> float:
+        """The moment by which the next of `sharers` must be done. Raises TimeoutError when no time is left."""
+        now = self._now()
+        if now >= deadline:
+            raise TimeoutError
+        return now + (deadline - now) / sharers
+
+    def check_total(self) -> None:
+        """Raise TimeoutError when the request's time is up, even though the upstream is busy."""
+        if self._now() >= self.expires:
+            raise TimeoutError
+
+    def wait(self, sock: socket.socket, events: int, deadline: float) -> None:
+        """Block until the socket is ready. Raises TimeoutError at the deadline. Where there is an Output of the
+        client's, it waits in our place, in every phase: it knows when the client wants a keep-alive and whether it is
+        still there."""
+        if (output := current_output.get()) is not None:
+            output.before_block(sock, deadline, events)
+            return
+        poll = select.poll()
+        poll.register(sock, events)
+        while (left := deadline - self._now()) > 0:
+            if poll.poll(int(min(left, _LONGEST_POLL) * 1000) + 1):
+                return
+        raise TimeoutError
+
+    @property
+    def timed_out(self) -> str:
+        """What the upstream failed to do in time, in words."""
+        if self.phase is None or self._by >= self.expires or self._now() >= self.expires:
+            return "did not finish within the time this request has"
+        seconds = getattr(self._timeouts, self.phase)
+        return {
+            "connect": f"could not be connected to within {seconds:g} s",
+            "send": f"did not take the request within {seconds:g} s",
+            "first_byte": f"did not begin to answer within {seconds:g} s",
+            "idle": f"sent nothing more for {seconds:g} s",
+        }[self.phase]
