@@ -67,6 +67,18 @@ def test_a_history_in_which_nobody_speaks_is_still_a_request() -> None:
 
 # ---------------------------------------------------------------- thinking without its proof
 
+
+@each_row("wire", foreign("messages"))
+def test_redacted_thinking_is_state_that_claude_alone_is_sent(wire: str) -> None:
+    turn = {
+        "role": "assistant",
+        "content": [{"type": "redacted_thinking", "data": "AAEC"}, {"type": "text", "text": "So"}],
+    }
+    found = send("messages", wire, max_tokens=99, messages=[USER, turn, USER])
+    assert ("AAEC" in json.dumps(found.body)) == (wire == "bedrock_converse")
+    assert found.warnings == []
+
+
 UNPROVEN: list[dict[str, Any]] = [
     THINKING,
     {"type": "thinking", "thinking": "Hm."},

@@ -16,7 +16,7 @@ _LEFT = {
 
 
 #: Dialect -> the kinds of parts that are a host's own form of reasoning.
-_REASONING = {openai_chat.DIALECT: REASONING_PARTS}
+_REASONING = {openai_chat.DIALECT: REASONING_PARTS, anthropic_messages.DIALECT: REASONING_PARTS}
 
 
 #: Dialect -> the kinds of parts that are for a host's accounts and not for its models.
