@@ -383,6 +383,26 @@ def test_the_text_that_claude_goes_on_with_ends_without_white_space(wire: str, p
     assert found.warnings == ["last_turn_trimmed"]
 
 
+@each_row("door", ["chat", "responses", "messages"])
+@each_row(
+    ("model", "goes_on"),
+    [
+        ("gemini-2.5-flash", True),
+        ("gemini-3-flash-preview", True),
+        ("gemini-3.1-pro-preview", True),
+        ("gemini-3.5-flash", False),
+        ("gemini-3.8-flash", False),
+        ("gemini-4-argon", False),
+        ("gemini-flash-latest", False),
+    ],
+)
+def test_which_of_googles_models_go_on_with_their_own_text(model: str, goes_on: bool, door: str) -> None:
+    members = ending(door) | ({"max_tokens": 99} if door == "messages" else {})
+    found = send(door, "gemini", model=model, **members)
+    assert found.roles == ["user", "assistant", *([] if goes_on else ["user"])]
+    assert found.warnings == ([] if goes_on else ["user_turn_added"])
+
+
 def test_mistral_wants_a_user_last_and_decides_itself_in_its_lane() -> None:
     found = send("responses", "openai_chat", profile="mistral", input=[USER, SAID])
     assert (found.roles[-1], found.warnings) == ("user", ["user_turn_added"])

@@ -167,6 +167,29 @@ def test_a_host_that_refuses_the_order_of_turns_is_sent_them_by_turns(
     assert refused(exchange, status, refusal)
 
 
+#: Refusals of a history that ends with the assistant, as hosts word them.
+ENDS = [
+    "This model does not support assistant message prefill. The conversation must end with a user message.",
+    "Requests ending with a model turn are not supported.",
+    "Please ensure that multiturn requests ends with a user role or a function response.",
+    "Prefilling assistant messages is not supported for this model.",
+]
+
+
+@each_row("profile", ["compatible", "openrouter", "gemini-compat"])
+@each_row("refusal", ENDS)
+def test_a_host_whose_model_does_not_go_on_with_its_own_text_is_sent_a_user_last(refusal: str, profile: str) -> None:
+    exchange = open_exchange(request(messages=[ASKED, SAID]), profile=profile)
+    assert json.loads(exchange.upstream_request.body)["messages"] == [ASKED, SAID], "a host decides in its lane"
+    assert not refused(exchange, 400, refusal)
+    sent = json.loads(exchange.upstream_request.body)["messages"]
+    assert sent == [ASKED, SAID, {"role": "user", "content": "Continue."}]
+    assert "user_turn_added" in exchange.figures.warnings
+    assert refused(exchange, 400, refusal)
+    again = open_exchange(request(messages=[ASKED]), profile=profile)
+    assert refused(again, 400, refusal), "the same request would be refused again"
+
+
 MORE = {"role": "assistant", "content": "so", "reasoning_content": "hm", "annotations": [{"a": 1}]}
 
 

@@ -33,6 +33,11 @@ def calls(*ids: str) -> Message:
     return Message("assistant", (TextPart("let me see"), *(ToolCallPart(id, f"tool_{id}", "{}") for id in ids)))
 
 
+def joined(*ids: str, times: int) -> Message:
+    """A message with calls, and what is said behind them."""
+    return Message("assistant", (*calls(*ids).parts, *ANSWER.parts * times))
+
+
 def result(id: str) -> Message:
     return Message("tool", (ToolResultPart(id, (TextPart("42"),)),))
 
@@ -126,6 +131,17 @@ def test_a_result_has_the_name_of_its_call(name: str | None, sent: str | None, c
         ([calls("a"), USER, result("a")], [calls("a"), result("a"), USER]),
         ([calls("a", "b"), result("b"), USER, result("a")], [calls("a", "b"), result("b"), result("a"), USER]),
         ([calls("a"), calls("b"), result("a"), result("b")], [calls("a"), result("a"), calls("b"), result("b")]),
+        # What the assistant says between its calls and their results is of the turn with the calls.
+        ([calls("a"), ANSWER, result("a")], [joined("a", times=1), result("a")]),
+        (
+            [calls("a", "b"), ANSWER, ANSWER, result("b"), USER],
+            [joined("a", "b", times=2), result("b"), lost("a"), USER],
+        ),
+        (
+            [calls("a"), ANSWER, calls("b"), result("a"), result("b")],
+            [joined("a", times=1), result("a"), calls("b"), result("b")],
+        ),
+        ([calls("a"), result("a"), ANSWER, USER], [calls("a"), result("a"), ANSWER, USER]),
         # Calls that share an id: each has its own result.
         ([calls("a", "a"), result("a"), USER], [calls("a", "a"), result("a"), lost("a"), USER]),
         ([calls("a"), USER, calls("a"), result("a")], [calls("a"), lost("a"), USER, calls("a"), result("a")]),
@@ -136,7 +152,7 @@ def test_a_call_without_a_result_gets_one(messages: list[Message], whole: list[M
     out = with_results(request(*messages), warnings)
 
     assert list(out.messages) == whole
-    added = len(whole) - len(messages)
+    added = sum(part.is_error for message in whole for part in message.parts if type(part) is ToolResultPart)
     assert list(warnings) == (["tool_result_missing"] if added else [])
     assert lacks_results(request(*messages)) == (added > 0)
 

@@ -30,6 +30,8 @@ EFFORTS: list[tuple[str, str, Any, list[str]]] = [
     ("gemini-4-argon", "none", level("LOW", shown=False), LOST),
     ("gemini-4-argon", "minimal", level("LOW"), LOST),
     ("gemini-4-argon-cyber-permissive", "medium", level("MEDIUM"), []),
+    ("gemini-3.1-flash-lite", "minimal", level("MINIMAL"), []),
+    ("gemini-3.5-pro", "minimal", level("LOW"), LOST),
     ("gemini-pro-latest", "low", level("LOW"), []),
     ("models/gemini-2.5-flash", "none", budget(0, shown=False), []),
     ("gemini-2.5-flash", "medium", budget(8192), []),

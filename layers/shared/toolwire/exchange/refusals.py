@@ -6,7 +6,7 @@ A request is sent once more only where what is read here changes it: see `mendin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from toolwire.exchange.profile_lessons import Lesson
 from toolwire.model.errors import TOO_LONG, GatewayError
@@ -61,6 +61,13 @@ _ABOUT_CHOICE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
+#: About a history that ends with the assistant (Claude, Gemini and others behind aggregators, Copilot).
+_ABOUT_END = re.compile(
+    r"\bassistant (message )?prefill\b|\bprefilling assistant messages\b|\bending with an? (model|assistant)\b"
+    r"|\b(conversation|requests?|messages?)\b.{0,30}\bends? with (a|the) user\b",
+    re.IGNORECASE,
+)
+
 #: How many stop sequences a host takes, as it says of too many.
 _MOST = re.compile(r"\b(?:max\w*|at most|up to|exceeds?|limit\w*)\D{0,40}(\d{1,3})\b", re.IGNORECASE)
 
@@ -71,6 +78,14 @@ _NEWER_LIMIT = "max_completion_tokens"
 #: otherwise, whose host behind it has refused.
 REASONING_WANTED = Lesson(
     "reasoning_added", {"reasoning_required": True, "lost_reasoning": " ", "reasoning_back": "reasoning_content"}
+)
+
+
+#: What is told of the history, by whether a refusal's words are about it.
+_OF_THE_HISTORY: tuple[tuple[Callable[[str], object], Lesson], ...] = (
+    (_ABOUT_END.search, Lesson("", {"user_last": True})),
+    (is_about_images, Lesson("", {"sees_images": False})),
+    (is_about_order, Lesson("turns_rearranged", {"alternates": True})),
 )
 
 
@@ -105,10 +120,7 @@ def lessons(refusal: GatewayError, profile: Profile, *, same_dialect: bool) -> I
         of_qwen = "tool_choice parameter" in refusal.message
         off = ("enable_thinking", b"false") if of_qwen else ("thinking", b'{"type":"disabled"}')
         yield Lesson("", {"thinking_off": off})
-    if is_about_images(refusal.message):
-        yield Lesson("", {"sees_images": False})
-    if is_about_order(refusal.message):
-        yield Lesson("turns_rearranged", {"alternates": True})
+    yield from (lesson for is_told, lesson in _OF_THE_HISTORY if is_told(refusal.message))
     if setting := _setting_in(refusal):
         most = _MOST.search(refusal.message) if setting == "stop" else None
         if setting == "stream_options":

@@ -90,6 +90,8 @@ class Profile:
     #: How marks for the prompt cache are taken: OpenAI's, by models that have them, or Anthropic's in parts.
     cache_breakpoints: bool = False
     cache_control: bool = False
+    #: Whether a host has refused a history that ends with the assistant, whosever client it was.
+    user_last: bool = False
     #: Whether a host has refused turns that do not alternate (`rewrite/alternating_turns.py`).
     alternates: bool = False
     #: Whether the host's Responses API takes an output that answers no call, as Codex sends them.

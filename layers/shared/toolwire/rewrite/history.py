@@ -100,10 +100,12 @@ def with_results(request: ChatRequest, warnings: Warnings) -> ChatRequest:
 
     The Chat API refuses an assistant message with tool calls that is not followed by a result for each; a call is
     never dropped. A result that comes later, behind what the user said in the meantime, is moved to its turn; the
-    synthetic ones stand behind it.
+    synthetic ones stand behind it. What the assistant said in the meantime is of the turn with the calls: else the
+    history would end with it, and not with the results.
     """
     given = request.messages
     missing, turns = _pairs(request)
+    said = _said_beside_calls(given, frozenset(turns.values()))
     behind: dict[int, list[Message]] = {}  # position of a turn with calls -> its results
     for number, turn in turns.items():
         behind.setdefault(turn, []).append(given[number])
@@ -112,12 +114,32 @@ def with_results(request: ChatRequest, warnings: Warnings) -> ChatRequest:
         behind.setdefault(turn, []).append(Message("tool", (result,)))
     messages: list[Message] = []
     for number, message in enumerate(given):
-        if number not in turns:
-            messages += (message, *behind.get(number, ()))
+        if number not in turns and number not in said:
+            beside = [given[other] for other, turn in said.items() if turn == number]
+            messages += (_as_one(message, beside), *behind.get(number, ()))
     kept = same_if_unchanged(given, messages)
     if missing:
         warnings.add(MISSING_RESULT)
     return request if kept is given else replace(request, messages=kept)
+
+
+def _said_beside_calls(messages: tuple[Message, ...], answered: frozenset[int]) -> dict[int, int]:
+    """The position of each message of the assistant's without calls that follows one with calls whose results come
+    later, and the position of that one."""
+    said: dict[int, int] = {}
+    for number, message in enumerate(messages):
+        turn = said.get(number - 1, number - 1)
+        if turn in answered and message.role == "assistant" and not message.tool_calls:
+            said[number] = turn
+    return said
+
+
+def _as_one(message: Message, others: list[Message]) -> Message:
+    if not others:
+        return message
+    parts = (part for each in (message, *others) for part in each.parts)
+    extra = dict(pair for each in (message, *others) for pair in each.extra)
+    return replace(message, parts=tuple(parts), extra=tuple(extra.items()))
 
 
 def lacks_results(request: ChatRequest) -> bool:

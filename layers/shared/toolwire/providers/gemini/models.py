@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 #: Reasoning efforts of the doors, rising -> (level of Gemini 3, budget of Gemini 2.5 in tokens). The budgets are those
 #: of Google's own OpenAI-compatible endpoint; the last two ask for the most there is.
@@ -39,7 +39,11 @@ class Family:
     json_with_tools: bool = True
     #: Whether it fetches public files by their https address.
     reads_urls: bool = True
+    #: Whether it goes on with a last turn of the model's; newer ones say that requests which end so are not supported.
+    prefill: bool = True
 
+
+_GEMINI_3 = Family(r"gemini-3(\.1)?-", levels=_LEVELS, wants_signatures=True, files_in_results=True)
 
 FAMILIES = (
     Family(r"gemini-(1\.|2\.0)", json_with_tools=False, reads_urls=False),
@@ -47,10 +51,13 @@ FAMILIES = (
     Family(r"gemini-2\.5-flash-lite", budget=(512, 24576), json_with_tools=False),
     Family(r"gemini-2\.5", budget=(1, 24576), json_with_tools=False),
     Family(r"gemini-3-pro", levels=("LOW", "HIGH"), wants_signatures=True, files_in_results=True),
-    Family(r"gemini-[\d.]*-?pro", levels=("LOW", "MEDIUM", "HIGH"), wants_signatures=True, files_in_results=True),
-    Family(r"gemini-4", levels=("LOW", "MEDIUM", "HIGH"), wants_signatures=True, files_in_results=True),
+    Family(r"gemini-3\.1-pro", levels=_LEVELS[1:], wants_signatures=True, files_in_results=True),
+    Family(r"gemini-3(\.1)?-", levels=_LEVELS, wants_signatures=True, files_in_results=True),
+    Family(
+        r"gemini-[\d.]*-?pro|gemini-4", levels=_LEVELS[1:], wants_signatures=True, files_in_results=True, prefill=False
+    ),
     # Gemini 3 and what will follow, and names like gemini-flash-latest, which lead to the newest.
-    Family(r"gemini", levels=_LEVELS, wants_signatures=True, files_in_results=True),
+    replace(_GEMINI_3, pattern=r"gemini", prefill=False),
     Family(r""),  # Gemma, and tuned models, whose names do not say what they are
 )
 

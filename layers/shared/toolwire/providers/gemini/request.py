@@ -34,7 +34,7 @@ from toolwire.providers.upstream_errors import retry_after_of
 from toolwire.rewrite.answer_format import with_format_in_words
 from toolwire.rewrite.client_dialect import check_fields
 from toolwire.rewrite.custom_tools import bridged
-from toolwire.rewrite.history import with_legal_ids, with_results
+from toolwire.rewrite.history import with_legal_ids, with_results, with_user_last
 from toolwire.rewrite.images_and_files import with_carried_content
 from toolwire.rewrite.stop_sequences import with_stops
 from toolwire.rewrite.tool_names import with_wire_names
@@ -141,6 +141,8 @@ def _translated(request: ChatRequest, target: Target, family: Family) -> tuple[l
         request = with_format_in_words(request, warnings)
     request = with_wire_names(_carried(request, target, family, warnings), _TOOL_NAME)
     request = _paired(request, warnings)
+    if not family.prefill:
+        request = with_user_last(request, warnings)
     return list(_members(request, target, family, warnings)), warnings
 
 

@@ -167,6 +167,8 @@ def _adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[Chat
 
 def _as_refusals_told(request: ChatRequest, profile: Profile, warnings: Warnings) -> ChatRequest:
     """The request as the host's refusals have told that its messages must be."""
+    if profile.user_last:
+        request = with_user_last(request, warnings)
     if not profile.sees_images:
         request = without_earlier_images(request, warnings)
     return with_alternating_turns(request, warnings) if profile.alternates else request
