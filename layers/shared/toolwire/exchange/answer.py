@@ -73,16 +73,7 @@ class Answer:
         figures = self._context.figures
         figures.upstream_status = status
         self._heads.upstream_headers, self._heads.warnings_before = headers, Warnings(figures.warnings)
-        self._reader = reader_for(
-            status,
-            headers,
-            self._attempt.provider,
-            figures,
-            self._attempt.decoder_context(figures.warn),
-            self._attempt.target.provider,
-            for_stream=self._context.client.request.stream,
-            observer=self._follower,
-        )
+        self._reader = reader_for(status, headers, self._context, self._attempt, self._follower)
 
     def receive_data(self, data: bytes) -> list[Action]:
         """Some bytes of the upstream's body."""

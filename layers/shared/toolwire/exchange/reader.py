@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
+from toolwire.exchange.attempt import Attempt
 from toolwire.exchange.figures import Figures
 from toolwire.exchange.observer import Observer
+from toolwire.exchange.request_context import RequestContext
 from toolwire.framing import Frame, Framing
 from toolwire.model.errors import GatewayError, UpstreamError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import Batch
@@ -36,33 +38,26 @@ class Reader(Protocol):
 
 
 def reader_for(
-    status: int,
-    headers: dict[str, str],
-    provider: Provider,
-    figures: Figures,
-    context: DecoderContext,
-    host: ProviderConfig,
-    *,
-    for_stream: bool,
-    observer: Observer | None,
+    status: int, headers: dict[str, str], context: RequestContext, attempt: Attempt, follower: Observer | None
 ) -> Reader:
-    """The reader of an answer with this head (names of headers in lower case). `for_stream`: the client reads a stream;
-    where it does not, what is streamed is gathered. `context`: what the decoder knows of the request. `host`: who
-    answers."""
+    """The reader of the answer with this head (names of headers in lower case) to one attempt. `follower` sees each
+    frame."""
+    provider, figures, for_stream = attempt.provider, context.figures, context.client.request.stream
     if not 200 <= status < 300:
-        return RefusalReader(status, headers, provider, host)
+        return RefusalReader(status, headers, provider, attempt.target.provider)
+    of_request = attempt.decoder_context(figures.warn)
 
     def stream_reader(start: bytes) -> StreamReader | None:
         framing = provider.framing(headers.get("content-type", "").lower(), start, asked=for_stream)
         if framing is None:
             return None
-        return StreamReader(framing, provider, figures, context, for_stream=for_stream, observer=observer)
+        return StreamReader(framing, provider, figures, of_request, for_stream=for_stream, observer=follower)
 
-    return stream_reader(b"") or DocumentReader(provider, figures, context, stream_reader, for_stream=for_stream)
+    return stream_reader(b"") or DocumentReader(provider, figures, of_request, stream_reader, for_stream=for_stream)
 
 
 class StreamReader:
-    """An event stream."""
+    """An event stream. `for_stream`: the client reads a stream, too; where it does not, what comes is gathered."""
 
     def __init__(
         self,
