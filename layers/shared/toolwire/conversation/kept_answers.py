@@ -50,7 +50,7 @@ class KeptAnswer:
 
 
 def answer_keys(tenant: str, id: str) -> list[Key]:
-    """Where the parts of an answer are."""
+    """The store's keys of the parts of an answer."""
     return [Key(partition_of(tenant, id), f"{_SORT}{part}") for part in range(_MOST_PARTS)]
 
 

@@ -233,7 +233,7 @@ class _Restorer:
             self.warnings.add("id_mapping_missing")
 
     def _is_others(self, first_call: str) -> bool:
-        """Whether the store says that another origin made the turn that begins with this call."""
+        """Whether another origin made the turn that begins with this call, as the store has it."""
         mapping = self._found.mappings.get(first_call)
         return mapping is not None and mapping.values.get("origin") != self._origin
 

@@ -18,8 +18,8 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 def image_part(
     url: str, detail: str | None, extra: Members = (), *, kind: str = "image_url", path: str
 ) -> ImagePart | FilePart:
-    """An https URL stays one; a `data:` URL is split into its media type and base64. One of another file, such as a
-    PDF, is that file: clients send it so, since many hosts have no other part for it."""
+    """An image by its URL. A `data:` URL is split into media type and base64; one that holds another file, such as a
+    PDF, becomes that file: clients send it so, since many hosts have no other part for it."""
     given = split_data_url(url)
     if given is None:
         return ImagePart(url=url, detail=detail, extra=extra, kind=kind, path=path)
@@ -56,8 +56,7 @@ def file_part(
     path: str,
     extra: Members = (),
 ) -> FilePart | ImagePart | None:
-    """A file by what names it: its bytes, an address, or the id that OpenAI's storage gave it. None where nothing names
-    it."""
+    """A file, by its bytes, an address, or the id that OpenAI's storage gave it. None where none of them is there."""
     if file_data and not _ADDRESS.match(file_data):
         return file_of_bytes(file_data, name, kind=kind, path=path, extra=extra)
     if address := file_data or url:
@@ -87,13 +86,13 @@ def stored_image(file_id: str, *, dialect: str, kind: str, path: str, extra: Mem
 
 
 def audio_part(data: str, audio_format: str, *, path: str, extra: Members = ()) -> FilePart:
-    """A recording, whose format ("wav", "mp3") is all that is said of it."""
+    """An audio recording. Its format ("wav", "mp3") is all that is said of it."""
     data = plain_base64(data)
     return FilePart(media_type_of(f"audio/{audio_format}"), data=data, kind="input_audio", path=path, extra=extra)
 
 
 def raw_audio_part(raw: bytes, *, path: str, extra: Members) -> FilePart | None:
-    """A recording, given the raw `input_audio` member; None where that does not describe one."""
+    """An audio recording, given the raw `input_audio` member; None where that does not describe one."""
     try:
         audio = msgspec.json.decode(raw, type=InputAudio)
     except msgspec.DecodeError:

@@ -97,7 +97,8 @@ class Answer:
         return self._send(self._gate.release(error))
 
     def fail(self, error: GatewayError) -> list[Action]:
-        """The end with an error. What was understood before reaches the client before; nothing is stored."""
+        """Ends the answer with an error. What was understood before the error reaches the client first; nothing is
+        stored."""
         self.over = True
         before = self._send(b"".join(self._written)) if self._written else []
         held: list[Batch] = []
@@ -113,7 +114,7 @@ class Answer:
         return data
 
     def _pass(self, read: Callable[[T], Iterable[Batch]], given: T) -> list[Action]:
-        """What the reader makes of what came, through the stages to the client."""
+        """Reads what came, and takes it through the stages and the writer to the client."""
         written = self._written = []
         try:
             for batch in read(given):

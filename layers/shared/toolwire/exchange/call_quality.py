@@ -73,6 +73,6 @@ def in_order(targets: Iterable[Target], known: Mapping[ModelKey, float]) -> tupl
 
 
 def _aged(quality: Quality, now: float) -> Quality:
-    """What is left of it. A clock that was set back makes nothing younger."""
+    """The quality as it counts at `now`: older answers count less. A clock that was set back changes nothing."""
     left = 0.5 ** (max(0.0, now - quality.at) / HALF_LIFE)
     return Quality(quality.calls * left, quality.faults * left, now)

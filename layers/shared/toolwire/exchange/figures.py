@@ -40,7 +40,7 @@ _PARTS = (TextStart, ReasoningStart, ToolCallStart, OpaquePart)
 
 @dataclass(slots=True)
 class Figures:
-    """One exchange, filled in as it goes on."""
+    """The figures of one exchange, filled in as it goes on."""
 
     stream: bool
     #: The dialect of the client's request.
@@ -73,8 +73,8 @@ class Figures:
         self._of_request = tuple(self.warnings)
 
     def begin(self, warnings: Iterable[str]) -> None:
-        """Begins an attempt, of which there are these warnings: what was noted of one before it, of whose answer
-        nothing was shown, is no longer true."""
+        """Begins an attempt that has these warnings. What was noted of the attempt before it is dropped, since the
+        client was shown nothing of that one."""
         self.tool_names.clear()
         self.call_ids.clear()
         self.malformed_calls.clear()

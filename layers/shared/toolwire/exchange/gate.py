@@ -10,8 +10,8 @@ from toolwire.model.stored import Item
 
 
 class Gate:
-    """One answer's. `record`: what follows the answer, None where it leaves nothing; `sticky`: what the conversation's
-    next turn is told of its model, if it wants to be."""
+    """The gate of one answer. `record`: what the turn leaves in the store; None where it leaves nothing. `sticky`: what
+    the conversation's next turn is told of its model, if it asks for that."""
 
     def __init__(self, record: TurnRecord | None, sticky: Item | None, figures: Figures) -> None:
         self._record, self._figures = record, figures

@@ -18,8 +18,8 @@ STREAM, DOCUMENT = "text/event-stream; charset=utf-8", "application/json"
 
 
 class Heads:
-    """One exchange's. `answer_headers` go with every answer; where there are none, what the provider says of its limits
-    does."""
+    """The heads of one exchange. `answer_headers` go with every answer; where there are none, what the provider says of
+    its limits does."""
 
     def __init__(self, request_id: str, conversation_id: str, figures: Figures, answer_headers: Headers) -> None:
         self._request_id, self._conversation_id, self._figures = request_id, conversation_id, figures
@@ -41,8 +41,8 @@ class Heads:
         self._attempt = () if count is None else _attempt_headers(count, attempt.target)
 
     def stream_head(self, content_type: str) -> Head:
-        """A stream's head. It has the warnings that were known when the upstream began: which of the answer's own are
-        found before the head goes out depends on how the answer's bytes arrive."""
+        """A stream's head. It has the warnings that were known when the upstream began to answer. Those of the answer
+        itself come later: which of them are known when the head goes out depends on how the bytes arrive."""
         found = self._figures.warnings if self.warnings_before is None else self.warnings_before
         return self._head(200, content_type, found, ("cache-control", "no-cache"))
 
@@ -59,7 +59,8 @@ class Heads:
         return Head(status, (*headers, *self._attempt, *(self._answer_headers or self._limits()), *more))
 
     def late_warnings(self) -> str:
-        """The warnings that nothing has told and the head is not going to tell, once, as the value of their header."""
+        """The warnings that the client was not told of and that no head will name, as the value of their header. Each
+        is told once."""
         told = self._told if self.sent else self._told | frozenset(self.warnings_before or ())
         self._told = told | frozenset(self._figures.warnings)
         return self._figures.warnings.header(told)

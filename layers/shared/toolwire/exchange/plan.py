@@ -86,7 +86,8 @@ def _own(client: ClientRequest, target: Target, settings: Settings, new_token: C
 
 
 def _from_place(endpoints: tuple[ProviderConfig, ...], place: float) -> Iterator[ProviderConfig]:
-    """All endpoints, from the one at this place on: each takes as much of the line from 0 to 1 as it has weight."""
+    """All endpoints, beginning with the one at this place. The endpoints divide the line from 0 to 1 by their
+    weights."""
     at, first = place * sum(endpoint.weight for endpoint in endpoints), 0
     while first < len(endpoints) - 1 and at >= endpoints[first].weight:
         at -= endpoints[first].weight

@@ -99,7 +99,7 @@ def prepare(
 
 
 def _judged(client: ClientRequest) -> ClientRequest:
-    """The request with the arguments of its calls validated: by what is found its model gets its place."""
+    """The request with validation of its calls' arguments switched on: the models are ordered by what it finds."""
     rules = replace(client.rules, validate_tool_arguments="annotate")
     return replace(client, rules=rules, request=with_rules(client.request, rules))
 

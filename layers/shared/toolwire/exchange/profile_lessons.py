@@ -12,15 +12,16 @@ from toolwire.providers.profiles import Profile
 
 
 class Lesson(NamedTuple):
-    """What a refusal has told of a host: fields of its profile, of which `refuses` has what it refuses besides, and the
-    warning about a request that is changed for them; "" where whatever builds it warns."""
+    """What a refusal has told of a host. `fields`: the right values for its profile; those of `refuses` are added to
+    what it is known to refuse. `warning`: told of a request that is changed for them; "" where what changes it warns by
+    itself."""
 
     warning: str
     fields: dict[str, Any]
 
 
 def taught(profile: Profile, lessons: tuple[Lesson, ...]) -> Profile:
-    """The profile as the host's refusals have told it."""
+    """The profile with what the host's refusals have told."""
     for lesson in lessons:
         refuses = profile.refuses | lesson.fields.get("refuses", frozenset())
         profile = replace(profile, **{**lesson.fields, "refuses": refuses})

@@ -98,12 +98,12 @@ class Attempts:
 
     @property
     def target(self) -> Target:
-        """Whom the one that is under way asks."""
+        """The target of the attempt that is under way."""
         return self._places[self._at].target
 
     def after(self, error: GatewayError, status: int | None) -> Next | None:
-        """The attempt after one that failed with `error`, and what the upstream's HTTP status was; None where there is
-        none."""
+        """The attempt after one that failed with `error`; None where none is to be made. `status`: the upstream's HTTP
+        status."""
         if not self.may_follow or (others := who_may_follow(error, status)) == "none":
             return None
         place, now = self._places[self._at], self._now()

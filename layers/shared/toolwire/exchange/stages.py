@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 class Stages:
-    """One answer's. Nearly every batch is a lone delta that changes nowhere: it is only handed to the stages that act
-    on deltas of its kind."""
+    """The stages of one answer. Nearly every batch is a lone delta that no stage changes: it is handed only to the
+    stages that act on deltas of its kind."""
 
     def __init__(
         self,
@@ -80,7 +80,8 @@ class Stages:
         return [batch]
 
     def broken(self) -> list[Batch]:
-        """The answer broke off: what was held of it and may be shown, each through the stages behind its own."""
+        """The answer broke off. Returns what was held of it and may be shown; what each stage held goes through the
+        stages behind it."""
         batches: list[Batch] = []
         for stage in self._stages:
             batches = [taken for batch in batches for taken in stage.take(batch)] + stage.broken()

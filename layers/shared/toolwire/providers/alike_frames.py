@@ -48,7 +48,7 @@ class Changed(NamedTuple, Generic[K]):
 
 
 class Form(NamedTuple, Generic[K]):
-    """What a wire has to say about its frames."""
+    """What is particular to the frames of one wire."""
 
     dialect: str
     decode: Callable[[bytes], Any]

@@ -12,7 +12,7 @@ _ROUTED = CacheForm(CACHE_CONTROL, roles=ON_CONTENT.roles | {"assistant"}, most=
 
 
 def openai_cache_form(target: Target, profile: Profile) -> CacheForm | None:
-    """How the host is told where a prefix ends; None if it is not, or its model knows nothing of it."""
+    """How this host is told where a prefix ends; None where it takes no marks, or not for this model."""
     if profile.cache_control:
         return _ROUTED
     known = profile.cache_breakpoints and family_of(target.known_as).cache_breakpoints

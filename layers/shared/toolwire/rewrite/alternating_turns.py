@@ -35,10 +35,10 @@ def with_one_system_message(request: ChatRequest) -> ChatRequest:
 
 
 def with_alternating_turns(request: ChatRequest, warnings: Warnings) -> ChatRequest:
-    """The request with one system message, and the user's and the assistant's turns by turns: later instructions in
-    the user's turn, between <system> and </system>; messages of one role in a row as one; a short turn of the
-    assistant's between results and what the user says behind them, and of the user's behind a last one of the
-    assistant's."""
+    """The request with one system message, and with turns of the user and the assistant that alternate. Later
+    instructions stand in the user's turn, between <system> and </system>. Messages of one role in a row become one. A
+    short turn of the assistant's stands between results and what the user says after them, and one of the user's behind
+    a last one of the assistant's."""
     leading, others = split_instructions(request.messages)
     turns: list[Message] = [_joined(leading)] if leading else []
     for message in others:
@@ -65,7 +65,7 @@ def _of_the_user(message: Message) -> Message:
 
 
 def _apart(last: Message, message: Message) -> tuple[Part, ...]:
-    """The parts of a message that goes on with the last one of its role. Texts of the user's are kept apart wherever
-    they are written as one; the assistant's are not."""
+    """The parts of a message that continues the last one of its role. Between texts of the assistant's an empty line is
+    put; those of the user's are kept apart by whoever writes them."""
     between = (TextPart("\n\n"),) if message.role == "assistant" and last.parts and message.parts else ()
     return (*between, *message.parts)

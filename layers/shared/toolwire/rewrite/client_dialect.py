@@ -93,7 +93,7 @@ def check_fields(request: ChatRequest, target: Target) -> Warnings:
 
 
 def no_threads(target: Target) -> RequestError:
-    """What tells a client of Anthropic's API that the host keeps no thread."""
+    """The error that tells a client of Anthropic's API that the host keeps no threads."""
     return RequestError(
         f"`thread` cannot be carried to {target.provider.name}: send the full conversation without it",
         code=NO_THREADS,
@@ -127,7 +127,7 @@ def _not_there(tool: Tool, number: int, target: Target, fix: str) -> RequestErro
 
 
 def _check_choice(request: ChatRequest, target: Target) -> None:
-    """A forced call of a tool that only another dialect's hosts have cannot be had."""
+    """Raises RequestError where only tools of another dialect's hosts may be called, and one must be."""
     choice = request.tool_choice
     if choice is None or choice.mode != "required" or not choice.names:
         return
@@ -145,9 +145,9 @@ def _no_tool_left(target: Target) -> RequestError:
 
 
 def without_dialect(request: ChatRequest, dialect: str) -> ChatRequest:
-    """The request as a writer of `dialect` may take it: where the client speaks another one, without its bytes and the
-    members that only it has words for; marks for the prompt cache are the wire's by now. A custom tool keeps its
-    definition, which is all there is of it."""
+    """The request for a writer of `dialect`. Where the client speaks another dialect, its bytes and the members that
+    only it names are left out. Marks for the prompt cache stay: they are the wire's already. So does a custom tool's
+    definition, which is all that the tool is."""
     if request.fields is None or request.fields.dialect == dialect:
         return request
     messages = (replace(message, parts=tuple(map(_plain, message.parts)), extra=()) for message in request.messages)
@@ -177,9 +177,8 @@ def without_server_tools(request: ChatRequest, dialect: str, target: Target, war
 
 
 def without_server_tool_items(request: ChatRequest, warnings: Warnings) -> ChatRequest:
-    """The request without what the tools of another dialect's hosts have left in its history, what is for their
-    accounts, and what their models have told in words of that dialect alone, with a warning if there was any: as with
-    the tools themselves."""
+    """The request without what only another dialect's hosts can read in its history: the items of their server tools,
+    of their billing, and of their models' own kinds. A warning names what was left out."""
 
     def without_left(part: Part, role: Role) -> Part | None:
         code = _left(part, role)
@@ -208,8 +207,8 @@ def _is_unsigned(part: Part) -> bool:
 
 
 def _left(part: Part, role: Role) -> str:
-    """The warning for a part that only the hosts of its own dialect can do anything with; none for another. What a user
-    has told is never left out."""
+    """The warning for a part that only its own dialect's hosts can read; "" for every other part. What a user has sent
+    is never left out."""
     if type(part) is ToolReferencePart and role == "assistant":
         return "unknown_field:tool_reference"
     if type(part) is not OpaquePart:

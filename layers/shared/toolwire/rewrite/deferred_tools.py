@@ -27,7 +27,7 @@ def with_found_tools(request: ChatRequest) -> ChatRequest:
 
 
 def _found(request: ChatRequest) -> Iterator[str]:
-    """The names that the history or the choice has used."""
+    """The names of the tools that the history or the choice has used."""
     yield from (request.tool_choice.names or ()) if request.tool_choice is not None else ()
     for message in request.messages:
         yield from (call.name for call in message.tool_calls)

@@ -242,7 +242,7 @@ def with_legal_ids(request: ChatRequest, pattern: str, length: int) -> ChatReque
 
 @dataclass(frozen=True, slots=True)
 class _Legal:
-    """What a provider takes: what its rule says, and what it has given itself."""
+    """The ids that a provider takes: those that match its pattern, and those that it has made itself."""
 
     pattern: re.Pattern[str]
     own: frozenset[str]

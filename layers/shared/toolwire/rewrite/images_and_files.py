@@ -62,7 +62,7 @@ class ContentRules:
 
 
 def with_carried_content(request: ChatRequest, rules: ContentRules, provider: str, warnings: Warnings) -> ChatRequest:
-    """The request with all its content in the wire's reach; itself where it is. Raises RequestError
+    """The request with content that the wire can carry; itself where it has no other. Raises RequestError
     (`unsupported_content`), naming the path, for what the wire has no place for."""
     carrier = _Carrier(rules, provider, warnings)
     return map_messages(request, carrier.message)
@@ -133,7 +133,7 @@ def written_out(part: FilePart) -> FilePart | None:
 
 
 def _as_text(document: FilePart) -> tuple[TextPart | ImagePart, ...]:
-    """What the document says, in one text with its title where it is only text."""
+    """The document and its title: one text where it is only text, else the title in front of its parts."""
     told = _about(document)
     content = document.content
     if all(type(part) is TextPart for part in content):
@@ -170,5 +170,5 @@ def not_of_type(part: ImagePart | FilePart, taken: str) -> Refusal:
 
 
 def is_audio(part: ImagePart | FilePart) -> bool:
-    """Whether the part is a recording."""
+    """Whether the part is an audio recording."""
     return part.media_type is not None and part.media_type.startswith("audio/")

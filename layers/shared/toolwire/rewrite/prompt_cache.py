@@ -186,7 +186,7 @@ class _Marks:
         return self.count <= self._skip
 
     def _taken(self, given: dict[str, bytes]) -> bytes | None:
-        """The value of the wire's member for what a node was given, and a warning where there is none."""
+        """The value of the wire's own mark for these marks of a node; None, and a warning, where there is none."""
         form = self._form
         for name, raw in given.items():
             if form is not None and name in form.takes and (value := _value(form, name, raw)) is not None:
@@ -243,8 +243,8 @@ def _others(extra: Members) -> Members:
 
 
 def _value(form: CacheForm, name: str, raw: bytes) -> bytes | None:
-    """A client's mark as the wire writes it; None for one that means nothing. Lifetimes: the wire's least one that is
-    not shorter, and its own where a client names none."""
+    """A client's mark as the wire writes it; None for one that means nothing. A lifetime becomes the wire's shortest
+    that is not shorter; where the client names none, the wire's default holds."""
     if not is_object(raw):
         return None
     given = members(raw)

@@ -50,7 +50,7 @@ def _top(members: dict[str, bytes], names: MemberNames, told: frozenset[str]) ->
 
 
 def _within(path: str, raw: bytes, names: MemberNames, told: frozenset[str]) -> Iterator[str]:
-    """The same for the members of an object that the dialect's names are known of, and of the objects in it."""
+    """The codes for the members of an object whose known names are listed, and for those of the objects in it."""
     if path not in names.within or raw[:1] != b"{":
         return
     read, documented = names.within[path]

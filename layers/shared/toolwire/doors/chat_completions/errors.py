@@ -7,5 +7,5 @@ from toolwire.model.errors import GatewayError
 
 
 def render_error(error: GatewayError, request_id: str) -> bytes:
-    """The body of an error answer. The rules for all doors name a tool's members as this API does: no path changes."""
+    """The body of an error answer. Errors name a tool's members as this API does, so no path has to change."""
     return openai_errors.render_error(error, request_id)

@@ -24,8 +24,8 @@ def has_blocks(messages: tuple[Message, ...]) -> bool:
 
 
 def documented(top: dict[str, bytes]) -> dict[str, bytes]:
-    """The members of a request with its messages, tools and tool_choice in their documented form; equal ones where they
-    are in it, or in one that means nothing."""
+    """The members of a request with its messages, tools and tool_choice in their documented form. What is in that form
+    already, or in no form that means anything, stays equal."""
     changed: dict[str, bytes] = {}
     try:
         if top.get("messages", b"null") == b"null" and "input" in top:

@@ -75,7 +75,7 @@ def _system(top: dict[str, bytes]) -> list[Message]:
 
 
 def _rest(content: dict[str, bytes]) -> Members:
-    """The members of a content that the model does not name."""
+    """The members of a content that the neutral model does not name."""
     return tuple((name, value) for name, value in content.items() if name not in ("role", "parts"))
 
 

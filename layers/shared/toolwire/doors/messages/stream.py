@@ -55,7 +55,7 @@ _frame = msgspec.json.Decoder(_Frame)
 
 
 def _frame_of(raw: bytes) -> _Frame | None:
-    """None for an event of which this cannot be told."""
+    """What decides whether an event fits; None for an event that cannot be read."""
     try:
         return _frame.decode(raw)
     except ValueError:  # half a character somewhere in it is no reason to write it anew

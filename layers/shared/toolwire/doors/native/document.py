@@ -16,7 +16,7 @@ _CONTAINS_CALLS = "contains_tool_calls"
 
 
 def if_said(**members: str | None) -> dict[str, str]:
-    """Those that there are."""
+    """The members that have a value."""
     return {name: value for name, value in members.items() if value is not None}
 
 
@@ -85,7 +85,7 @@ def _message(response: ChatResponse) -> bytes:
 def _sorted(
     response: ChatResponse,
 ) -> tuple[list[TextOutput], list[TextOutput], list[ReasoningOutput], list[ToolCallOutput], list[OpaquePart]]:
-    """The parts by kind, each kind in its order."""
+    """The parts by their kind, in the order of the answer within each."""
     texts: list[TextOutput] = []
     refusals: list[TextOutput] = []
     reasoning: list[ReasoningOutput] = []

@@ -66,7 +66,7 @@ def no_compaction(provider: str) -> RequestError:
 
 
 def not_served(method: str, path: str, headers: Mapping[str, str]) -> RequestError | None:
-    """The answer to what else this API has: a WebSocket."""
+    """The answer to a request for what this API has and the gateway does not serve: a WebSocket."""
     below = path.partition("/responses")[2]
     if not below and method == "GET" and is_websocket(headers):
         return RequestError(

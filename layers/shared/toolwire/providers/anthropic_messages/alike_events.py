@@ -15,7 +15,7 @@ Place = tuple[int, str]
 
 
 class AlikeEvents(AlikeFrames[Place]):
-    """Those of one answer. `blocks`: what the answer has so far."""
+    """The alike events of one answer. `blocks`: what the answer has so far."""
 
     def __init__(self, blocks: Blocks) -> None:
         super().__init__(_FORM)

@@ -169,7 +169,8 @@ class Blocks:
         return calls[-1]
 
     def _implied(self, kind: str | None, events: list[StreamEvent]) -> Block | None:
-        """The block that a delta without one belongs to: text and thinking need no more than that."""
+        """The block that a delta belongs to whose block never began: for text and thinking, the delta is enough to
+        begin one."""
         if kind == "text_delta":
             self.call_ends.end_waiting(events)
             return self._open_text(events)

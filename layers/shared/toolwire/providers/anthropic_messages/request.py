@@ -105,7 +105,8 @@ class AnthropicMessages(Provider):
         return ON_BLOCKS
 
     def refuses_betas(self, target: Target) -> bool:
-        """Hosts other than Anthropic's own; which betas there are is between that one and its clients."""
+        """True for hosts other than Anthropic's own: with that one, clients settle by themselves which betas there
+        are."""
         return not (urlsplit(target.provider.base_url).hostname or "").endswith("anthropic.com")
 
     def decoder(self, context: DecoderContext = NO_CONTEXT) -> Decoder:

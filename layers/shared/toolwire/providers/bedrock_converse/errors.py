@@ -73,7 +73,8 @@ def _error(name: str, status: int, document: dict[str, Any], retry_after: str | 
 
 
 def _shown(status: int) -> int:
-    """A model that failed (424) or took too long (408) is nothing that the client could mend, but by trying again."""
+    """The status that the client is shown. A model that failed (424) or took too long (408) is no fault of the
+    client's, which may only try again."""
     return {408: 504, 424: 502}.get(status, status)
 
 

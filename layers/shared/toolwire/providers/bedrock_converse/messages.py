@@ -165,7 +165,7 @@ class _Writer:
         return [_text(NO_TEXT)] if has_file and not has_text else []
 
     def _add_system(self, message: Message) -> None:
-        """There is no such role inside a conversation: told in the user's turn, and marked."""
+        """Writes an instruction into the user's turn, marked: a conversation has no system role here."""
         if any(type(part) is TextPart and part.text.strip() for part in message.parts):
             points = [point for part in message.parts for point in cache_point(part.extra)]
             self.turns.open("user").blocks += (_text(marked_instructions(message)), *points[-1:])
@@ -233,7 +233,7 @@ class _Writer:
 
 
 def cache_point(extra: Members) -> list[bytes]:
-    """The block behind what is marked for the prompt cache: none, or one."""
+    """The block behind a node that is marked for the prompt cache; none where it is not."""
     marks = marks_of(extra)
     if not marks:
         return []

@@ -193,12 +193,12 @@ class HistoryWriter:
     # ------------------------------------------------------------ content
 
     def _shown(self, message: Message) -> list[bytes]:
-        """A message's content but its calls."""
+        """The content of a message, without its calls."""
         return [written for part in message.parts if (written := self._said(part)) is not None]
 
     def _said(self, part: Part) -> bytes | None:
-        """A part that is no call and no result; None for what says nothing. Reasoning without its signature is worth
-        nothing, and a signed part without text goes back as it came: as no thought."""
+        """A part that is neither a call nor a result; None for one that says nothing. Reasoning without its signature
+        is left out. A signed part without text goes back as it came, which is not as a thought."""
         raw = raw_in(part, DIALECT)
         if raw is not None:
             return raw

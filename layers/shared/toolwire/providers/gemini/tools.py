@@ -34,8 +34,8 @@ def write_declarations(request: ChatRequest, target: Target, warnings: Warnings)
 
 
 def calling_config(choice: ToolChoice | None, is_strict: bool) -> dict[str, object] | None:
-    """`functionCallingConfig`; None for Google's default, AUTO. Names are refused beside AUTO: VALIDATED, which means
-    text or a call that keeps to its schema, takes them."""
+    """`functionCallingConfig`; None for Google's default, AUTO. Google refuses names beside AUTO, but takes them beside
+    VALIDATED, which means text or a call that keeps to its schema."""
     if choice is not None and choice.mode == "none":
         return {"mode": "NONE"}
     config: dict[str, object]

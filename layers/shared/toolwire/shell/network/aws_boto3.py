@@ -29,7 +29,7 @@ class Boto3Client(NamedTuple):
         return answer
 
     def close(self) -> None:
-        """Nothing: boto3's connections go with its client."""
+        """Does nothing: boto3's connections end with its client."""
 
 
 def boto3_client(service: str) -> Boto3Client:

@@ -74,7 +74,7 @@ def _session(profile: str | None) -> Any:
 
 @contextmanager
 def _renamed() -> Iterator[None]:
-    """Whatever botocore raises: a server that it asks may answer anything."""
+    """Renames whatever botocore raises: a server that it asks may answer anything."""
     try:
         yield
     except Exception as error:

@@ -131,7 +131,7 @@ class TableCircuits:
 
 
 class _ChangedError(Exception):
-    """Somebody else has changed the item."""
+    """Another environment has changed the item meanwhile."""
 
 
 _decode = msgspec.json.Decoder(Circuit).decode
@@ -159,7 +159,7 @@ class Breaker:
         return wait
 
     def last_failure(self, target: Target) -> str | None:
-        """The code of the failure of a target that this process saw last."""
+        """The code of the target's last failure that this process has seen."""
         return self._last.get(key_of(target))
 
     def ended(self, target: Target, *, failed: bool, began: float, code: str | None = None) -> None:
@@ -174,7 +174,7 @@ class Breaker:
             self._change(key, lambda circuit: after_success(circuit, began))
 
     def _change(self, key: str, change: Callable[[Circuit], Circuit]) -> None:
-        """Changes a circuit, if the change is one. Others may do so too: then the change is made to what they left."""
+        """Changes a circuit. Where others have changed it meanwhile, the change is made to what they left."""
         try:
             kept = self._recent(key)
             for _ in range(_TRIES):

@@ -57,7 +57,7 @@ def _gzip(data: bytes) -> bytes:
 
 
 def _joined(data: bytes, read: Callable[[bytes, int], tuple[bytes, bytes]]) -> bytes:
-    """The members of a body one after another: as a rule it has one."""
+    """The members of a body, unpacked and joined; as a rule there is one."""
     pieces: list[bytes] = []
     room = BODY_BYTES
     while data:
@@ -71,7 +71,7 @@ def _joined(data: bytes, read: Callable[[bytes, int], tuple[bytes, bytes]]) -> b
 
 
 def _deflate(data: bytes) -> bytes:
-    """What the name stands for is zlib's format; some clients send the bare stream."""
+    """The body of the coding `deflate`: in zlib's format, as the name says; some clients send the bare stream."""
     is_zlib = len(data) > 1 and data[0] & 0x0F == zlib.DEFLATED and int.from_bytes(data[:2], "big") % 31 == 0
     piece, rest = _inflated(data, zlib.MAX_WBITS if is_zlib else -zlib.MAX_WBITS, BODY_BYTES)
     if rest:

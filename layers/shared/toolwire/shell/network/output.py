@@ -74,7 +74,7 @@ class Carrier(Protocol):
 
 
 class Audience(Protocol):
-    """Is told what leaves."""
+    """Is told what leaves for the client."""
 
     def left(self, kind: Literal["sent_head", "silence"], what: Head | None = None) -> None:
         """A head is on its way to the client, or a word that keeps it waiting comes next."""
@@ -190,12 +190,12 @@ class Output:
                 return
 
     def pause(self, seconds: float) -> None:
-        """Flushes, and keeps the client company for so long."""
+        """Flushes, and waits so many seconds. Sends keep-alives meanwhile."""
         with suppress(TimeoutError):
             self._wait(None, self._clock() + seconds)
 
     def _next_look(self, now: float) -> float:
-        """When to see again whether the process is to stop. Raises InternalError when it is time to."""
+        """The moment to look again whether the process is to stop. Raises InternalError once it is."""
         if self.stops_at is None:
             return math.inf
         if now >= self.stops_at():

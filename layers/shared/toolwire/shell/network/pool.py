@@ -39,7 +39,7 @@ class Proxy(NamedTuple):
 
     @classmethod
     def with_password(cls, host: str, port: int, user: str, password: str) -> Proxy:
-        """A proxy that asks who one is."""
+        """A proxy that is told who asks."""
         token = base64.b64encode(f"{user}:{password}".encode())
         return cls(host, port, b"Proxy-Authorization: Basic " + token + b"\r\n")
 
@@ -85,11 +85,11 @@ class Connection:
 
     @property
     def is_usable(self) -> bool:
-        """Whether it can take another request, as far as anybody has said."""
+        """Whether the connection can take another request: it is open, and its last answer allowed it."""
         return self.reader.keeps_open and not self.reader.overrun and self._stream.is_usable
 
     def close(self) -> None:
-        """Ends it."""
+        """Closes the connection."""
         self.reader.close()
         self._stream.close()
 

@@ -73,13 +73,13 @@ def signed(
 
 
 def _canonical_query(query: str) -> str:
-    """Its pairs in order, each with its equals sign."""
+    """The query's pairs in order, each with an equals sign."""
     pairs = sorted(pair.partition("=")[::2] for pair in query.split("&")) if query else []
     return "&".join(f"{name}={value}" for name, value in pairs)
 
 
 def _canonical_headers(headers: list[tuple[str, str]]) -> dict[str, str]:
-    """Those that are signed, in order, with single spaces; values of one name are joined."""
+    """The headers that are signed, in order, with single spaces; the values of one name are joined."""
     told: dict[str, str] = {}
     for name, value in sorted(headers, key=lambda header: header[0]):
         if name not in _UNSIGNED:

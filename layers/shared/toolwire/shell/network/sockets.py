@@ -96,8 +96,8 @@ class Stream:
         return b""
 
     def _more(self, room: int) -> bytes:
-        """What else is there. TLS hands out one record at a time, and a host that writes each event by itself makes a
-        record of each."""
+        """The rest of what is there. TLS hands out one record at a time, and a host that writes each event by itself
+        makes a record of each."""
         pieces = []
         with suppress(OSError):  # nothing there; a connection that has ended tells the next read
             while room > 0 and (piece := self._sock.recv(room)):
@@ -166,7 +166,7 @@ class Stream:
         return False
 
     def _stale(self, transfer: Transfer) -> bool:
-        """It served before, and this time it ended before it said a word."""
+        """Whether the connection has served before, and ended this time before the host said a word."""
         return self._received and not transfer.answered
 
     def _lost(self, transfer: Transfer) -> LostError:
@@ -178,7 +178,7 @@ _socket_class: type[socket.socket] = socket.socket
 
 
 def use_sockets(socket_class: type[socket.socket]) -> None:
-    """Has this process make its connections of these."""
+    """Makes the connections of this process with sockets of this class."""
     global _socket_class
     _socket_class = socket_class
 
@@ -235,7 +235,7 @@ def _shake_hands(sock: ssl.SSLSocket, transfer: Transfer, deadline: float) -> No
 
 
 def _reason(error: Exception) -> str:
-    """Why, in the operating system's or OpenSSL's words; they hold no secret."""
+    """The reason of a failure, in the operating system's or OpenSSL's words; they hold no secret."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return error.verify_message
     if isinstance(error, OSError) and error.strerror:

@@ -67,7 +67,8 @@ class Transfer:
         self.while_waiting: Callable[[], None] | None = None
 
     def until(self, phase: Phase) -> float:
-        """The moment by which this phase must end. It began with the first question; idleness begins with each."""
+        """The moment by which this phase must end. The time of a phase begins when this is first asked, that of `idle`
+        with each question."""
         if phase != self.phase or phase == "idle":
             self.phase = phase
             if phase == "first_byte" and self.while_waiting is not None:
@@ -109,7 +110,7 @@ class Transfer:
 
     @property
     def timed_out(self) -> str:
-        """What the upstream failed to do in time, in words."""
+        """What the upstream did not do in time, in words."""
         if self.phase is None or self._by >= self.expires or self._now() >= self.expires:
             return "did not finish within the time this request has"
         seconds = getattr(self._timeouts, self.phase)

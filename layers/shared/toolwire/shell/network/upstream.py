@@ -319,7 +319,8 @@ def _head(request: UpstreamRequest) -> bytes:
 
 
 def _unsendable() -> GatewayError:
-    """No cause is kept: it would quote the header, which may be the credential."""
+    """The error for a request that cannot be sent. It keeps no cause, which would quote the header, maybe the
+    credential."""
     return InternalError(
         "The request for the upstream cannot be sent: its URL or a header has a character that HTTP does not allow. "
         "Look for a line break or a space in the credential and in base_url."

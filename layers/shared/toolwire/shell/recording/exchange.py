@@ -162,7 +162,7 @@ class SeenExchange(Noted, Watch):
         self._changed(self)
 
     def _add(self, kind: int, what: object, size: int) -> bool:
-        """Notes what is no bytes. Whether there was room."""
+        """Notes something other than bytes. Returns whether there was room."""
         if self.size >= MOST_EXCHANGE_BYTES:
             self.cut = True
             return False
@@ -207,7 +207,7 @@ class SeenExchange(Noted, Watch):
         return answered or self.line is None or self.line.outcome != "ok"
 
     def without_credentials(self, data: bytes) -> bytes:
-        """Some of what came from outside, should it repeat a credential."""
+        """Bytes that came from outside, with every credential that they repeat replaced."""
         return blotted(data, self._all_secrets())
 
     def _all_secrets(self) -> set[bytes]:

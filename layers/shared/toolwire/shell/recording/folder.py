@@ -27,7 +27,7 @@ from toolwire.shell.recording.scenario import Context, Failure, Recording, Scena
 
 
 def can_be_replayed(seen: SeenExchange) -> bool:
-    """Whether the exchange is a door's and all there."""
+    """Whether the exchange is one of a door, and was seen whole."""
     return seen.is_whole and door_at(resource(seen.event)) is not None
 
 

@@ -94,7 +94,7 @@ class Preparation:
         return limits_for(target.provider, self._client.tenant, self._asked)
 
     def ended(self, exchange: Exchange) -> None:
-        """An attempt has ended: its slot is free, and the breaker hears of it."""
+        """An attempt has ended: gives its slot back, tells the breaker, and notes what its answer has shown."""
         self.give_back()
         if exchange.answer.error is not None or exchange.answer.over:
             self._tell_breaker(exchange.attempt.target, exchange.answer.error, exchange.figures.upstream_status)
@@ -112,7 +112,8 @@ class Preparation:
 
     @contextmanager
     def question(self, target: Target) -> Iterator[None]:
-        """What is asked of the target in the block is no attempt at an answer; the breaker hears of its end too."""
+        """Asks the target, in the block, something that is no attempt at an answer. The breaker is told how it
+        ended."""
         try:
             yield
         except GatewayError as error:
@@ -189,7 +190,7 @@ def go_on(exchange: Exchange, preparation: Preparation, record: RequestRecord) -
 
 
 def pause(seconds: float) -> None:
-    """Waits, and keeps the client company. Raises ClientGone."""
+    """Waits. Sends the client keep-alives meanwhile. Raises ClientGone."""
     output = current_output.get()
     if output is not None:
         output.pause(seconds)

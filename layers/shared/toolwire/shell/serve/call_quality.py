@@ -16,7 +16,7 @@ _MOST_MODELS = 1000
 
 
 class Qualities:
-    """Of all models. Safe to use from several threads."""
+    """How fit the calls of every model have been. Safe to use from several threads."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock

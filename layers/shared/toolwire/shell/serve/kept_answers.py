@@ -74,8 +74,8 @@ def _removed(tenant: str, id: str) -> bytes:
 
 
 def _listed(tenant: str, id: str, found: dict[str, KeptAnswer], query: Mapping[str, str], deadline: float) -> bytes:
-    """What the answer answers: what came before, and its own input. An answer whose beginning has expired is as one
-    that has expired itself: nothing can continue from it."""
+    """The input of the answer, with all that came before it in the conversation. Raises RequestError (404) where an
+    earlier answer has expired: nothing can continue from this one then, either."""
     from toolwire.doors.responses.input_items import input_items  # few requests ask for it
 
     history = input_of(id, found | read_answers(tenant, found[id].earlier, deadline))

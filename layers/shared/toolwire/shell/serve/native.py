@@ -45,7 +45,7 @@ def serve_native(event: Any, context: Any) -> Answer:
 
 
 def _body(request: HttpRequest, record: RequestRecord) -> tuple[bytes, Headers]:
-    """The answer, and what it says of the tenant's rates: no provider is asked, but a request is a request."""
+    """The answer's body, and its headers on the tenant's rates: the request counts, although no provider is asked."""
     admitted = admit_client(load_door("native"), request, record)
     page = _check_tools if request.path == _CHECK else _translate
     return page(request, admitted.settings, admitted.tenant, record), admitted.rate_headers
@@ -70,7 +70,7 @@ def _check_tools(request: HttpRequest, settings: Settings, tenant: Tenant, recor
 
 
 def _candidates(models: list[str] | None, door: Door, settings: Settings, tenant: Tenant) -> Iterator[Candidate]:
-    """The models that were named; without, any model of each provider that the tenant may use."""
+    """The models that the request names; where it names none, any model of each provider that the tenant may use."""
     for name in models or ():
         try:
             target = target_of(name, door.dialect, settings)

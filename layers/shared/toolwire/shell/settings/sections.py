@@ -48,7 +48,7 @@ def given(section: Struct) -> dict[str, Any]:
 
 
 def one_of(word: str, known: Collection[str], at: str) -> str:
-    """The word, which must be one of those that are known. Raises SettingsError."""
+    """The word, if it is one of the known ones. Raises SettingsError."""
     if word not in known:
         raise SettingsError(f"{at}: {_unknown_word(word, known)}")
     return word

@@ -23,7 +23,7 @@ MOST_STATE_TTL_DAYS = 365
 
 
 def check_variables(env: Mapping[str, str]) -> None:
-    """Those that are read where nobody could say that they are wrong. Raises SettingsError."""
+    """Checks the variables whose readers could not report a wrong value. Raises SettingsError."""
     level = env.get("LOG_LEVEL", "").strip().upper()
     if level and level not in logging.getLevelNamesMapping():
         raise SettingsError("LOG_LEVEL: write DEBUG, INFO, WARNING, ERROR or CRITICAL.")

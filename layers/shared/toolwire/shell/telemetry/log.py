@@ -85,7 +85,7 @@ class Log:
 
 @functools.cache
 def logger() -> Log:
-    """The one of this process, on standard output."""
+    """The log of this process, on standard output."""
     # Not of the tree of loggers: Lambda's runtime client gives the root a handler, which would write each line again.
     lines = logging.Logger(SERVICE, _level())
     handler = logging.StreamHandler(sys.stdout)

@@ -34,7 +34,8 @@ def _metric_set(dimensions: dict[str, str]) -> EphemeralMetrics:
 
 
 def _add_counts(metrics: EphemeralMetrics, counts: Mapping[str, int]) -> None:
-    """What happened at all: CloudWatch bills a metric by the hour in which it was written, zeros included."""
+    """Adds the counts that are not zero: CloudWatch bills a metric by the hour in which it was written, zeros
+    included."""
     for name, count in counts.items():
         if count:
             metrics.add_metric(name, MetricUnit.Count, count)
@@ -88,7 +89,7 @@ def write_metrics(record: RequestRecord) -> None:
 
 
 def write_configuration_error() -> None:
-    """A changed configuration is not used."""
+    """Counts that a changed configuration is not used."""
     metrics = _metric_set({})
     metrics.add_metric("ConfigurationErrors", MetricUnit.Count, 1)
     _written(metrics)

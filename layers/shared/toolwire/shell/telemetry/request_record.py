@@ -127,10 +127,10 @@ def session_id(names: Iterable[str | None]) -> str | None:
 
 
 def milliseconds(seconds: float) -> float:
-    """For logs and metrics."""
+    """The seconds as milliseconds, rounded as logs and metrics have them."""
     return round(seconds * 1000, 2)
 
 
 def short(name: str | None) -> str | None:
-    """As much of a name as a line bears."""
+    """The name, cut to the length that a line has room for."""
     return None if name is None else name[:NAME_CHARS]

@@ -42,7 +42,7 @@ def mint(document: bytes | None, scope: str | None, base_url: str, env: Mapping[
 
 
 def _of_client(given: Mapping[str, Any], scope: str, env: Mapping[str, str], ask: Ask) -> Token:
-    """A client's token, by its secret or by a token of whom it trusts."""
+    """An app's access token, asked for with its secret or with the token of an issuer that it trusts."""
     fields = {"grant_type": "client_credentials", "client_id": member_of(given, "client_id"), "scope": scope}
     path = env.get("AZURE_FEDERATED_TOKEN_FILE")
     if given.get("client_secret") or not path:
@@ -59,7 +59,7 @@ def _of_client(given: Mapping[str, Any], scope: str, env: Mapping[str, str], ask
 
 
 def _of_identity(resource: str, client_id: str | None, env: Mapping[str, str], ask: Ask) -> Token:
-    """The token of a managed identity: that of an app, of a function or a container, else that of the machine."""
+    """The token of a managed identity: that of the app, function or container, else that of the machine."""
     chosen = {"client_id": client_id} if client_id else {}
     if endpoint := env.get("IDENTITY_ENDPOINT"):
         url = f"{endpoint}?{urlencode({'api-version': '2019-08-01', 'resource': resource, **chosen})}"

@@ -149,7 +149,8 @@ def _until(moment: object) -> float:
 
 
 def _subject(source: Mapping[str, Any], audience: str, env: Mapping[str, str], ask: Ask) -> str:
-    """The token that is exchanged: a file's, a server's, or who AWS says that we are."""
+    """The token that is exchanged for Google's: one from a file, one from a server, or a signed request by which AWS
+    says who we are."""
     if str(source.get("environment_id", "")).startswith("aws"):
         return _of_aws(str(source.get("regional_cred_verification_url") or _IDENTITY_URL), audience, env)
     headers = source.get("headers")

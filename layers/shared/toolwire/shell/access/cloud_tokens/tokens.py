@@ -134,7 +134,7 @@ class Ask:
         return self._asked(request, tuple(headers.values()), seconds)
 
     def text(self, url: str, headers: Mapping[str, str]) -> bytes:
-        """What is at a URL. Raises TokenError."""
+        """The text at a URL. Raises TokenError."""
         request = UpstreamRequest("GET", url, tuple(headers.items()), b"", stream=False)
         return self._answer(request, tuple(headers.values()), ASK_SECONDS)
 
