@@ -190,6 +190,43 @@ def test_a_host_whose_model_does_not_go_on_with_its_own_text_is_sent_a_user_last
     assert refused(again, 400, refusal), "the same request would be refused again"
 
 
+SECRET = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "E"}
+#: What Codex sends in its second turn: every item has the id that it came with.
+ITEMS = [
+    {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]},
+    SECRET,
+    {"type": "message", "id": "msg_1", "role": "assistant", "content": [{"type": "output_text", "text": "so"}]},
+    {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "q"}},
+    {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "f", "arguments": '{"n":1.10}'},
+    {"type": "function_call_output", "id": "fco_1", "call_id": "call_1", "output": "x"},
+]
+UNKEPT = [
+    "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false. Try again with `store` set "
+    "to true, or remove this item from your input.",
+    "Item with id 'msg_1' not found.",
+]
+
+
+@each_row("refusal", UNKEPT)
+@each_row(
+    ("last", "warned"),
+    [([], []), ([{"type": "reasoning", "id": "rs_2", "summary": []}], ["state_missing"])],
+)
+def test_a_host_that_keeps_no_items_is_sent_them_without_their_ids(
+    last: list[Any], warned: list[str], refusal: str
+) -> None:
+    body = json.dumps({"model": "m", "input": [*ITEMS, *last]}).encode()
+    exchange = open_exchange(body, door="responses", wire="openai_responses", profile="azure")
+    assert json.loads(exchange.upstream_request.body)["input"] == [*ITEMS, *last]
+    assert not refused(exchange, 400, refusal)
+    sent = exchange.upstream_request.body
+    bare = [item if item.get("id") == "ws_1" else {k: v for k, v in item.items() if k != "id"} for item in ITEMS]
+    assert json.loads(sent)["input"] == bare
+    assert b'{\\"n\\":1.10}' in sent
+    assert [code for code in exchange.figures.warnings if code == "state_missing"] == warned
+    assert refused(exchange, 400, refusal), "it is sent once more, not again and again"
+
+
 MORE = {"role": "assistant", "content": "so", "reasoning_content": "hm", "annotations": [{"a": 1}]}
 
 

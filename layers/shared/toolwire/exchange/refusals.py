@@ -68,6 +68,9 @@ _ABOUT_END = re.compile(
     re.IGNORECASE,
 )
 
+#: About the id of an item that the host has not kept (OpenAI, Azure).
+_ABOUT_ITEM_IDS = re.compile(r"\bitems? with id\b.{0,80}\bnot found\b|\bitems are not persisted\b", re.IGNORECASE)
+
 #: How many stop sequences a host takes, as it says of too many.
 _MOST = re.compile(r"\b(?:max\w*|at most|up to|exceeds?|limit\w*)\D{0,40}(\d{1,3})\b", re.IGNORECASE)
 
@@ -84,6 +87,7 @@ REASONING_WANTED = Lesson(
 #: What is told of the history, by whether a refusal's words are about it.
 _OF_THE_HISTORY: tuple[tuple[Callable[[str], object], Lesson], ...] = (
     (_ABOUT_END.search, Lesson("", {"user_last": True})),
+    (_ABOUT_ITEM_IDS.search, Lesson("", {"item_ids": False})),
     (is_about_images, Lesson("", {"sees_images": False})),
     (is_about_order, Lesson("turns_rearranged", {"alternates": True})),
 )

@@ -96,6 +96,8 @@ class Profile:
     alternates: bool = False
     #: Whether the host's Responses API takes an output that answers no call, as Codex sends them.
     unasked_outputs: bool = False
+    #: Whether it takes the ids of items that it does not keep; false where it has refused one.
+    item_ids: bool = True
     #: Whether tool calls that models wrote as text become calls (`stream/text_calls`), unless a request says no.
     #: Never at vendors whose own servers read every call: markup in their text is text, whatever a request asks.
     recovers_text_calls: bool = True

@@ -6,7 +6,7 @@ for any other door it is written from the neutral request, and asks the host to 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from toolwire.model.errors import UpstreamError
@@ -37,7 +37,7 @@ from toolwire.rewrite.images_and_files import with_carried_content
 from toolwire.rewrite.prompt_cache import AS_GIVEN, CacheForm
 from toolwire.rewrite.tool_names import with_wire_names
 from toolwire.wire import openai_chat
-from toolwire.wire.json import dump, members, write_object
+from toolwire.wire.json import dump, elements, members, write_array, write_object
 from toolwire.wire.openai_responses import DIALECT, is_own_id
 
 if TYPE_CHECKING:
@@ -74,6 +74,15 @@ _SHARED = (
     "service_tier", "user",
 )  # fmt: skip
 
+#: The types of items whose id the API does not ask for.
+_WHOLE_WITHOUT_ID = frozenset(
+    b'"%s"' % kind
+    for kind in (
+        b"custom_tool_call", b"custom_tool_call_output", b"function_call", b"function_call_output", b"message",
+        b"reasoning", b"tool_search_call", b"tool_search_output",
+    )
+)  # fmt: skip
+
 #: Members of a request for an answer that have no place in one for a compaction.
 _NOT_COMPACTED = ("include", "store", "stream", "stream_options")
 
@@ -98,6 +107,7 @@ class OpenAIResponses(Provider):
         request, warnings = _adapted(request, target, profile, fields is not None)
         if fields is not None:
             pairs = _own_members(request, fields, target, profile)
+            pairs = pairs if profile.item_ids else _without_item_ids(pairs, warnings)
         else:
             pairs = _members(request, target, profile, warnings)
         body = write_object(pairs)
@@ -238,6 +248,29 @@ def _own(request: ChatRequest, fields: RequestFields, name: str, raw: bytes, pro
         case _:
             value = getattr(request, attributes[0])
     return dump(value) if value is not None else None
+
+
+def _without_item_ids(pairs: Iterable[tuple[str, bytes]], warnings: Warnings) -> Iterator[tuple[str, bytes]]:
+    """The members with the items of `input` without their ids, where an item says all that its id stands for: a host
+    that keeps nothing looks the ids up and finds none. Codex sends them with `store: false`, save to Azure's address.
+    Reasoning that is not encrypted is left out: its id was all there was of it."""
+    for name, raw in pairs:
+        if name == "input" and raw[:1] == b"[":
+            items = elements(raw)
+            kept = [whole for item in items if (whole := _without_id(item)) is not None]
+            warnings.add(*(["state_missing"] if len(kept) < len(items) else []))
+            raw = write_array(kept)
+        yield name, raw
+
+
+def _without_id(item: bytes) -> bytes | None:
+    found = members(item)
+    kind = found.get("type", b'"message"')
+    if kind == b'"reasoning"' and found.get("encrypted_content", b"null") == b"null":
+        return None
+    if "id" not in found or kind not in _WHOLE_WITHOUT_ID:
+        return item
+    return write_object((name, value) for name, value in found.items() if name != "id")
 
 
 # ---------------------------------------------------------------- any other client
