@@ -38,7 +38,7 @@ HOSTS: dict[str, list[tuple[str | None, str]]] = {
     "anthropic_messages": [(None, "claude-sonnet-4-5"), (None, "claude-sonnet-5"), (None, "claude-3-5-haiku-latest")],
     "gemini": [(None, "gemini-2.5-pro"), (None, "gemini-3-pro"), (None, "gemini-2.0-flash")],
     "bedrock_converse": [(None, "anthropic.claude-sonnet-4-5-v1:0"), (None, "amazon.nova-pro-v1:0"),
-                         (None, "anthropic.claude-3-haiku-v1:0")],
+                         (None, "anthropic.claude-3-haiku-v1:0"), (None, "meta.llama3-3-70b-instruct-v1:0")],
     "bedrock_messages": [(None, "anthropic.claude-sonnet-4-5-v1:0"), (None, "anthropic.claude-3-haiku-v1:0")],
 }  # fmt: skip
 

@@ -80,6 +80,48 @@ def turns(document: dict[str, Any]) -> list[tuple[str, list[Any]]]:
     return [(message["role"], message["content"]) for message in document["messages"]]
 
 
+# ---------------------------------------------------------------- turns with calls and results
+
+SAYING = {
+    "role": "assistant",
+    "content": "Let me see.",
+    "tool_calls": [{"id": "callaaaaa", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+}
+SEEN = {"role": "tool", "tool_call_id": "callaaaaa", "content": "20"}
+CALLED = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
+APART = [
+    ("user", ["text"]), ("assistant", ["text"]), ("user", ["text"]), ("assistant", ["toolUse"]),
+    ("user", ["toolResult"]), ("assistant", ["text"]), ("user", ["text"]),
+]  # fmt: skip
+TOGETHER = [("user", ["text"]), ("assistant", ["text", "toolUse"]), ("user", ["toolResult", "text"])]
+
+
+@pytest.mark.parametrize(
+    ("model", "apart"),
+    [
+        ("us.meta.llama3-3-70b-instruct-v1:0", True),
+        ("mistral.mistral-large-2407-v1:0", True),
+        ("cohere.command-r-plus-v1:0", True),
+        (CLAUDE, False),
+        ("amazon.nova-pro-v1:0", False),
+        ("openai.gpt-oss-120b-1:0", False),
+    ],
+)
+@pytest.mark.parametrize("behind", ["user", "system"])
+def test_calls_and_results_have_turns_of_their_own_where_a_model_asks_for_it(
+    model: str, apart: bool, behind: str
+) -> None:
+    said = [SAYING, SEEN, {"role": behind, "content": "And?"}]
+    body, warnings, _ = sent(model, messages=[USER, *said], tools=[CALLED])
+    found = [(role, [kind for block in content for kind in block]) for role, content in turns(body)]
+    assert found == (APART if apart else TOGETHER)
+    assert ("turns_rearranged" in warnings) == apart
+    assert "Let me see." in json.dumps(body["messages"])
+    plain, warnings, _ = sent(model, messages=[USER, {**SAYING, "content": None}, SEEN], tools=[CALLED])
+    assert len(plain["messages"]) == 3
+    assert "turns_rearranged" not in warnings
+
+
 # ---------------------------------------------------------------- address
 
 

@@ -315,3 +315,21 @@ def test_reasoning_that_the_host_has_not_made_does_not_reach_it(store: dict[str,
     sent = json.loads(exchange.upstream_request.body)["input"]
     kept = [] if store.get("store") is False else ["rs_68a9f"]
     assert [item["id"] for item in sent if item.get("type") == "reasoning"] == kept
+
+
+@pytest.mark.parametrize("store", [{}, {"store": True}, {"store": False}], ids=str)
+def test_encrypted_reasoning_goes_without_an_id_of_ours(store: dict[str, Any]) -> None:
+    """OpenAI binds it to the id that it gave the item: with another it is refused, with none it is not."""
+    ours, hosts = (
+        {"type": "reasoning", "id": id, "summary": [{"type": "summary_text", "text": "so"}], "encrypted_content": "E"}
+        for id in ("rs_LNvm94m70J7_0", "rs_68a9f")
+    )
+    call = {"type": "function_call", "id": "fc_LNvm94m70J7_1", "call_id": "c", "name": "f", "arguments": '{"n":1.10}'}
+    history = [{"role": "user", "content": "hi"}, ours, call, {"type": "function_call_output", "call_id": "c",
+                                                               "output": "x"}, hosts]  # fmt: skip
+    body = json.dumps({"model": "p/m", "input": history} | store).encode()
+    exchange = open_exchange(body, door="responses", wire=WIRE, profile="openai", model=MODEL)
+    sent = json.loads(exchange.upstream_request.body)["input"]
+    bare = {name: value for name, value in ours.items() if name != "id"}
+    assert [item for item in sent if item.get("type") == "reasoning"] == [bare, hosts]
+    assert sent[2]["arguments"] == '{"n":1.10}'

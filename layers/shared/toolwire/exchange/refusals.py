@@ -69,7 +69,9 @@ _ABOUT_END = re.compile(
 )
 
 #: About the id of an item that the host has not kept (OpenAI, Azure).
-_ABOUT_ITEM_IDS = re.compile(r"\bitems? with id\b.{0,80}\bnot found\b|\bitems are not persisted\b", re.IGNORECASE)
+_ABOUT_ITEM_IDS = re.compile(
+    r"\bitems? with id\b.{0,80}\bnot found\b|\bitems are not persisted\b|\bitem_id did not match\b", re.IGNORECASE
+)
 
 #: How many stop sequences a host takes, as it says of too many.
 _MOST = re.compile(r"\b(?:max\w*|at most|up to|exceeds?|limit\w*)\D{0,40}(\d{1,3})\b", re.IGNORECASE)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from toolwire.model.request import INSTRUCTIONS, ChatRequest, Message, Part, TextPart, split_instructions
 from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
-from toolwire.rewrite.history import with_user_last
+from toolwire.rewrite.history import GO_ON, with_user_last
 
 #: What a refusal says that is about the order of the turns: Mistral's own rules, and templates of open models.
 _ABOUT_ORDER = re.compile(
@@ -18,6 +18,9 @@ _ABOUT_ORDER = re.compile(
     r"(beginning|start|first)",
     re.IGNORECASE,
 )
+
+#: Warning: the turns were put in an order that the host takes.
+ORDER = "turns_rearranged"
 
 #: What the assistant says between results and what the user says after them.
 _HEARD = "OK."
@@ -51,6 +54,24 @@ def with_alternating_turns(request: ChatRequest, warnings: Warnings) -> ChatRequ
             continue
         turns.append(message)
     return with_user_last(replace(request, messages=tuple(turns)), warnings)
+
+
+def with_tool_turns_apart(request: ChatRequest, warnings: Warnings) -> ChatRequest:
+    """The request with calls and results in turns of their own: what the assistant says beside a call comes before it,
+    and a short turn of the user's between them; a short one of the assistant's stands between results and what the user
+    says behind them."""
+    turns: list[Message] = []
+    for message in request.messages:
+        said = tuple(part for part in message.parts if type(part) is TextPart) if message.tool_calls else ()
+        if message.role in ("user", *INSTRUCTIONS) and turns and turns[-1].role == "tool":
+            turns.append(Message("assistant", (TextPart(_HEARD),)))
+        if any(part.text.strip() for part in said):
+            turns += (replace(message, parts=said, extra=()), Message("user", (TextPart(GO_ON),)))
+        turns.append(replace(message, parts=tuple(p for p in message.parts if p not in said)) if said else message)
+    if len(turns) == len(request.messages):
+        return request
+    warnings.add(ORDER)
+    return replace(request, messages=tuple(turns))
 
 
 def _joined(messages: Iterable[Message]) -> Message:

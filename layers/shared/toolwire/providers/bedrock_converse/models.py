@@ -41,6 +41,9 @@ class Family:
     reasoning: Reasoning = "none"
     #: Whether `top_k` is known, as one of `additionalModelRequestFields`.
     top_k: bool = False
+    #: Whether a turn may hold text beside calls, or beside results. Some models say that "Conversation blocks and tool
+    #: result blocks cannot be provided in the same turn".
+    mixed_turns: bool = True
     #: Whether a failed tool is told by `status`, which is documented for Claude and Nova; others read it as text.
     result_status: bool = True
 
@@ -51,9 +54,10 @@ _CLAUDE = Family(r"anthropic|claude", reasoning="claude", top_k=True, structured
 _NOVA = Family(r"\bnova", cache_points_in_tools=False, structured_output=False)
 #: A family of which nothing but the API's common members is documented.
 _PLAIN = Family(
-    r"", cache_points=False, cache_points_in_tools=False, structured_output=False, forced="none", result_status=False
-)
-_OPEN_WEIGHTS = replace(_PLAIN, structured_output=True, forced="any and tool")
+    r"", cache_points=False, cache_points_in_tools=False, structured_output=False, forced="none", result_status=False,
+    mixed_turns=False,
+)  # fmt: skip
+_OPEN_WEIGHTS = replace(_PLAIN, structured_output=True, forced="any and tool", mixed_turns=True)
 
 FAMILIES: tuple[Family, ...] = (
     replace(_CLAUDE, pattern=r"claude-3-(5|opus|sonnet|haiku)|claude-(v2|instant)", reasoning="none"),

@@ -29,6 +29,7 @@ from toolwire.providers.bedrock_converse.models import Family, family_of
 from toolwire.providers.bedrock_converse.tools import SCHEMAS, instruction, with_known_tools, write_tools
 from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
 from toolwire.providers.profiles import Profile
+from toolwire.rewrite.alternating_turns import with_tool_turns_apart
 from toolwire.rewrite.answer_format import with_enforced_format, with_format_in_words
 from toolwire.rewrite.client_dialect import check_fields
 from toolwire.rewrite.custom_tools import bridged
@@ -141,6 +142,7 @@ def write_request(request: ChatRequest, target: Target) -> tuple[bytes, bool, Wa
     )
     request = with_known_tools(request, target, family, warnings)
     request = with_results(with_wire_names(request, WIRE_NAME), warnings)
+    request = request if family.mixed_turns else with_tool_turns_apart(request, warnings)
     claude = settle(request, claude_of(target.known_as)) if family.reasoning == "claude" else None
     if claude is not None:
         request = replace(request, tool_choice=None) if claude.frees_choice else request

@@ -30,7 +30,7 @@ from toolwire.providers.profiles import Profile
 from toolwire.providers.reasoning_efforts import with_known_effort
 from toolwire.providers.upstream_errors import retry_after_of
 from toolwire.rewrite.answer_format import with_object_format
-from toolwire.rewrite.client_dialect import check_fields, without_server_tools, without_unsigned_reasoning
+from toolwire.rewrite.client_dialect import check_fields, without_server_tools
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.history import lacks_results, with_legal_ids, with_object_arguments, with_results
 from toolwire.rewrite.images_and_files import with_carried_content
@@ -182,19 +182,21 @@ def _told_by_the_user(message: Message) -> Message:
 def _with_encrypted_reasoning(request: ChatRequest) -> ChatRequest:
     """The request without reasoning that is neither encrypted nor stored at the host: it is another provider's, shown
     to this client earlier, and the host says that it knows no such item. Where the host stores answers, what it has not
-    made has an id of ours."""
+    made has an id of ours. Encrypted reasoning goes without such an id: the host finds that it is another's."""
     fields = request.fields
-    if fields is not None and dict(fields.members).get("store") == b"false":
-        return without_unsigned_reasoning(request)
-    return map_messages(request, lambda message: map_parts(message, _but_ours))
+    stores = fields is None or dict(fields.members).get("store") != b"false"
+    return map_messages(request, lambda message: map_parts(message, lambda part: _as_made(part, stores)))
 
 
-def _but_ours(part: Part) -> Part | None:
-    if type(part) is not ReasoningPart or part.signature:
+def _as_made(part: Part, stores: bool) -> Part | None:
+    if type(part) is not ReasoningPart:
         return part
     item = raw_in(part, DIALECT)
     # An id of ours is plain ASCII: what stands between its quotation marks is the id.
-    return None if item and is_own_id(members(item).get("id", b"").decode().strip('"')) else part
+    is_ours = item is not None and is_own_id(members(item).get("id", b"").decode().strip('"'))
+    if part.signature:
+        return replace(part) if is_ours else part
+    return None if is_ours or not stores else part
 
 
 def _carried(request: ChatRequest) -> dict[str, bytes]:
