@@ -62,6 +62,12 @@ class TestRefusals:
             ("GET", "/v1/chat/completions", 405, "but POST"),
             ("POST", "/responses", 404, "the base URL of an OpenAI client ends in /v1"),
             ("GET", "/v1/conversations/conv_1", 404, "Served are"),
+            (
+                "POST",
+                "/v1beta/v1/models/demo/gemini:generateContent",
+                404,
+                ": the base URL of a Gemini client has no /v1beta",
+            ),
             ("POST", "/native/chat", 404, "the base URL of the native API ends in /v1"),
         ],
     )
@@ -76,6 +82,8 @@ class TestRefusals:
         kind = "not_found_error" if status == 404 else "invalid_request_error"
         if "messages" in path:
             assert (error["type"], error["error"]["type"]) == ("error", kind)
+        elif "v1beta" in path:
+            assert (error["error"]["code"], error["error"]["status"]) == (404, "NOT_FOUND")
         elif "native" not in path:
             assert error["error"].keys() == {"message", "type", "param", "code"}
             assert error["error"]["type"] == kind

@@ -46,6 +46,12 @@ def served() -> dict[str, dict[str, str]]:
     return table | {path: {**table.get(path, {}), "GET": "catalog"} for path in (*_CATALOG, *_OWN_LISTS)}
 
 
+def _ends_in_served(path: str) -> bool:
+    """Whether a path is one that is served, behind something else: most often the base URL is wrong then."""
+    parts, table = path.split("/"), served()
+    return any(_resource("/" + "/".join(parts[at:]), table)[0] in table for at in range(1, len(parts)))
+
+
 def _places() -> list[str]:
     """The paths below the stage by which each API is known: others of the same API are not worth a line."""
     paths = [path for row in DOORS.values() for path in (row.paths[0], *row.beside)]
@@ -108,11 +114,12 @@ def _meant(path: str, name: str | None) -> str:
     """What the client of this door may have meant by a path that is not served."""
     every = "; ".join(dict.fromkeys(row.base_url for row in DOORS.values()))
     advice = every if name is None else DOORS[name].base_url
-    if any(path.endswith(resource) for resource in served()):
+    if _ends_in_served(path):
         return f": {advice}."
     places = _places()
     below = path.removeprefix(f"/{STAGE}")
-    near = did_you_mean(below, places, before=f"/{STAGE}") if below else ""
+    known = [place for place in places if not place.startswith(_OWN_VERSIONS)]
+    near = did_you_mean(below, known, before=f"/{STAGE}") if below else ""
     # Below the stage it is not the base URL that is wrong.
     why = near or ("" if path.startswith(f"/{STAGE}/") else f" {advice[:1].upper()}{advice[1:]}.")
     shown = (place if place.startswith(_OWN_VERSIONS) else f"/{STAGE}{place}" for place in places)
