@@ -104,10 +104,13 @@ def test_a_refusal_of_what_is_not_kept_is_nothing(credential: str) -> None:
         ("ssm:/toolwire/acme", "SSM parameter /toolwire/acme is not set"),
         ("env:JSON", "environment variable JSON is no key"),
         ("env:LINES", "environment variable LINES is no key"),
+        ("env:QUOTED", "environment variable QUOTED is no key: .* without quotes"),
+        ("env:QUOTED_ONCE", "environment variable QUOTED_ONCE is no key"),
     ],
 )
 def test_a_missing_one_is_401_naming_where_it_should_be(credential: str, names: str) -> None:
     env = {"EMPTY": " ", "JSON": '{"key":"sk-1"}', "LINES": "sk-1\nx-evil: sk-1"}
+    env |= {"QUOTED": '"sk-1"', "QUOTED_ONCE": "'sk-1'"}  # as `docker --env-file` hands a .env file over
     store = FakeStore({})
 
     with pytest.raises(RequestError, match=names) as caught:

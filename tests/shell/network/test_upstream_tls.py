@@ -10,11 +10,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.closed_port import closed_port
 from tests.shell.certificates import Authority
 from tests.shell.misbehaving_upstream import MisbehavingUpstream, Reset, Send, Stall, StartTls, Step, answer, chunk, cut
 from tests.shell.upstream_client import WatchedOutput, ask, client, fetch, post, soon
 from toolwire.model.errors import UpstreamError, UpstreamTimeout, UpstreamTruncated
 from toolwire.model.http import UpstreamRequest
+from toolwire.model.settings import SettingsError
 from toolwire.shell.network.transfer import Timeouts
 from toolwire.shell.network.upstream import Upstream, tls_context
 
@@ -124,7 +126,7 @@ def test_a_plain_server_on_a_tls_address(upstream: Upstream) -> None:
 
         threading.Thread(target=refuse, daemon=True).start()
         url = f"https://127.0.0.1:{listener.getsockname()[1]}/"
-        with pytest.raises(UpstreamError, match="could not be reached: TLS failed") as caught:
+        with pytest.raises(UpstreamError, match=r"TLS failed: the other side speaks no TLS; .* http://") as caught:
             fetch(upstream, UpstreamRequest("POST", url, (), b"{}", True))
 
     assert caught.value.code == "upstream_unreachable"
@@ -158,9 +160,22 @@ def test_a_proxy_that_refuses(server: MisbehavingUpstream, monkeypatch: pytest.M
 
     with (
         client() as upstream,
-        pytest.raises(UpstreamError, match=r"10.0.0.1 could not be reached: 407 Proxy Authentication Required"),
+        pytest.raises(
+            UpstreamError, match=r"10.0.0.1 could not be reached: the proxy .* \(HTTPS_PROXY\): 407 Proxy Auth"
+        ),
     ):
         fetch(upstream, post("https://10.0.0.1"))
+
+
+def test_a_proxy_that_is_down_is_named_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    with closed_port() as port:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://user:secret@127.0.0.1:{port}")
+
+        with client() as upstream, pytest.raises(UpstreamError) as caught:
+            fetch(upstream, post("https://10.0.0.1"))
+
+    said = f"10.0.0.1 could not be reached: the proxy 127.0.0.1:{port} (HTTPS_PROXY): Connection refused."
+    assert caught.value.message.endswith(said)
 
 
 @pytest.mark.parametrize("exempt", ["127.0.0.1", "*", "example.com, 127.0.0.1", ".0.0.1"])
@@ -194,6 +209,13 @@ def test_a_proxy_must_be_http(monkeypatch: pytest.MonkeyPatch, proxy: str) -> No
 
 
 # Certificates of the platform
+
+
+def test_a_bundle_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/ca.pem")
+
+    with pytest.raises(SettingsError, match=r"SSL_CERT_FILE: '/nowhere/ca\.pem' cannot be read"):
+        tls_context()
 
 
 @pytest.mark.parametrize(

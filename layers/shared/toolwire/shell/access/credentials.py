@@ -73,8 +73,8 @@ class Credentials:
         if kind in MINTED:
             return self._token(provider)
         value, place = self._stored(provider, kind, name)
-        if value[0] == "{" or not _KEY.fullmatch(value):
-            raise _missing(provider, f"the {place} is no key: it must hold the key alone, on one line")
+        if value[0] in "{\"'" or not _KEY.fullmatch(value):
+            raise _missing(provider, f"the {place} is no key: it must hold the key alone, on one line, without quotes")
         return value
 
     def refused(self, provider: ProviderConfig) -> None:

@@ -170,14 +170,22 @@ class Pool:
         if self._proxy is None:
             connection = Connection(origin, connect(origin.host, origin.port, transfer))
         else:
-            connection = Connection(origin, connect(self._proxy.host, self._proxy.port, transfer))
+            connection = self._through(self._proxy, origin, transfer)
+        if origin.is_tls:
+            connection.start_tls(self._tls, transfer)
+        return connection
+
+    def _through(self, proxy: Proxy, origin: Origin, transfer: Transfer) -> Connection:
+        """A tunnel. Where there is none, the error names the proxy: the origin may be well."""
+        try:
+            connection = Connection(origin, connect(proxy.host, proxy.port, transfer))
             try:
-                _open_tunnel(connection, self._proxy, transfer)
+                _open_tunnel(connection, proxy, transfer)
             except BaseException:
                 connection.close()
                 raise
-        if origin.is_tls:
-            connection.start_tls(self._tls, transfer)
+        except ConnectError as error:
+            raise ConnectError(f"the proxy {proxy.host}:{proxy.port} (HTTPS_PROXY): {error}") from error
         return connection
 
 

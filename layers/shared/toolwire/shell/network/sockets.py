@@ -238,6 +238,8 @@ def _reason(error: Exception) -> str:
     """The reason of a failure, in the operating system's or OpenSSL's words; they hold no secret."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return error.verify_message
+    if isinstance(error, ssl.SSLError) and error.reason == "WRONG_VERSION_NUMBER":
+        return "the other side speaks no TLS; a server of plain HTTP has an http:// address"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return str(error)

@@ -215,7 +215,9 @@ def tls_context() -> ssl.SSLContext:
     (some 10 ms of a cold start) at once. `SSL_CERT_FILE` is the operator's word and comes first, certifi's bundle
     last.
     """
-    if os.environ.get("SSL_CERT_FILE"):
+    if bundle := os.environ.get("SSL_CERT_FILE"):
+        if not os.access(bundle, os.R_OK):  # OpenSSL would go on without any authority
+            raise SettingsError(f"SSL_CERT_FILE: {bundle!r} cannot be read.")
         return ssl.create_default_context()
     paths = ssl.get_default_verify_paths()
     for directory in (paths.capath, paths.openssl_capath, *_HASHED_DIRECTORIES):
