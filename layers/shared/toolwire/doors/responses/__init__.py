@@ -5,6 +5,7 @@ The request:
 request           the request's fields
 tools             its tools and tool_choice
 history           its items, as messages
+history_items     one of them, or a part of one's content
 kept_answers      `previous_response_id`, `item_reference` and `store`
 
 The answer as a stream, each module in terms of those below it:

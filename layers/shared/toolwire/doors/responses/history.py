@@ -12,7 +12,19 @@ from typing import Any, cast
 
 import msgspec
 
-from toolwire.doors.openai_files import address_in, file_part, image_part, raw_audio_part, stored_image
+from toolwire.doors.responses.history_items import (
+    KNOWN_CALL,
+    as_image,
+    is_said,
+    known_part,
+    mcp_call,
+    mcp_result,
+    reasoning_part,
+    required,
+    search_call,
+    tool_call,
+    typed_call,
+)
 from toolwire.doors.responses.tools import read_tool_list
 from toolwire.doors.typed_json import decode
 from toolwire.model.errors import RequestError
@@ -20,33 +32,21 @@ from toolwire.model.request import (
     Message,
     OpaquePart,
     Part,
-    ReasoningPart,
-    RefusalPart,
     Role,
     TextPart,
     Tool,
-    ToolCallPart,
     ToolReferencePart,
     ToolResultPart,
 )
 from toolwire.model.source import Members, Source, with_source
 from toolwire.wire import openai_client_tools as client_tools
 from toolwire.wire import openai_responses as wire
-from toolwire.wire.json import dump, is_null, members, unnamed, write_array, write_object
+from toolwire.wire.json import dump, members, unnamed, write_array, write_object
 
 _ROLES = ("system", "developer", "user", "assistant")
 _CALLS = ("function_call", "custom_tool_call")
 _RESULTS = ("function_call_output", "custom_tool_call_output")
 
-#: Type of a part -> the members that its reader names.
-_KNOWN_TEXT = frozenset({"type", "text"})
-_KNOWN_PART = {
-    "refusal": frozenset({"type", "refusal"}),
-    "input_image": frozenset({"type", "image_url", "file_id", "detail"}),
-    "image_url": frozenset({"type", "image_url"}),
-    "input_file": frozenset({"type", "file_data", "filename", "file_id", "file_url"}),
-    "input_audio": frozenset({"type", "input_audio"}),
-}
 #: Item -> the member that clients leave out where there is nothing to say (Vercel's AI SDK does, of a call without
 #: arguments and a tool that returns nothing), and what says so.
 _NOTHING = {
@@ -54,8 +54,6 @@ _NOTHING = {
     "custom_tool_call": ("input", b'""'),
     **dict.fromkeys(_RESULTS, ("output", b'""')),
 }
-_KNOWN_CALL = frozenset({"type", "call_id", "name", "arguments", "input"})
-_KNOWN_REASONING = frozenset({"type", "summary", "content", "encrypted_content"})
 
 
 @dataclass(slots=True)
@@ -117,23 +115,23 @@ class _Reader:
         shape = decode(raw, wire.InputItem, path)
         kind = shape.type or ("message" if shape.role is not None else "item_reference")
         lacked, nothing = _NOTHING.get(kind, ("", b""))
-        if lacked and not _is_said(getattr(shape, lacked)):
+        if lacked and not is_said(getattr(shape, lacked)):
             raw, self._completed = write_object((members(raw) | {lacked: nothing}).items()), True
             shape = decode(raw, wire.InputItem, path)
         if kind == "message":
             self._message(shape, raw, path)
         elif kind == wire.SEARCH_CALL and shape.call_id and shape.execution != "server":
-            self._say([_search_call(shape, path, raw)], raw)
+            self._say([search_call(shape, path, raw)], raw)
         elif kind == wire.SEARCH_OUTPUT and shape.call_id and shape.execution != "server":
             self.add(Message("tool", (self._found(shape, path),)), Source(wire.DIALECT, raw))
         elif kind in _CALLS:
-            self._say([_call(shape, kind, raw, path)], raw)
+            self._say([tool_call(shape, kind, raw, path)], raw)
         elif kind in _RESULTS and shape.call_id is None:
             self.add(Message("user", tuple(self._unasked(shape, path))), Source(wire.DIALECT, raw))
         elif kind in _RESULTS:
             self.add(Message("tool", (self._result(shape, path),)), Source(wire.DIALECT, raw))
         elif kind == "reasoning":
-            self._say([_reasoning(shape, raw, path)], raw)
+            self._say([reasoning_part(shape, raw, path)], raw)
         elif kind == "item_reference" and wire.is_own_id(shape.id):
             self._left_out = True
         elif not self._own_item(kind, shape, raw, path):
@@ -147,11 +145,11 @@ class _Reader:
             return True
         if kind in client_tools.CALLS and shape.call_id:
             self._ids |= {shape.call_id: shape.call_id, shape.id or shape.call_id: shape.call_id}
-            self._say([_own_call(kind, shape.call_id, raw)], raw)
+            self._say([typed_call(kind, shape.call_id, raw)], raw)
             return True
         if kind == wire.MCP_CALL and shape.id and shape.name:
-            self._say([_mcp_call(shape.id, shape.name, raw)], raw)
-            self.add(Message("tool", (_mcp_result(shape.id, raw),)), Source(wire.DIALECT, b""))  # it is in the item
+            self._say([mcp_call(shape.id, shape.name, raw)], raw)
+            self.add(Message("tool", (mcp_result(shape.id, raw),)), Source(wire.DIALECT, b""))  # it is in the item
             return True
         call_id = shape.call_id or self._ids.get(shape.id or "")
         if kind not in client_tools.OUTPUTS or not call_id:
@@ -211,7 +209,7 @@ class _Reader:
         self.add(Message(cast(Role, shape.role), tuple(parts)), Source(wire.DIALECT, raw))
 
     def _result(self, shape: wire.InputItem, path: str) -> ToolResultPart:
-        call_id = _required(shape.call_id, f"{path}.call_id", "the id of the call it answers")
+        call_id = required(shape.call_id, f"{path}.call_id", "the id of the call it answers")
         return ToolResultPart(call_id, cast(Any, tuple(self._output(shape, path))), name=shape.name)
 
     def _unasked(self, shape: wire.InputItem, path: str) -> list[Part]:
@@ -229,11 +227,11 @@ class _Reader:
 
     def _own_result(self, kind: str, call_id: str, shape: wire.InputItem, raw: bytes, path: str) -> ToolResultPart:
         """What such a tool has answered: a text, a list of what commands have said, or a screenshot."""
-        extra = unnamed(raw, _KNOWN_CALL | {"output"})
+        extra = unnamed(raw, KNOWN_CALL | {"output"})
         output, failed = bytes(shape.output), shape.status == "failed"
         content: list[Part]
         if kind == "computer_call_output" and output[:1] == b"{":
-            content = [self._part(_as_image(output), f"{path}.output", ())]
+            content = [self._part(as_image(output), f"{path}.output", ())]
         elif output[:1] == b'"':
             content = self._content(output, f"{path}.output")
         else:
@@ -265,112 +263,8 @@ class _Reader:
 
     def _part(self, raw: bytes, path: str, phase: Members) -> Part:
         shape = decode(raw, wire.ContentPart, path)
-        part = _known_part(shape, raw, path, phase)
+        part = known_part(shape, raw, path, phase)
         if part is None:
             self._foreign.append(f"{path} ({shape.type})")
             part = OpaquePart(shape.type, wire.DIALECT, raw, path=path)
         return with_source(part, Source(wire.DIALECT, raw))
-
-
-def _known_part(shape: wire.ContentPart, raw: bytes, path: str, phase: Members) -> Part | None:
-    """The part of a type that the model knows; None for one that only this API does."""
-    extra = unnamed(raw, _KNOWN_PART.get(shape.type, _KNOWN_TEXT))
-    match shape.type:
-        case "input_text" | "output_text" | "text":
-            return TextPart(_required(shape.text, f"{path}.text", "the text", may_be_empty=True), extra + phase)
-        case "refusal":
-            text = _required(shape.refusal, f"{path}.refusal", "the text", may_be_empty=True)
-            return RefusalPart(text, extra + phase)
-        case "input_image" | "image_url" if url := address_in(shape.image_url):
-            return image_part(url, shape.detail, extra, kind="input_image", path=path)
-        case "input_image" if shape.file_id:
-            return stored_image(shape.file_id, dialect=wire.DIALECT, kind="input_image", path=path, extra=extra)
-        case "input_file":
-            named = (shape.file_data, shape.filename, shape.file_id, shape.file_url)
-            return file_part(*named, dialect=wire.DIALECT, kind="input_file", path=path, extra=extra)
-        case "input_audio":
-            return raw_audio_part(bytes(shape.input_audio), path=path, extra=extra)
-    return None
-
-
-def _call(shape: wire.InputItem, kind: str, raw: bytes, path: str) -> ToolCallPart:
-    call_id = _required(shape.call_id, f"{path}.call_id", "the id that its output names")
-    name = _required(shape.name, f"{path}.name", "the tool's name")
-    text = (_text(shape.arguments, f"{path}.arguments") if kind == "function_call" else shape.input) or ""
-    call = ToolCallPart(
-        call_id,
-        wire.flat_name(shape.namespace, name),
-        text,
-        "function" if kind == "function_call" else "custom",
-        unnamed(raw, _KNOWN_CALL),
-    )
-    return with_source(call, Source(wire.DIALECT, raw))
-
-
-def _is_said(value: msgspec.Raw | str | None) -> bool:
-    return value is not None and (isinstance(value, str) or not is_null(value))
-
-
-def _text(raw: msgspec.Raw, path: str) -> str | None:
-    given = bytes(raw)
-    return cast("str | None", decode(given, str, path)) if given not in (b"", b"null") else None
-
-
-def _search_call(shape: wire.InputItem, path: str, raw: bytes) -> ToolCallPart:
-    given = bytes(shape.arguments)
-    arguments = _text(shape.arguments, path) or "{}" if given[:1] != b"{" else given.decode()
-    extra = ((client_tools.ITEM, dump(wire.SEARCH_CALL)),)
-    call = ToolCallPart(shape.call_id or "", wire.SEARCH_TOOL, arguments, extra=extra)
-    return with_source(call, Source(wire.DIALECT, raw))
-
-
-def _own_call(kind: str, call_id: str, raw: bytes) -> ToolCallPart:
-    """A call of a typed tool that the client runs, as the call of a function."""
-    form = client_tools.CALLS[kind]
-    extra = (*unnamed(raw, _KNOWN_CALL | {form.member, client_tools.ACTIONS}), (client_tools.ITEM, dump(kind)))
-    call = ToolCallPart(call_id, form.name, client_tools.call_arguments(kind, members(raw)), extra=extra)
-    return with_source(call, Source(wire.DIALECT, raw))
-
-
-def _mcp_call(id: str, name: str, raw: bytes) -> ToolCallPart:
-    """A call that the host has made of an MCP server."""
-    item = members(raw)
-    given = item.get("arguments", b"null")
-    arguments = msgspec.json.decode(given, type=str) if given[:1] == b'"' else "{}"
-    return with_source(ToolCallPart(id, name, arguments), Source(wire.DIALECT, raw))
-
-
-def _mcp_result(id: str, raw: bytes) -> ToolResultPart:
-    """What it has answered, a text; or the error."""
-    item = members(raw)
-    error, output = item.get("error", b"null"), item.get("output", b"null")
-    told = error if error != b"null" else output
-    text = msgspec.json.decode(told, type=str) if told[:1] == b'"' else "" if told == b"null" else told.decode()
-    return ToolResultPart(id, (TextPart(text),), is_error=error != b"null")
-
-
-def _as_image(screenshot: bytes) -> bytes:
-    """A computer's screenshot as the part of a message that it would be."""
-    return write_object((members(screenshot) | {"type": b'"input_image"'}).items())
-
-
-class _ReasoningText(msgspec.Struct):
-    text: str = ""
-
-
-def _reasoning(shape: wire.InputItem, raw: bytes, path: str) -> ReasoningPart:
-    """Its text, or the summary where it has none, and what only OpenAI can read."""
-    content = bytes(shape.content)
-    if content[:1] != b"[" or content == b"[]":
-        content = write_array(bytes(part) for part in shape.summary or ())
-    texts = decode(content, list[_ReasoningText], f"{path}.content")
-    part = ReasoningPart(
-        "\n\n".join(piece.text for piece in texts), shape.encrypted_content or None, unnamed(raw, _KNOWN_REASONING)
-    )
-    return with_source(part, Source(wire.DIALECT, raw))
-
-
-def _required(value: str | None, path: str, what: str, may_be_empty: bool = False) -> str:
-    if value is None or (not value and not may_be_empty):
-        raise RequestError(f"`{path}` is required: {what}", param=path, code="missing_required_parameter")
-    return value
