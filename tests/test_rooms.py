@@ -28,8 +28,9 @@ FOLDERS = [(room, folder.parent) for room in IN_EVERY_FOLDER for folder in (PACK
 #: A line of a table of contents: a module or a room, and what is in it.
 _CONTENT = re.compile(r"^ *([a-z]\w*) {2,}\S", re.MULTILINE)
 
-#: Every room of the package.
-ROOMS = [path.parent for path in PACKAGE.rglob("__init__.py")]
+ROOT = Path(__file__).parents[1]
+#: Every room of the package, and of what runs on the developer's machine.
+ROOMS = [path.parent for room in (PACKAGE, ROOT / "local", ROOT / "bench") for path in room.rglob("__init__.py")]
 
 
 @pytest.mark.parametrize("room", REGISTRIES)
@@ -44,10 +45,10 @@ def test_every_folder_of_an_api_has_the_same_files(room: str, folder: Path) -> N
     assert IN_EVERY_FOLDER[room] - files == BORROWED.get(folder.name, set())
 
 
-@pytest.mark.parametrize("room", ROOMS, ids=lambda room: str(room.relative_to(PACKAGE.parent)))
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
 def test_every_room_says_what_is_in_it(room: Path) -> None:
     """Its modules and its rooms; where these are APIs, the registry has them."""
-    files = {path.stem for path in room.glob("*.py")} - {"__init__"}
+    files = {path.stem for path in room.glob("*.py")} - {"__init__", "__main__"}
     rooms = {path.parent.name for path in room.glob("*/__init__.py")}
     told = _CONTENT.findall(ast.get_docstring(ast.parse((room / "__init__.py").read_text("utf-8"))) or "")
     assert sorted(told) == sorted(files if room.name in REGISTRIES else files | rooms)
