@@ -27,6 +27,12 @@ EFFORTS: list[tuple[str, str, Any, list[str]]] = [
     ("gemini-3-pro-preview", "minimal", level("LOW"), LOST),
     ("gemini-3-pro-preview", "medium", level("HIGH"), LOST),
     ("gemini-3.1-pro-preview", "medium", level("MEDIUM"), []),
+    ("gemini-3.5-flash", "minimal", level("MINIMAL"), []),
+    ("gemini-3.6-flash", "none", level("MINIMAL", shown=False), LOST),
+    ("gemini-3.7-flash", "minimal", level("LOW"), LOST),
+    ("gemini-3.8-flash", "none", level("LOW", shown=False), LOST),
+    ("gemini-flash-latest", "minimal", level("LOW"), LOST),
+    ("gemini-4-neon", "minimal", level("LOW"), LOST),
     ("gemini-4-argon", "none", level("LOW", shown=False), LOST),
     ("gemini-4-argon", "minimal", level("LOW"), LOST),
     ("gemini-4-argon-cyber-permissive", "medium", level("MEDIUM"), []),
@@ -72,3 +78,12 @@ def test_thinking_is_the_models_own_choice_unless_asked_for() -> None:
 def test_which_models_want_signatures(model: str, wants: bool) -> None:
     assert family_of(model).wants_signatures is wants
     assert family_of(model).files_in_results is wants
+
+
+@each_row(("model", "taken"), [("gemini-2.5-flash", True), ("gemini-3.8-flash", True), ("gemini-4-neon", False)])
+def test_penalties_do_not_reach_models_that_refuse_them(model: str, taken: bool) -> None:
+    given = {"frequency_penalty": 0.5, "presence_penalty": 0.5}
+    warned = [] if taken else [f"not_supported:{name}" for name in given]
+    config = sent(model, temperature=0.5, **given, warned=warned)["generationConfig"]
+    assert config == {"temperature": 0.5, **({"presencePenalty": 0.5, "frequencyPenalty": 0.5} if taken else {})}
+    sent(model, frequency_penalty=0, warned=[])

@@ -41,23 +41,25 @@ class Family:
     reads_urls: bool = True
     #: Whether it goes on with a last turn of the model's; newer ones say that requests which end so are not supported.
     prefill: bool = True
+    #: Whether it takes `frequencyPenalty` and `presencePenalty`.
+    penalties: bool = True
 
 
 _GEMINI_3 = Family(r"gemini-3(\.1)?-", levels=_LEVELS, wants_signatures=True, files_in_results=True)
+_NEWER = replace(_GEMINI_3, levels=_LEVELS[1:], prefill=False)
 
 FAMILIES = (
     Family(r"gemini-(1\.|2\.0)", json_with_tools=False, reads_urls=False),
     Family(r"gemini-2\.5-pro", budget=(128, 32768), can_stop_thinking=False, json_with_tools=False),
     Family(r"gemini-2\.5-flash-lite", budget=(512, 24576), json_with_tools=False),
     Family(r"gemini-2\.5", budget=(1, 24576), json_with_tools=False),
-    Family(r"gemini-3-pro", levels=("LOW", "HIGH"), wants_signatures=True, files_in_results=True),
-    Family(r"gemini-3\.1-pro", levels=_LEVELS[1:], wants_signatures=True, files_in_results=True),
-    Family(r"gemini-3(\.1)?-", levels=_LEVELS, wants_signatures=True, files_in_results=True),
-    Family(
-        r"gemini-[\d.]*-?pro|gemini-4", levels=_LEVELS[1:], wants_signatures=True, files_in_results=True, prefill=False
-    ),
-    # Gemini 3 and what will follow, and names like gemini-flash-latest, which lead to the newest.
-    replace(_GEMINI_3, pattern=r"gemini", prefill=False),
+    replace(_GEMINI_3, pattern=r"gemini-3-pro", levels=("LOW", "HIGH")),
+    replace(_GEMINI_3, pattern=r"gemini-3\.1-pro", levels=_LEVELS[1:]),
+    _GEMINI_3,
+    replace(_NEWER, pattern=r"gemini-3\.[2-6]-flash", levels=_LEVELS),
+    replace(_NEWER, pattern=r"gemini-3|gemini-pro"),
+    # Gemini 4 and what will follow, and names like gemini-flash-latest, which lead to the newest.
+    replace(_NEWER, pattern=r"gemini", penalties=False),
     Family(r""),  # Gemma, and tuned models, whose names do not say what they are
 )
 

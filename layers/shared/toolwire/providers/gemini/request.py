@@ -14,6 +14,7 @@ from toolwire.model.errors import RequestError, UpstreamError
 from toolwire.model.http import UpstreamRequest, post_json
 from toolwire.model.request import ChatRequest, RequestFields, Sampling
 from toolwire.model.settings import Target
+from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.address import key_headers, url_of
@@ -182,10 +183,13 @@ def _members(request: ChatRequest, target: Target, family: Family, warnings: War
         yield "generationConfig", write_object(settings)
 
 
+_PENALTIES = ("frequency_penalty", "presence_penalty")
+
+
 def _generation(request: ChatRequest, family: Family, warnings: Warnings) -> Iterator[tuple[str, bytes]]:
     if request.max_tokens is not None:
         yield "maxOutputTokens", dump(request.max_tokens)
-    yield from _sampling(request.sampling, warnings)
+    yield from _sampling(request.sampling, family, warnings)
     shape = request.response_format
     if shape is not None and shape.kind != "text":
         yield "responseMimeType", b'"application/json"'
@@ -199,7 +203,11 @@ def _generation(request: ChatRequest, family: Family, warnings: Warnings) -> Ite
             yield "thinkingConfig", dump(config)
 
 
-def _sampling(sampling: Sampling, warnings: Warnings) -> Iterator[tuple[str, bytes]]:
+def _sampling(sampling: Sampling, family: Family, warnings: Warnings) -> Iterator[tuple[str, bytes]]:
+    if not family.penalties:
+        given = {name: getattr(sampling, name) for name in _PENALTIES}
+        warnings.add(*(f"not_supported:{name}" for name, value in given.items() if value))
+        sampling = replace(sampling, **dict.fromkeys(_PENALTIES))
     seed = sampling.seed
     if seed is not None and seed not in _SEEDS:
         warnings.add("not_supported:seed")
