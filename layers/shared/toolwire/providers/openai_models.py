@@ -39,6 +39,7 @@ _LOW_TO_HIGH = ("low", "medium", "high")
 _MINIMAL_TO_HIGH = ("minimal", *_LOW_TO_HIGH)
 _TO_HIGH = ("none", *_LOW_TO_HIGH)
 _TO_XHIGH = (*_TO_HIGH, "xhigh")
+_TO_MAX = (*_TO_XHIGH, "max")
 
 _CODEX = r"-(.*-)?codex.*"
 
@@ -56,8 +57,11 @@ FAMILIES = (
     Family(r"gpt-5\.1(\D.*)?", _TO_HIGH, reasons=True, by_default=False, can_rest=True),
     Family(rf"gpt-5\.[23]{_CODEX}", _TO_XHIGH, reasons=True, by_default=False, can_rest=True, needs_responses=True),
     Family(r"gpt-5\.[23](\D.*)?", _TO_XHIGH, reasons=True, by_default=False, can_rest=True),
-    Family(r"gpt-5\.[45](\D.*)?", _TO_XHIGH, reasons=True, by_default=False, can_rest=True, needs_responses=True),
-    Family(r"gpt-(5\.\d|[6-9]).*", reasons=True, can_rest=True, needs_responses=True, cache_breakpoints=True),
+    Family(r"gpt-5\.4(\D.*)?", _TO_XHIGH, reasons=True, by_default=False, can_rest=True, needs_responses=True),
+    Family(r"gpt-5\.5(\D.*)?", _TO_XHIGH, reasons=True, can_rest=True, needs_responses=True),
+    Family(r"gpt-5\.6(\D.*)?", _TO_MAX, reasons=True, can_rest=True, needs_responses=True, cache_breakpoints=True),
+    Family(r"gpt-6.*", _TO_MAX[1:], reasons=True, needs_responses=True, cache_breakpoints=True),
+    Family(r"gpt-(5\.\d|[7-9]).*", reasons=True, can_rest=True, needs_responses=True, cache_breakpoints=True),
     Family(r"gpt-5.*", _MINIMAL_TO_HIGH, reasons=True),
     Family(r"(codex-|computer-use-preview).*", reasons=True, needs_responses=True),
     Family(r"gpt-oss.*", _LOW_TO_HIGH, can_rest=True),
