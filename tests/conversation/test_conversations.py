@@ -76,7 +76,10 @@ class Client:
 
     def _ask(self, model: str) -> Any:
         create = self._sdk.chat.completions.with_raw_response.create
-        options: Any = {"model": model, "messages": self.history, "tools": TOOLS, "reasoning_effort": "medium"}
+        # The history goes into the body as it is. As `messages`, each of its members would be looked at for a form that
+        # a request may be written in, which takes as long as everything else here.
+        options: Any = {"model": model, "messages": [], "tools": TOOLS, "reasoning_effort": "medium"}
+        options["extra_body"] = {"messages": self.history}
         if not self._stream:
             answer = create(**options)
             self.warnings |= set((answer.headers.get("x-toolwire-warnings") or "").split(",")) - {""}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -38,10 +39,13 @@ CloudFormationLoader.add_multi_constructor("!", _intrinsic)
 
 def load() -> dict[str, Any]:
     """The template as it is written. What an anchor shares is copied: the transform changes its input in place."""
-    template: dict[str, Any] = json.loads(
-        json.dumps(yaml.load((ROOT / "template.yaml").read_text(), CloudFormationLoader))
-    )
+    template: dict[str, Any] = json.loads(_as_json())
     return template
+
+
+@functools.cache
+def _as_json() -> str:
+    return json.dumps(yaml.load((ROOT / "template.yaml").read_text(), CloudFormationLoader))
 
 
 def transform(**parameters: str) -> dict[str, Any]:
