@@ -63,14 +63,23 @@ class Program:
         return self.returncode
 
 
-def start(module: str, *arguments: str, env: Mapping[str, str], output: IO[Any], path: Sequence[str] = ()) -> Program:
-    """`python -m module`, which must have a `main` that takes the arguments. `path`: where it finds modules first."""
+def start(
+    module: str,
+    *arguments: str,
+    env: Mapping[str, str],
+    output: IO[Any],
+    errors: IO[Any] | None = None,
+    path: Sequence[str] = (),
+) -> Program:
+    """`python -m module`, which must have a `main` that takes the arguments. `errors`: what it says there, if not to
+    `output`. `path`: where it finds modules first."""
     order = {"module": module, "arguments": arguments, "env": dict(env), "path": path}
     data = json.dumps(order).encode() + b"\n"
     reading, writing = os.pipe()
     with _ONE_ORDER:
         control = _starter()
-        control.sendall(data[socket.send_fds(control, [data], [output.fileno(), writing]) :])
+        fds = [output.fileno(), (errors or output).fileno(), writing]
+        control.sendall(data[socket.send_fds(control, [data], fds) :])
         pid = int(control.recv(20))
     os.close(writing)
     return Program(pid, os.fdopen(reading, "rb"))
@@ -112,7 +121,7 @@ class _Starter:
                 os.read(woken, 1 << 10)
                 self._reap()
             if control in ready:
-                data, fds, _, _ = socket.recv_fds(self._control, 1 << 16, 2)
+                data, fds, _, _ = socket.recv_fds(self._control, 1 << 16, 3)
                 if not data:
                     break
                 while not data.endswith(b"\n"):
@@ -121,7 +130,7 @@ class _Starter:
         for pid in self._status_of:
             os.kill(pid, signal.SIGKILL)
 
-    def _start(self, order: dict[str, Any], output: int, status: int) -> None:
+    def _start(self, order: dict[str, Any], output: int, errors: int, status: int) -> None:
         if (pid := os.fork()) == 0:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -129,9 +138,10 @@ class _Starter:
             self._control.close()
             for fd in (status, *self._status_of.values()):
                 os.close(fd)
-            _become(order, output)
+            _become(order, output, errors)
         self._status_of[pid] = status
         os.close(output)
+        os.close(errors)
         self._control.send(str(pid).encode())
 
     def _reap(self) -> None:
@@ -143,13 +153,14 @@ class _Starter:
                 told.write(str(os.waitstatus_to_exitcode(status)).encode())
 
 
-def _become(order: dict[str, Any], output: int) -> NoReturn:
+def _become(order: dict[str, Any], output: int, errors: int) -> NoReturn:
     """Runs a program to its end in this process."""
     status = 1
     try:
         os.dup2(output, 1)
-        os.dup2(output, 2)
+        os.dup2(errors, 2)
         os.close(output)
+        os.close(errors)
         os.environ.clear()
         os.environ.update(order["env"])
         sys.path[:0] = order["path"]

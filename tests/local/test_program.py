@@ -17,6 +17,7 @@ import pytest
 
 from tests.local.serving import get
 from tests.shell.misbehaving_upstream import MisbehavingUpstream, Send, Stall, chunk
+from tests.starter import start
 from toolwire.pages.paths import served
 
 pytestmark = pytest.mark.enable_socket
@@ -35,12 +36,12 @@ def handler(event, context):
 
 
 @contextmanager
-def program(functions: Path, *arguments: str, **env: str) -> Iterator[subprocess.Popen[str]]:
+def program(functions: Path, *arguments: str, stop_seconds: float = 5.0, **env: str) -> Iterator[subprocess.Popen[str]]:
     """`python -m local.server`, in front of other functions."""
     code = (
         "import sys, pathlib, local.server as server;"
         "server.FUNCTIONS = pathlib.Path(sys.argv[1]);"
-        "server.STOP_SECONDS = 1.0;"
+        f"server.STOP_SECONDS = {stop_seconds};"
         "sys.exit(server.main(sys.argv[2:]))"
     )
     process = subprocess.Popen(
@@ -57,6 +58,17 @@ def program(functions: Path, *arguments: str, **env: str) -> Iterator[subprocess
             process.kill()
 
 
+def ended(folder: Path, *arguments: str, **env: str) -> tuple[int, str, str]:
+    """How `python -m local.server` ends that cannot start: its status, and what it says where."""
+    with (folder / "out").open("wb") as output, (folder / "errors").open("wb") as errors:
+        process = start("local.server", *arguments, env=env, output=output, errors=errors)
+        try:
+            status = process.wait(20)
+        finally:
+            process.send_signal(signal.SIGKILL)
+    return status, (folder / "out").read_text(), (folder / "errors").read_text()
+
+
 @pytest.fixture
 def server() -> Iterator[MisbehavingUpstream]:
     with MisbehavingUpstream() as started:
@@ -65,7 +77,7 @@ def server() -> Iterator[MisbehavingUpstream]:
 
 @contextmanager
 def serving_slowly(
-    upstream: MisbehavingUpstream, folder: Path, stream: bool
+    upstream: MisbehavingUpstream, folder: Path, stream: bool, stop_seconds: float
 ) -> Iterator[tuple[subprocess.Popen[str], http.client.HTTPResponse | Later]]:
     """The server with an answer under way whose provider stalls."""
     config = folder / "toolwire.toml"
@@ -74,7 +86,8 @@ def serving_slowly(
     head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
     first = head + chunk(b"data: %b\n\n" % json.dumps(delta).encode())
     upstream.script([*([Send(first)] if stream else []), Stall()])
-    with program(ROOT / "functions", "--port", "0", "--config", str(config), LOG_FORMAT="json") as process:
+    arguments = ["--port", "0", "--config", str(config)]
+    with program(ROOT / "functions", *arguments, stop_seconds=stop_seconds, LOG_FORMAT="json") as process:
         assert process.stdout is not None
         banner = "".join(iter(process.stdout.readline, "Ctrl-C stops it.\n"))
         host, _, port = banner.split()[3].removeprefix("http://").removesuffix("/v1").rpartition(":")
@@ -131,13 +144,13 @@ class TestProgram:
     def test_what_is_under_way_ends_with_its_apis_error(
         self, stream: bool, server: MisbehavingUpstream, tmp_path: Path
     ) -> None:
-        with serving_slowly(server, tmp_path, stream) as (process, answer):
+        with serving_slowly(server, tmp_path, stream, 0.2) as (process, answer):
             process.send_signal(signal.SIGTERM)
             body = answer.read()
             out, errors = process.communicate(timeout=10)
 
         assert process.returncode == 0
-        assert "1 under way, for 1 s at most" in out
+        assert "1 under way, for 0.2 s at most" in out
         assert "stopped after" in out
         assert errors == ""
         if stream:
@@ -150,7 +163,7 @@ class TestProgram:
         )
 
     def test_a_second_interrupt_ends_it_at_once(self, server: MisbehavingUpstream, tmp_path: Path) -> None:
-        with serving_slowly(server, tmp_path, stream=True) as (process, _):
+        with serving_slowly(server, tmp_path, True, 5.0) as (process, _):
             process.send_signal(signal.SIGINT)
             assert process.stdout is not None
             next(line for line in process.stdout if "under way" in line)
@@ -167,21 +180,17 @@ class TestProgram:
             ("KEYS_FILE", __file__, f"KEYS_FILE: {__file__!r} is no file of keys: `make key` writes one."),
         ],
     )
-    def test_a_variable_that_cannot_be_used_is_said_in_one_line(self, variable: str, value: str, says: str) -> None:
-        with program(ROOT / "functions", "--port", "0", **{variable: value}) as process:
-            out, errors = process.communicate(timeout=20)
+    def test_a_variable_that_cannot_be_used_is_said_in_one_line(
+        self, tmp_path: Path, variable: str, value: str, says: str
+    ) -> None:
+        assert ended(tmp_path, "--port", "0", **{variable: value}) == (1, "", f"toolwire: {says}\n")
 
-        assert process.returncode == 1
-        assert errors == f"toolwire: {says}\n"
-        assert out == ""
-
-    def test_a_port_that_is_taken_comes_with_one_that_is_free(self, functions: Path) -> None:
+    def test_a_port_that_is_taken_comes_with_one_that_is_free(self, tmp_path: Path) -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
-            with program(functions, "--port", str(port)) as process:
-                out, errors = process.communicate(timeout=10)
+            status, out, errors = ended(tmp_path, "--port", str(port))
 
-        assert (process.returncode, out) == (1, "")
+        assert (status, out) == (1, "")
         said = re.fullmatch(
             rf"toolwire: cannot listen at 127.0.0.1:{port}: Address already in use. Free is: make run PORT=(\d+)\n",
             errors,
@@ -198,11 +207,9 @@ class TestProgram:
             (["--port", "99999"], "cannot listen at 127.0.0.1:99999: bind(): port must be 0-65535."),
         ],
     )
-    def test_what_is_wrong_is_said_in_one_line(self, functions: Path, arguments: list[str], says: str) -> None:
-        with program(functions, *arguments) as process:
-            out, errors = process.communicate(timeout=10)
+    def test_what_is_wrong_is_said_in_one_line(self, tmp_path: Path, arguments: list[str], says: str) -> None:
+        status, out, errors = ended(tmp_path, *arguments)
 
-        assert process.returncode == 1
+        assert (status, out) == (1, "")
         assert says in errors
         assert errors.count("\n") == 1
-        assert out == ""

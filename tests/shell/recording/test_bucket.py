@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import signal
 import time
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,9 @@ from tests.door_requests import function, question
 from tests.local.serving import serving
 from tests.local.test_reading import event_of
 from tests.named_rows import named
+from tests.shell.fake_runtime_api import FakeRuntimeApi
 from tests.shell.recording.s3_in_moto import CREDENTIALS, REGION, s3
-from tests.shell.serve.test_runtime import Runtime, started
+from tests.starter import Program, start
 from toolwire.model.settings import Tenant
 from toolwire.shell.recording import bucket as bucket_module
 from toolwire.shell.recording.bucket import NotWrittenError, keep
@@ -59,8 +62,23 @@ def objects(client: Any) -> dict[str, bytes]:
     return found
 
 
-def lambda_of(tmp_path: Path, url: str, record: str, **variables: str) -> Any:
-    """The function of the Messages door, as Lambda starts it."""
+class Function:
+    """A function's process, and the API that it polls."""
+
+    def __init__(self, api: FakeRuntimeApi, process: Program, log: Path) -> None:
+        self.api = api
+        self._process, self._log = process, log
+
+    def stop(self) -> str:
+        """Ends the process and returns all it wrote."""
+        self._process.send_signal(signal.SIGKILL)
+        self._process.wait(10)
+        return self._log.read_text("utf-8")
+
+
+@contextmanager
+def lambda_of(tmp_path: Path, url: str, record: str, **variables: str) -> Iterator[Function]:
+    """The function of the Messages door on Lambda's runtime."""
     config = tmp_path / "toolwire.toml"
     config.write_text(f"[tenants.default]\n{record}\n")
     environment = {
@@ -73,10 +91,18 @@ def lambda_of(tmp_path: Path, url: str, record: str, **variables: str) -> Any:
         "STORE": "memory",
         **CREDENTIALS,
     }
-    return started(**environment | variables)
+    log = tmp_path / "function.log"
+    with FakeRuntimeApi() as api, log.open("wb") as output:
+        environment |= {"AWS_LAMBDA_RUNTIME_API": api.address, **variables}
+        path = environment["LAMBDA_TASK_ROOT"]
+        function = Function(api, start("tests.shell.lambda_runtime", env=environment, output=output, path=[path]), log)
+        try:
+            yield function
+        finally:
+            function.stop()
 
 
-def ask(runtime: Runtime, stream: bool = True, script: str = "") -> Any:
+def ask(runtime: Function, stream: bool = True, script: str = "") -> Any:
     body = question("messages", f"{QUESTION} {script}".strip(), function("get_weather", CITY, "The weather"))
     event, _ = event_of("messages", {**body, "model": "demo/openai", "stream": stream}, **{"x-api-key": KEY})
     event["requestContext"]["requestId"] = REQUEST_ID
