@@ -68,8 +68,11 @@ FAMILIES = (
     # xAI
     Family(r"grok-3-mini.*", ("low", "high"), can_rest=True),
     Family(r"grok-4\.20-multi-agent.*", (*_LOW_TO_HIGH, "xhigh"), reasons=True, can_rest=True),
+    Family(r"grok-.*non-reasoning.*", (), can_rest=True),
     Family(r"grok-4\.3.*", _TO_HIGH, reasons=True, can_rest=True),
-    Family(r"grok-(4|code).*", (), reasons=True, can_rest=True),
+    Family(r"grok-4\.5.*", _LOW_TO_HIGH, reasons=True),
+    Family(r"grok-4\.6.*", (*_LOW_TO_HIGH, "xhigh"), reasons=True),
+    Family(r"grok-(4|code).*", (), reasons=True),
     Family(r"grok-[5-9].*", reasons=True, can_rest=True),
     Family(r"grok-[23].*", (), can_rest=True),
     # at Groq and elsewhere
