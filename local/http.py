@@ -16,6 +16,8 @@ from toolwire.shell.network.output import bound_sends, chunk, is_there, timeval
 
 #: A target or a header's value, and the whole head: what nginx and Node take at most is 8 to 16 KiB a line.
 LINE_BYTES = 16 << 10
+#: How a client of an https:// address begins.
+_TLS = b"\x16\x03"
 HEAD_BYTES = 64 << 10
 #: What is read at once of a body whose length is not known.
 _PIECE_BYTES = 64 << 10
@@ -78,6 +80,8 @@ class RequestReader:
         data = self._ahead or self._receive()
         if data.startswith((b"\r\n", b"\n")):  # RFC 9112 2.2: one empty line before a request is forgiven
             data = data.partition(b"\n")[2] or self._receive()
+        if data.startswith(_TLS):
+            raise RefusedError("The client speaks TLS, which is not spoken here: write http:// in its base URL.")
         has_line = False
         while data:
             has_line = has_line or b"\n" in data
@@ -158,7 +162,7 @@ def _head_of(request: h11.Request) -> RequestHead:
     if request.http_version not in (b"1.1", b"1.0"):
         raise RefusedError("Only HTTP/1.1 and HTTP/1.0 are spoken here.", 505)
     if not request.target.startswith(b"/"):
-        raise RefusedError("The request's target is no path.")
+        raise RefusedError("The request's target is no path: this is no proxy, but an API with a base URL.")
     headers = [(name.decode(), value.decode("latin-1")) for name, value in given]
     fields: dict[str, str] = {}
     for name, value in headers:

@@ -204,6 +204,18 @@ class TestReading:
         assert b"connection: close\r\n" in answer
         assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["message"]
 
+    @pytest.mark.parametrize(
+        ("request_bytes", "says"),
+        [
+            (b"\x16\x03\x01\x02\x00\x01\x00", b"write http:// in its base URL"),  # before there is a line
+            (b"GET http://api.example.com/ HTTP/1.1\r\nHost: api.example.com\r\n\r\n", b"this is no proxy"),
+        ],
+    )
+    def test_who_takes_it_for_something_else_is_told(
+        self, server: LocalServer, request_bytes: bytes, says: bytes
+    ) -> None:
+        assert says in exchange(server, request_bytes, half_close=True)
+
     @pytest.mark.parametrize("cut", [b"", b"GET /hea", b"\r\n"])
     def test_a_client_that_leaves_early_gets_no_answer(self, server: LocalServer, cut: bytes) -> None:
         assert exchange(server, cut, half_close=True) == b""
