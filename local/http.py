@@ -16,9 +16,9 @@ from toolwire.shell.network.output import bound_sends, chunk, is_there, timeval
 
 #: A target or a header's value, and the whole head: what nginx and Node take at most is 8 to 16 KiB a line.
 LINE_BYTES = 16 << 10
+HEAD_BYTES = 64 << 10
 #: How a client of an https:// address begins.
 _TLS = b"\x16\x03"
-HEAD_BYTES = 64 << 10
 #: What is read at once of a body whose length is not known.
 _PIECE_BYTES = 64 << 10
 
