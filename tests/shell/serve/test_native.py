@@ -207,6 +207,7 @@ BAD_TRANSLATIONS: list[tuple[Any, tuple[int, str, str | None]]] = [
     ({}, (400, "missing_required_parameter", "body")),
     ({"body": []}, (400, "invalid_type", "body")),
     ({"body": {"model": "fast"}}, (400, "missing_required_parameter", "messages")),
+    ({"door": "gemini", "body": {"contents": []}}, (400, "missing_required_parameter", "parameters.id")),
     ({"door": "chat", "body": {**CHAT, "model": "x"}}, (404, "model_not_found", "model")),
     (
         {"door": "chat", "body": {**CHAT, "tools": [WEATHER, WEATHER]}},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -34,6 +35,9 @@ from toolwire.shell.telemetry.request_record import RequestRecord
 from toolwire.wire.json import dump
 
 _CHAT, _CHECK, _TRANSLATE = "/native/chat", "/native/tools/check", "/native/translate"
+
+#: Names in a path.
+_NAMES = re.compile(r"{(\w+)\+?}")
 
 
 def serve_native(event: Any, context: Any) -> Answer:
@@ -92,7 +96,11 @@ def _translate(request: HttpRequest, settings: Settings, tenant: Tenant, record:
     asked = read(request.body, TranslateRequest, frozenset({"body"}))
     door = _door(asked.door)
     path = DOORS[door.name].paths[0]
-    translated = HttpRequest("POST", path, request.headers, bytes(asked.body), asked.parameters or {})
+    parameters = asked.parameters or {}
+    if absent := next((name for name in _NAMES.findall(path) if not parameters.get(name)), None):
+        message = f"`parameters.{absent}` is required: what stands for it in this door's path, {path}"
+        raise RequestError(message, param=f"parameters.{absent}", code="missing_required_parameter")
+    translated = HttpRequest("POST", path, request.headers, bytes(asked.body), parameters)
     client, target = prepare(door, translated, settings, tenant, partial(with_known_model, record=record))
     # Without a credential: what is shown holds none, and nothing is sent.
     attempt = prepare_attempt(client, target, None, recall(client, record))
