@@ -48,6 +48,10 @@ CASES: list[tuple[str, str, str, str | None, list[str]]] = [
     ("xai", "grok-4.20-0309-non-reasoning", "high", None, LEFT_OUT),
     ("deepseek", "deepseek-chat", "max", "max", []),
     ("mistral", "mistral-large-latest", "high", None, LEFT_OUT),
+    ("mistral", "mistral-medium-3-5", "high", "high", []),
+    ("mistral", "mistral-small-latest", "low", "high", CHANGED),
+    ("mistral", "mistral-small-2603", "none", "none", []),
+    ("mistral", "mistral-large-4-0", "medium", "medium", []),
 ]
 
 
