@@ -129,3 +129,26 @@ def test_words_rise_and_are_known() -> None:
 def test_a_name_without_a_row_is_unknown() -> None:
     assert family_of("qwen3-coder").efforts is None
     assert family_of("gpt-5.9").efforts is None
+
+
+@each_row("door", ["messages", "responses"])
+@each_row(
+    ("profile", "model", "told"),
+    [
+        ("deepseek", "deepseek-v4-flash", {"thinking": {"type": "disabled"}}),
+        ("moonshot", "kimi-k2.6", {"thinking": {"type": "disabled"}}),
+        (None, "kimi-k2.6", {}),  # another host of that model
+        ("openrouter", "deepseek/deepseek-v4", {"reasoning_effort": "none"}),
+    ],
+)
+def test_a_model_that_thinks_unasked_is_told_not_to_in_its_hosts_words(
+    profile: str | None, model: str, told: dict[str, Any], door: str
+) -> None:
+    asked = {"thinking": {"type": "disabled"}} if door == "messages" else {"reasoning": {"effort": "none"}}
+    said = [{"role": "user", "content": "x"}]
+    rest = {"messages": said, "max_tokens": 99} if door == "messages" else {"input": said}
+    body = json.dumps({"model": model, **rest, **asked}).encode()
+    exchange = open_exchange(body, door=door, wire="openai_chat", profile=profile, model=model)
+    found = json.loads(exchange.upstream_request.body)
+    assert {name: found[name] for name in ("thinking", "reasoning_effort") if name in found} == told
+    assert list(exchange.attempt.warnings) == ([] if told else LEFT_OUT)

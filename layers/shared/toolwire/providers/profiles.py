@@ -43,6 +43,9 @@ class Profile:
     #: What switches thinking off, a member and its value, at a host that refused to be told which tool to call while
     #: the model thinks (`openai_chat/thinking_off.py`).
     thinking_off: tuple[str, bytes] | None = None
+    #: What the host of this profile is told in place of the effort `none`: members and their JSON. Not told to other
+    #: hosts of its models.
+    rest: tuple[tuple[str, str], ...] = ()
     #: Whether the model reads images and files, as far as is known: False where a host has refused them
     #: (`rewrite/unseen_images.py`).
     sees_images: bool = True
@@ -105,6 +108,9 @@ class Profile:
 
 _OPENAI_ONLY = frozenset({"store", "metadata", "service_tier", "prompt_cache_key", "safety_identifier", "verbosity"})
 
+#: How models that think unless they are told not to are told at DeepSeek and Moonshot.
+_DISABLED = (("thinking", '{"type":"disabled"}'),)
+
 PROFILES: dict[str, Profile] = {
     row.name: row
     for row in (
@@ -160,9 +166,10 @@ PROFILES: dict[str, Profile] = {
             stops=16,
             rename=(("max_completion_tokens", "max_tokens"),),
             efforts=EFFORTS[1:],
+            rest=_DISABLED,
             yields_state=True,
         ),
-        Profile("moonshot", reasoning_required=True, lost_reasoning=" ", yields_state=True),
+        Profile("moonshot", reasoning_required=True, lost_reasoning=" ", rest=_DISABLED, yields_state=True),
         Profile(
             # Ids of exactly nine alphanumerics; unknown members are refused with 422.
             "mistral",

@@ -130,7 +130,8 @@ def _adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[Chat
         warnings.add(*check_fields(request, target))
         if request.sampling.top_k is not None:
             warnings.add("not_supported:top_k")
-        request = with_known_effort(request, target, profile.efforts, warnings)
+        rest = ("none",) if _rest(target, profile) else ()
+        request = with_known_effort(request, target, (*rest, *profile.efforts), warnings)
         request = with_stops(with_known_sampling(request, target, warnings), warnings, most=profile.stops)
         request = with_object_format(request, warnings) if profile.strict_rules else request
         request = request if profile.json_schema else _with_plain_json(request, warnings)
@@ -232,9 +233,16 @@ def _members(request: ChatRequest, target: Target, profile: Profile, warnings: W
             if name in profile.refuses:
                 warnings.add(f"not_supported:{name}")
                 continue
+            if name == "reasoning_effort" and value == b'"none"' and (rest := _rest(target, profile)):
+                yield from ((member, told.encode()) for member, told in rest)
+                continue
             yield rename.get(name, name), value
     if profile.thinking_off is not None and is_forced(request):
         yield profile.thinking_off
+
+
+def _rest(target: Target, profile: Profile) -> tuple[tuple[str, str], ...]:
+    return profile.rest if target.provider.profile == profile.name else ()
 
 
 def _own(request: ChatRequest, name: str, raw: bytes, profile: Profile) -> bytes | None:
