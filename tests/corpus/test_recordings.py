@@ -5,12 +5,13 @@ same bytes in other pieces must give the same answer, to the byte: one at a time
 (`test_cuts.py`). How the network cuts a stream must never show. What openai-python gathers from the chat door's answer
 is judged too.
 
-`make test` takes one recording in ten and every one with parallel calls, each a byte at a time at one of the doors;
-`make integration` takes them all, at all of them.
+`make test` takes one recording in ten and every one with parallel calls, each cut wherever something ends at one of the
+doors; `make integration` takes them all, at all of them, a byte at a time.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import warnings
@@ -25,6 +26,7 @@ import pytest
 from tests.corpus import driver
 from tests.corpus.tokens import expected_usage
 from tests.named_rows import each_row
+from tests.providers.cuts import some
 from tests.providers.openai_chat.chat_reader import sdk_answer, sdk_stream
 from tests.reference import SHARED, judge, served_rows
 from toolwire.doors import DOORS
@@ -38,8 +40,8 @@ ROWS = {row["path"]: row for row in served_rows()}
 PAIRS = [(door, path) for door in JUDGED for path in ROWS]
 SAMPLE = [path for path in ROWS if zlib.crc32(path.encode()) % 10 == 0 or int(ROWS[path]["tool_calls"]) > 1]
 
-#: The door at which each recording of the sample comes a byte at a time in `make test`: each door has its share.
-BYTE_BY_BYTE = {path: JUDGED[zlib.crc32(path.encode()) // 10 % len(JUDGED)] for path in ROWS}
+#: The door at which each recording of the sample is cut wherever something ends in `make test`: each has its share.
+CUT_SHORT = {path: JUDGED[zlib.crc32(path.encode()) // 10 % len(JUDGED)] for path in ROWS}
 
 
 def recordings(pairs: list[tuple[str, str]]) -> pytest.MarkDecorator:
@@ -67,8 +69,9 @@ def test_sample(door: str, path: str) -> None:
     whole = judged(door, path)
     body = recording(path).body
     assert answer(door, path, in_pieces(body, random.Random(f"{path} 0"))) == whole
-    if BYTE_BY_BYTE[path] == door:
-        assert answer(door, path, (body[at : at + 1] for at in range(len(body)))) == whole
+    if CUT_SHORT[path] == door:
+        cuts = [0, *some(body), len(body)]
+        assert answer(door, path, (body[at:end] for at, end in itertools.pairwise(cuts))) == whole
 
 
 @pytest.mark.integration
@@ -81,7 +84,7 @@ def test_cut_at_random(door: str, path: str) -> None:
 
 
 @pytest.mark.integration
-@recordings([(door, path) for door, path in PAIRS if path not in SAMPLE or BYTE_BY_BYTE[path] != door])
+@recordings(PAIRS)
 def test_all(door: str, path: str) -> None:
     whole = judged(door, path)
     body = recording(path).body

@@ -63,8 +63,14 @@ FORMS: dict[str, Callable[[list[bytes]], bytes]] = {
     "a document a line, ended": events(b"", b"\n", b"[DONE]\n"),
     "a document a line, and CR": events(b"", b"\r\n"),
 }
-#: How a host announces it.
-KINDS = ["text/event-stream", "application/x-ndjson", "application/stream+json", "application/json", "text/plain"]
+#: How a host announces it -> the size of the pieces in which it comes, another for each: so are the cuts.
+KINDS = {
+    "text/event-stream": 7,
+    "application/x-ndjson": 13,
+    "application/stream+json": 23,
+    "application/json": 37,
+    "text/plain": 61,
+}
 
 
 @each_row("kind", KINDS)
@@ -74,7 +80,7 @@ def test_every_form_of_a_stream_is_read(wire: str, form: str, kind: str) -> None
     documents = [json.dumps(document, separators=(",", ":")).encode() for document in DOCUMENTS[wire]]
     upstream = FORMS[form](documents)
     for door in every_door.REQUESTS:
-        for step in (len(upstream), 7):
+        for step in (len(upstream), KINDS[kind]):
             body = json.dumps({"model": "m", "stream": True, **every_door.REQUESTS[door]}).encode()
             pieces = [upstream[at : at + step] for at in range(0, len(upstream), step)]
             said = answer(open_exchange(body, door=door, wire=wire), pieces, content_type=kind).body

@@ -86,17 +86,23 @@ class Cell:
 
     @cache  # noqa: B019 - a cell is asked of by two tests and by the page, and there are a thousand at most
     def play(self) -> Answer:
-        """What the client gets, played once in a process."""
-        reply = self.reply()
-        return answer(self.open(), [reply.body], status=reply.status, content_type=reply.content_type)
+        """What the client gets, played once in a process. Fails unless the provider knows the request."""
+        reply, exchange = self.reply(), self.open()
+        _ask_vendor(self.host.wire, exchange.upstream_request.body)
+        return answer(exchange, [reply.body], status=reply.status, content_type=reply.content_type)
 
     @cache  # noqa: B019
     def judge(self) -> None:
         """Fails unless the provider knows the request and the door's client hears what the scenario says."""
-        VENDORS[self.host.wire](self.open().upstream_request.body)
         said = self.scenario.without_spaces() if self.host.spaces_lost else self.scenario
         said = said if self.host.counts_reasoning else said.without_reasoning_tokens()
         JUDGES[self.door](said, self.play(), self.stream)
+
+
+@cache
+def _ask_vendor(wire: str, body: bytes) -> None:
+    """Fails unless the provider knows the request, which does not depend on what is answered."""
+    VENDORS[wire](body)
 
 
 #: What each host can say, streamed or not.

@@ -13,12 +13,15 @@ from toolwire.doors import DOORS
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}}
 #: Door -> a request for it, without `stream`.
 REQUESTS = {door: question(door, "hi", function("weather", PARAMETERS)) for door in DOORS}
+#: How many bytes of a stream come at a time: so few that each event comes in pieces, and most of its words do. That a
+#: frame may be cut at any byte is shown in `tests/framing`, and of whole answers in `tests/corpus`.
+STEP = 7
 #: Wire -> the media type of its streams, where that is not the usual one.
 STREAMS = {"bedrock_converse": "application/vnd.amazon.eventstream"}
 
 
 def asked(
-    door: str, upstream: bytes, *, streamed: bool, wire: str, profile: str | None = "compatible", step: int = 1
+    door: str, upstream: bytes, *, streamed: bool, wire: str, profile: str | None = "compatible", step: int = STEP
 ) -> Answer:
     """The answer of a door to a request whose provider answers so; streams come `step` bytes at a time."""
     body = json.dumps({"model": "m", "stream": streamed, **REQUESTS[door]}).encode()

@@ -79,11 +79,11 @@ FRAGMENTS: dict[str, tuple[list[str], list[str], bool]] = {
 def test_streamed(name: str, wire: str, door: str) -> None:
     fragments, arguments, restated = FRAGMENTS[name]
     upstream = WIRES[wire](fragments)
-    for step in (1, len(upstream)):
+    for step in (every_door.STEP, len(upstream)):
         said = every_door.asked(door, upstream, streamed=True, wire=wire, step=step)
         assert every_door.calls_in(door, said.body, streamed=True) == [("weather", text) for text in arguments]
         told = said.body.decode() + said.headers.get("x-toolwire-warnings", "")
-        assert any(note in told for note in NOTES) == restated or step == 1  # then the headers are gone
+        assert any(note in told for note in NOTES) == restated or step == every_door.STEP  # then the headers are gone
 
 
 @each_row("door", every_door.REQUESTS)

@@ -69,7 +69,7 @@ def _texts(door: str, body: bytes) -> int:
 def test_they_become_calls(name: str, wire: str, door: str) -> None:
     pieces, left, count = TEXTS[name]
     stream, document = WIRES[wire](pieces)
-    for step in (1, len(stream)):
+    for step in (every_door.STEP, len(stream)):
         said = every_door.asked(door, stream, streamed=True, wire=wire, step=step)
         calls = every_door.calls_in(door, said.body, streamed=True)
         assert [(tool, json.loads(arguments)) for tool, arguments in calls] == [("weather", json.loads(PARIS))] * count

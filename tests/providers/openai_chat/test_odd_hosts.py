@@ -299,7 +299,7 @@ REPEATED: dict[str, tuple[list[dict[str, Any]], str, bool]] = {
 @pytest.mark.parametrize(("chunks", "arguments", "repeated"), REPEATED.values(), ids=REPEATED)
 def test_arguments_that_come_twice_count_once(chunks: list[dict[str, Any]], arguments: str, repeated: bool) -> None:
     upstream = stream(ROLE, *chunks, CALLS, TOTAL)
-    for step in (len(upstream), 1):
+    for step in (len(upstream), every_door.STEP):
         pieces = [upstream[at : at + step] for at in range(0, len(upstream), step)]
         said = seen(pieces)
         assert [call[1:] for call in said.calls] == [("weather", arguments)]

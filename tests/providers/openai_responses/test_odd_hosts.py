@@ -175,7 +175,7 @@ CALLS: dict[str, tuple[list[Any], int]] = {
 def test_which_call_is_meant(name: str, door: str) -> None:
     events, count = CALLS[name]
     upstream = stream(*events)
-    for step in (1, len(upstream)):
+    for step in (every_door.STEP, len(upstream)):
         said = every_door.asked(door, upstream, streamed=True, wire="openai_responses", step=step)
         assert every_door.calls_in(door, said.body, streamed=True) == [("weather", PARIS)] * count
 
