@@ -13,7 +13,7 @@ behind is stored before the client hears that the turn is over.
 
 An answer that fails before the client was shown any of it may be asked for again: the exchange is `unanswered` then.
 Where the provider has refused what `mending` can leave out or change, there is a new `upstream_request`. Else
-`following` says whom to ask and when: `begin` an attempt there, or `fail` with the error of the one before.
+`following` says whom to ask and when: `begin` an attempt there, or `fail` with `answer.error`.
 
 No network, no clock and no randomness: `now` and `new_id` are handed in, so the same bytes give the same answer.
 `new_id` is called once for the response and once for each minted call, before the door sees the event.
