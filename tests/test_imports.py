@@ -22,7 +22,8 @@ APPS = sorted((ROOT / "functions").glob("*/app.py"))
 #: Outside the pure core: the shell does the IO, and the demo is a server.
 _IO = {"demo", "shell"}
 
-#: Each costs 70 to 400 ms of a cold start. Whoever needs one imports it in the function that does.
+#: Libraries that cost 70 to 400 ms of a cold start, and modules of ours that few requests need. Whoever needs one
+#: imports it in the function that does.
 _SLOW = {
     "asyncio",
     "aws_lambda_powertools.event_handler",
@@ -38,6 +39,8 @@ _SLOW = {
     "pydantic",
     "requests",
     "toolwire.demo",
+    "toolwire.exchange.refusals",
+    "toolwire.policy.argument_repair",
     "toolwire.shell.recording.replay",
     "toolwire.stream.text_calls.recovery",
     "urllib3",
