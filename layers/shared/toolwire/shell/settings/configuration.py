@@ -28,6 +28,7 @@ from msgspec import UNSET, Struct, UnsetType
 from toolwire.exchange.routing import route
 from toolwire.model.errors import RequestError
 from toolwire.model.settings import Settings, SettingsError, Tenant
+from toolwire.shell.network.aws_secrets import SecretStoreError, read_parameter
 from toolwire.shell.settings.providers import providers_of
 from toolwire.shell.settings.resilience import breaker_of, by_quality_of, check_fallbacks, fallbacks_of, retries_of
 from toolwire.shell.settings.sections import read_section, read_text
@@ -97,8 +98,6 @@ def read_document(place: str) -> str:
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             raise SettingsError(f"TOOLWIRE_CONFIG: {place!r} cannot be read: {reason}.") from error
-    from toolwire.shell.network.aws_secrets import SecretStoreError, read_parameter
-
     try:
         text = read_parameter(place.removeprefix("ssm:"))
     except SecretStoreError as error:
