@@ -21,6 +21,13 @@ START_SECONDS = 30.0
 @contextmanager
 def gateway(folder: Path, config: str = "") -> Iterator[str]:
     """Serves this configuration and gives the base URL, which ends in /v1. `folder` gets its log."""
+    with gateway_process(folder, config) as (base, _):
+        yield base
+
+
+@contextmanager
+def gateway_process(folder: Path, config: str = "") -> Iterator[tuple[str, int]]:
+    """The same, and the number of the process."""
     document = folder / "toolwire.toml"
     document.write_text(config, encoding="utf-8")
     log = folder / "gateway.log"
@@ -28,7 +35,7 @@ def gateway(folder: Path, config: str = "") -> Iterator[str]:
         arguments = ["--port", "0", "--config", str(document)]
         process = start("tests.unhurried_server", *arguments, env=os.environ, output=output)
     with _until_the_end(process, log):
-        yield awaited(log, re.compile(r"listens at (\S+)"))
+        yield awaited(log, re.compile(r"listens at (\S+)")), process.pid
 
 
 @contextmanager
