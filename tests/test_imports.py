@@ -6,6 +6,7 @@ The import rules themselves are import-linter's (`pyproject.toml`); here is what
 from __future__ import annotations
 
 import ast
+import json
 import subprocess
 import sys
 import tomllib
@@ -14,6 +15,8 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from tests.named_rows import named
 
 ROOT = Path(__file__).parents[1]
 LAYER = ROOT / "layers" / "shared"
@@ -86,46 +89,57 @@ def test_no_modules_import_each_other() -> None:
         pytest.fail(" imports ".join(reversed(circle.args[1])))
 
 
-@pytest.mark.parametrize("app", APPS, ids=lambda app: app.parent.name)
-def test_cold_start_imports_nothing_slow(app: Path) -> None:
-    """As on Lambda: the runtime first, then the function's module."""
-    code = (
-        "import sys, toolwire.shell.serve.runtime, app; assert callable(app.handler);"
-        "print(*sorted(sys.modules), sep='\\n')"
-    )
-    command = [sys.executable, "-c", code]
-    environment = {"PYTHONPATH": f"{app.parent}:{LAYER}", "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=app.parent)
+#: As on Lambda: the runtime first, and what nearly every function imports; then the function's module, in a copy of the
+#: process, which prints all its modules.
+_STARTS = """
+import json, os, sys, toolwire.shell.serve.runtime, toolwire.shell.serve.door
+for folder in sys.argv[2:]:
+    if (pid := os.fork()) == 0:
+        os.chdir(folder)
+        sys.path.insert(0, folder)
+        import app
+        assert callable(app.handler)
+        exec(sys.argv[1])
+        print(json.dumps(sorted(sys.modules)), flush=True)
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0, folder
+"""
+
+
+def _modules_after_start(then: str = "", **variables: str) -> dict[str, set[str]]:
+    """The name of each function -> what is imported when it has started, and has done something."""
+    folders = [str(app.parent) for app in APPS]
+    environment = {"PYTHONPATH": str(LAYER), "PYTHONDONTWRITEBYTECODE": "1", **variables}
+    command = [sys.executable, "-P", "-c", _STARTS, then, *folders]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    allowed = {"pydantic"} if app.parent.name == "native" else set()  # its requests are pydantic models
-    assert _SLOW.intersection(done.stdout.split()) - allowed == set()
+    starts = [set(json.loads(line)) for line in done.stdout.splitlines()]
+    return {app.parent.name: modules for app, modules in zip(APPS, starts, strict=True)}
 
 
-@pytest.mark.parametrize("app", APPS, ids=lambda app: app.parent.name)
-def test_what_asks_aws_costs_a_cold_start_nothing_of_awss_libraries(app: Path) -> None:
+def test_cold_start_imports_nothing_slow() -> None:
+    for name, modules in _modules_after_start().items():
+        with named(name):
+            allowed = {"pydantic"} if name == "native" else set()  # its requests are pydantic models
+            assert _SLOW & modules - allowed == set()
+
+
+def test_what_asks_aws_costs_a_cold_start_nothing_of_awss_libraries() -> None:
     """As deployed, the role's credentials in the environment: DynamoDB's client is made while the function starts, the
     secrets' at the first request, and a request to Bedrock is signed."""
-    code = (
-        "import sys, toolwire.shell.serve.runtime, app; from toolwire.shell.network import aws;"
+    then = (
+        "from toolwire.shell.network import aws;"
         "[aws.client(service) for service in ('dynamodb', 'secretsmanager', 'ssm')];"
         "from toolwire.shell.access.aws_signing import signed_for; from toolwire.providers.hosts import AwsScope;"
         "from toolwire.model.http import post_json;"
-        "signed_for(post_json('https://bedrock.example', b'', stream=True), AwsScope('bedrock', 'eu-west-1'));"
-        "print(*sorted(sys.modules), sep='\\n')"
+        "signed_for(post_json('https://bedrock.example', b'', stream=True), AwsScope('bedrock', 'eu-west-1'))"
     )
-    environment = {"PYTHONPATH": f"{app.parent}:{LAYER}", "PYTHONDONTWRITEBYTECODE": "1"}
     account = {"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}
     tables = {"KEYS_TABLE": "k", "RATES_TABLE": "r", "STORE_TABLE": "s"}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=environment | account | tables,
-        capture_output=True,
-        text=True,
-        cwd=app.parent,
-    )
-    assert done.returncode == 0, done.stderr
     slow = {"boto3", "botocore.auth", "botocore.compat", "botocore.exceptions", "http.client", "requests", "urllib3"}
-    assert slow.intersection(done.stdout.split()) == set()
+    for name, modules in _modules_after_start(then, **account, **tables).items():
+        with named(name):
+            assert slow & modules == set()
 
 
 def test_there_are_functions_to_check() -> None:
