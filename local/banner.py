@@ -58,14 +58,15 @@ def banner(
     lacking = [provider for provider in providers if not is_ready(provider, env)]
     wanted = _wanted(settings)
     others = [provider for provider in lacking if provider.name not in wanted]
-    asks_key = bool(settings.key_sha256 or settings.require_key or settings.keys_file or settings.keys_table)
+    has_keys = bool(settings.key_sha256 or settings.keys_file or settings.keys_table)
+    asks_key = has_keys or settings.require_key
     rows = {
         "with key": [p.name for p in providers if p.credential != "none" and p not in lacking],
         "need no key": [p.name for p in providers if p.credential == "none"],
         "key missing": [f"{p.name} ({_key(p)})" for p in lacking if p not in others],
         "aliases": [f"{alias} → {target}" for alias, target in settings.aliases.items()],
         "demo models": demo if settings.enable_demo else ["switched off"],
-        "clients": [_clients(url, asks_key=asks_key)],
+        "clients": [_clients(url, asks_key=asks_key, has_keys=has_keys)],
         "conversations": [_STORES.get(store, store)],
         **(more or {}),
     }
@@ -85,9 +86,9 @@ def near(url: str) -> str:
     return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
 
 
-def _clients(url: str, *, asks_key: bool) -> str:
+def _clients(url: str, *, asks_key: bool, has_keys: bool) -> str:
     if asks_key:
-        return "must show a key"
+        return "must show a key" if has_keys else "must show a key: there is none, so all are refused (KEY_SHA256)"
     others = urlsplit(url).hostname not in ("127.0.0.1", "::1")
     return "need no key: whoever reaches this address may use it (make key TENANT=me)" if others else "need no key"
 

@@ -124,7 +124,9 @@ def test_switches_are_shown() -> None:
     shown = rows(Settings({}, require_key=True, enable_demo=False))
 
     assert shown["demo models"] == "switched off"
-    assert shown["clients"] == "must show a key"
+    assert shown["clients"] == "must show a key: there is none, so all are refused (KEY_SHA256)"
+    for keys in (Settings({}, key_sha256="ab" * 32), Settings({}, keys_table="t"), Settings({}, keys_file="k")):
+        assert rows(keys)["clients"] == "must show a key"
 
 
 @pytest.mark.parametrize("store", [open_store({}), moto_store({}), open_store({"STORE_TABLE": "calls"})])
