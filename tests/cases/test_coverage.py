@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,17 +10,15 @@ import pytest
 from tests.cases.coverage import COVERED, FOLDERS, LATER, WIRE_OF
 from tests.named_rows import each_row
 from tests.reference import SHARED
+from tests.test_reference_coverage import functions_of
 from toolwire.doors import DOORS
 from toolwire.providers import WIRES
-
-ROOT = Path(__file__).parents[2]
 
 
 @each_row("name", sorted({name for names in COVERED.values() for name in names}))
 def test_the_named_test_exists(name: str) -> None:
     path, _, function = name.partition("::")
-    tree = ast.parse((ROOT / path).read_text("utf-8"))
-    assert function in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    assert function in functions_of(path)
 
 
 def test_every_case_is_covered_or_waits() -> None:

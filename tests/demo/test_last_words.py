@@ -112,12 +112,12 @@ def test_last_words(conversation: tuple[Spoken, ...], found: LastWords) -> None:
 
 
 def test_a_long_text_of_tags_is_read_in_little_time() -> None:
-    assert own_words(("<a>" * 100_000 + "hi",)) == ""
-    assert own_words(("x <a>" * 100_000,)).startswith("x")
-    assert own_words(("<a>" * 50_000 + "</a>" * 100_000 + "hi",)) == "hi"
-    assert own_words(("<a></a>hi" * 50_000,)) == "hi"
+    assert own_words(("<a>" * 20_000 + "hi",)) == ""
+    assert own_words(("x <a>" * 20_000,)).startswith("x")
+    assert own_words(("<a>" * 10_000 + "</a>" * 20_000 + "hi",)) == "hi"
+    assert own_words(("<a></a>hi" * 10_000,)) == "hi"
     assert own_words(("hi\n" + "--- Content from referenced files ---\n" * 20_000,)) == "hi"
-    assert own_words(('[demo say "' * 50_000,))
+    assert own_words(('[demo say "' * 20_000,))
 
 
 _PNG = "iVBORw0KGgo="

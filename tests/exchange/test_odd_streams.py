@@ -73,19 +73,23 @@ KINDS = {
 }
 
 
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.integration)])
+@pytest.mark.parametrize("wire", DOCUMENTS)
 @each_row("kind", KINDS)
 @each_row("form", FORMS)
-@pytest.mark.parametrize("wire", DOCUMENTS)
-def test_every_form_of_a_stream_is_read(wire: str, form: str, kind: str) -> None:
+def test_every_form_of_a_stream_is_read(wire: str, form: str, kind: str, every: bool) -> None:
+    """Whole at every door; in pieces at each, or, in `make test`, at another one in each row."""
     documents = [json.dumps(document, separators=(",", ":")).encode() for document in DOCUMENTS[wire]]
     upstream = FORMS[form](documents)
-    for door in every_door.REQUESTS:
-        for step in (len(upstream), KINDS[kind]):
-            body = json.dumps({"model": "m", "stream": True, **every_door.REQUESTS[door]}).encode()
-            pieces = [upstream[at : at + step] for at in range(0, len(upstream), step)]
-            said = answer(open_exchange(body, door=door, wire=wire), pieces, content_type=kind).body
-            assert every_door.calls_in(door, said, streamed=True) == [("weather", PARIS)]
-            assert every_door.text_in(door, said) == "Hi"
+    doors = list(every_door.REQUESTS)
+    turn = (list(FORMS).index(form) + list(KINDS).index(kind)) % len(doors)
+    in_pieces = doors if every else doors[turn : turn + 1]
+    for door, step in [*((door, len(upstream)) for door in doors), *((door, KINDS[kind]) for door in in_pieces)]:
+        body = json.dumps({"model": "m", "stream": True, **every_door.REQUESTS[door]}).encode()
+        pieces = [upstream[at : at + step] for at in range(0, len(upstream), step)]
+        said = answer(open_exchange(body, door=door, wire=wire), pieces, content_type=kind).body
+        assert every_door.calls_in(door, said, streamed=True) == [("weather", PARIS)]
+        assert every_door.text_in(door, said) == "Hi"
 
 
 @each_row("form", ["a document a line", "as it should be"])
