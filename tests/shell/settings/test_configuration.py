@@ -301,9 +301,10 @@ def test_a_default_that_is_our_own_address_is_no_provider() -> None:
     assert "llamacpp" not in load_settings({}, own=("http://127.0.0.1:8080",)).providers
 
 
-def test_a_document_is_read_from_a_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_a_document_is_read_from_a_file(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "toolwire.toml"
-    path.write_text('[tenants.default]\npreset = "2api"\n', encoding="utf-8")
+    path.write_text('[tenants.default]\npreset = "2api"\n', encoding=encoding)
 
     assert load_settings({"TOOLWIRE_CONFIG": str(path)}).tenant.limits == PRESET_2API
 

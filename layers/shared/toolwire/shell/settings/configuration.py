@@ -94,7 +94,7 @@ def read_document(place: str) -> str:
     """The text of the document at a path or at "ssm:/parameter-name". Raises SettingsError."""
     if not place.startswith("ssm:"):
         try:
-            return Path(place).read_text(encoding="utf-8")
+            return Path(place).read_text(encoding="utf-8-sig")  # an editor on Windows may put a mark in front
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             raise SettingsError(f"TOOLWIRE_CONFIG: {place!r} cannot be read: {reason}.") from error
