@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -31,6 +32,17 @@ def test_malformed_json(raw: bytes) -> None:
         parsed(raw)
     assert (caught.value.status, caught.value.code) == (400, "invalid_json")
     assert ("it is empty" in caught.value.message) == (not raw.strip())
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("temprature", "temperature"), ("tool_choise", "tool_choice"), ("zz", None)]
+)
+def test_a_mistyped_member_is_told_the_one_that_is_near(name: str, meant: str | None) -> None:
+    with pytest.raises(RequestError) as caught:
+        parsed(json.dumps({"model": "m", "messages": [{"role": "user", "content": "x"}], name: 1}).encode())
+
+    assert caught.value.param == name
+    assert caught.value.message.endswith(f" Did you mean {meant!r}?" if meant else "it has here.")
 
 
 def tool(**members: Any) -> dict[str, Any]:

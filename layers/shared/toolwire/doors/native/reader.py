@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from toolwire.doors.native.request_models import RAW_MEMBERS, Model
 from toolwire.doors.typed_json import not_json, too_deep
 from toolwire.model.errors import RequestError
+from toolwire.model.nearest_word import did_you_mean
 from toolwire.wire.json import elements, raw_members
 
 M = TypeVar("M", bound=Model)
@@ -51,7 +52,7 @@ def read(body: bytes, model: type[M], kept: frozenset[str] = RAW_MEMBERS) -> M:
         if isinstance(given, dict):
             return model.model_validate(given)
     except ValidationError as error:
-        raise _refusal(error, given) from None
+        raise _refusal(error, given, model) from None
     except RecursionError:
         raise too_deep() from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -80,7 +81,7 @@ def _within(name: str) -> frozenset[str]:
     return frozenset({"content", "data"} if name == "input_audio" else {"content"})
 
 
-def _refusal(error: ValidationError, given: Any) -> RequestError:
+def _refusal(error: ValidationError, given: Any, model: type[Model]) -> RequestError:
     """The error of pydantic's that is deepest in the body: it knows best what was meant."""
     found = [(_path(detail, given), detail) for detail in error.errors(include_url=False, include_context=True)]
     (path, value), detail = max(found, key=lambda pair: len(pair[0][0]))
@@ -91,7 +92,8 @@ def _refusal(error: ValidationError, given: Any) -> RequestError:
     if kind == "extra_forbidden":
         fix = _ELSEWHERE.get(str(name), "leave it out, or see docs/native.md for the name it has here")
         code = "unsupported_parameter" if name in _ELSEWHERE else "unknown_parameter"
-        return RequestError(f"`{where}` is no field of the native API: {fix}", param=where, code=code)
+        near = did_you_mean(str(name), model.model_fields) if len(path) == 1 and name not in _ELSEWHERE else ""
+        return RequestError(f"`{where}` is no field of the native API: {fix}.{near}", param=where, code=code)
     if kind.startswith("union_tag"):
         return _unknown_kind(detail, where, value)
     if kind == "string_pattern_mismatch":
