@@ -35,7 +35,7 @@ def calls(*ids: str) -> Message:
 
 def joined(*ids: str, times: int) -> Message:
     """A message with calls, and what is said behind them."""
-    return Message("assistant", (*calls(*ids).parts, *ANSWER.parts * times))
+    return Message("assistant", (*calls(*ids).parts, *(TextPart("\n\nso"),) * times))
 
 
 def result(id: str) -> Message:

@@ -135,11 +135,19 @@ def _said_beside_calls(messages: tuple[Message, ...], answered: frozenset[int]) 
 
 
 def _as_one(message: Message, others: list[Message]) -> Message:
+    """The message with what the others say, apart from what it says itself: some APIs join the texts of a turn."""
     if not others:
         return message
-    parts = (part for each in (message, *others) for part in each.parts)
+    parts: list[Part] = [*message.parts]
+    for other in others:
+        has_text = any(type(part) is TextPart and part.text for part in parts)
+        parts += [_apart(part) if has_text and not place else part for place, part in enumerate(other.parts)]
     extra = dict(pair for each in (message, *others) for pair in each.extra)
     return replace(message, parts=tuple(parts), extra=tuple(extra.items()))
+
+
+def _apart(part: Part) -> Part:
+    return replace(part, text=f"\n\n{part.text}") if type(part) is TextPart and not part.signature else part
 
 
 def lacks_results(request: ChatRequest) -> bool:
