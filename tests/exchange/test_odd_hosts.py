@@ -190,6 +190,28 @@ def test_a_host_whose_model_does_not_go_on_with_its_own_text_is_sent_a_user_last
     assert refused(again, 400, refusal), "the same request would be refused again"
 
 
+BESIDE = (
+    "Function tools with reasoning_effort are not supported for gpt-5.6-sol in /v1/chat/completions. To use function "
+    "tools, use /v1/responses or set reasoning_effort to 'none'."
+)
+
+
+@each_row("given", [{}, {"reasoning_effort": "high"}])
+@each_row("profile", ["compatible", "azure"])
+def test_a_host_that_takes_no_tools_beside_reasoning_is_asked_for_none(profile: str, given: dict[str, Any]) -> None:
+    tools = [{"type": "function", "function": {"name": "time", "parameters": {"type": "object", "properties": {}}}}]
+    exchange = open_exchange(request(messages=[ASKED], tools=tools, **given), profile=profile, model="gpt-5.6")
+    assert json.loads(exchange.upstream_request.body).get("reasoning_effort") == given.get("reasoning_effort")
+    assert not refused(exchange, 400, BESIDE, param="reasoning_effort")
+    sent = json.loads(exchange.upstream_request.body)
+    assert (sent["reasoning_effort"], sent["tools"]) == ("none", tools)
+    assert exchange.upstream_request.body.count(b"reasoning_effort") == 1
+    assert "reasoning_turned_off" in exchange.figures.warnings
+    assert refused(exchange, 400, BESIDE, param="reasoning_effort")
+    plain = open_exchange(request(messages=[ASKED], tools=None, **given), profile=profile, model="gpt-5.6")
+    assert refused(plain, 400, BESIDE), "a request without tools is not changed"
+
+
 SECRET = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "E"}
 #: What Codex sends in its second turn: every item has the id that it came with.
 ITEMS: list[dict[str, Any]] = [

@@ -68,6 +68,9 @@ _ABOUT_END = re.compile(
     re.IGNORECASE,
 )
 
+#: About tools at a model that reasons, which OpenAI's hosts take by the Responses API alone (gpt-5.4 and later).
+_ABOUT_TOOLS = re.compile(r"\bfunction tools with reasoning(_effort)? are not supported\b", re.IGNORECASE)
+
 #: About the id of an item that the host has not kept (OpenAI, Azure).
 _ABOUT_ITEM_IDS = re.compile(
     r"\bitems? with id\b.{0,80}\bnot found\b|\bitems are not persisted\b|\bitem_id did not match\b", re.IGNORECASE
@@ -86,9 +89,10 @@ REASONING_WANTED = Lesson(
 )
 
 
-#: What is told of the history, by whether a refusal's words are about it.
-_OF_THE_HISTORY: tuple[tuple[Callable[[str], object], Lesson], ...] = (
+#: What is told of the history and the tools, by whether a refusal's words are about it.
+_TOLD: tuple[tuple[Callable[[str], object], Lesson], ...] = (
     (_ABOUT_END.search, Lesson("", {"user_last": True})),
+    (_ABOUT_TOOLS.search, Lesson("", {"tools_at_rest": True})),
     (_ABOUT_ITEM_IDS.search, Lesson("", {"item_ids": False})),
     (is_about_images, Lesson("", {"sees_images": False})),
     (is_about_order, Lesson("turns_rearranged", {"alternates": True})),
@@ -126,7 +130,7 @@ def lessons(refusal: GatewayError, profile: Profile, *, same_dialect: bool) -> I
         of_qwen = "tool_choice parameter" in refusal.message
         off = ("enable_thinking", b"false") if of_qwen else ("thinking", b'{"type":"disabled"}')
         yield Lesson("", {"thinking_off": off})
-    yield from (lesson for is_told, lesson in _OF_THE_HISTORY if is_told(refusal.message))
+    yield from (lesson for is_told, lesson in _TOLD if is_told(refusal.message))
     if setting := _setting_in(refusal):
         most = _MOST.search(refusal.message) if setting == "stop" else None
         if setting == "stream_options":

@@ -46,6 +46,8 @@ class Profile:
     #: What the host of this profile is told in place of the effort `none`: members and their JSON. Not told to other
     #: hosts of its models.
     rest: tuple[tuple[str, str], ...] = ()
+    #: Whether a host has refused tools beside reasoning, which is then switched off for requests with tools.
+    tools_at_rest: bool = False
     #: Whether the model reads images and files, as far as is known: False where a host has refused them
     #: (`rewrite/unseen_images.py`).
     sees_images: bool = True

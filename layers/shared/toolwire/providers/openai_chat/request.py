@@ -170,6 +170,9 @@ def _as_refusals_told(request: ChatRequest, profile: Profile, warnings: Warnings
     """The request as the host's refusals have told that its messages must be."""
     if profile.user_last:
         request = with_user_last(request, warnings)
+    if profile.tools_at_rest and request.tools and request.reasoning_effort != "none":
+        warnings.add("reasoning_turned_off")
+        request = replace(request, reasoning_effort="none")
     if not profile.sees_images:
         request = without_earlier_images(request, warnings)
     return with_alternating_turns(request, warnings) if profile.alternates else request
@@ -225,7 +228,8 @@ def _members(request: ChatRequest, target: Target, profile: Profile, warnings: W
                 warnings.add(f"not_supported:{name}")
         elif (value := dump(target.model) if name == "model" else _own(request, name, raw, profile)) is not None:
             yield rename.get(name, name), value
-    knobs = () if fields else (profile.output_limit, *_KNOBS)
+    learned = ("reasoning_effort",) if profile.tools_at_rest else ()
+    knobs = learned if fields else (profile.output_limit, *_KNOBS)
     if not written.isdisjoint(_FUNCTIONS):  # the client's own, deprecated, form of these
         written |= {"tools", "tool_choice", "parallel_tool_calls"}
     for name in ("messages", "tools", "tool_choice", "parallel_tool_calls", "stream", "stream_options", *knobs):
