@@ -127,10 +127,10 @@ def test_one_token_serves_all_requests_and_its_successor_follows(folder: Path) -
         assert [answer.status_code for answer in told] == [200] * 8
         assert (Cloud.minted, set(Cloud.paths)) == (1, {MODELS + "claude-sonnet-5:streamRawPredict"})
         assert '"text": "Sunny."' in told[0].text
-        Cloud.seconds = 2
+        Cloud.seconds = 1
         assert ask(base, "chat/completions", "azure/gpt-5.2").json()["choices"][0]["message"]["content"] == "Sunny."
         assert Cloud.paths[-1] == "/openai/deployments/gpt-5.2/chat/completions?api-version=2024-10-21"
-        time.sleep(2)
+        time.sleep(1)
         assert ask(base, "chat/completions", "azure/gpt-5.2").status_code == 200
         assert Cloud.minted == 3
     assert_nothing_told(folder)
