@@ -8,12 +8,13 @@ from typing import Any
 import anthropic
 import pytest
 
+from tests.in_turn import in_turn
 from tests.reference import needs
 from tests.sdk.talks import DEMO_MODELS, SIM, SIM_MODELS, TALKS, TOOLS, Talk, check
 
 pytestmark = pytest.mark.enable_socket
 
-WAYS = pytest.mark.parametrize("way", ["whole", "streamed"])
+WAYS = ["whole", "streamed"]
 
 #: The tools of the talks, in this API's words.
 OWN_TOOLS = [
@@ -66,16 +67,14 @@ def hold(sdk: anthropic.Anthropic, way: str, model: str, talk: Talk) -> list[dic
     return turns
 
 
-@WAYS
-@pytest.mark.parametrize("model", DEMO_MODELS)
+@in_turn("model, way", WAYS, DEMO_MODELS)
 def test_tool_loop(demo_gateway: str, model: str, way: str) -> None:
     with client(demo_gateway) as sdk:
         for talk in TALKS:
             check(talk, model, hold(sdk, way, model, talk))
 
 
-@WAYS
-@pytest.mark.parametrize("model", DEMO_MODELS)
+@in_turn("model, way", WAYS, DEMO_MODELS)
 def test_tool_runner(demo_gateway: str, model: str, way: str) -> None:
     """The SDK's own loop, as it comes: with a message thread, which no other API has, and on without one."""
     asked: list[str] = []
@@ -103,8 +102,7 @@ def test_tool_runner(demo_gateway: str, model: str, way: str) -> None:
 
 
 @needs(SIM)
-@WAYS
-@pytest.mark.parametrize("model", [model for model, (wire, _) in SIM_MODELS.items() if wire != "openai_chat"])
+@in_turn("model, way", WAYS, [model for model, (wire, _) in SIM_MODELS.items() if wire != "openai_chat"])
 def test_tool_loop_with_another_upstream(sim_gateway: str, model: str, way: str) -> None:
     with client(sim_gateway) as sdk:
         for talk in TALKS:

@@ -7,6 +7,7 @@ import pytest
 from google import genai
 from google.genai import errors, types
 
+from tests.in_turn import in_turn
 from tests.sdk.talks import DEMO_MODELS
 
 pytestmark = pytest.mark.enable_socket
@@ -18,8 +19,7 @@ def sdk(demo_gateway: str) -> genai.Client:
     return genai.Client(api_key="none", vertexai=False, http_options=options)
 
 
-@pytest.mark.parametrize("way", ["whole", "streamed"])
-@pytest.mark.parametrize("model", DEMO_MODELS)
+@in_turn("model, way", ["whole", "streamed"], DEMO_MODELS)
 def test_automatic_function_calling(sdk: genai.Client, model: str, way: str) -> None:
     """The SDK declares a Python function, calls it for each call, and sends the results; a second turn follows."""
     asked: list[str] = []

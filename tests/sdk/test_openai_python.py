@@ -15,6 +15,7 @@ from openai import OpenAI
 from pydantic import BaseModel
 
 from tests.gateway import gateway
+from tests.in_turn import in_turn
 from tests.reference import needs
 from tests.sdk.talks import DEMO_MODELS, SIM, SIM_MODELS, TALKS, TOOLS, Talk, check
 from tests.shell.misbehaving_upstream import MisbehavingUpstream, Send, answer
@@ -96,8 +97,7 @@ def raw(client: OpenAI, request: dict[str, Any]) -> tuple[Any, str]:
     return message | ({"tool_calls": calls} if calls else {}), finish
 
 
-WAYS = pytest.mark.parametrize("ask", [whole, helper, raw])
-EVERY_TALK = pytest.mark.parametrize("talk", TALKS, ids=[talk.name for talk in TALKS])
+WAYS = [whole, helper, raw]
 
 
 def converse(client: OpenAI, ask: Ask, model: str, talk: Talk) -> list[dict[str, Any]]:
@@ -128,16 +128,13 @@ def _call(call: Any) -> dict[str, str]:
     return {"id": call["id"], **{name: call["function"][name] for name in ("name", "arguments")}}
 
 
-@WAYS
-@pytest.mark.parametrize("model", DEMO_MODELS)
-@EVERY_TALK
+@in_turn("model, talk, ask", WAYS, DEMO_MODELS, [(talk.name, talk) for talk in TALKS])
 def test_tool_loop(client: OpenAI, ask: Ask, model: str, talk: Talk) -> None:
     check(talk, model, converse(client, ask, model, talk))
 
 
 @needs(SIM)
-@WAYS
-@pytest.mark.parametrize("model", SIM_MODELS)
+@in_turn("model, ask", WAYS, SIM_MODELS)
 def test_tool_loop_with_the_bench_upstream(sim_gateway: str, model: str, ask: Ask) -> None:
     with sdk(sim_gateway) as client:
         for talk in TALKS:
@@ -169,11 +166,10 @@ def say(client: OpenAI, text: str, *, model: str = "demo/openai", **more: Any) -
     return client.chat.completions.create(model=model, messages=[{"role": "user", "content": text}], **more)
 
 
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("model", DEMO_MODELS)
-@pytest.mark.parametrize(
-    ("status", "kind", "shown"),
-    [
+#: What the host says -> the SDK's exception, and the status that it has.
+ERRORS: list[tuple[str, tuple[int, type[openai.APIStatusError], int]]] = [
+    (str(row[0]), row)
+    for row in (
         (400, openai.BadRequestError, 400),
         (404, openai.NotFoundError, 404),
         (422, openai.UnprocessableEntityError, 422),
@@ -183,20 +179,24 @@ def say(client: OpenAI, text: str, *, model: str = "demo/openai", **more: Any) -
         # The client's own key was fine: the operator's credential was refused.
         (401, openai.InternalServerError, 502),
         (403, openai.InternalServerError, 502),
-    ],
-)
+    )
+]
+
+
+@in_turn("error, model, stream", [False, True], ERRORS, DEMO_MODELS)
 def test_upstream_error(
-    client: OpenAI, status: int, kind: type[openai.APIStatusError], shown: int, model: str, stream: bool
+    client: OpenAI, error: tuple[int, type[openai.APIStatusError], int], model: str, stream: bool
 ) -> None:
+    status, kind, shown = error
     with pytest.raises(kind) as caught:
         say(client, f"[demo error {status}]", model=model, stream=stream)
-    error = caught.value
-    assert error.status_code == shown
-    assert ("refused this gateway's credential" if shown == 502 else "demo directive") in error.message
-    assert error.request_id
+    raised = caught.value
+    assert raised.status_code == shown
+    assert ("refused this gateway's credential" if shown == 502 else "demo directive") in raised.message
+    assert raised.request_id
     says_when = status in (429, 503) and not model.startswith("demo/bedrock")  # which says nothing of the kind
-    assert error.response.headers.get("retry-after") == ("1" if says_when else None)
-    final = error.response.headers.get("x-should-retry") == "false"
+    assert raised.response.headers.get("retry-after") == ("1" if says_when else None)
+    final = raised.response.headers.get("x-should-retry") == "false"
     assert final == (status in (400, 401, 403, 404, 422))
 
 

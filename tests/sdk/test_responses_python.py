@@ -10,6 +10,7 @@ import openai
 import pytest
 from openai import OpenAI
 
+from tests.in_turn import in_turn
 from tests.reference import needs
 from tests.sdk.talks import DEMO_MODELS, SIM, SIM_MODELS, TALKS, TOOLS, Talk, check
 
@@ -72,10 +73,6 @@ def converse(client: OpenAI, ask: Ask, model: str, talk: Talk) -> list[dict[str,
     return turns
 
 
-WAYS = pytest.mark.parametrize("ask", [whole, helper, raw])
-EVERY_TALK = pytest.mark.parametrize("talk", TALKS, ids=[talk.name for talk in TALKS])
-
-
 @pytest.fixture(scope="module")
 def client(demo_gateway: str) -> Iterator[OpenAI]:
     with _sdk(demo_gateway) as made:
@@ -86,9 +83,7 @@ def _sdk(base: str) -> OpenAI:
     return OpenAI(api_key="sk-nobody", base_url=base, max_retries=0, timeout=20)
 
 
-@WAYS
-@EVERY_TALK
-@pytest.mark.parametrize("model", DEMO_MODELS)
+@in_turn("model, talk, ask", [whole, helper, raw], DEMO_MODELS, [(talk.name, talk) for talk in TALKS])
 def test_tool_loop(client: OpenAI, model: str, talk: Talk, ask: Ask) -> None:
     check(talk, model, converse(client, ask, model, talk))
 
