@@ -18,6 +18,7 @@ from local.handlers import load_handlers
 from local.server import FUNCTIONS, LocalServer
 from local.watch.exchanges import Exchanges
 from tests.door_requests import posted
+from tests.in_turn import in_turn
 from tests.local.serving import serving
 from tests.local.test_recorder import BODIES
 from tests.shell.misbehaving_upstream import MisbehavingUpstream, Send, answer
@@ -39,10 +40,7 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Misbehavin
     current_settings.forget()
 
 
-@pytest.mark.parametrize("watched", [False, True])
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("provider", WIRES)
-@pytest.mark.parametrize("door", DOORS)
+@in_turn("door, provider, stream, watched", [False, True], DOORS, WIRES, [False, True])
 def test_nothing_of_a_request_refers_to_itself(
     host: MisbehavingUpstream, door: str, provider: str, stream: bool, watched: bool
 ) -> None:

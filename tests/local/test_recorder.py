@@ -25,6 +25,7 @@ from local.server import FUNCTIONS, LocalServer
 from local.watch.exchanges import Exchanges
 from local.watch.recorder import Recorder
 from tests.door_requests import function, posted, question
+from tests.in_turn import in_turn
 from tests.local.serving import serving
 from toolwire.doors import CONVERSATION_HEADERS, DOORS
 from toolwire.model.errors import UpstreamTimeout
@@ -106,9 +107,10 @@ def replays(folder: Path) -> Scenario:
     return scenario
 
 
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("model", ["openai", "compatible", "responses", "anthropic", "gemini", "bedrock"])
-@pytest.mark.parametrize("door", DOORS)
+MODELS = ("openai", "compatible", "responses", "anthropic", "gemini", "bedrock")
+
+
+@in_turn("door, model, stream", [False, True], DOORS, MODELS)
 def test_what_was_recorded_replays_byte_for_byte(gateway: Gateway, door: str, model: str, stream: bool) -> None:
     body = BODIES[door]
     headers, answer = gateway.ask(door, {**body, "model": f"demo/{model}", "stream": stream})
