@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from dataclasses import MISSING, fields
 from pathlib import Path
 
-import pytest
-
+from tests.named_rows import each_row
 from tests.template import cloudformation
 from toolwire.exchange.figures import Figures
 from toolwire.model.errors import InternalError
@@ -60,7 +59,7 @@ def _anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@each_row("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
     for target, anchor in _LINK.findall(page.read_text()):
         path = page.parent / target if target else page
@@ -239,7 +238,7 @@ def _shown(value: object) -> str:
     return f"`{value}`"
 
 
-@pytest.mark.parametrize("name", [name for name in _fields(Profile) if name != "name"])
+@each_row("name", [name for name in _fields(Profile) if name != "name"])
 def test_every_field_of_a_profile_is_explained(name: str) -> None:
     default = next(field.default for field in fields(Profile) if field.name == name)
     assert default is not MISSING

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.named_rows import each_row
 from tests.named_tests import NamedTests, named_tests
 
 ROOT = Path(__file__).parents[1]
@@ -32,7 +33,7 @@ def functions_of(path: str) -> frozenset[str]:
     return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
 
 
-@pytest.mark.parametrize("name", sorted(set(_TEST.findall(PAGE))), ids="::".join)
+@each_row("name", sorted(set(_TEST.findall(PAGE))), ids="::".join)
 def test_the_named_test_exists(name: tuple[str, str]) -> None:
     path, function = name
     assert function in functions_of(path)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import toolwire
+from tests.named_rows import each_row
 from toolwire.doors import DOORS
 from toolwire.providers import WIRES
 
@@ -45,7 +46,7 @@ def test_every_folder_of_an_api_has_the_same_files(room: str, folder: Path) -> N
     assert IN_EVERY_FOLDER[room] - files == BORROWED.get(folder.name, set())
 
 
-@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
+@each_row("room", ROOMS, ids=lambda room: room.name)
 def test_every_room_says_what_is_in_it(room: Path) -> None:
     """Its modules and its rooms; where these are APIs, the registry has them."""
     files = {path.stem for path in room.glob("*.py")} - {"__init__", "__main__"}

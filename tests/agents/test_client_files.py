@@ -10,11 +10,12 @@ import pytest
 
 from tests.agents import page
 from tests.agents.client_file import CLIENTS, Known, clients, read_client
+from tests.named_rows import each_row
 
 FILES = clients()
 
 
-@pytest.mark.parametrize("name", FILES)
+@each_row("name", FILES)
 def test_a_clients_file_is_whole(name: str) -> None:
     client = FILES[name]
     assert client.kind in ("npm", "pip")
@@ -29,7 +30,7 @@ def test_npm_is_asked_for_the_newest_version_and_not_for_one_that_suits_this_nod
     assert FILES["strands_python"].newest() == ["strands-agents[openai,anthropic]"]
 
 
-@pytest.mark.parametrize("name", FILES)
+@each_row("name", FILES)
 def test_a_clients_settings_are_on_the_page_of_clients(name: str) -> None:
     page_ = (CLIENTS.parents[2] / "docs" / "clients.md").read_text("utf-8").lower()
     assert re.split(r" for | \(", FILES[name].name)[0].lower() in page_

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
+from tests.named_rows import each_row
 from tests.template import cloudformation
 
 TEMPLATE = cloudformation.load()
@@ -53,7 +52,7 @@ def _broken(**parameters: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("parameters", "rules"),
     [
         ({}, []),

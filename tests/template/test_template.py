@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.named_rows import each_row
 from tests.template import cloudformation
 from tests.template.cloudformation import ROOT
 
@@ -292,7 +293,7 @@ def test_the_methods_are_these(deployed: dict[str, Any]) -> None:
     assert _integrations(deployed).keys() == METHODS.keys()
 
 
-@pytest.mark.parametrize(("method", "path"), METHODS)
+@each_row(("method", "path"), METHODS)
 def test_every_method_streams(deployed: dict[str, Any], method: str, path: str) -> None:
     # For an event SAM writes the region's own, and a reference to the alias.
     partition = "${AWS::Partition}" if method == ANY_METHOD else "aws"
