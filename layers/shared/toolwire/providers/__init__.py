@@ -26,6 +26,7 @@ What several wires share:
     openai_tools            tools and `tool_choice` on OpenAI's wires
     openai_cache            marks for the prompt cache on OpenAI's wires
     reasoning_efforts       the effort of reasoning on OpenAI's wires
+    reasoning_words         how a host of the Chat wire is told it, where that is by other members or words
     known_sampling          leaves out settings that reasoning models refuse
     user_and_model_turns    a history as turns that alternate
     decoder_context         what a decoder knows of the request
@@ -51,7 +52,7 @@ from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Target
 from toolwire.model.warnings import Warnings
 from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
-from toolwire.providers.profiles import PROFILES, Profile, profile_for_model
+from toolwire.providers.profiles import PROFILES, Profile, with_makers_rules
 
 if TYPE_CHECKING:
     from toolwire.providers.sent_tools import SentTool
@@ -159,9 +160,9 @@ def load_provider(wire: str) -> Provider:
 
 def profile_of(target: Target) -> Profile:
     """The profile of a configured provider. One that names none has that of the known host at its address; at any other
-    address it is a plain compatible host, with the rules of its model."""
+    address it is a plain compatible host. Where hosts serve others' models, the rules of its model hold, too."""
     name = target.provider.profile or _profile_at(target.provider.base_url)
-    return PROFILES[profile_for_model(target.known_as) if name == "compatible" else name]
+    return with_makers_rules(PROFILES[name], target.known_as)
 
 
 @lru_cache(maxsize=64)

@@ -86,12 +86,14 @@ HOSTS: tuple[Host, ...] = (
         "https://api.together.xyz/v1",
         ("TOGETHER_API_KEY",),
         "TOGETHER_BASE_URL",
+        "together",
     ),
     Host(
         "fireworks",
         "openai_chat",
         "https://api.fireworks.ai/inference/v1",
         ("FIREWORKS_API_KEY",),
+        profile="fireworks",
     ),
     Host("cerebras", "openai_chat", "https://api.cerebras.ai/v1", ("CEREBRAS_API_KEY",), profile="cerebras"),
     Host(
@@ -101,6 +103,32 @@ HOSTS: tuple[Host, ...] = (
         ("MOONSHOT_API_KEY",),
         profile="moonshot",
     ),
+    Host("zai", "openai_chat", "https://api.z.ai/api/paas/v4", ("ZAI_API_KEY",), profile="zai", makes=("glm-",)),
+    Host(
+        "dashscope",
+        "openai_chat",
+        "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+        ("DASHSCOPE_API_KEY",),
+        profile="dashscope",
+        makes=("qwen", "qwq-", "qvq-"),
+    ),
+    Host(
+        "minimax",
+        "openai_chat",
+        "https://api.minimax.io/v1",
+        ("MINIMAX_API_KEY",),
+        profile="minimax",
+        makes=("MiniMax-",),
+    ),
+    Host(
+        "volcengine",
+        "openai_chat",
+        "https://ark.cn-beijing.volces.com/api/v3",
+        ("ARK_API_KEY",),
+        profile="volcengine",
+        makes=("doubao-",),
+    ),
+    Host("nvidia", "openai_chat", "https://integrate.api.nvidia.com/v1", ("NVIDIA_API_KEY",), profile="nvidia"),
     Host("chutes", "openai_chat", "https://llm.chutes.ai/v1", ("CHUTES_API_KEY",)),
     # Amazon Bedrock by its own API, and by those of OpenAI and Anthropic, with the same credentials. The variable that
     # holds the address of the first is AWS's own.
@@ -134,12 +162,13 @@ HOSTS: tuple[Host, ...] = (
         base_url_variable="OLLAMA_BASE_URL",
         profile="ollama",
     ),
-    Host("vllm", "openai_chat", "http://127.0.0.1:8000/v1", base_url_variable="VLLM_BASE_URL"),
+    Host("vllm", "openai_chat", "http://127.0.0.1:8000/v1", base_url_variable="VLLM_BASE_URL", profile="vllm"),
     Host(
         "llamacpp",
         "openai_chat",
         "http://127.0.0.1:8080/v1",
         base_url_variable="LLAMACPP_BASE_URL",
+        profile="llamacpp",
     ),
     Host("lmstudio", "openai_chat", "http://127.0.0.1:1234/v1", base_url_variable="LMSTUDIO_BASE_URL"),
 )

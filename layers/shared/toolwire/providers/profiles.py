@@ -7,7 +7,8 @@ Three words for three things: a *wire* is a protocol, a *provider* is a configur
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from toolwire.providers.openai_models import EFFORTS
 
@@ -43,9 +44,6 @@ class Profile:
     #: What switches thinking off, a member and its value, at a host that refused to be told which tool to call while
     #: the model thinks (`openai_chat/thinking_off.py`).
     thinking_off: tuple[str, bytes] | None = None
-    #: What the host of this profile is told in place of the effort `none`: members and their JSON. Not told to other
-    #: hosts of its models.
-    rest: tuple[tuple[str, str], ...] = ()
     #: Whether a host has refused tools beside reasoning, which is then switched off for requests with tools.
     tools_at_rest: bool = False
     #: Whether the model reads images and files, as far as is known: False where a host has refused them
@@ -79,8 +77,13 @@ class Profile:
     json_schema: bool = True
     #: Whether the model goes on with a last turn of the assistant's.
     prefill: bool = True
-    #: The efforts of reasoning that a client of another API may ask of a model that no row of `openai_models.py`
-    #: knows. The three that every host with the member takes; none where a model without reasoning refuses the member.
+    #: Members that a client of another API is not asked for, and their JSON.
+    adds: tuple[tuple[str, str], ...] = ()
+    #: Whether it serves open models of many makers: what their makers' profiles say of reasoning in the history holds.
+    open_models: bool = False
+    #: The efforts of reasoning that a client of another API may ask of a model that no row of `reasoning_words.py` or
+    #: `openai_models.py` knows. The three that every host with the member takes; none where a model without reasoning
+    #: refuses the member.
     efforts: tuple[str, ...] = ("low", "medium", "high")
     #: Whether answers may hold `{}` as a stand-in before a call's real arguments. Where they do not, a call without
     #: arguments need not wait for its end.
@@ -110,8 +113,7 @@ class Profile:
 
 _OPENAI_ONLY = frozenset({"store", "metadata", "service_tier", "prompt_cache_key", "safety_identifier", "verbosity"})
 
-#: How models that think unless they are told not to are told at DeepSeek and Moonshot.
-_DISABLED = (("thinking", '{"type":"disabled"}'),)
+_TO_HIGH = ("none", "low", "medium", "high")
 
 PROFILES: dict[str, Profile] = {
     row.name: row
@@ -159,7 +161,7 @@ PROFILES: dict[str, Profile] = {
         # The vendors of two other wires: their frames pass as they are.
         Profile("anthropic", documented_ids=True, placeholders=False, recovers_text_calls=False),
         Profile("bedrock", placeholders=False, recovers_text_calls=False),
-        Profile("compatible"),
+        Profile("compatible", open_models=True),
         Profile(
             "deepseek",
             tools=128,
@@ -167,11 +169,9 @@ PROFILES: dict[str, Profile] = {
             json_schema=False,
             stops=16,
             rename=(("max_completion_tokens", "max_tokens"),),
-            efforts=EFFORTS[1:],
-            rest=_DISABLED,
             yields_state=True,
         ),
-        Profile("moonshot", reasoning_required=True, lost_reasoning=" ", rest=_DISABLED, yields_state=True),
+        Profile("moonshot", reasoning_required=True, lost_reasoning=" ", yields_state=True),
         Profile(
             # Ids of exactly nine alphanumerics; unknown members are refused with 422.
             "mistral",
@@ -203,8 +203,27 @@ PROFILES: dict[str, Profile] = {
         ),
         # https://docs.aws.amazon.com/bedrock/latest/userguide/inference-responses-api.html: gpt-oss by Chat alone
         Profile("bedrock-openai", has_responses=True, responses_if_needed=True),
-        Profile("cerebras", output_limit="max_completion_tokens", stops=4, reasoning_back="reasoning"),
-        Profile("ollama", efforts=("none", "low", "medium", "high"), reasoning_back="reasoning"),
+        Profile(
+            "cerebras", output_limit="max_completion_tokens", stops=4, efforts=_TO_HIGH, reasoning_back="reasoning"
+        ),
+        Profile("ollama", efforts=_TO_HIGH, reasoning_back="reasoning"),
+        # vllm-project/vllm#43401 and ggml-org/llama.cpp#26045: `none` switches off what the template switches
+        Profile("vllm", efforts=_TO_HIGH, open_models=True),
+        Profile("llamacpp", efforts=_TO_HIGH, open_models=True),
+        # Hosts that differ in how they are told how much to reason (`reasoning_words.py`).
+        Profile("zai", tools=128, yields_state=True),
+        # Without `reasoning_split` its models think in tags within the text.
+        Profile(
+            "minimax",
+            adds=(("reasoning_split", "true"),),
+            output_limit="max_completion_tokens",
+            yields_state=True,
+        ),
+        Profile("dashscope", open_models=True),
+        Profile("volcengine", efforts=_TO_HIGH, open_models=True),
+        Profile("together", open_models=True),
+        Profile("fireworks", efforts=_TO_HIGH, open_models=True),
+        Profile("nvidia", open_models=True),
     )
 }
 
@@ -217,6 +236,20 @@ MODELS: tuple[tuple[str, str], ...] = (
 
 
 def profile_for_model(model: str) -> str:
-    """The profile of a model at a host that names none."""
+    """The profile of a model's maker; "compatible" where no rule goes with the model."""
     name = model.lower().rpartition("/")[2]
     return next((profile for pattern, profile in MODELS if re.fullmatch(pattern, name)), "compatible")
+
+
+@lru_cache(maxsize=256)
+def with_makers_rules(host: Profile, model: str) -> Profile:
+    """The profile of a host with what its model's maker asks of the reasoning in a history."""
+    maker = PROFILES[profile_for_model(model)]
+    if not maker.reasoning_required or not host.open_models:
+        return host
+    return replace(
+        host,
+        reasoning_required=maker.reasoning_required,
+        lost_reasoning=maker.lost_reasoning,
+        yields_state=maker.yields_state,
+    )

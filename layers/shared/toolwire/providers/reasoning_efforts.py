@@ -2,8 +2,8 @@
 
 A client that speaks the wire itself asks what it likes, and the host's refusal is between the two. Claude Code and its
 like ask for an effort with every request, whatever the model: sent to one that does not know the word, or the member,
-every request would be refused. A model that no row knows is asked in the words of its host's profile
-(`Profile.efforts`).
+every request would be refused. A host with words of its own is asked in those (`reasoning_words.py`), another one in
+the model's, and for a model that no row knows in those of its profile (`Profile.efforts`).
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ from toolwire.model.settings import Target
 from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers.openai_models import EFFORTS, family_of
+from toolwire.providers.reasoning_words import Words
 
 
 def with_known_effort(
-    request: ChatRequest, target: Target, otherwise: tuple[str, ...], warnings: Warnings
+    request: ChatRequest, target: Target, otherwise: tuple[str, ...], warnings: Warnings, hosts: Words | None = None
 ) -> ChatRequest:
-    """The request with a word that the model knows. `otherwise`: the words for a model that no row knows."""
-    known = family_of(target.known_as).efforts
+    """The request with a word that the model knows. `otherwise`: the words for a model that no row knows; `hosts`: the
+    host's own words for it."""
+    known = family_of(target.known_as).efforts if hosts is None else tuple(hosts.told) or None
+    otherwise = otherwise if hosts is None else ()
     effort, found = _nearest(request.reasoning_effort, known, otherwise)
     warnings.add(*found)
     summary = request.reasoning_summary if known != () else None

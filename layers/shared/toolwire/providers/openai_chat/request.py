@@ -37,6 +37,7 @@ from toolwire.providers.openai_chat.tools import write_tool, write_tool_choice
 from toolwire.providers.openai_tools import SCHEMAS, check_tools, only_allowed, with_known_schemas, without_idle_choice
 from toolwire.providers.profiles import Profile
 from toolwire.providers.reasoning_efforts import with_known_effort
+from toolwire.providers.reasoning_words import words_of
 from toolwire.providers.upstream_errors import retry_after_of
 from toolwire.rewrite.alternating_turns import with_alternating_turns, with_one_system_message
 from toolwire.rewrite.answer_format import with_format_in_words, with_object_format
@@ -130,8 +131,8 @@ def _adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[Chat
         warnings.add(*check_fields(request, target))
         if request.sampling.top_k is not None:
             warnings.add("not_supported:top_k")
-        rest = ("none",) if _rest(target, profile) else ()
-        request = with_known_effort(request, target, (*rest, *profile.efforts), warnings)
+        words = words_of(profile.name, target.known_as)
+        request = with_known_effort(request, target, profile.efforts, warnings, words)
         request = with_stops(with_known_sampling(request, target, warnings), warnings, most=profile.stops)
         request = with_object_format(request, warnings) if profile.strict_rules else request
         request = request if profile.json_schema else _with_plain_json(request, warnings)
@@ -216,7 +217,6 @@ def _with_reasoning(request: ChatRequest, profile: Profile) -> ChatRequest:
 
 def _members(request: ChatRequest, target: Target, profile: Profile, warnings: Warnings) -> Iterator[tuple[str, bytes]]:
     """The request's members in the client's order, then those that are ours to add."""
-    rename = dict(profile.rename)
     fields = request.fields_in(DIALECT)
     written = {"model"}
     if fields is None:
@@ -227,7 +227,7 @@ def _members(request: ChatRequest, target: Target, profile: Profile, warnings: W
             if raw != b"null":
                 warnings.add(f"not_supported:{name}")
         elif (value := dump(target.model) if name == "model" else _own(request, name, raw, profile)) is not None:
-            yield rename.get(name, name), value
+            yield from _as_named(name, value, request, target, profile)
     learned = ("reasoning_effort",) if profile.tools_at_rest else ()
     knobs = learned if fields else (profile.output_limit, *_KNOBS)
     if not written.isdisjoint(_FUNCTIONS):  # the client's own, deprecated, form of these
@@ -237,16 +237,25 @@ def _members(request: ChatRequest, target: Target, profile: Profile, warnings: W
             if name in profile.refuses:
                 warnings.add(f"not_supported:{name}")
                 continue
-            if name == "reasoning_effort" and value == b'"none"' and (rest := _rest(target, profile)):
-                yield from ((member, told.encode()) for member, told in rest)
-                continue
-            yield rename.get(name, name), value
+            yield from _as_named(name, value, request, target, profile)
+    if fields is None:
+        yield from ((name, value.encode()) for name, value in profile.adds)
     if profile.thinking_off is not None and is_forced(request):
         yield profile.thinking_off
 
 
-def _rest(target: Target, profile: Profile) -> tuple[tuple[str, str], ...]:
-    return profile.rest if target.provider.profile == profile.name else ()
+def _as_named(
+    name: str, value: bytes, request: ChatRequest, target: Target, profile: Profile
+) -> Iterator[tuple[str, bytes]]:
+    """A member under the host's name for it; how much to reason, in the host's words, where the client says none."""
+    words = words_of(profile.name, target.known_as) if name == "reasoning_effort" else None
+    told = words.told.get(request.reasoning_effort or "") if words is not None else None
+    if told is None:
+        yield dict(profile.rename).get(name, name), value
+        return
+    fields = request.fields_in(DIALECT)
+    given = {name for name, _ in fields.members} - {"reasoning_effort"} if fields else ()
+    yield from [(name, value)] if any(member in given for member, _ in told) else told
 
 
 def _own(request: ChatRequest, name: str, raw: bytes, profile: Profile) -> bytes | None:
