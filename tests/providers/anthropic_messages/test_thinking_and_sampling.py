@@ -39,6 +39,9 @@ CLASSIC, OPUS_46, OPUS_47, OPUS_48 = (
 SONNET_5, OPUS_5, FABLE_5, SONNET_55, OPUS_55 = (
     "claude-sonnet-5", "claude-opus-5", "claude-fable-5", "claude-sonnet-5-5", "claude-opus-5-5",
 )  # fmt: skip
+HAIKU_55 = "claude-haiku-5-5"
+#: The pattern of those that always think and take no forced choice.
+ALWAYS = r"opus-5[-.]5|(fable|mythos)-5[-.][1-9](?!\d)"
 
 
 def settled(model: str, *turn: Part, choice: str | None = None, **fields: Any) -> Settings:
@@ -65,11 +68,14 @@ def settled(model: str, *turn: Part, choice: str | None = None, **fields: Any) -
         ("claude-sonnet-4.6", "sonnet-4[-.]6", 64_000),
         (OPUS_47, "opus-4[-.]7", 128_000),
         (OPUS_48, "opus-4[-.]8", 128_000),
-        ("claude-opus-5-20260801", "(sonnet|opus)-5", 64_000),
-        ("claude-mythos-5", "(fable|mythos)-5", 64_000),
-        ("claude-fable-5-1", "opus-5[-.]5|fable-5[-.]1", 64_000),
-        (SONNET_55, "sonnet-5[-.]5", 64_000),
-        ("claude-haiku-5-5", "claude", 64_000),
+        ("claude-opus-5-20260801", "(sonnet|opus|haiku)-5", 128_000),
+        ("claude-mythos-5", "(fable|mythos)-5", 128_000),
+        ("claude-fable-5-20260610", "(fable|mythos)-5", 128_000),
+        ("claude-fable-5-1", ALWAYS, 128_000),
+        ("us.anthropic.claude-fable-5-2", ALWAYS, 128_000),
+        ("claude-mythos-5.1", ALWAYS, 128_000),
+        (SONNET_55, "sonnet-5[-.]5", 128_000),
+        (HAIKU_55, "(sonnet|opus|haiku)-5", 128_000),
         ("claude-next-9", "claude", 64_000),
         ("deepseek-chat", "", 8_192),
     ],
@@ -103,6 +109,9 @@ def test_every_row_is_reached_by_its_own_name() -> None:
         (SONNET_5, "none", OFF, None, []),
         (SONNET_5, "medium", ADAPTIVE, "medium", []),
         (SONNET_55, "none", BETWEEN, None, []),
+        (HAIKU_55, "none", OFF, None, []),
+        (HAIKU_55, None, None, None, []),
+        (HAIKU_55, "max", ADAPTIVE, "max", []),
         (FABLE_5, "none", None, "low", ["reasoning_effort_changed"]),
         (OPUS_55, "high", ADAPTIVE, "high", []),
     ],
@@ -133,6 +142,7 @@ def test_the_budget_is_below_the_output_limit(max_tokens: int, budget: int | Non
         (OPUS_48, "high", ADAPTIVE),
         (SONNET_5, None, None),
         (SONNET_5, "high", ADAPTIVE),
+        (HAIKU_55, None, None),
         (FABLE_5, "high", ADAPTIVE),
     ],
 )
@@ -143,7 +153,7 @@ def test_a_forced_choice_wins_where_the_pair_is_refused(model: str, effort: str 
     assert settled(model, choice="auto", reasoning_effort="high").thinks
 
 
-@each_row("model", [OPUS_55, SONNET_55, "claude-fable-5-1"])
+@each_row("model", [OPUS_55, SONNET_55, "claude-fable-5-1", "claude-fable-5-2", "claude-mythos-5-1"])
 @each_row("effort", [None, "none", "high"])
 def test_a_forced_choice_that_no_model_of_a_family_takes(model: str, effort: str | None) -> None:
     with pytest.raises(RequestError, match="cannot be forced") as refused:

@@ -59,14 +59,20 @@ _CLASSIC = Family(
     prefill=True,
 )
 _ADAPTIVE = replace(_CLASSIC, thinking="adaptive", efforts=_TO_MAX, prefill=False)
+_FIFTH = Family(r"", max_tokens=128_000, thinks_by_default=True)
 _OLDEST = replace(_CLASSIC, thinking="none", structured_output=False)
 
 FAMILIES: tuple[Family, ...] = (
     # Thinking cannot be switched off there, and beside it no tool can be forced.
-    Family(r"opus-5[-.]5|fable-5[-.]1", thinks_by_default=True, off=None, refuses_forced_choice="always"),
-    Family(r"sonnet-5[-.]5", thinks_by_default=True, off="between_tools", refuses_forced_choice="always"),
-    Family(r"(fable|mythos)-5", thinks_by_default=True, off=None),
-    Family(r"(sonnet|opus)-5", thinks_by_default=True),
+    replace(
+        _FIFTH,
+        pattern=r"opus-5[-.]5|(fable|mythos)-5[-.][1-9](?!\d)",
+        off=None,
+        refuses_forced_choice="always",
+    ),
+    replace(_FIFTH, pattern=r"sonnet-5[-.]5", off="between_tools", refuses_forced_choice="always"),
+    replace(_FIFTH, pattern=r"(fable|mythos)-5", off=None),
+    replace(_FIFTH, pattern=r"(sonnet|opus|haiku)-5"),
     Family(r"opus-4[-.]8", max_tokens=128_000),
     Family(r"opus-4[-.]7", max_tokens=128_000, refuses_forced_choice="with thinking", system_messages=False),
     replace(_ADAPTIVE, pattern=r"opus-4[-.]6", max_tokens=128_000),
