@@ -27,6 +27,7 @@ from tests.providers.openai_chat.chat_upstream import (
 from toolwire.model.events import UsageUpdate
 from toolwire.providers.openai_chat.answer import ChatDecoder
 from toolwire.providers.openai_chat.errors import error_from_body
+from toolwire.providers.openai_chat.state import ReasoningState
 
 PARIS = '{"city":"Paris"}'
 WEATHER, CLOCK = ("weather", PARIS), ("time", "{}")
@@ -68,6 +69,34 @@ def test_reasoning_is_shown_once_under_one_name(delta: Callable[[str], dict[str,
         assert not any(OTHER_NAMES & c["choices"][0]["delta"].keys() for c in said.chunks if c["choices"])
     message = json.loads(ask(whole({"content": "x", **delta("hm")}), streamed=False).body)["choices"][0]["message"]
     assert (message["reasoning_content"], OTHER_NAMES & message.keys()) == ("hm", set())
+
+
+#: Texts of one detail as MiniMax streams them: each the whole so far, or each a piece -> the reasoning.
+SNAPSHOTS: dict[str, tuple[list[str], str]] = {
+    "whole so far": (["The user", "The user asks", "The user asks.", "The user asks."], "The user asks."),
+    "pieces": (["The user", " asks", " asks", "."], "The user asks asks."),
+    "pieces that begin alike": (["a", " b", "a b c"], "a ba b c"),
+    "one": (["The user asks."], "The user asks."),
+}
+
+
+@each_row(("texts", "wanted"), SNAPSHOTS.values(), ids=SNAPSHOTS)
+@each_row("beside", [None, "reasoning_content"])
+@each_row("door", every_door.REQUESTS)
+def test_details_that_repeat_what_was_told_are_told_once(
+    texts: list[str], wanted: str, beside: str | None, door: str
+) -> None:
+    """MiniMax's document shows each as the whole so far, its other endpoint sends pieces (MiniMax-M2#95)."""
+    about = {"type": "reasoning.text", "id": "reasoning-text-1", "format": "MiniMax-response-v1", "index": 0}
+    deltas = [{"reasoning_details": [{**about, "text": text}]} | ({beside: text} if beside else {}) for text in texts]
+    upstream = stream(ROLE, *map(chunk, deltas), text("x"), STOP, TOTAL)
+    said = every_door.asked(door, upstream, streamed=True, wire="openai_chat", step=len(upstream))
+    if door != "chat" or not beside:  # that client gets the host's own member as it is
+        assert every_door.reasoning_in(door, said.body, streamed=True) == wanted
+    state = ReasoningState()
+    for delta in deltas:
+        state.take_details(json.dumps(delta["reasoning_details"]).encode())
+    assert json.loads(state.signature() or "")["reasoning_details"] == [{**about, "text": wanted}]
 
 
 @each_row("door", every_door.REQUESTS)

@@ -98,6 +98,8 @@ class AnswerParts:
             self._state.take_opaque(delta.reasoning_opaque)
         if is_set(delta.reasoning_details):
             readable = self._state.take_details(bytes(delta.reasoning_details))
+            if self._state.repeats:  # and so does what is beside them
+                return readable, bool(delta.reasoning_content) or not (named or readable)
             named = named or (None if said else readable)
         if is_set(delta.thinking_blocks):
             readable = self._state.take_blocks(bytes(delta.thinking_blocks))

@@ -24,8 +24,10 @@ _READABLE = ("text", "summary")
 class ReasoningState:
     """The state of one answer's message while it arrives.
 
-    Pieces of one of the `reasoning_details` come as details of its index. A block of `thinking_blocks` comes in pieces
-    until one has the signature, which may repeat the whole text; a block without one is none that a host wants back.
+    Pieces of one of the `reasoning_details` come as details of its index; at MiniMax each may be the whole so far
+    (https://platform.minimax.io/docs/api-reference/text-openai-api), which its second text tells. A block of
+    `thinking_blocks` comes in pieces until one has the signature, which may repeat the whole text; a block without one
+    is none that a host wants back.
     """
 
     def __init__(self) -> None:
@@ -33,12 +35,19 @@ class ReasoningState:
         self._blocks: list[Any] = []
         self._thinking = ""  # of the block that has no signature yet
         self._opaque: str | None = None
+        #: Whether details tell the whole so far; None: not known.
+        self._repeats: bool | None = None
         self._signed = False  # whether there was a signature
 
     @property
     def has_had_any(self) -> bool:
         """Whether the answer has shown state so far."""
         return self._signed or bool(self._details or self._blocks or self._opaque)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether details have repeated what was told before them."""
+        return self._repeats is True
 
     def take_opaque(self, text: str) -> None:
         """The `reasoning_opaque`, which comes whole."""
@@ -70,12 +79,23 @@ class ReasoningState:
         for detail in details:
             last: Any = self._details[-1] if self._details else None
             if isinstance(detail, dict) and _goes_on(last, detail):
+                detail = self._piece_of(last, detail)
                 _join(last, detail)
             else:
                 self._details.append(detail)
             if isinstance(detail, dict):
                 text += next((value for name in _READABLE if isinstance(value := detail.get(name), str)), "")
         return text
+
+    def _piece_of(self, last: dict[str, Any], detail: dict[str, Any]) -> dict[str, Any]:
+        """The detail with what its text adds to the text before it."""
+        told, text = last.get("text"), detail.get("text")
+        of_minimax = str(detail.get("format") or last.get("format")).startswith("MiniMax")
+        if not of_minimax or not isinstance(told, str) or not isinstance(text, str) or not told.strip():
+            return detail
+        if self._repeats is None:
+            self._repeats = text.startswith(told)
+        return {**detail, "text": text[len(told) :]} if self._repeats and text.startswith(told) else detail
 
     def signature(self) -> str | None:
         """What no signature has held yet."""
