@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.named_rows import each_row
@@ -28,6 +29,7 @@ from toolwire.model.events import UsageUpdate
 from toolwire.providers.openai_chat.answer import ChatDecoder
 from toolwire.providers.openai_chat.errors import error_from_body
 from toolwire.providers.openai_chat.state import ReasoningState
+from toolwire.wire import openai_chat as wire
 
 PARIS = '{"city":"Paris"}'
 WEATHER, CLOCK = ("weather", PARIS), ("time", "{}")
@@ -95,7 +97,7 @@ def test_details_that_repeat_what_was_told_are_told_once(
         assert every_door.reasoning_in(door, said.body, streamed=True) == wanted
     state = ReasoningState()
     for delta in deltas:
-        state.take_details(json.dumps(delta["reasoning_details"]).encode())
+        state.take(msgspec.json.decode(json.dumps(delta), type=wire.Delta))
     assert json.loads(state.signature() or "")["reasoning_details"] == [{**about, "text": wanted}]
 
 

@@ -23,7 +23,7 @@ from toolwire.providers.openai_chat.state import CALL_STATE, ReasoningState, cal
 from toolwire.stream.accumulator import Call, ToolCallAccumulator
 from toolwire.wire import openai_chat as wire
 from toolwire.wire.cross_api_names import misnamed_arguments
-from toolwire.wire.json import ABSENT, is_object, is_set
+from toolwire.wire.json import ABSENT, is_object
 
 
 class AnswerParts:
@@ -37,7 +37,6 @@ class AnswerParts:
         self._open_refusal: int | None = None
         self._open_reasoning: int | None = None
         self._state = ReasoningState()
-        self._told_plainly = False  # reasoning came as a text of its own
         self._call_state: dict[Call, str] = {}
         self._has_state = False
         self._open_calls: list[Call] = []  # those of `announced` whose end the client does not know
@@ -59,7 +58,7 @@ class AnswerParts:
 
     def say(self, delta: wire.Delta, events: list[StreamEvent]) -> bool:
         """The events of a delta; whether a strict client may see its calls as they are."""
-        reasoning, keep = self._reasoning(delta)
+        reasoning, keep = self._state.take(delta)
         if reasoning:
             if self._open_reasoning is None:
                 self._close(events)
@@ -86,25 +85,6 @@ class AnswerParts:
         for entry in delta.tool_calls or ():
             keep = self.call(entry, entry.index, events) and keep
         return keep and delta.tool_calls != []
-
-    def _reasoning(self, delta: wire.Delta) -> tuple[str | None, bool]:
-        """The reasoning of a delta, under whatever name; whether it needs no other: clients of Chat are told of
-        `reasoning_content` alone."""
-        named = delta.reasoning or delta.reasoning_text or delta.thinking or delta.cot_summary
-        said = delta.reasoning_content or named
-        if said:
-            self._told_plainly = True
-        if delta.reasoning_opaque:
-            self._state.take_opaque(delta.reasoning_opaque)
-        if is_set(delta.reasoning_details):
-            readable = self._state.take_details(bytes(delta.reasoning_details))
-            if self._state.repeats:  # and so does what is beside them
-                return readable, bool(delta.reasoning_content) or not (named or readable)
-            named = named or (None if said else readable)
-        if is_set(delta.thinking_blocks):
-            readable = self._state.take_blocks(bytes(delta.thinking_blocks))
-            named = named or (None if self._told_plainly else readable)
-        return said or named, not named
 
     def call(self, entry: wire.ToolCallDelta, index: int | None, events: list[StreamEvent]) -> bool:
         """The events of one entry of `tool_calls`; whether a strict client may see it as it is."""

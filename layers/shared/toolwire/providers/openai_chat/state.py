@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from toolwire.wire import openai_chat as wire
 from toolwire.wire.json import dump, is_set, members
 
 #: The members that hold a message's state, and those that hold a call's -> how their values begin.
@@ -22,7 +23,7 @@ _READABLE = ("text", "summary")
 
 
 class ReasoningState:
-    """The state of one answer's message while it arrives.
+    """The reasoning of one answer's message while it arrives, with its state.
 
     Pieces of one of the `reasoning_details` come as details of its index; at MiniMax each may be the whole so far
     (https://platform.minimax.io/docs/api-reference/text-openai-api), which its second text tells. A block of
@@ -38,22 +39,33 @@ class ReasoningState:
         #: Whether details tell the whole so far; None: not known.
         self._repeats: bool | None = None
         self._signed = False  # whether there was a signature
+        self._told_plainly = False  # reasoning came as a text of its own
 
     @property
     def has_had_any(self) -> bool:
         """Whether the answer has shown state so far."""
         return self._signed or bool(self._details or self._blocks or self._opaque)
 
-    @property
-    def repeats(self) -> bool:
-        """Whether details have repeated what was told before them."""
-        return self._repeats is True
+    def take(self, delta: wire.Delta) -> tuple[str | None, bool]:
+        """The reasoning of a delta, under whatever name; whether it needs no other: clients of Chat are told of
+        `reasoning_content` alone."""
+        named = delta.reasoning or delta.reasoning_text or delta.thinking or delta.cot_summary
+        said = delta.reasoning_content or named
+        if said:
+            self._told_plainly = True
+        if delta.reasoning_opaque:
+            self._opaque = delta.reasoning_opaque  # comes whole
+        if is_set(delta.reasoning_details):
+            readable = self._take_details(bytes(delta.reasoning_details))
+            if self._repeats:  # and so does what is beside them
+                return readable, bool(delta.reasoning_content) or not (named or readable)
+            named = named or (None if said else readable)
+        if is_set(delta.thinking_blocks):
+            readable = self._take_blocks(bytes(delta.thinking_blocks))
+            named = named or (None if self._told_plainly else readable)
+        return said or named, not named
 
-    def take_opaque(self, text: str) -> None:
-        """The `reasoning_opaque`, which comes whole."""
-        self._opaque = text
-
-    def take_blocks(self, raw: bytes) -> str:
+    def _take_blocks(self, raw: bytes) -> str:
         """More of the `thinking_blocks`; the new text in them."""
         text = ""
         for block in _listed(raw):
@@ -71,7 +83,7 @@ class ReasoningState:
                 self._thinking = ""
         return text
 
-    def take_details(self, raw: bytes) -> str:
+    def _take_details(self, raw: bytes) -> str:
         """More of the `reasoning_details`; the text in them that can be read. What is no list of objects says nothing
         that could be given back."""
         details = _listed(raw)
