@@ -68,6 +68,11 @@ class TestRefusals:
                 404,
                 ": the base URL of a Gemini client has no /v1beta",
             ),
+            # LiteLLM and the AI SDK add only /models to their base URL.
+            ("POST", "/models/demo/openai:generateContent", 404, "just /models does it end in /v1beta"),
+            ("POST", "/models/messages/chat:streamGenerateContent", 404, "just /models does it end in /v1beta"),
+            ("POST", "/gemini/models/demo/gemini:countTokens", 404, "just /models does it end in /v1beta"),
+            ("GET", "/models/ollama/qwen3:8b", 404, "the base URL of an OpenAI client ends in /v1"),
             ("POST", "/native/chat", 404, "the base URL of the native API ends in /v1"),
         ],
     )
@@ -80,7 +85,9 @@ class TestRefusals:
         assert response.status == status
         assert says in error["error"]["message"]
         kind = "not_found_error" if status == 404 else "invalid_request_error"
-        if "messages" in path:
+        if path.split(":")[-1] in ("generateContent", "streamGenerateContent", "countTokens"):
+            assert (error["error"]["code"], error["error"]["status"]) == (404, "NOT_FOUND")
+        elif "messages" in path:
             assert (error["type"], error["error"]["type"]) == ("error", kind)
         elif "v1beta" in path:
             assert (error["error"]["code"], error["error"]["status"]) == (404, "NOT_FOUND")

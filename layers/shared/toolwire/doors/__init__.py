@@ -182,15 +182,16 @@ class DoorRow(NamedTuple):
 
     `module` has its `DOOR`. All its paths take POST, and are written as the template has them: "/models/{model}" gives
     requests a parameter `model`. At `paths` an answer is asked for, at those `beside` them something else. `words` are
-    segments that are in this API's paths alone, served or not: they tell whose client asks for a path that is not
-    served. The answer to it then says what the client's `base_url` must be. Those `kept`, each with its method, are
-    about an answer that was kept.
+    segments that are in this API's paths alone, served or not, and `methods` what stands behind a model's name and a
+    colon: they tell whose client asks for a path that is not served. The answer to it then says what the client's
+    `base_url` must be. Those `kept`, each with its method, are about an answer that was kept.
     """
 
     module: str
     paths: tuple[str, ...]
     beside: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
     base_url: str = "the base URL ends in /v1"
     kept: tuple[tuple[str, str], ...] = ()
     #: Where GET lists models in this API's own form, and the request header or the parameter of the query by which its
@@ -222,10 +223,12 @@ DOORS = {
             "/publishers/{id+}",
         ),
         words=("v1alpha", "v1beta", "v1beta1", "publishers"),
+        methods=("generateContent", "streamGenerateContent", "countTokens"),
         models=("/v1beta/models", "/v1beta/models/{id+}"),
         header="x-goog-api-key",
         query="key",
-        base_url="the base URL of a Gemini client has no /v1beta: it ends with the host or, deployed, with /v1",
+        base_url="the base URL of a Gemini client has no /v1beta: it ends with the host or, deployed, with /v1; only "
+        "where the client adds just /models does it end in /v1beta",
     ),
     "messages": DoorRow(
         "toolwire.doors.messages.request",
@@ -271,5 +274,9 @@ def door_at(path: str) -> str | None:
 def door_of(path: str) -> str | None:
     """The name of the door whose client asks for a path, which need not be served; None where the path does not
     tell."""
+    methods = {method: name for name, row in DOORS.items() for method in row.methods}
+    # A model may be called by any word, so what is behind it tells more than what is before.
+    if (name := methods.get(path.rpartition(":")[2])) is not None:
+        return name
     words = {word: name for name, row in DOORS.items() for word in row.words}
     return next((words[part] for part in path.split("/") if part in words), None)

@@ -139,9 +139,11 @@ def path_of(resource: str, parameters: Mapping[str, str]) -> str:
 
 
 def _door_of(path: str) -> str | None:
-    """The name of the door whose client asks for a path. The names of models, which may be any words, do not tell."""
+    """The name of the door whose client asks for a path. The names of models, which may be any words, do not tell; what
+    is to be done with a model does, as in Gemini's paths."""
     resource, _ = _resource(_plain(path).removeprefix(f"/{STAGE}"), served())
-    return None if resource in _CATALOG else door_of(path)
+    own = any(path.endswith(f":{method}") for row in DOORS.values() for method in row.methods)
+    return None if resource in _CATALOG and not own else door_of(path)
 
 
 def _plain(path: str) -> str:
