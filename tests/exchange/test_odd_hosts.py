@@ -310,6 +310,37 @@ def test_a_host_that_refuses_a_setting_is_sent_none(status: int, error: dict[str
     assert refused(exchange, status, **error)
 
 
+#: Profile, model, effort asked for, and what the host says of the member that tells it.
+THINKING: list[tuple[str, str, str, str]] = [
+    ("dashscope", "qwen-new", "none", "The value of the enable_thinking parameter is restricted to True."),
+    ("dashscope", "qwen-vl", "high", "parameter.enable_thinking must be set to false for non-streaming calls"),
+    ("dashscope", "qwen-vl", "low", "<400> InvalidParameter: Unexpected parameter thinking_budget"),
+    ("minimax", "MiniMax-M3", "none", "invalid params, this model requires adaptive thinking (2013)"),
+    ("moonshot", "kimi-new", "none", "invalid thinking: only type=enabled is allowed for this model"),
+    ("nvidia", "z-ai/glm9", "none", "chat_template_kwargs: Extra inputs are not permitted"),
+    ("openrouter", "a/b", "none", "Reasoning is mandatory for this endpoint and cannot be disabled."),
+    ("together", "zai-org/GLM-5.1", "none", "reasoning cannot be turned off: not supported for this model"),
+]
+
+
+@each_row(("profile", "model", "effort", "message"), THINKING)
+@each_row("door", ["chat", "messages"])
+def test_a_host_that_refuses_its_member_for_reasoning_is_sent_none(
+    profile: str, model: str, effort: str, message: str, door: str
+) -> None:
+    asked = {"thinking": {"type": "disabled"}} if effort == "none" else {"output_config": {"effort": effort}}
+    told = {"reasoning_effort": effort} if door == "chat" else {**asked, "max_tokens": 99}
+    body = json.dumps({"model": model, "messages": [ASKED], **told}).encode()
+    exchange = open_exchange(body, door=door, wire="openai_chat", profile=profile, model=model)
+    before = json.loads(exchange.upstream_request.body)
+    assert not refused(exchange, 400, message)
+    sent = json.loads(exchange.upstream_request.body)
+    limit = {"max_tokens", "max_completion_tokens", "reasoning_split"}
+    assert sent.keys() - limit == {"model", "messages"} < before.keys()
+    assert list(exchange.figures.warnings) == ["not_supported:reasoning_effort"]
+    assert refused(exchange, 400, message)
+
+
 @pytest.mark.parametrize(
     "message",
     [

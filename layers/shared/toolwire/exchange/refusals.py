@@ -47,6 +47,13 @@ _SETTINGS = (
     "parallel_tool_calls", "stream_options",
 )  # fmt: skip
 
+#: About a member that tells a host how much to reason in its own words (`providers/reasoning_words.py`).
+_ABOUT_REASONING = re.compile(
+    r"\b(enable_thinking|thinking_budget|chat_template_kwargs)\b|\brequires adaptive thinking\b|\binvalid thinking\b"
+    r"|\breasoning (is mandatory|cannot be)\b",
+    re.IGNORECASE,
+)
+
 #: About the arguments of an earlier call, which the host has parsed; also in the words of the parsers themselves.
 _ABOUT_ARGUMENTS = re.compile(
     r"\barguments?\b.{0,80}\bjson\b|\bjson\b.{0,60}\barguments?\b|\binvalid tool call arguments\b"
@@ -139,6 +146,8 @@ def lessons(refusal: GatewayError, profile: Profile, *, same_dialect: bool) -> I
             yield Lesson("", {"stops": int(most[1])})
         elif not same_dialect:
             yield Lesson("", {"refuses": frozenset({setting})})
+    if _ABOUT_REASONING.search(refusal.message):  # the client has not named it, in whatever API
+        yield Lesson("", {"refuses": frozenset({"reasoning_effort"})})
     if _NEWER_LIMIT in refusal.message and "max_tokens" in refusal.message and not same_dialect:
         yield Lesson("", {"output_limit": _NEWER_LIMIT})
     if is_about_members(refusal):
