@@ -84,7 +84,7 @@ FAMILIES = (
     Family(r"grok-[5-9].*", reasons=True, can_rest=True),
     Family(r"grok-[23].*", (), can_rest=True),
     # Mistral
-    Family(r"mistral-(small-(latest|2603)|medium-3-5)", ("none", "high"), can_rest=True),
+    Family(r"mistral-(small-(latest|2603)|medium-(latest|2604|3([.-]5.*)?))", ("none", "high"), can_rest=True),
     Family(r"mistral-large-4-.*", _LOW_TO_HIGH, can_rest=True),
     # at Groq and elsewhere
     Family(r"(meta-)?(llama|codellama|mixtral|codestral|pixtral|gemma-?[123]).*", (), can_rest=True),
