@@ -57,12 +57,15 @@ def test_any_split_gives_the_same_result(data: st.DataObject) -> None:
     assert said(batches(list(text) or [""])) == expected
 
 
-@given(st.text(), st.data())
+@given(st.text(st.sampled_from(" \n") | st.characters()), st.data())
 def test_text_without_a_mark_is_untouched(text: str, data: st.DataObject) -> None:
     text = re.sub(r"[<\[]", "(", text)
-    taken = recovery()
-    for batch in batches(data.draw(pieces(text)) or [""]):
+    taken, scanner = recovery(), TextCallScanner({})
+    parts = data.draw(pieces(text)) or [""]
+    for batch in batches(parts):
         assert only(taken.take(batch)) is batch
+    for part in parts:
+        assert scanner.feed(part) is part
 
 
 @given(st.data())
