@@ -117,7 +117,8 @@ def test_programs_take_the_arguments_of_their_documented_commands(
     assert {words[0] for words in asked.values()} >= {"conversation", "key", "replay", "run", "scorecard", "verify"}
     made = [word for stamp in (".venv/run.stamp", ".venv-sam/stamp", ".venv/dev.stamp") for word in ("-o", stamp)]
     for command, words in sorted(asked.items()):
-        shown = subprocess.run(["make", "-n", *made, *words], cwd=ROOT, capture_output=True, text=True, check=True)
+        command = ["make", "-n", "--no-print-directory", *made, *words]
+        shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
         program = shlex.split(shown.stdout.replace("\\\n", " ").partition(" -m ")[2])
         monkeypatch.setattr(sys, "argv", program)
         main = importlib.import_module(program[0]).main
