@@ -25,6 +25,8 @@ SAM_BIN := .venv-sam/bin
 RUN     := PYTHONPATH=layers/shared $(BIN)/python
 SAM     := SAM_CLI_TELEMETRY=0 $(SAM_BIN)/sam
 PIP     := python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --no-compile
+# A worker more than there are processors: some tests wait for a server, or for a time that is over.
+WORKERS_AND_ONE = PYTEST_XDIST_AUTO_NUM_WORKERS=$$(($$(getconf _NPROCESSORS_ONLN) + 1))
 # Containers often forbid Python to keep bytecode. Then each run, worker and program of a test compiles everything anew.
 PYTEST  := PYTHONDONTWRITEBYTECODE= $(RUN) -m pytest -n auto
 # The operator's configuration goes into the layer, as /opt/toolwire.toml.
@@ -63,10 +65,9 @@ test: lint  ## lint, types, import rules and every fast test; offline once insta
 	[ $$tested = 0 ] || echo "make test: tests failed, see their report" >&2; \
 	[ $$typed = 0 ] && exit $$tested
 
-# hypothesis marks the properties itself: each is tried on 20 examples by `make test`, on 500 here. A worker more than
-# there are processors: some of these tests wait for most of a minute.
+# hypothesis marks the properties itself: each is tried on 20 examples by `make test`, on 500 here.
 integration: .venv/dev.stamp .venv-sam/stamp  ## the slow tests: builds, the Lambda emulator, every recording
-	PYTEST_XDIST_AUTO_NUM_WORKERS=$$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(PYTEST) -rs -m "integration or hypothesis" --dist loadfile --hypothesis-profile=thorough
+	$(WORKERS_AND_ONE) $(PYTEST) -rs -m "integration or hypothesis" --dist loadfile --hypothesis-profile=thorough
 
 # Not part of any test: npm and pip fetch each client the first time, some gigabytes in all.
 AGENT_claude-talks = claude_code_talks

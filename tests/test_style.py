@@ -52,7 +52,7 @@ def test_classes_can_be_read_in_one_sitting() -> None:
     found = {}
     for path in SOURCES:
         text = path.read_text()
-        if text.count("\n") < MOST_CLASS_LINES:
+        if text.count("\n") < MOST_CLASS_LINES or "class " not in text:
             continue  # no class in it can be longer
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.ClassDef) and node.end_lineno is not None:
