@@ -59,7 +59,7 @@ test: lint  ## lint, types, import rules and every fast test; offline once insta
 	@beside=$$(mktemp); $(TYPES) >"$$beside" 2>&1 & types=$$!; \
 	trap 'kill $$types 2>/dev/null; rm -f "$$beside"' EXIT; trap 'exit 130' INT TERM; \
 	echo '$(PYTEST) -m "not integration" --dist worksteal'; \
-	$(PYTEST) -m "not integration" --dist worksteal; tested=$$?; \
+	$(WORKERS_AND_ONE) $(PYTEST) -m "not integration" --dist worksteal; tested=$$?; \
 	wait $$types; typed=$$?; cat "$$beside"; \
 	[ $$typed = 0 ] || echo "make test: the types or the import rules failed, see above" >&2; \
 	[ $$tested = 0 ] || echo "make test: tests failed, see their report" >&2; \

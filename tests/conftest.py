@@ -90,6 +90,13 @@ def pytest_runtest_teardown() -> None:
         module._breaker.cache_clear()
 
 
+def pytest_sessionfinish() -> None:
+    """The connections that this process's gateway keeps for its next request are closed: there is none."""
+    module = sys.modules.get("toolwire.shell.network.upstream")
+    if module is not None and module.upstream.cache_info().currsize:
+        module.upstream().close()
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`pytest tests/matrix --update-golden` rewrites the golden files, for a look at the difference before a commit."""
     parser.addoption("--update-golden", action="store_true", help="rewrite golden files and examples in docs")
