@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from tests.reference import without_recordings
+
 #: How many failures of one test are shown whole. The others are named.
 SHOWN = 10
 
@@ -37,6 +39,7 @@ def named(row: object) -> Iterator[None]:
 def each_row(names: str | Sequence[str], rows: Iterable[Any], ids: Ids | None = None) -> Callable[[Test], Test]:
     """As `pytest.mark.parametrize`, and crossed with others of its kind as that is; but all rows are one test, in which
     every row is tried, whatever became of those before. Fixtures are made once, so a row must leave them as they were.
+    A table without rows fails, unless the recordings that rows are made of are not here.
     """
     table = _Table([name.strip() for name in names.split(",")] if isinstance(names, str) else names, list(rows), ids)
 
@@ -98,7 +101,9 @@ def _through(tables: Sequence[_Table], test: Test, marked: Test) -> Test:
             told = "\n".join([f"{len(failures)} of {len(crossed)} rows:", *names])
             raise BaseExceptionGroup(told, failures[:SHOWN])
         if not crossed:
-            pytest.skip("there are no rows")
+            absent = without_recordings()
+            assert absent, "a table has no rows"
+            pytest.skip(absent)
 
     taken = {column for table in tables for column in table.columns}
     signature = inspect.signature(test)

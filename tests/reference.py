@@ -44,11 +44,19 @@ def judge() -> Any:
     return load("recordings/judge.py")
 
 
+#: The index of the recordings.
+_INDEX = SHARED / "recordings" / "INDEX.tsv"
+
+
+def without_recordings() -> str:
+    """Why a test has no recordings; empty where it has."""
+    return "" if _INDEX.is_file() else "reference data absent: no recordings"
+
+
 def served_rows() -> list[dict[str, str]]:
     """The rows of the recordings' index whose API is a wire that is built."""
-    index = SHARED / "recordings" / "INDEX.tsv"
-    if not index.is_file():
+    if not _INDEX.is_file():
         return []
-    with index.open(encoding="utf-8", newline="") as file:
+    with _INDEX.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     return [row for row in rows if row["api"] in judge().WIRES and judge().WIRES[row["api"]][0] in WIRES]

@@ -6,6 +6,7 @@ import inspect
 
 import pytest
 
+from tests import named_rows
 from tests.named_rows import SHOWN, each_row
 
 
@@ -79,11 +80,14 @@ def test_a_row_that_is_skipped_fails() -> None:
     assert "not today" in str(failure)
 
 
-def test_without_rows_it_is_skipped_as_pytest_does() -> None:
+@pytest.mark.parametrize("absent", ["", "reference data absent: no recordings"])
+def test_without_rows_it_fails_unless_the_recordings_are_absent(absent: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(named_rows, "without_recordings", lambda: absent)
+
     @each_row("n", [])
     def test(n: int) -> None: ...
 
-    assert isinstance(failure_of(test), pytest.skip.Exception)
+    assert isinstance(failure_of(test), pytest.skip.Exception if absent else AssertionError)
 
 
 def test_fixtures_marks_and_parameters_are_left_to_pytest() -> None:
