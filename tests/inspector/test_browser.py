@@ -28,7 +28,7 @@ from tests.local.test_recorder import BODIES
 from toolwire.model.http import Head, UpstreamRequest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 pytestmark = [pytest.mark.integration, pytest.mark.enable_socket]
 
@@ -139,9 +139,14 @@ def test_what_a_reader_does_to_a_page_outlives_its_news(url: str, page: Page) ->
         assert page.input_value("#model") == "demo/anthropic"
         assert page.evaluate("document.activeElement.textContent") == "The client's request as a command"
 
-        page.locator("h1").select_text()
-        page.wait_for_timeout(700)
+        news: list[Route] = []
+        page.route("**/body*", lambda route: news.append(route), times=1)
+        while not news:
+            page.wait_for_timeout(20)
+        page.locator("h1").select_text()  # while the news is on its way
         before = rows.count()
+        with page.expect_event("requestfinished", lambda request: "/body" in request.url):
+            news[0].continue_()
         page.wait_for_timeout(700)
         assert rows.count() == before
         page.evaluate("getSelection().removeAllRanges()")

@@ -125,6 +125,7 @@ async function refresh() {
   if (!answer.ok) return;
   const running = answer.headers.get("x-running") === "1";
   const text = await answer.text();
+  if (selects()) { setTimeout(refresh, LEAST_MS); return; } // selected while the news was on its way
   const restore = readersState();
   exchange.innerHTML = text;
   restore();
