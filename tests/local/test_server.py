@@ -132,7 +132,7 @@ class TestAnswers:
         response.close()
         client.close()
 
-        assert handlers.seen.get(timeout=2) == "gone"
+        assert handlers.seen.get(timeout=20) == "gone"
 
 
 class TestFailures:

@@ -209,7 +209,7 @@ class TestBeforeBlock:
         with pytest.raises(TimeoutError):
             output.before_block(scene.reads_upstream, started + 0.05)
 
-        assert 0.05 <= time.monotonic() - started < 0.5
+        assert 0.05 <= time.monotonic() - started < 10
 
     def test_a_gone_client_wins_over_data(self, scene: Scene) -> None:
         scene.upstream.sendall(b"data")
@@ -443,7 +443,7 @@ def test_a_client_that_takes_nothing_is_gone(monkeypatch: pytest.MonkeyPatch) ->
             with pytest.raises(ClientGone):
                 output.write(b"x" * (32 << 20))
 
-            assert 0.1 <= time.monotonic() - started < 2
+            assert 0.1 <= time.monotonic() - started < 10
 
 
 def test_a_chunk_has_its_size_in_hexadecimal() -> None:

@@ -68,7 +68,7 @@ def test_the_output_waits_under_tls(
     ):
         chunks = response.chunks()
         first = next(chunks)
-        time.sleep(0.05)  # the rest of what was sent has arrived
+        time.sleep(0.3)  # the rest of what was sent has arrived
         waits = output.waits
         threading.Timer(0.05, more.set).start()
         assert first + b"".join(chunks) == b"1" + b"2" * 30_000
@@ -84,7 +84,7 @@ def test_records_that_have_arrived_are_read_together(tls_server: MisbehavingUpst
         upstream.send(post(tls_server.url), expires=soon()) as response,
     ):
         begun.set()
-        time.sleep(0.1)  # every record has arrived
+        time.sleep(0.3)  # every record has arrived
         assert list(response.chunks()) == [b"12345" * 20]
 
 
