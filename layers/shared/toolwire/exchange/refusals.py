@@ -83,6 +83,19 @@ _ABOUT_ITEM_IDS = re.compile(
     r"\bitems? with id\b.{0,80}\bnot found\b|\bitems are not persisted\b|\bitem_id did not match\b", re.IGNORECASE
 )
 
+#: About the schema of a tool: of grammars that are built of it (llama.cpp, Ollama, xgrammar, llguidance, Fireworks), of
+#: a form of the host's own (Moonshot), or of rules for tools (OpenAI, Groq, Google and Claude behind other APIs).
+_ABOUT_SCHEMAS = re.compile(
+    r"\b(parse|parsing|compile|compiling|convert|invalid|unsupported)\b.{0,30}\bgrammar\b|\bgrammar error\b"
+    r"|\bxgrammar\b|\bjson schema (conversion failed|not supported)\b|\b(unrecognized|unsupported json) schema\b"
+    r"|\bflavored json schema\b|\bfunction\.parameters\b|\binvalid (json )?schema\b|\bjson schema is invalid\b"
+    r"|\bfunction_?declarations?\b|\binput_?schema\b|\binvalid_function_parameters\b",
+    re.IGNORECASE | re.DOTALL,
+)
+
+#: About `strict` of a tool (Cerebras, hosts with FastAPI).
+_ABOUT_STRICT = re.compile(r"\btools?\b.{0,80}\bstrict\b|\bstrict\b.{0,80}\btools?\b", re.IGNORECASE | re.DOTALL)
+
 #: How many stop sequences a host takes, as it says of too many.
 _MOST = re.compile(r"\b(?:max\w*|at most|up to|exceeds?|limit\w*)\D{0,40}(\d{1,3})\b", re.IGNORECASE)
 
@@ -100,6 +113,8 @@ REASONING_WANTED = Lesson(
 _TOLD: tuple[tuple[Callable[[str], object], Lesson], ...] = (
     (_ABOUT_END.search, Lesson("", {"user_last": True})),
     (_ABOUT_TOOLS.search, Lesson("", {"tools_at_rest": True})),
+    (_ABOUT_STRICT.search, Lesson("", {"strict": "none"})),
+    (_ABOUT_SCHEMAS.search, Lesson("", {"schemas": "bare"})),
     (_ABOUT_ITEM_IDS.search, Lesson("", {"item_ids": False})),
     (is_about_images, Lesson("", {"sees_images": False})),
     (is_about_order, Lesson("turns_rearranged", {"alternates": True})),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace as replace_rules
 
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Tool, ToolChoice
@@ -16,7 +17,12 @@ from toolwire.schema.dialects import STRICT_OFF, SchemaDialect, adapted
 #: Hosts want an object with `properties`, and arrays that say what their items are; those with rules for strict tools
 #: also refuse combinations at the root.
 SCHEMAS = SchemaDialect(whole=True)
-STRICT_SCHEMAS = SchemaDialect(whole=True, refused_at_root=frozenset({"allOf", "anyOf", "enum", "not", "oneOf"}))
+_COMBINED = frozenset({"allOf", "anyOf", "enum", "not", "oneOf"})
+STRICT_SCHEMAS = SchemaDialect(whole=True, refused_at_root=_COMBINED)
+#: Hosts with a form of their own, and those that have refused a schema.
+TYPED_SCHEMAS = SchemaDialect(refused_at_root=_COMBINED, essential="typed")
+BARE_SCHEMAS = SchemaDialect(refused_at_root=_COMBINED, essential="bare")
+BARE_STRICT_SCHEMAS = replace_rules(STRICT_SCHEMAS, essential="bare")
 
 
 def check_tools(request: ChatRequest, target: Target, profile: Profile, warnings: Warnings) -> None:
@@ -41,17 +47,36 @@ def check_tools(request: ChatRequest, target: Target, profile: Profile, warnings
             warnings.add(named_warning("invalid_strict_schema", tool.name))
 
 
-def with_known_schemas(request: ChatRequest, target: Target, profile: Profile, warnings: Warnings) -> ChatRequest:
-    """The request of another API's client with the tools' parameters in the words of this one, and `strict` where the
-    host can keep to it, for the tools and for the answer. Raises RequestError (`tool_schema_incompatible`)."""
+def _rules(profile: Profile) -> SchemaDialect:
+    """What the host takes as a tool's parameters."""
+    if profile.schemas == "bare":
+        return BARE_STRICT_SCHEMAS if profile.strict_rules else BARE_SCHEMAS
+    if profile.schemas == "typed":
+        return TYPED_SCHEMAS
+    return STRICT_SCHEMAS if profile.strict_rules else SCHEMAS
+
+
+def with_told_tools(request: ChatRequest, target: Target, profile: Profile, warnings: Warnings) -> ChatRequest:
+    """The request of a client of the host's own API with its tools as the host's refusals have told that they must be.
+    Raises RequestError (`tool_schema_incompatible`)."""
+    if any(name == "namespace" for tool in request.tools for name, _ in tool.extra):
+        return request  # only whole, as its client has it, is a namespace one
+    if profile.schemas == "bare":
+        request = with_known_tools(request, target, profile, warnings)
+    return _with_known_strict(request, profile, warnings) if profile.strict == "none" else request
+
+
+def with_known_tools(request: ChatRequest, target: Target, profile: Profile, warnings: Warnings) -> ChatRequest:
+    """The request with the tools' parameters in the words of the host, and `strict` where it can keep to it. Raises
+    RequestError (`tool_schema_incompatible`)."""
 
     def tools() -> Iterator[Tool]:
+        rules = _rules(profile)
         for number, tool in enumerate(request.tools):
             if tool.kind != "function":
                 yield tool
                 continue
             path = tool.schema_place(number)
-            rules = STRICT_SCHEMAS if profile.strict_rules else SCHEMAS
             schema = adapted(tool, rules, path, target.provider.name, request.options.schema_mode)
             new = replace(tool, parameters=schema.parameters, description=schema.described(tool.description))
             warnings.add(*schema.warnings)
@@ -60,11 +85,28 @@ def with_known_schemas(request: ChatRequest, target: Target, profile: Profile, w
                 warnings.add(STRICT_OFF)
             yield tool if new == tool else new
 
+    return replace(request, tools=tuple(tools())) if request.tools else request
+
+
+def _with_known_strict(request: ChatRequest, profile: Profile, warnings: Warnings) -> ChatRequest:
+    """The request without `strict` where the host does not take it, or not of some tools alone."""
+    said = [tool.strict for tool in request.tools if tool.kind == "function"]
+    if profile.strict == "each" or set(said) <= {None} or (profile.strict == "alike" and all(said)):
+        return request
+    if any(said):
+        warnings.add(STRICT_OFF)
+    tools = (tool if tool.strict is None else replace(tool, strict=None) for tool in request.tools)
+    return replace(request, tools=tuple(tools))
+
+
+def with_known_schemas(request: ChatRequest, target: Target, profile: Profile, warnings: Warnings) -> ChatRequest:
+    """The request of another API's client as `with_known_tools` has it, and the answer's schema `strict` where the host
+    can keep to it."""
     shape = request.response_format
     if profile.strict_rules and shape is not None and shape.strict and shape.schema and not is_strict(shape.schema):
         request = replace(request, response_format=replace(shape, strict=False))
         warnings.add(STRICT_OFF)
-    return replace(request, tools=tuple(tools())) if request.tools else request
+    return _with_known_strict(with_known_tools(request, target, profile, warnings), profile, warnings)
 
 
 def only_allowed(request: ChatRequest, profile: Profile) -> ChatRequest:

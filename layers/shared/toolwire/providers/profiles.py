@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Literal
 
 from toolwire.providers.openai_models import EFFORTS
 
@@ -30,6 +31,12 @@ class Profile:
     tools: int | None = None
     #: Whether a tool with `strict: true` must keep OpenAI's rules for strict schemas; else the word is passed on.
     strict_rules: bool = False
+    #: What of a tool's schema the host takes, where that is not any: "typed" for a form in which each value has its one
+    #: type and nothing stands beside alternatives; "bare" where a host has refused a schema (`schema/essential.py`).
+    schemas: Literal["", "typed", "bare"] = ""
+    #: Whether tools may say `strict`: each for itself, all or none of a request ("alike"), or none where a host has
+    #: refused the word.
+    strict: Literal["each", "alike", "none"] = "each"
     #: Whether `tool_choice: {"type": "allowed_tools"}` is understood; else only the allowed tools are sent.
     allowed_tools: bool = False
     #: Whether messages may have the role "developer"; else they are sent as "system", which means the same.
@@ -171,7 +178,8 @@ PROFILES: dict[str, Profile] = {
             rename=(("max_completion_tokens", "max_tokens"),),
             yields_state=True,
         ),
-        Profile("moonshot", reasoning_required=True, lost_reasoning=" ", yields_state=True),
+        # https://github.com/MoonshotAI/walle/blob/main/docs/walle.md: its form of a schema
+        Profile("moonshot", reasoning_required=True, lost_reasoning=" ", yields_state=True, schemas="typed"),
         Profile(
             # Ids of exactly nine alphanumerics; unknown members are refused with 422.
             "mistral",
@@ -204,7 +212,12 @@ PROFILES: dict[str, Profile] = {
         # https://docs.aws.amazon.com/bedrock/latest/userguide/inference-responses-api.html: gpt-oss by Chat alone
         Profile("bedrock-openai", has_responses=True, responses_if_needed=True),
         Profile(
-            "cerebras", output_limit="max_completion_tokens", stops=4, efforts=_TO_HIGH, reasoning_back="reasoning"
+            "cerebras",
+            output_limit="max_completion_tokens",
+            stops=4,
+            efforts=_TO_HIGH,
+            reasoning_back="reasoning",
+            strict="alike",  # "Tools with mixed values for 'strict' are not allowed", of which none is one
         ),
         Profile("ollama", efforts=_TO_HIGH, reasoning_back="reasoning"),
         # vllm-project/vllm#43401 and ggml-org/llama.cpp#26045: `none` switches off what the template switches

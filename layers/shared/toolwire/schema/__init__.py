@@ -6,6 +6,7 @@ repair            mends schemas that break the rules of JSON Schema in known way
 dialects          what each provider takes, as data, and the conversion to it
 convert           to the keywords of one provider, without loss
 lossy             removes what cannot be converted, unless `schema_mode` is `reject`
+essential         reduces a schema to what every host takes
 flatten           a root that is a combination (`anyOf`, ...), as an object
 merge             two schemas that both apply, as one
 strict            the rules of strict schemas

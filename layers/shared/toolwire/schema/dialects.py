@@ -23,6 +23,7 @@ from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool
 from toolwire.schema.check import usable
 from toolwire.schema.convert import CONDITIONS, CONDITIONS_SINCE, CannotConvertError, Converter
+from toolwire.schema.essential import essential
 from toolwire.schema.flatten import flattened
 from toolwire.schema.lossy import (
     names_alone,
@@ -52,6 +53,8 @@ class SchemaDialect:
     whole: bool = False
     #: See `Converter`.
     plain: bool = False
+    #: Whether only the keywords of `essential` are sent: "typed" with bounds, patterns and formats, "bare" without.
+    essential: Literal["", "typed", "bare"] = ""
     #: Whether a schema may contain itself only through an optional property.
     optional_cycles: bool = False
     #: The limits for all strict tools of a request; tools beyond them are sent without `strict`. None: no limits.
@@ -211,6 +214,9 @@ def _convert(raw: bytes, rules: SchemaDialect) -> _Converted:
         if rules.omits_empty and _is_empty(schema):
             return _Converted(omitted=True)
         features = _unspeakable(schema, survey, rules)
+        if rules.essential and not features:
+            schema, cuts = _essential(parse(json.encode(schema)), rules)
+            features = tuple(dict.fromkeys(cut.rpartition("/")[2] for cut in cuts))[:_MOST_CUTS]
         cost = strict_cost(schema, survey) if rules.strict_budget is not None else None
     except CannotConvertError as error:
         return _Converted(features=(str(error),))
@@ -223,12 +229,24 @@ def _convert(raw: bytes, rules: SchemaDialect) -> _Converted:
 
 def _said_otherwise(given: dict[str, Any], survey: Survey, rules: SchemaDialect) -> dict[str, Any]:
     """The schema in keywords that the provider takes, with the same meaning. Raises CannotConvertError."""
-    schema = Converter(given, survey.references, plain=rules.plain).document()
+    schema = Converter(given, survey.references, plain=rules.plain or bool(rules.essential)).document()
     if rules.whole:
-        schema.setdefault("properties", {})
-        for node in walk(schema):
-            node |= {"items": {}} if _lacks_items(node) else {}
+        _make_whole(schema)
     return schema
+
+
+def _make_whole(schema: dict[str, Any]) -> None:
+    schema.setdefault("properties", {})
+    for node in walk(schema):
+        node |= {"items": {}} if _lacks_items(node) else {}
+
+
+def _essential(schema: dict[str, Any], rules: SchemaDialect) -> tuple[dict[str, Any], list[str]]:
+    """See `essential`."""
+    found, cuts = essential(schema, keeps_bounds=rules.essential == "typed")
+    if rules.whole:
+        _make_whole(found)
+    return found, cuts
 
 
 def _loosened(raw: bytes, rules: SchemaDialect) -> _Converted:
@@ -239,12 +257,18 @@ def _loosened(raw: bytes, rules: SchemaDialect) -> _Converted:
         cuts = without_dynamic_references(schema)
         survey = Survey(schema)
         schema = parse(json.encode(_said_otherwise(schema, survey, rules)))
-        dropped, note = flattened(schema, rules.refused_at_root)
-        cuts += dropped
+        flat = flattened(schema, rules.refused_at_root)
+        cuts += flat.cuts
+        note = flat.note
+        if rules.essential:
+            schema, dropped = _essential(schema, rules)
+            cuts += dropped
         if rules.optional_cycles and not survey.cycles_only_where_optional():
             cuts += with_optional_cycles(schema)
     except (CannotConvertError, SurveyError, RecursionError):  # no single keyword could be left out
         schema, cuts = names_alone(parse(raw)), [""]
+        if rules.essential:
+            schema, _ = _essential(schema, rules)
     names: dict[str, str] = {}
     if rules.property_name is not None:
         names = replacements(list(schema.get("properties", ())), rules.property_name)
@@ -258,7 +282,13 @@ def _loosened(raw: bytes, rules: SchemaDialect) -> _Converted:
 
 def _must(schema: dict[str, Any], rules: SchemaDialect) -> bool:
     """Whether the schema must be converted at all."""
-    if rules.plain or schema.get("type") != "object" or "$ref" in schema or rules.refused_at_root & schema.keys():
+    if (
+        rules.plain
+        or rules.essential
+        or schema.get("type") != "object"
+        or "$ref" in schema
+        or rules.refused_at_root & schema.keys()
+    ):
         return True
     if rules.whole and ("properties" not in schema or any(map(_lacks_items, walk(schema)))):
         return True

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import json
 
@@ -26,26 +26,34 @@ _CHARACTERS = 2_000
 _SOME = "Only some combinations of these parameters are allowed."
 
 
-def flattened(schema: dict[str, Any], refused: Collection[str]) -> tuple[list[str], str | None]:
-    """Removes the refused keywords from the root, in place, and adds the properties that they name to it. Returns the
-    JSON pointers of the removed keywords, and the text for the model."""
-    references = References(schema)
+class Flattened(NamedTuple):
+    """The JSON pointers of the keywords that were removed, the text for the model, and what it tells as a schema."""
+
+    cuts: list[str]
+    note: str | None = None
+    told: dict[str, Any] | None = None
+
+
+def flattened(schema: dict[str, Any], refused: Collection[str], references: References | None = None) -> Flattened:
+    """Removes the refused keywords from the root, in place, and adds the properties that they name to it. `references`:
+    those of the document, where the schema is only a part of it."""
+    references = references or References(schema)
     dropped = {word: schema[word] for word in sorted(refused) if word in schema}
     if not dropped:
-        return [], None
+        return Flattened([])
     own: dict[str, Any] = schema.get("properties", {})
     properties = dict(own)
     for name, schemas in offered(dropped, references).items():
         if name not in own:
             properties[name] = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
     required = list(dict.fromkeys([*schema.get("required", ()), *_required(dropped, references, {})]))
-    note = _note(dropped, references)
+    told = _told(dropped, references)
     for word in dropped:
         del schema[word]
     schema.pop("unevaluatedProperties", None)  # it depended on the removed keywords
     schema |= {"properties": properties} if properties else {}
     schema |= {"required": required} if required else {}
-    return [f"/{word}" for word in dropped], note
+    return Flattened([f"/{word}" for word in dropped], _note(told), told)
 
 
 def offered(root: Schema, references: References) -> dict[str, list[Schema]]:
@@ -95,13 +103,17 @@ def _required(node: Schema, references: References, known: dict[int, dict[str, N
     return known[id(node)]
 
 
-def _note(dropped: dict[str, Any], references: References) -> str | None:
+def _told(dropped: dict[str, Any], references: References) -> dict[str, Any] | None:
+    """What of the keywords tells alternatives from each other; None if it is too much."""
     try:
-        told = _Told(references).of(dropped)
+        return _Told(references).of(dropped)
     except (OverflowError, RecursionError):
-        return _SOME
-    if not told:
         return None
+
+
+def _note(told: dict[str, Any] | None) -> str | None:
+    if not told:
+        return _SOME if told is None else None
     text = json.encode(told).decode("utf-8", "replace")
     return f"The arguments must also match this JSON Schema: {text}" if len(text) <= _CHARACTERS else _SOME
 

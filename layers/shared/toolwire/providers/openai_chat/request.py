@@ -34,7 +34,14 @@ from toolwire.providers.openai_chat.messages import (
 )
 from toolwire.providers.openai_chat.thinking_off import is_forced, without_thinking
 from toolwire.providers.openai_chat.tools import write_tool, write_tool_choice
-from toolwire.providers.openai_tools import SCHEMAS, check_tools, only_allowed, with_known_schemas, without_idle_choice
+from toolwire.providers.openai_tools import (
+    SCHEMAS,
+    check_tools,
+    only_allowed,
+    with_known_schemas,
+    with_told_tools,
+    without_idle_choice,
+)
 from toolwire.providers.profiles import Profile
 from toolwire.providers.reasoning_efforts import with_known_effort
 from toolwire.providers.reasoning_words import words_of
@@ -141,6 +148,8 @@ def _adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[Chat
         content = DOCUMENT_URLS if profile.document_urls else CONTENT
         request = with_carried_content(request, content, target.provider.name, warnings)
         request = with_known_schemas(request, target, profile, warnings)
+    else:
+        request = with_told_tools(request, target, profile, warnings)
     check_tools(request, target, profile, warnings)
     request = with_results(with_wire_names(request), warnings)
     if profile.object_arguments or (translated and not profile.any_arguments):

@@ -25,7 +25,14 @@ from toolwire.providers.openai_responses.answer import ResponsesDecoder
 from toolwire.providers.openai_responses.errors import error_from_body
 from toolwire.providers.openai_responses.messages import CONTENT, write_input
 from toolwire.providers.openai_responses.tools import write_tool_choice, write_tools
-from toolwire.providers.openai_tools import SCHEMAS, check_tools, only_allowed, with_known_schemas, without_idle_choice
+from toolwire.providers.openai_tools import (
+    SCHEMAS,
+    check_tools,
+    only_allowed,
+    with_known_schemas,
+    with_told_tools,
+    without_idle_choice,
+)
 from toolwire.providers.profiles import Profile
 from toolwire.providers.reasoning_efforts import with_known_effort
 from toolwire.providers.upstream_errors import retry_after_of
@@ -160,7 +167,9 @@ def _adapted(
         request = with_object_format(request, warnings) if profile.strict_rules else request
         request = _with_sent_tools(request, target, profile, warnings)
         request = with_carried_content(request, CONTENT, target.provider.name, warnings)
-    elif profile.reasoning_back is None:
+    else:
+        request = with_told_tools(request, target, profile, warnings)
+    if same_dialect and profile.reasoning_back is None:
         request = _with_encrypted_reasoning(request)
     if same_dialect and not profile.unasked_outputs:
         request = map_messages(request, _told_by_the_user)
