@@ -6,7 +6,9 @@ ways: chat, chat-streamed, responses, responses-streamed, messages, messages-str
 """
 
 import json
+import os
 
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it would fetch its prices at each start
 import litellm
 from tools import BASE, NOTE, NOTHING, ROOT, STREAMED, TURNS, WAY, broken, note
 

@@ -4,7 +4,8 @@ Contents of the model that follow each other are one turn: a client that streams
 neutral history has one message for each result, the results of a content first.
 
 Calls need no id here. A call without one gets one by its place, and a result without one, or with one that no call has,
-answers the first open call of its name.
+answers the first open call of its name. A name that no call has had is an id of the client's, or nothing: Google takes
+such results by their place (mozilla-ai/any-llm#1318), and Goose sends no others.
 """
 
 from __future__ import annotations
@@ -96,6 +97,7 @@ class _Reader:
         self._sources: list[bytes] = []  # these contents
         self._extra: Members = ()
         self._open: list[ToolCallPart] = []  # calls without their result yet
+        self._called: set[str] = set()  # the names of all calls
         self._calls = 0
 
     def messages(self) -> list[Message]:
@@ -183,6 +185,7 @@ class _Reader:
         extra = (*rest(found), *_others(call, _CALL))
         part = ToolCallPart(id, name, arguments.decode(), extra=extra, signature=signature)
         self._open.append(part)
+        self._called.add(name)
         return part
 
     def _result(self, raw: bytes, path: str) -> ToolResultPart:
@@ -202,6 +205,8 @@ class _Reader:
         """The id of the call that a result answers."""
         call = next((call for call in self._open if call.id == id), None)
         call = call or next((call for call in self._open if call.name == name), None)
+        if call is None and name not in self._called:
+            call = next((call for call in self._open if call.id == name), self._open[0] if self._open else None)
         if call is None:
             return id or f"a call of {name}"
         self._open.remove(call)
