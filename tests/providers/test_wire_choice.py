@@ -25,7 +25,8 @@ _ASKED = ChatRequest("m", (Message("user", (TextPart("hi"),)),))
 
 NEEDED = [
     "gpt-5.4", "gpt-5.6", "gpt-5.6-mini", "gpt-5.4-2026-03-05", "gpt-5.10", "gpt-6", "gpt-5-codex", "gpt-5.1-codex-max",
-    "codex-mini-latest", "o3-pro", "o1-pro-2025-03-19", "gpt-5-pro", "o4-mini-deep-research", "computer-use-preview",
+    "codex-mini-latest", "o3-pro", "o1-pro-2025-03-19", "gpt-5-pro", "gpt-5.2-pro", "o4-mini-deep-research",
+    "computer-use-preview",
 ]  # fmt: skip
 NOT_NEEDED = ["gpt-4.1", "gpt-4o", "gpt-5", "gpt-5-mini", "gpt-5.1", "gpt-5.2-chat-latest", "o3", "o4-mini"]
 

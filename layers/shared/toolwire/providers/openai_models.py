@@ -1,6 +1,7 @@
 """What differs between the models that OpenAI's two wires serve, as data: the first row that fits a name holds.
 
-Source: the model pages of OpenAI, xAI and Groq, and what their APIs were seen to refuse: an effort that the model does
+Source: the model pages of OpenAI, xAI and Groq, and what their APIs were seen to refuse (pydantic-ai keeps OpenAI's
+answers for each model in its tests; openai/codex#6647 and the like have those of Codex): an effort that the model does
 not know, sampling beside reasoning, `reasoning.encrypted_content` of models that do not reason, tools beside reasoning
 on the Chat wire since gpt-5.4. A model that no row knows gets what was asked for and is asked for nothing more; its
 effort is asked for in the words of its host's profile.
@@ -36,6 +37,7 @@ class Family:
 
 
 _LOW_TO_HIGH = ("low", "medium", "high")
+_LOW_TO_XHIGH = (*_LOW_TO_HIGH, "xhigh")
 _MINIMAL_TO_HIGH = ("minimal", *_LOW_TO_HIGH)
 _TO_HIGH = ("none", *_LOW_TO_HIGH)
 _TO_XHIGH = (*_TO_HIGH, "xhigh")
@@ -45,17 +47,22 @@ _CODEX = r"-(.*-)?codex.*"
 
 FAMILIES = (
     # OpenAI
-    Family(r"o\d.*-deep-research.*", _LOW_TO_HIGH, reasons=True, needs_responses=True),
+    Family(r"o\d.*-deep-research.*", ("medium",), reasons=True, needs_responses=True),
     Family(r".*-deep-research.*", can_rest=True, needs_responses=True),
     Family(r"gpt-(5\.([4-9]|\d\d)|[6-9](\.\d+)?)-chat.*", (), needs_responses=True),
+    Family(r"gpt-5\.[1-3]-chat.*", ("medium",), reasons=True),
     Family(r"(gpt-[345](\.\d+)?-chat|chatgpt|gpt-[34]).*", ()),
     Family(r"o1-(mini|preview).*", (), reasons=True),
     Family(r"o[13]-pro.*", _LOW_TO_HIGH, reasons=True, needs_responses=True),
     Family(r"o[1-9].*", _LOW_TO_HIGH, reasons=True),
-    Family(rf"gpt-5(-pro.*|{_CODEX})", _MINIMAL_TO_HIGH, reasons=True, needs_responses=True),
-    Family(rf"gpt-5\.1{_CODEX}", _TO_HIGH, reasons=True, by_default=False, can_rest=True, needs_responses=True),
+    Family(r"gpt-5-pro.*", ("high",), reasons=True, needs_responses=True),
+    Family(r"gpt-5\.[2-5]-pro.*", ("medium", "high", "xhigh"), reasons=True, needs_responses=True),
+    Family(
+        rf"gpt-5\.1{_CODEX}-max.*|gpt-5\.2{_CODEX}|.*-codex-spark.*", _LOW_TO_XHIGH, reasons=True, needs_responses=True
+    ),
+    Family(rf"gpt-5(\.1)?{_CODEX}", _LOW_TO_HIGH, reasons=True, needs_responses=True),
     Family(r"gpt-5\.1(\D.*)?", _TO_HIGH, reasons=True, by_default=False, can_rest=True),
-    Family(rf"gpt-5\.[23]{_CODEX}", _TO_XHIGH, reasons=True, by_default=False, can_rest=True, needs_responses=True),
+    Family(rf"gpt-5\.3{_CODEX}", _TO_XHIGH, reasons=True, by_default=False, can_rest=True, needs_responses=True),
     Family(r"gpt-5\.[23](\D.*)?", _TO_XHIGH, reasons=True, by_default=False, can_rest=True),
     Family(r"gpt-5\.4(\D.*)?", _TO_XHIGH, reasons=True, by_default=False, can_rest=True, needs_responses=True),
     Family(r"gpt-5\.5(\D.*)?", _TO_XHIGH, reasons=True, can_rest=True, needs_responses=True),
@@ -75,16 +82,16 @@ FAMILIES = (
     Family(r"gpt-oss.*", _LOW_TO_HIGH, can_rest=True),
     # xAI
     Family(r"grok-3-mini.*", ("low", "high"), can_rest=True),
-    Family(r"grok-4\.20-multi-agent.*", (*_LOW_TO_HIGH, "xhigh"), reasons=True, can_rest=True),
+    Family(r"grok-4\.20-multi-agent.*", _LOW_TO_XHIGH, reasons=True, can_rest=True),
     Family(r"grok-.*non-reasoning.*", (), can_rest=True),
     Family(r"grok-4\.3.*", _TO_HIGH, reasons=True, can_rest=True),
     Family(r"grok-4\.5.*", _LOW_TO_HIGH, reasons=True),
-    Family(r"grok-4\.6.*", (*_LOW_TO_HIGH, "xhigh"), reasons=True),
-    Family(r"grok-(4|code).*", (), reasons=True),
+    Family(r"grok-4\.[67].*", _LOW_TO_XHIGH, reasons=True),
+    Family(r"grok-(4|code|build).*", (), reasons=True),
     Family(r"grok-[5-9].*", reasons=True, can_rest=True),
     Family(r"grok-[23].*", (), can_rest=True),
     # Mistral
-    Family(r"mistral-(small-(latest|2603)|medium-(latest|2604|3([.-]5.*)?))", ("none", "high"), can_rest=True),
+    Family(r"mistral-(small-(latest|2603|4(-.*)?)|medium-(latest|2604|3([.-]5.*)?))", ("none", "high"), can_rest=True),
     Family(r"mistral-large-4-.*", _LOW_TO_HIGH, can_rest=True),
     # at Groq and elsewhere
     Family(r"(meta-)?(llama|codellama|mixtral|codestral|pixtral|gemma-?[123]).*", (), can_rest=True),
