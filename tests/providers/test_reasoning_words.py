@@ -22,6 +22,10 @@ def effort(word: str) -> dict[str, Any]:
     return {"reasoning_effort": word}
 
 
+def template(**values: Any) -> dict[str, Any]:
+    return {"chat_template_kwargs": values}
+
+
 #: Profile, model, what is asked -> the members that are sent, and the warnings.
 CASES: list[tuple[str, str, str, dict[str, Any], list[str]]] = [
     ("zai", "glm-5.3", "none", effort("low"), CHANGED),
@@ -64,15 +68,79 @@ CASES: list[tuple[str, str, str, dict[str, Any], list[str]]] = [
     ("fireworks", "accounts/fireworks/models/kimi-k2p6", "none", effort("low"), CHANGED),
     ("fireworks", "accounts/fireworks/models/glm-5p3", "max", effort("max"), []),
     ("nvidia", "z-ai/glm5", "none", NO_TEMPLATE, []),
-    ("nvidia", "deepseek-ai/deepseek-v4-pro", "high", effort("high"), []),
+    ("nvidia", "deepseek-ai/deepseek-v4-pro", "high", template(thinking=True, reasoning_effort="high"), []),
     ("cerebras", "zai-glm-4.7", "none", effort("none"), []),
     ("cerebras", "gpt-oss-120b", "none", effort("low"), CHANGED),
     ("vllm", "Qwen/Qwen3.6-35B-A3B", "none", effort("none"), []),
     ("llamacpp", "qwen3.5-4b", "none", effort("none"), []),
+    ("sglang", "Qwen/Qwen3.6-35B-A3B", "none", effort("none"), []),
+    ("sglang", "openai/gpt-oss-120b", "none", effort("low"), CHANGED),
+    ("lmstudio", "qwen/qwen3.5-9b", "none", effort("none"), []),
+    ("ollama", "qwen3.5", "max", effort("max"), []),
+    ("fireworks", "accounts/fireworks/models/glm-5p1", "low", effort("high"), CHANGED),
+    ("fireworks", "accounts/fireworks/models/glm-5p2", "none", effort("none"), []),
+    ("fireworks", "accounts/fireworks/models/deepseek-v4-pro", "xhigh", effort("xhigh"), []),
+    ("nvidia", "deepseek-ai/deepseek-v4-pro", "none", {"chat_template_kwargs": {"thinking": False}}, []),
+    ("nvidia", "deepseek-ai/deepseek-v4-flash", "max", template(thinking=True, reasoning_effort="max"), []),
+    ("nvidia", "stepfun-ai/step-3.7-flash", "none", effort("low"), CHANGED),
+    ("volcengine", "doubao-seed-2-0-pro-260215", "max", effort("max"), []),
+    ("volcengine", "doubao-seed-1-6-251015", "max", effort("high"), CHANGED),
+    ("chutes", "Qwen/Qwen3.6-27B", "none", NO_TEMPLATE, []),
+    ("chutes", "zai-org/GLM-5.1", "none", template(thinking=False), []),
+    ("chutes", "deepseek-ai/DeepSeek-V3.2", "high", template(thinking=True), CHANGED),
+    ("siliconflow", "Qwen/Qwen3-32B", "none", {"enable_thinking": False}, []),
+    ("siliconflow", "Qwen/Qwen3-32B", "low", {"enable_thinking": True, "thinking_budget": 4096}, []),
+    ("siliconflow", "Qwen/Qwen3-235B-A22B-Thinking-2507", "none", {"thinking_budget": 4096}, CHANGED),
+    ("siliconflow", "Pro/deepseek-ai/DeepSeek-V3.2", "none", {"enable_thinking": False}, []),
+    ("siliconflow", "zai-org/GLM-5.2", "medium", effort("high"), CHANGED),
+    ("siliconflow", "deepseek-ai/DeepSeek-V4-Flash", "none", {"enable_thinking": False}, []),
+    ("siliconflow", "deepseek-ai/DeepSeek-V4-Flash", "max", effort("max"), []),
+    ("siliconflow", "Qwen/Qwen3-Coder-480B-A35B-Instruct", "high", {}, LEFT_OUT),
+    ("siliconflow", "MiniMaxAI/MiniMax-M2.5", "none", {"thinking_budget": 4096}, CHANGED),
+    ("novita", "deepseek/deepseek-v4-pro", "none", {"enable_thinking": False}, []),
+    ("novita", "deepseek/deepseek-v4-pro", "high", effort("high"), []),
+    ("novita", "zai-org/glm-4.5", "none", {"enable_thinking": False}, []),
+    ("novita", "deepseek/deepseek-v3.2", "high", {"enable_thinking": True}, CHANGED),
+    ("deepinfra", "Qwen/Qwen3.6-35B-A3B", "none", effort("none"), []),
+    ("deepinfra", "deepseek-ai/DeepSeek-V4-Pro", "max", effort("xhigh"), CHANGED),
+    ("nebius", "deepseek-ai/DeepSeek-V4-Flash", "none", effort("none"), []),
+    ("nebius", "Qwen/Qwen3-32B", "none", {}, LEFT_OUT),
+    ("baseten", "zai-org/GLM-5.1", "none", {"chat_template_args": {"enable_thinking": False}}, []),
+    ("baseten", "moonshotai/Kimi-K2.6", "high", {"chat_template_args": {"enable_thinking": True}}, CHANGED),
+    ("baseten", "deepseek-ai/DeepSeek-V4-Flash-0731", "none", effort("none"), []),
+    ("scaleway", "qwen3.5-397b-a17b", "none", effort("none"), []),
+    ("scaleway", "gpt-oss-120b", "none", effort("low"), CHANGED),
+    ("friendli", "zai-org/GLM-5.1", "none", NO_TEMPLATE, []),
+    ("friendli", "zai-org/GLM-5.1", "high", effort("high"), []),
+    ("tencent", "hy3-preview", "none", OFF, []),
+    ("tencent", "hy3", "high", ON | effort("high"), []),
+    ("hunyuan", "hunyuan-a13b", "none", {"enable_thinking": False}, []),
+    ("qianfan", "qwen3-32b", "none", {"enable_thinking": False}, []),
+    ("qianfan", "ernie-4.5-turbo-vl-preview", "high", {"enable_thinking": True}, CHANGED),
+    ("stepfun", "step-3.7-flash", "none", effort("low"), CHANGED),
+    ("stepfun", "step-3.5-flash-2603", "medium", effort("low"), CHANGED),
+    ("stepfun", "step-3.5-flash", "high", {}, LEFT_OUT),
+    ("xiaomi", "mimo-v2.5-pro", "none", OFF, []),
+    ("cohere", "command-a-reasoning-08-2025", "none", effort("none"), []),
+    ("cohere", "command-a-reasoning-08-2025", "medium", effort("high"), CHANGED),
+    ("cloudflare", "@cf/zai-org/glm-4.7-flash", "none", NO_TEMPLATE, []),
+    ("cloudflare", "@cf/google/gemma-4-26b-a4b-it", "none", effort("none"), []),
+    ("cloudflare", "@cf/moonshotai/kimi-k2.6", "low", effort("high"), CHANGED),
+    ("cloudflare", "@cf/moonshotai/kimi-k2.7-code", "none", {}, LEFT_OUT),
+    ("cloudflare", "@cf/zai-org/glm-5.2", "none", NO_TEMPLATE, []),
+    ("cloudflare", "@cf/zai-org/glm-5.3-flash", "none", effort("low"), CHANGED),
+    ("cloudflare", "@cf/openai/gpt-oss-120b", "none", effort("low"), CHANGED),
+    ("vercel", "zai/glm-5.2", "none", {"reasoning": {"effort": "none"}}, []),
+    ("vercel", "zai/glm-5.2", "max", {"reasoning": {"effort": "xhigh"}}, CHANGED),
+    ("vercel", "openai/gpt-5-mini", "none", {"reasoning": {"effort": "minimal"}}, CHANGED),
+    ("vercel", "openai/gpt-4o", "high", {}, LEFT_OUT),
+    ("venice", "qwen3-6-27b", "max", effort("max"), []),
+    ("digitalocean", "deepseek-v4-pro", "none", effort("none"), []),
+    ("requesty", "zai/glm-5.2", "max", effort("max"), []),
 ]
 
 #: Each member that tells a host how much to reason.
-MEMBERS = {"reasoning_effort", *(name for row in WORDS for told in row.told.values() for name, _ in told)}
+MEMBERS = {"reasoning_effort", "reasoning", *(name for row in WORDS for told in row.told.values() for name, _ in told)}
 
 
 def sent(body: dict[str, Any], door: str, profile: str, model: str) -> tuple[dict[str, Any], list[str]]:
@@ -106,7 +174,8 @@ def test_a_client_of_the_api_itself(
     """What the host says otherwise is said its way; a word that it does not know is between the two."""
     found, told = sent(asking("chat", word), "chat", profile, model)
     assert told == []
-    assert {name: value for name, value in found.items() if name in MEMBERS} == (effort(word) if warnings else wanted)
+    its_own = {"reasoning": {"effort": word}} if PROFILES[profile].reasoning_object else effort(word)
+    assert {name: value for name, value in found.items() if name in MEMBERS} == (its_own if warnings else wanted)
 
 
 @each_row(
@@ -115,6 +184,7 @@ def test_a_client_of_the_api_itself(
         ("zai", "glm-4.6", {"thinking": {"type": "enabled", "clear_thinking": False}}),
         ("dashscope", "qwen-plus", {"enable_thinking": True}),
         ("moonshot", "kimi-k2.6", {"thinking": {"type": "enabled", "keep": "all"}}),
+        ("vercel", "zai/glm-5.2", {"reasoning": {"effort": "low", "exclude": True}}),
     ],
 )
 def test_what_a_client_says_in_the_hosts_words_stays(profile: str, model: str, given: dict[str, Any]) -> None:

@@ -65,7 +65,7 @@ def settled(model: str, *turn: Part, choice: str | None = None, **fields: Any) -
         (CLASSIC, "(opus|sonnet|haiku)-4[-.]5", 64_000),
         ("us.anthropic.claude-haiku-4-5-20251001-v1:0", "(opus|sonnet|haiku)-4[-.]5", 64_000),
         (OPUS_46, "opus-4[-.]6", 128_000),
-        ("claude-sonnet-4.6", "sonnet-4[-.]6", 64_000),
+        ("claude-sonnet-4.6", "sonnet-4[-.]6", 128_000),
         (OPUS_47, "opus-4[-.]7", 128_000),
         (OPUS_48, "opus-4[-.]8", 128_000),
         ("claude-opus-5-20260801", "(sonnet|opus|haiku)-5", 128_000),

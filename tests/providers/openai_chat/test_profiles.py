@@ -11,7 +11,8 @@ from tests.corpus.driver import open_exchange
 from tests.named_rows import each_row
 from tests.providers.openai_chat.test_request import TIME, USER, WEATHER, build, call, result, sent, turn
 from toolwire.model.errors import RequestError
-from toolwire.model.settings import Tenant
+from toolwire.model.settings import ProviderConfig, Target, Tenant
+from toolwire.providers import profile_of
 from toolwire.providers.profiles import PROFILES, profile_for_model
 from toolwire.rewrite.history import NO_RESULT
 
@@ -56,6 +57,12 @@ def test_reasoning_goes_back_under_the_hosts_own_name(profile: str, field: str |
         ("deepseek", {"max_completion_tokens": 5}, {"max_tokens": 5}, []),
         ("mistral", {"store": False, "user": "u"}, {}, ["not_supported:store", "not_supported:user"]),
         ("mistral", {"store": None, "user": None}, {}, []),
+        (
+            "mistral",
+            {"metadata": {"a": "b"}, "prompt_cache_key": "k"},
+            {"metadata": {"a": "b"}, "prompt_cache_key": "k"},
+            [],
+        ),
         ("groq", {"logit_bias": {"1": 1}}, {}, ["not_supported:logit_bias"]),
         ("groq", {"store": True, "metadata": {"a": "b"}}, {}, ["not_supported:store", "not_supported:metadata"]),
         ("groq", {"user": "u", "service_tier": "flex"}, {"user": "u", "service_tier": "flex"}, []),
@@ -345,3 +352,29 @@ def test_an_orphan_result_reaches_no_host() -> None:
     with pytest.raises(RequestError, match="call_ZZZ") as caught:
         build(USER, result("call_ZZZ"), USER)
     assert (caught.value.code, caught.value.param) == ("unknown_tool_call_id", "messages[1].tool_call_id")
+
+
+@each_row(
+    ("address", "profile"),
+    [
+        ("https://api.moonshot.ai/v1", "moonshot"), ("https://api.moonshot.cn/v1/", "moonshot"),
+        ("https://open.bigmodel.cn/api/paas/v4", "zai"), ("https://api.z.ai/api/coding/paas/v4", "zai"),
+        ("https://dashscope.aliyuncs.com/compatible-mode/v1", "dashscope"),
+        ("https://coding-intl.dashscope.aliyuncs.com/v1", "dashscope"),
+        ("https://api.minimaxi.com/v1", "minimax"), ("https://api.siliconflow.cn/v1", "siliconflow"),
+        ("https://ark.ap-southeast.bytepluses.com/api/v3", "volcengine"),
+        ("https://ark.cn-beijing.volces.com/api/coding/v3", "volcengine"),
+        ("https://api.stepfun.ai/v1", "stepfun"), ("https://api.together.ai/v1", "together"),
+        ("https://api.deepseek.com", "deepseek"), ("https://api.deepseek.com/beta", "deepseek"),
+        ("https://generativelanguage.googleapis.com/v1beta/openai/", "gemini-compat"),
+        ("https://api.cloudflare.com/client/v4/accounts/0123abc/ai/v1", "cloudflare"),
+        ("https://eu.api.openai.com/v1", "openai"), ("https://work.openai.azure.com/openai/v1", "azure"),
+        ("http://localhost:11434/v1", "ollama"), ("http://127.0.0.1:1234/v1", "lmstudio"),
+        # their other APIs, and addresses that only begin so
+        ("https://api.deepseek.com/anthropic", "compatible"), ("https://api.z.ai/api/anthropic", "compatible"),
+        ("https://api.minimaxi.com/anthropic", "compatible"), ("https://api.moonshot.cn/anthropic", "compatible"),
+        ("https://work.services.ai.azure.com/anthropic", "compatible"), ("https://llm.example.com/v1", "compatible"),
+    ],
+)  # fmt: skip
+def test_a_host_is_known_by_each_of_its_addresses(address: str, profile: str) -> None:
+    assert profile_of(Target(ProviderConfig("any", "openai_chat", address), "m")).name == profile

@@ -487,7 +487,7 @@ def test_sampling_beside_reasoning(
 @each_row(
     ("model", "asked"),
     [("gpt-5.6", True), ("openai/gpt-5-codex", True), ("o3", True), ("grok-4", True), ("gpt-4.1", False),
-     ("gpt-4o", False), ("gpt-5.1-chat-latest", False), ("my-deployment", False)],
+     ("gpt-4o", False), ("gpt-5-chat-latest", False), ("gpt-5.1-chat-latest", True), ("my-deployment", False)],
 )  # fmt: skip
 def test_reasoning_is_asked_for_where_there_is_some(model: str, asked: bool) -> None:
     assert ("include" in sent(model=model).body) == asked

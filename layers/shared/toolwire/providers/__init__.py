@@ -39,6 +39,7 @@ What several wires share:
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
@@ -167,6 +168,9 @@ def profile_of(target: Target) -> Profile:
 
 @lru_cache(maxsize=64)
 def _profile_at(base_url: str) -> str:
-    from toolwire.providers.hosts import HOSTS
+    from toolwire.providers.hosts import HOSTS, OTHER_ADDRESSES
 
-    return next((host.profile for host in HOSTS if host.profile and base_url.startswith(host.base_url)), "compatible")
+    address = base_url.rstrip("/").replace("//localhost", "//127.0.0.1")
+    others = (profile for pattern, profile in OTHER_ADDRESSES if re.fullmatch(pattern, address))
+    known = (host.profile for host in HOSTS if host.profile and address.startswith(host.base_url))
+    return next(others, None) or next(known, "compatible")

@@ -33,6 +33,11 @@ class Host:
     makes: tuple[str, ...] = ()
 
 
+def _chat(name: str, base_url: str, *credentials: str, profile: str | None = None) -> Host:
+    """A host of the Chat API whose SDK is OpenAI's: no variable of its own holds its address."""
+    return Host(name, "openai_chat", base_url, credentials, profile=profile)
+
+
 HOSTS: tuple[Host, ...] = (
     Host(
         "openai",
@@ -129,7 +134,35 @@ HOSTS: tuple[Host, ...] = (
         makes=("doubao-",),
     ),
     Host("nvidia", "openai_chat", "https://integrate.api.nvidia.com/v1", ("NVIDIA_API_KEY",), profile="nvidia"),
-    Host("chutes", "openai_chat", "https://llm.chutes.ai/v1", ("CHUTES_API_KEY",)),
+    _chat("chutes", "https://llm.chutes.ai/v1", "CHUTES_API_KEY", profile="chutes"),
+    _chat("siliconflow", "https://api.siliconflow.com/v1", "SILICONFLOW_API_KEY", profile="siliconflow"),
+    _chat("novita", "https://api.novita.ai/openai/v1", "NOVITA_API_KEY", profile="novita"),
+    _chat("deepinfra", "https://api.deepinfra.com/v1/openai", "DEEPINFRA_API_KEY", profile="deepinfra"),
+    _chat("nebius", "https://api.tokenfactory.nebius.com/v1", "NEBIUS_API_KEY", profile="nebius"),
+    _chat("baseten", "https://inference.baseten.co/v1", "BASETEN_API_KEY", profile="baseten"),
+    _chat("friendli", "https://api.friendli.ai/serverless/v1", "FRIENDLI_TOKEN", profile="friendli"),
+    _chat("sambanova", "https://api.sambanova.ai/v1", "SAMBANOVA_API_KEY"),
+    _chat("inference", "https://api.inference.net/v1", "INFERENCE_API_KEY"),
+    _chat("venice", "https://api.venice.ai/api/v1", "VENICE_API_KEY", profile="venice"),
+    _chat("scaleway", "https://api.scaleway.ai/v1", "SCALEWAY_API_KEY", "SCW_SECRET_KEY", profile="scaleway"),
+    _chat("ovhcloud", "https://oai.endpoints.kepler.ai.cloud.ovh.net/v1", "OVHCLOUD_API_KEY"),
+    _chat("digitalocean", "https://inference.do-ai.run/v1", "DIGITALOCEAN_ACCESS_TOKEN", profile="digitalocean"),
+    _chat("huggingface", "https://router.huggingface.co/v1", "HF_TOKEN"),
+    _chat("stepfun", "https://api.stepfun.com/v1", "STEPFUN_API_KEY", profile="stepfun"),
+    _chat("tencent", "https://tokenhub.tencentmaas.com/v1", "TENCENT_TOKENHUB_API_KEY", profile="tencent"),
+    _chat("hunyuan", "https://api.hunyuan.cloud.tencent.com/v1", "HUNYUAN_API_KEY", profile="hunyuan"),
+    _chat("qianfan", "https://qianfan.baidubce.com/v2", "QIANFAN_API_KEY", profile="qianfan"),
+    _chat("xiaomi", "https://api.xiaomimimo.com/v1", "XIAOMI_API_KEY", profile="xiaomi"),
+    _chat("cohere", "https://api.cohere.ai/compatibility/v1", "COHERE_API_KEY", profile="cohere"),
+    _chat("perplexity", "https://api.perplexity.ai", "PERPLEXITY_API_KEY"),
+    # Gateways of others, and what they call their own.
+    _chat("vercel", "https://ai-gateway.vercel.sh/v1", "AI_GATEWAY_API_KEY", profile="vercel"),
+    _chat("requesty", "https://router.requesty.ai/v1", "REQUESTY_API_KEY", profile="requesty"),
+    _chat("helicone", "https://ai-gateway.helicone.ai/v1", "HELICONE_API_KEY"),
+    _chat("poe", "https://api.poe.com/v1", "POE_API_KEY"),
+    _chat("kilo", "https://api.kilo.ai/api/gateway", "KILO_API_KEY", profile="openrouter"),
+    _chat("opencode", "https://opencode.ai/zen/v1", "OPENCODE_API_KEY"),
+    _chat("ollama-cloud", "https://ollama.com/v1", "OLLAMA_API_KEY", profile="ollama"),
     # Amazon Bedrock by its own API, and by those of OpenAI and Anthropic, with the same credentials. The variable that
     # holds the address of the first is AWS's own.
     Host(
@@ -170,7 +203,34 @@ HOSTS: tuple[Host, ...] = (
         base_url_variable="LLAMACPP_BASE_URL",
         profile="llamacpp",
     ),
-    Host("lmstudio", "openai_chat", "http://127.0.0.1:1234/v1", base_url_variable="LMSTUDIO_BASE_URL"),
+    Host(
+        "lmstudio",
+        "openai_chat",
+        "http://127.0.0.1:1234/v1",
+        base_url_variable="LMSTUDIO_BASE_URL",
+        profile="lmstudio",
+    ),
+    Host("sglang", "openai_chat", "http://127.0.0.1:30000/v1", base_url_variable="SGLANG_BASE_URL", profile="sglang"),
+)
+
+#: Where else a known host is met: a whole address, as a regular expression, and the profile of a provider that names
+#: none there. Other regions, plans for coding, and addresses that the host's docs write beside its own. Each is one of
+#: the Chat API: the same hosts speak others at other paths.
+OTHER_ADDRESSES: tuple[tuple[str, str], ...] = (
+    (r"https://[a-z]{2}\.api\.openai\.com/v1", "openai"),
+    (r"https://[a-z0-9-]+\.openai\.azure\.com/openai(/.*)?", "azure"),
+    (r"https://generativelanguage\.googleapis\.com/v1beta/openai", "gemini-compat"),
+    (r"https://api\.deepseek\.com(/beta)?", "deepseek"),
+    (r"https://api\.moonshot\.cn/v1", "moonshot"),
+    (r"https://(api\.z\.ai|open\.bigmodel\.cn)/api(/coding)?/paas/v4", "zai"),
+    (r"https://dashscope(-us|-intl)?\.aliyuncs\.com/compatible-mode/v1", "dashscope"),
+    (r"https://coding(-intl)?\.dashscope\.aliyuncs\.com/v1", "dashscope"),
+    (r"https://api\.minimaxi\.com/v1", "minimax"),
+    (r"https://ark\.[a-z-]+\.(volces|bytepluses)\.com/api(/coding)?/v3", "volcengine"),
+    (r"https://api\.siliconflow\.cn/v1", "siliconflow"),
+    (r"https://api\.stepfun\.ai/v1", "stepfun"),
+    (r"https://api\.together\.ai/v1", "together"),
+    (r"https://api\.cloudflare\.com/client/v4/accounts/[0-9a-f]+/ai/v1", "cloudflare"),
 )
 
 #: Host -> its name by OpenTelemetry's conventions for generative AI, where that is another one.

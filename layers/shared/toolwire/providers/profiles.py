@@ -92,6 +92,8 @@ class Profile:
     #: `openai_models.py` knows. The three that every host with the member takes; none where a model without reasoning
     #: refuses the member.
     efforts: tuple[str, ...] = ("low", "medium", "high")
+    #: Whether an effort is told as `reasoning: {"effort": ...}`, as the Responses API has it.
+    reasoning_object: bool = False
     #: Whether answers may hold `{}` as a stand-in before a call's real arguments. Where they do not, a call without
     #: arguments need not wait for its end.
     placeholders: bool = True
@@ -119,6 +121,9 @@ class Profile:
 
 
 _OPENAI_ONLY = frozenset({"store", "metadata", "service_tier", "prompt_cache_key", "safety_identifier", "verbosity"})
+
+#: What Mistral's own client knows (`ChatCompletionRequest` of mistralai/client-python).
+_MISTRAL_TOO = frozenset({"metadata", "prompt_cache_key"})
 
 _TO_HIGH = ("none", "low", "medium", "high")
 
@@ -186,7 +191,7 @@ PROFILES: dict[str, Profile] = {
             call_id=r"[A-Za-z0-9]{9}",
             call_id_length=9,
             rename=(("max_completion_tokens", "max_tokens"), ("seed", "random_seed")),
-            refuses=_OPENAI_ONLY | {"user", "logprobs", "top_logprobs", "logit_bias"},
+            refuses=_OPENAI_ONLY - _MISTRAL_TOO | {"user", "logprobs", "top_logprobs", "logit_bias"},
             efforts=(),
             document_urls=True,
             reasoning_back=None,
@@ -219,10 +224,13 @@ PROFILES: dict[str, Profile] = {
             reasoning_back="reasoning",
             strict="alike",  # "Tools with mixed values for 'strict' are not allowed", of which none is one
         ),
-        Profile("ollama", efforts=_TO_HIGH, reasoning_back="reasoning"),
-        # vllm-project/vllm#43401 and ggml-org/llama.cpp#26045: `none` switches off what the template switches
+        Profile("ollama", efforts=(*_TO_HIGH, "max"), reasoning_back="reasoning"),  # https://docs.ollama.com/openai
+        # vllm-project/vllm#43401, ggml-org/llama.cpp#26045, sgl-project/sglang#20556 and
+        # lmstudio-ai/lmstudio-bug-tracker#2057: `none` switches off what the template switches
         Profile("vllm", efforts=_TO_HIGH, open_models=True),
         Profile("llamacpp", efforts=_TO_HIGH, open_models=True),
+        Profile("sglang", efforts=_TO_HIGH, open_models=True),
+        Profile("lmstudio", efforts=_TO_HIGH, open_models=True),
         # Hosts that differ in how they are told how much to reason (`reasoning_words.py`).
         Profile("zai", tools=128, yields_state=True),
         # Without `reasoning_split` its models think in tags within the text.
@@ -237,6 +245,24 @@ PROFILES: dict[str, Profile] = {
         Profile("together", open_models=True),
         Profile("fireworks", efforts=_TO_HIGH, open_models=True),
         Profile("nvidia", open_models=True),
+        *(
+            Profile(name, open_models=True)
+            for name in ("baseten", "chutes", "cloudflare", "friendli", "nebius", "novita", "qianfan", "tencent")
+        ),
+        Profile("siliconflow", stops=4, open_models=True),
+        *(Profile(name) for name in ("hunyuan", "stepfun", "xiaomi")),
+        # Those whose docs name the efforts, by all models: https://docs.deepinfra.com (chat reasoning),
+        # https://www.scaleway.com/en/docs/generative-apis, https://docs.digitalocean.com (serverless inference),
+        # veniceai/api-docs#138, https://docs.cohere.com/docs/compatibility-api, and Requesty's, where `none` is
+        # only the least (anomalyco/models.dev#2870).
+        Profile("deepinfra", efforts=EFFORTS[:6], open_models=True),
+        Profile("scaleway", efforts=_TO_HIGH, open_models=True),
+        Profile("digitalocean", efforts=(*_TO_HIGH, "max"), open_models=True),
+        Profile("venice", efforts=EFFORTS, open_models=True),
+        Profile("requesty", efforts=(*_TO_HIGH[1:], "max")),
+        Profile("cohere", efforts=("none", "high")),
+        # https://vercel.com/docs/ai-gateway/sdks-and-apis/openai-chat-completions/reasoning
+        Profile("vercel", efforts=EFFORTS[:6], reasoning_object=True),
     )
 }
 

@@ -76,7 +76,7 @@ FAMILIES: tuple[Family, ...] = (
     Family(r"opus-4[-.]8", max_tokens=128_000),
     Family(r"opus-4[-.]7", max_tokens=128_000, refuses_forced_choice="with thinking", system_messages=False),
     replace(_ADAPTIVE, pattern=r"opus-4[-.]6", max_tokens=128_000),
-    replace(_ADAPTIVE, pattern=r"sonnet-4[-.]6"),
+    replace(_ADAPTIVE, pattern=r"sonnet-4[-.]6", max_tokens=128_000),
     replace(_CLASSIC, pattern=r"(opus|sonnet|haiku)-4[-.]5"),
     replace(_CLASSIC, pattern=r"opus-4[-.]1", max_tokens=32_000),
     replace(_CLASSIC, pattern=r"opus-4|4-opus", max_tokens=32_000, structured_output=False),

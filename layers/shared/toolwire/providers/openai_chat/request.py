@@ -44,7 +44,7 @@ from toolwire.providers.openai_tools import (
 )
 from toolwire.providers.profiles import Profile
 from toolwire.providers.reasoning_efforts import with_known_effort
-from toolwire.providers.reasoning_words import words_of
+from toolwire.providers.reasoning_words import Told, words_of
 from toolwire.providers.upstream_errors import retry_after_of
 from toolwire.rewrite.alternating_turns import with_alternating_turns, with_one_system_message
 from toolwire.rewrite.answer_format import with_format_in_words, with_object_format
@@ -257,14 +257,20 @@ def _as_named(
     name: str, value: bytes, request: ChatRequest, target: Target, profile: Profile
 ) -> Iterator[tuple[str, bytes]]:
     """A member under the host's name for it; how much to reason, in the host's words, where the client says none."""
-    words = words_of(profile.name, target.known_as) if name == "reasoning_effort" else None
-    told = words.told.get(request.reasoning_effort or "") if words is not None else None
+    told = _told_effort(value, request, target, profile) if name == "reasoning_effort" else None
     if told is None:
         yield dict(profile.rename).get(name, name), value
         return
     fields = request.fields_in(DIALECT)
     given = {name for name, _ in fields.members} - {"reasoning_effort"} if fields else ()
     yield from [(name, value)] if any(member in given for member, _ in told) else told
+
+
+def _told_effort(value: bytes, request: ChatRequest, target: Target, profile: Profile) -> Told | None:
+    """The members that tell the host how much to reason; None: those of the API itself."""
+    if (words := words_of(profile.name, target.known_as)) is not None:
+        return words.told.get(request.reasoning_effort or "")
+    return (("reasoning", write_object([("effort", value)])),) if profile.reasoning_object else None
 
 
 def _own(request: ChatRequest, name: str, raw: bytes, profile: Profile) -> bytes | None:
