@@ -16,6 +16,7 @@ from toolwire.policy import arguments
 from toolwire.policy.arguments import Flaw, find_faults
 from toolwire.schema.check import check_parameters
 from toolwire.schema.explain import MOST
+from toolwire.schema.memory import Memory
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -313,11 +314,12 @@ def test_nothing_is_fetched() -> None:
 
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arguments, "_KEPT", 4)
-    monkeypatch.setattr(arguments, "_judges", {})
-    for number in range(10):
+    kept: Memory[Any] = Memory(10_000)
+    monkeypatch.setattr(arguments, "_memory", kept)
+    for number in range(50):
         judged("{}", {"type": "object", "title": str(number)})
-        assert len(arguments._judges) <= 4
-    before = set(arguments._judges)
-    judged("{}", {"type": "object", "title": "x" * arguments._KEPT_BYTES})
-    assert set(arguments._judges) <= before  # too large to keep
+        assert 0 < kept.held <= 10_000
+    before = len(kept)
+    assert before < 50
+    judged("{}", {"type": "object", "title": "x" * 1_000})
+    assert len(kept) == before  # too large to keep

@@ -15,9 +15,10 @@ from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Tool
 from toolwire.policy import ToolRules, check_request
 from toolwire.schema import check
-from toolwire.schema.check import check_parameters, check_strict, compiled_validator, has_slow_pattern
+from toolwire.schema.check import check_parameters, check_strict, compiled_validator, has_slow_pattern, usable
 from toolwire.schema.flatten import flattened
 from toolwire.schema.lossy import with_optional_cycles
+from toolwire.schema.memory import ENTRY_BYTES, Memory
 from toolwire.schema.merge import merge
 from toolwire.schema.property_names import replacements, with_replacements
 from toolwire.schema.strict import strict_cost, strict_fault
@@ -200,6 +201,8 @@ def test_a_slow_pattern_is_a_warning(pattern: str, slow: bool, where: str) -> No
     assert has_slow_pattern(tool.parameters or b"") is slow
     warnings = check_request(ChatRequest("m", (), (tool,)), ToolRules())
     assert warnings == (["slow_pattern:f"] if slow else [])
+    escaped = json.dumps(schema).replace(")", r"\u0029").encode()  # another way to write the same text
+    assert has_slow_pattern(escaped) is slow
 
 
 #: Patterns on which engines differ. One is refused only if neither Python nor ECMA-262 reads it.
@@ -228,7 +231,7 @@ def test_many_patterns_that_only_other_engines_read() -> None:
 
 
 def test_a_verdict_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(check, "_answers", {})
+    monkeypatch.setattr(check, "_memory", Memory(1 << 20))
     given(within({"minimum": 1}))
     monkeypatch.setattr(check, "parse", None)  # calling it would fail
 
@@ -238,12 +241,16 @@ def test_a_verdict_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept: dict[bytes, Any] = {}
-    monkeypatch.setattr(check, "_answers", kept)
-    monkeypatch.setattr(check, "_KEPT", 10)
+    kept: Memory[Any] = Memory(100_000)
+    monkeypatch.setattr(check, "_memory", kept)
     for number in range(25):
         given({"title": str(number)})
-    assert len(kept) <= 10
+    assert 25 * ENTRY_BYTES <= kept.held < 26 * ENTRY_BYTES
+    repaired = json.dumps({"required": None, "title": "x" * 30_000}).encode()
+    usable(repaired)
+    assert kept.held > 30_000  # the repaired schema
+    refused({"properties": {"x" * 10_000: {"$ref": "elsewhere"}}})
+    assert kept.held > 50_000  # the pointer to its fault
 
 
 def test_parallel_calls_are_not_strict() -> None:

@@ -14,6 +14,7 @@ from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool
 from toolwire.schema import dialects
 from toolwire.schema.dialects import Adapted
+from toolwire.schema.memory import Memory
 
 PATH = "tools[3].function.parameters"
 DRAFT_4 = {"$schema": "http://json-schema.org/draft-04/schema#"}
@@ -323,24 +324,25 @@ def test_what_one_provider_refuses_the_others_take() -> None:
 # ------------------------------------------------------------ what is kept
 
 
-def test_a_schema_is_converted_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dialects, "_converted", {})
-    first = told(of(x={"const": "once"}))
+@pytest.mark.parametrize("size", [0, 100_000])
+def test_a_schema_is_converted_once(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dialects, "_memory", Memory(1 << 20))
+    once = of(x={"const": "once", "description": "x" * size})
+    first = told(once)
     monkeypatch.setattr(dialects, "_convert", None)  # calling it would fail
 
-    assert told(of(x={"const": "once"})) == first
+    assert told(once) == first
     with pytest.raises(TypeError):
         told(of(x={"const": "twice"}))
 
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept: dict[Any, Any] = {}
-    monkeypatch.setattr(dialects, "_converted", kept)
-    monkeypatch.setattr(dialects, "_KEPT", 10)
-    for number in range(25):
-        told(of(x={"const": number}))
-    assert len(kept) <= 10
-
-    kept.clear()
-    told(of(x={"const": "x" * dialects._KEPT_BYTES}))
-    assert not kept
+    kept: Memory[Any] = Memory(10_000)
+    monkeypatch.setattr(dialects, "_memory", kept)
+    for number in range(50):
+        told(of(x={"const": str(number)}))
+    assert 0 < len(kept) < 50
+    assert kept.held <= 10_000
+    before = kept.held
+    told(of(x={"const": "x" * 10_000}))
+    assert kept.held == before

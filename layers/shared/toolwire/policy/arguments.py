@@ -11,7 +11,6 @@ An explanation names paths and types, never values: values are the conversation'
 
 from __future__ import annotations
 
-import hashlib
 import json
 from decimal import Decimal
 from math import prod
@@ -20,6 +19,7 @@ from typing import Any, NamedTuple
 from toolwire.policy.definitions import measure
 from toolwire.schema.check import Validator, compiled_validator, usable
 from toolwire.schema.explain import FALSE, MOST, Explained, faults_of_value
+from toolwire.schema.memory import Memory, digest
 from toolwire.schema.survey import Survey
 from toolwire.schema.tree import draft_of, escaped, parse
 
@@ -36,9 +36,9 @@ _VERDICT_STEPS = 20_000_000
 _EXPLANATION_STEPS = 1_000_000
 _EVERY_FAULT_STEPS = 20_000
 
-#: The most validators in the cache, and the largest schema of one: a conversation sends the same tools with every turn.
-_KEPT, _KEPT_BYTES = 256, 64 << 10
-_judges: dict[bytes, Judge] = {}
+#: A validator holds up to 17 times its schema's text (measured): these are the tools of twenty conversations or more.
+_VALIDATOR_BYTES = 17
+_memory: Memory[Judge] = Memory(32 << 20)
 
 
 class Flaw(NamedTuple):
@@ -103,18 +103,14 @@ def _no_number(word: str) -> Any:
 
 
 def _judge(parameters: bytes) -> Judge:
-    key = hashlib.sha256(parameters).digest()
-    judge = _judges.get(key)
-    if judge is None:
-        survey = Survey(parse(parameters))
-        # A chain of references within one level passes each unit at most once, so the product is an upper bound.
-        ways = prod(max(len(unit.edges), 1) for unit in survey.units.values()) if survey.has_cycle() else 1
-        judge = Judge(compiled_validator(parameters), survey.size, ways)
-        if len(_judges) >= _KEPT:
-            _judges.clear()
-        if len(parameters) <= _KEPT_BYTES:
-            _judges[key] = judge
-    return judge
+    return _memory.found(digest(parameters), lambda: _made(parameters), lambda _: _VALIDATOR_BYTES * len(parameters))
+
+
+def _made(parameters: bytes) -> Judge:
+    survey = Survey(parse(parameters))
+    # A chain of references within one level passes each unit at most once, so the product is an upper bound.
+    ways = prod(max(len(unit.edges), 1) for unit in survey.units.values()) if survey.has_cycle() else 1
+    return Judge(compiled_validator(parameters), survey.size, ways)
 
 
 def _first_fault(validator: Validator, value: Any) -> Explained:

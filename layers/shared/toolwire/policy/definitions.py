@@ -5,7 +5,7 @@ Definitions come from clients and may be hostile: they are counted before anythi
 
 from __future__ import annotations
 
-import re
+from itertools import accumulate
 
 from toolwire.model.errors import RequestError
 from toolwire.model.limits import Limits
@@ -13,9 +13,14 @@ from toolwire.model.request import ChatRequest, Tool
 from toolwire.model.warnings import named_warning
 from toolwire.policy.rules import ToolRules
 from toolwire.schema.check import check_parameters, has_slow_pattern
+from toolwire.schema.memory import Memory, digest
 
-_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
+#: Each bracket as the step from a level to the next, as a signed byte.
+_STEPS = bytes.maketrans(b"{[}]", b"\x01\x01\xff\xff")
+
+#: Levels and nodes of schemas.
+_memory: Memory[tuple[int, int]] = Memory(1 << 20)
 
 
 def check_request(request: ChatRequest, rules: ToolRules) -> list[str]:
@@ -94,7 +99,7 @@ def _check_tool(tool: Tool, number: int, limits: Limits, *, repairs: bool) -> No
     # A schema has at most as many levels and nodes as opening brackets. If these are few, nothing else is counted.
     levels = nodes = parameters.count(b"{") + parameters.count(b"[")
     if nodes > min(2 * limits.schema_depth, limits.schema_nodes):
-        levels, nodes = measure(parameters)
+        levels, nodes = _memory.found(digest(parameters), lambda: measure(parameters), lambda _: 0)
     depth = (levels + 1) // 2  # a level of a schema is two of JSON: the object and its `properties`
     if depth > limits.schema_depth or nodes > limits.schema_nodes:
         raise _refused(
@@ -115,15 +120,9 @@ def _size(tool: Tool) -> int:
 
 def measure(raw: bytes) -> tuple[int, int]:
     """The levels of nesting of a JSON text, and its number of objects and arrays, counted without building it."""
-    level = deepest = nodes = 0
-    for bracket in _STRING.sub(b"", raw).translate(None, _NO_BRACKETS):
-        if bracket in b"{[":
-            level += 1
-            nodes += 1
-            deepest = max(deepest, level)
-        else:
-            level -= 1
-    return deepest, nodes
+    texts = raw.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')  # every second one is in quotes
+    steps = b"".join(texts[::2]).translate(_STEPS, _NO_BRACKETS)
+    return max(accumulate(memoryview(steps).cast("b")), default=0), steps.count(1)
 
 
 def _check_choice(request: ChatRequest, names: set[str]) -> None:

@@ -13,5 +13,6 @@ strict            the rules of strict schemas
 answer_schema     the schema of a structured answer
 property_names    replaces names of parameters that a provider refuses
 tree              a schema as a tree, its numbers as they were written
+memory            what was found about a schema, by the hash of its text, within a bound
 survey            how large a schema is once its references are followed
 """

@@ -2,15 +2,13 @@
 
 jsonschema_rs decides: it checks the schema against the meta-schema of its draft and compiles it. It fetches nothing,
 and no pattern is run here. References that never end, or that stand for too much, are refused before it gets the
-schema. The result depends on the raw text alone, so it is cached by the text's SHA-256: agents send the same tools with
-every request.
+schema. The result depends on the raw text alone, so it is remembered (`memory`).
 
 The codes: `invalid_function_parameters` (OpenAI's own name for it), `tool_schema_too_complex`, `invalid_strict_schema`.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Callable
@@ -22,6 +20,7 @@ import msgspec
 from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool
 from toolwire.schema.explain import faults_of_schema
+from toolwire.schema.memory import Memory, digest
 from toolwire.schema.repair import repaired
 from toolwire.schema.strict import strict_fault
 from toolwire.schema.survey import Survey, SurveyError
@@ -86,10 +85,11 @@ _EXPLAINED_NODES = 200
 #: A repeated group whose content is one repetition: `(a+)+`. It matches what `a+` matches, and takes a backtracking
 #: engine exponential time. Our engine has a bound, but providers and clients get these schemas, too.
 _EXPLODES = re.compile(r"\((?:\?:|\?P?<\w+>)?(?:\\.|\[(?:\\.|[^\]\\])*\]|[^\\\[\]()|*+?{}])[+*]\??\)(?:[+*]|\{\d+,\})")
+#: What a JSON text has with such a group in it: its end, unless one of its characters is escaped.
+_REPEATED_GROUP = (b")+", b")*", b"){", b"\\u00")
 
-#: The most results in the cache, and the largest repaired schema there. Most results are None or a short sentence.
-_KEPT, _KEPT_BYTES = 4096, 32 << 10
-_answers: dict[tuple[str, bytes], Any] = {}
+#: Most results are None or a short sentence: some 10,000 of them. Repaired schemas are larger.
+_memory: Memory[Any] = Memory(4 << 20)
 
 
 def check_parameters(tool: Tool, path: str, *, repairs: bool = False) -> None:
@@ -133,28 +133,26 @@ def usable(raw: bytes) -> Usable:
 def has_slow_pattern(raw: bytes) -> bool:
     """Whether a pattern may take exponential time (`_EXPLODES`). It is run here with a bound, elsewhere maybe
     without."""
-    return b"attern" in raw and _slow(raw)
+    return b"attern" in raw and any(end in raw for end in _REPEATED_GROUP) and _slow(raw)
 
 
 Found = TypeVar("Found")
 
 
 def _kept(find: Callable[[bytes], Found]) -> Callable[[bytes], Found]:
-    """The function, with its results cached by the SHA-256 of the schema's text."""
+    """The function, with its results remembered."""
 
     def remembered(raw: bytes) -> Found:
-        key = (find.__name__, hashlib.sha256(raw).digest())
-        if key not in _answers:
-            found = find(raw)
-            if isinstance(found, Usable) and len(found.raw) > _KEPT_BYTES:
-                return found
-            if len(_answers) >= _KEPT:
-                _answers.clear()
-            _answers[key] = found
-        known: Found = _answers[key]
+        known: Found = _memory.found((find.__name__, digest(raw)), lambda: find(raw), _size)
         return known
 
     return remembered
+
+
+def _size(found: object) -> int:
+    if isinstance(found, Usable):
+        return len(found.raw) + sum(map(len, found.cuts))
+    return 2 * len(found.pointer) + len(found.text) if isinstance(found, Fault) else 0  # twice: `path` has it in steps
 
 
 def _raise(fault: Fault | None, tool: Tool, path: str) -> None:

@@ -10,7 +10,6 @@ The rules of each provider are its `Provider.schemas`.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,6 +30,7 @@ from toolwire.schema.lossy import (
     with_optional_cycles,
     without_dynamic_references,
 )
+from toolwire.schema.memory import Memory, digest
 from toolwire.schema.property_names import replacements, with_replacements
 from toolwire.schema.strict import StrictBudget, StrictCost, strict_cost
 from toolwire.schema.survey import Survey, SurveyError
@@ -107,10 +107,8 @@ class _Converted:
     names: Mapping[str, str] = field(default_factory=dict)
 
 
-#: The most conversions in the cache, and the largest schema there. The cache's key is the rules and the SHA-256 of the
-#: schema: a conversation sends the same tools with every turn.
-_KEPT, _KEPT_BYTES = 1024, 32 << 10
-_converted: dict[tuple[SchemaDialect, bool, bytes], _Converted] = {}
+#: Conversions, by the rules and the schema. The tools of one request are 4 MB at most.
+_memory: Memory[_Converted] = Memory(8 << 20)
 
 #: The most places of one schema that warnings or an error name.
 _MOST_CUTS = 16
@@ -130,7 +128,7 @@ def adapted(tool: Tool, rules: SchemaDialect, path: str, provider: str, mode: Sc
     raw = tool.parameters or rules.empty
     if raw is None:
         return Adapted(None, tool.strict)
-    result = _cached(raw, rules, loosens=mode != "reject")
+    result = _remembered(raw, rules, loosens=mode != "reject")
     if result.features:
         raise _incompatible(tool, path, provider, result.features)
     warnings = tuple(f"{SCHEMA_REDUCED}:{_UNFIT.sub('_', path + cut)[:200]}" for cut in result.cuts)
@@ -149,7 +147,7 @@ def replaced_names(tool: Tool, rules: SchemaDialect | None, mode: SchemaMode | N
     schema."""
     if tool.parameters is None or mode == "reject" or rules is None or rules.property_name is None:
         return {}
-    return _cached(tool.parameters, rules, loosens=True).names
+    return _remembered(tool.parameters, rules, loosens=True).names
 
 
 def _incompatible(tool: Tool, path: str, provider: str, features: tuple[str, ...]) -> RequestError:
@@ -183,21 +181,23 @@ def within_strict_budget(tools: Sequence[Adapted], budget: StrictBudget) -> list
     return result
 
 
-def _cached(raw: bytes, rules: SchemaDialect, *, loosens: bool) -> _Converted:
-    key = (rules, loosens, hashlib.sha256(raw).digest())
-    result = _converted.get(key)
-    if result is None:
-        valid = usable(raw)
-        result = _convert(valid.raw, rules)
-        if loosens and result.features:
-            result = _loosened(valid.raw, rules)
-        if valid.raw is not raw:
-            raw_now = result.raw or (None if result.omitted else valid.raw)
-            result = replace(result, raw=raw_now, cuts=_few((*valid.cuts, *result.cuts)))
-        if len(_converted) >= _KEPT:
-            _converted.clear()
-        if len(result.raw or b"") <= _KEPT_BYTES:
-            _converted[key] = result
+def _remembered(raw: bytes, rules: SchemaDialect, *, loosens: bool) -> _Converted:
+    return _memory.found((rules, loosens, digest(raw)), lambda: _fresh(raw, rules, loosens=loosens), _size)
+
+
+def _size(result: _Converted) -> int:
+    texts = (*result.features, *result.cuts, result.note or "", *result.names, *result.names.values())
+    return len(result.raw or b"") + sum(map(len, texts))
+
+
+def _fresh(raw: bytes, rules: SchemaDialect, *, loosens: bool) -> _Converted:
+    valid = usable(raw)
+    result = _convert(valid.raw, rules)
+    if loosens and result.features:
+        result = _loosened(valid.raw, rules)
+    if valid.raw is not raw:
+        raw_now = result.raw or (None if result.omitted else valid.raw)
+        result = replace(result, raw=raw_now, cuts=_few((*valid.cuts, *result.cuts)))
     return result
 
 
