@@ -20,7 +20,9 @@ _MOST_BYTES = 64 << 10
 #: Errors that say that a call would have to wait.
 _WOULD_WAIT = (errno.EAGAIN, errno.EWOULDBLOCK)
 
-_NO_WAIT = socket.MSG_DONTWAIT | getattr(socket, "MSG_NOSIGNAL", 0)
+# Numbers: the standard library's are members of an enum, whose arithmetic takes longer than the kernel's part.
+_NO_WAIT = int(socket.MSG_DONTWAIT)
+_SENT = _NO_WAIT | getattr(socket, "MSG_NOSIGNAL", 0)
 
 # PyDLL: the interpreter is kept during the call.
 _libc = ctypes.PyDLL(None, use_errno=True)
@@ -52,10 +54,10 @@ class PromptSocket(socket.socket):
 
     def recv(self, size: int, flags: int = 0) -> bytes:
         """See `socket.socket.recv`."""
-        if size > _MOST_BYTES or not (flags & socket.MSG_DONTWAIT or self.gettimeout() == 0):
+        if size > _MOST_BYTES or not (flags & _NO_WAIT or self.gettimeout() == 0):
             return super().recv(size, flags)
         with _receiving:
-            received = _recv(self.fileno(), _place, size, flags | socket.MSG_DONTWAIT)
+            received = _recv(self.fileno(), _place, size, flags | _NO_WAIT)
             if received >= 0:
                 return bytes(_view[:received])
             code = ctypes.get_errno()
@@ -67,7 +69,7 @@ class PromptSocket(socket.socket):
         """How much was sent without waiting; 0 where nothing was, for whatever reason: the standard library says it."""
         if type(data) is not bytes or len(data) > _MOST_BYTES:
             return 0
-        sent: int = _send(self.fileno(), data, len(data), _NO_WAIT)
+        sent: int = _send(self.fileno(), data, len(data), _SENT)
         return max(sent, 0)
 
 

@@ -9,14 +9,17 @@ from typing import Any, cast
 
 import msgspec
 
-from toolwire.doors.chat_completions.history import within
 from toolwire.doors.tool_parameters import read_parameters
 from toolwire.doors.typed_json import decode, member
 from toolwire.model.errors import RequestError
 from toolwire.model.request import Tool, ToolChoice
 from toolwire.model.source import Source, with_source
 from toolwire.wire import openai_chat as wire
-from toolwire.wire.json import members, raw_members, unnamed
+from toolwire.wire.json import members, raw_members
+
+#: What the model names of a function, and of what stands within it.
+_OUTER = frozenset({"type", "function"})
+_WITHIN = frozenset({"name", "description", "parameters", "strict"})
 
 
 def read_tools(top: dict[str, bytes]) -> tuple[Tool, ...]:
@@ -41,10 +44,12 @@ def _tool(raw: bytes, path: str) -> Tool:
         tool = Tool(inner.name, inner.description, kind="custom", extra=extra)
         return with_source(tool, Source(wire.DIALECT, raw))
     schema = read_parameters(bytes(inner.parameters), f"{path}.function.parameters")
-    outer = unnamed(raw, frozenset({"type", "function"}))
-    named = frozenset({"name", "description", "parameters", "strict"})
-    tool = Tool(inner.name, inner.description, schema, inner.strict, extra=outer + within(raw, "function", named))
-    nulls = b"null" in raw and b"null" in members(raw_members(raw)["function"]).values()
+    outer = raw_members(raw)
+    within = raw_members(outer["function"])
+    unread = [(name, bytes(value)) for name, value in outer.items() if name not in _OUTER]
+    unread += [(f"function.{name}", bytes(value)) for name, value in within.items() if name not in _WITHIN]
+    tool = Tool(inner.name, inner.description, schema, inner.strict, extra=tuple(unread))
+    nulls = b"null" in raw and b"null" in map(bytes, within.values())
     return with_source(tool, None if nulls else Source(wire.DIALECT, raw))  # null is absent; several hosts refuse it
 
 

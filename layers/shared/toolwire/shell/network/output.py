@@ -38,7 +38,7 @@ _LOOK_SECONDS = 0.25
 #: Seconds in which a client must take at least one byte of what it is sent.
 SEND_SECONDS = 30.0
 #: Made once: `|` of the enumeration's members takes as long as the call.
-PEEK = socket.MSG_PEEK | socket.MSG_DONTWAIT
+PEEK = int(socket.MSG_PEEK | socket.MSG_DONTWAIT)
 #: One poll, at most; then it is asked for again. A deadline may be infinite, poll's argument may not.
 LONGEST_POLL_SECONDS = 3600.0
 
