@@ -77,6 +77,13 @@ def test_in_the_lane_the_vendor_gets_it(door: str, name: str, value: Any) -> Non
     assert (found.body[name], found.warnings) == (value, [])
 
 
+@each_row("wire", sorted(set(MODELS) - {LANES["chat"]}))
+def test_what_only_speeds_an_answer_up_is_told_and_left_out(wire: str) -> None:
+    """As Continue sends it with each edit."""
+    predicted = {"prediction": {"type": "content", "content": "x = 1"}}
+    assert send("chat", wire, **(PLAIN["chat"] | predicted)).warnings == ["ignored:prediction"]
+
+
 # ---------------------------------------------------------------- what the API has and the provider has not
 
 #: A value that asks for something, where `true` is not one.

@@ -86,7 +86,8 @@ def asked(door: str, wire: str, schema: Any, profile: str = "compatible", **more
 
 def refused(exchange: Exchange, said: str, status: int = 400) -> bool:
     """Whether the client is told of this refusal, since nothing is sent in place of what was refused."""
-    answer = json.dumps({"error": {"message": said, "type": "invalid_request_error", "code": status}}).encode()
+    error = {"message": said, "type": "invalid_request_error", "code": status}
+    answer = json.dumps({"message": said, "error": error}).encode()  # AWS's and others' form
     actions = exchange.receive_head(status, {"content-type": "application/json"})
     actions += exchange.receive_data(answer) + exchange.receive_end()
     return bool(actions)
@@ -193,3 +194,138 @@ def test_a_host_that_wants_all_tools_strict_or_none(door: str, strict: tuple[boo
     sent = [entry["function"].get("strict") for entry in found.body["tools"]]
     assert sent == ([True, True] if strict == (True, True) else [None, None])
     assert ("strict_turned_off" in found.warnings) == (True in strict and strict != (True, True))
+
+
+# ---------------------------------------------------------------- the format of the answer
+
+BY_SCHEMA = {"type": "json_schema", "json_schema": {"name": "out", "schema": CLOSED}}
+#: Host -> what it says of a schema for the answer.
+FORMATS = {
+    "Groq": "This model does not support response format `json_schema`. See supported models",
+    "Groq, a keyword": "invalid schema for response format: response_format/json_schema: minItems is not supported",
+    "DeepSeek": "This response_format type is unavailable now",
+    "OpenAI's older models": "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this "
+    "model.",
+    "llama.cpp": "Failed to initialize samplers: failed to parse grammar",
+}
+BESIDE_TOOLS = "json mode cannot be combined with tool/function calling"
+
+
+def formatted(door: str, wire: str, *, tools: bool = False) -> Exchange:
+    members = request(door, PLAIN)
+    if not tools:
+        del members["tools"]
+    shape = {"type": "json_schema", "name": "out", "schema": CLOSED}
+    match door:
+        case "chat":
+            members["response_format"] = BY_SCHEMA
+        case "responses":
+            members["text"] = {"format": shape}
+        case "messages":
+            members["output_config"] = {"format": {"type": "json_schema", "schema": CLOSED}}
+        case _:
+            members["generationConfig"] = {"responseMimeType": "application/json", "responseJsonSchema": CLOSED}
+    body = json.dumps({"model": "m", **members}).encode()
+    return open_exchange(body, door=door, wire=wire, profile="compatible")
+
+
+def shape_of(exchange: Exchange) -> str | None:
+    """The kind of the format that the host is asked for."""
+    body = json.loads(exchange.upstream_request.body)
+    found = body.get("response_format") or body.get("text", {}).get("format") or {}
+    kind: str | None = found.get("type")
+    return kind
+
+
+@each_row("host", FORMATS)
+@each_row(
+    ("door", "wire"),
+    [("responses", "openai_chat"), ("messages", "openai_chat"), ("gemini", "openai_chat"),
+     ("chat", "openai_responses"), ("messages", "openai_responses")],
+)  # fmt: skip
+def test_a_schema_that_a_host_refuses_for_its_answer_is_asked_for_in_words(door: str, wire: str, host: str) -> None:
+    exchange = formatted(door, wire)
+    assert shape_of(exchange) == "json_schema"
+    for kind in ("json_object", None):
+        assert not refused(exchange, FORMATS[host])
+        assert shape_of(exchange) == kind
+        assert "It must be valid against this JSON Schema" in exchange.upstream_request.body.decode()
+        assert "response_format_in_words" in exchange.figures.warnings
+    assert refused(exchange, FORMATS[host])
+
+
+@each_row(("door", "wire"), [("responses", "openai_chat"), ("messages", "openai_chat"), ("chat", "openai_responses")])
+def test_a_host_that_takes_no_format_beside_tools_is_asked_in_words_where_there_are_any(door: str, wire: str) -> None:
+    exchange = formatted(door, wire, tools=True)
+    assert not refused(exchange, BESIDE_TOOLS)
+    assert shape_of(exchange) is None
+    assert tool(exchange)["parameters"] == PLAIN
+    assert "response_format_in_words" in exchange.figures.warnings
+    assert refused(formatted(door, wire), BESIDE_TOOLS), "there are none"
+
+
+def test_the_format_of_its_own_apis_client_is_between_the_two() -> None:
+    for said in (*FORMATS.values(), BESIDE_TOOLS):
+        assert refused(formatted("chat", "openai_chat"), said)
+        assert refused(formatted("responses", "openai_responses"), said)
+
+
+# ---------------------------------------------------------------- members of tools
+
+
+@each_row(
+    "said",
+    [
+        "property 'tools[0].cache_control' is unsupported",
+        "Extra inputs are not permitted, field: 'tools[0].cache_control'",
+    ],
+)
+def test_a_tools_members_go_where_a_chat_host_refuses_one(said: str) -> None:
+    members = request("chat", PLAIN)
+    members["tools"][0] |= {"cache_control": {"type": "ephemeral"}}
+    exchange = open_exchange(json.dumps({"model": "m", **members}).encode())
+    assert not refused(exchange, said)
+    (sent,) = json.loads(exchange.upstream_request.body)["tools"]
+    assert sent == request("chat", PLAIN)["tools"][0]
+    assert {"members_refused", "not_supported:cache_control"} <= set(exchange.figures.warnings)
+
+
+#: What hosts of Anthropic's API say -> the member of the request, or of its tool, that they do not know.
+EXTRA: dict[str, tuple[str, bool]] = {
+    "tools.0.custom.eager_input_streaming: Extra inputs are not permitted": ("eager_input_streaming", True),
+    "tools.0.custom.defer_loading: Extra inputs are not permitted": ("defer_loading", True),
+    "tools.0.custom.input_examples: Extra inputs are not permitted": ("input_examples", True),
+    "9 request validation errors: Extra inputs are not permitted, field: 'tools[0].cache_control'": (
+        "cache_control", True,
+    ),
+    "context_management: Extra inputs are not permitted": ("context_management", False),
+    "output_config: Extra inputs are not permitted": ("output_config", False),
+}  # fmt: skip
+NEWER = {"eager_input_streaming": True, "defer_loading": False, "input_examples": [{"path": "a"}],
+         "cache_control": {"type": "ephemeral"}}  # fmt: skip
+TOP = {"context_management": {"edits": []}, "output_config": {"effort": "low"}}
+
+
+@each_row("said", EXTRA)
+@each_row("wire", ["anthropic_messages", "bedrock_messages"])
+def test_what_another_host_of_anthropics_api_does_not_know_is_left_out(wire: str, said: str) -> None:
+    """Claude Code sends what is new in each of its versions, and such a host refuses every request then."""
+    name, of_tool = EXTRA[said]
+    members = request("messages", PLAIN) | TOP
+    members["tools"][0] |= NEWER
+    body = json.dumps({"model": "m", **members}).encode()
+    exchange = open_exchange(body, door="messages", wire=wire, model="anthropic.claude-opus-5")
+    before = json.loads(exchange.upstream_request.body)
+    assert not refused(exchange, said)
+    after = json.loads(exchange.upstream_request.body)
+    del (before["tools"][0] if of_tool else before)[name]
+    assert after == before
+    assert f"not_supported:{name}" in exchange.figures.warnings
+    assert refused(exchange, said), "once"
+
+
+def test_what_an_answer_is_to_look_like_is_never_left_out() -> None:
+    members = request("messages", PLAIN) | {"output_config": {"format": {"type": "json_schema", "schema": CLOSED}}}
+    body = json.dumps({"model": "m", **members}).encode()
+    exchange = open_exchange(body, door="messages", wire="anthropic_messages", model="claude-opus-5")
+    assert refused(exchange, "output_config: Extra inputs are not permitted")

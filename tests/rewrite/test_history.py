@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.clients.sending import send
 from tests.named_rows import each_row
 from toolwire.conversation.tool_call_ids import rewrite
 from toolwire.model.errors import RequestError
@@ -89,6 +91,33 @@ def test_a_result_without_its_call_is_named(messages: list[Message], param: str,
     assert (error.status, error.code, error.param, error.retry) == (400, code, param, False)
     assert "send one result after" in error.message
     assert "42" not in error.message
+
+
+OUTPUT = {"type": "function_call_output", "call_id": "a", "output": "42"}
+USE, USED = (
+    {"type": kind, "id": "a", "name": "f", "input": {}, "tool_use_id": "a"} for kind in ("tool_use", "tool_result")
+)
+PLACES: dict[str, tuple[str, dict[str, Any]]] = {
+    "messages[1].tool_call_id": (
+        "chat", {"messages": [{"role": "user", "content": "x"}, {"role": "tool", "tool_call_id": "a", "content": ""}]},
+    ),
+    "input[1].call_id": ("responses", {"input": [{"role": "user", "content": "x"}, OUTPUT]}),
+    "messages[0].content[1].tool_use_id": (
+        "messages", {"max_tokens": 9, "messages": [{"role": "user", "content": [{"type": "text", "text": "x"}, USED]}]},
+    ),
+    "messages[1].content[1].tool_use_id": (
+        "messages", {"max_tokens": 9, "messages": [{"role": "assistant", "content": [USE]},
+                                                   {"role": "user", "content": [USED, USED]}]},
+    ),
+}  # fmt: skip
+
+
+@each_row("place", PLACES)
+def test_it_is_named_by_its_place_in_the_clients_own_request(place: str) -> None:
+    door, members = PLACES[place]
+    with pytest.raises(RequestError) as caught:
+        send(door, "gemini", **members)
+    assert caught.value.param == place
 
 
 # ------------------------------------------------------------ with_call_names

@@ -116,7 +116,7 @@ def test_a_result_without_its_call_is_between_the_client_and_a_host_of_its_api()
 def test_a_result_without_its_call_is_refused_for_every_other_host(wire: str) -> None:
     with pytest.raises(RequestError) as refused:
         sent(wire, input=[{"type": "function_call_output", "call_id": "c", "output": "1"}])
-    assert (refused.value.code, refused.value.param) == ("unknown_tool_call_id", "input")
+    assert (refused.value.code, refused.value.param) == ("unknown_tool_call_id", "input[0].call_id")
 
 
 def test_a_file_reaches_chat_hosts_and_gemini() -> None:

@@ -15,6 +15,7 @@ from toolwire.exchange.refusals import (
     is_about_members,
     is_about_state,
     lessons,
+    newer_members,
     wants_reasoning,
 )
 from toolwire.model.errors import GatewayError
@@ -35,6 +36,10 @@ def mended(attempt: Attempt, status: int | None, refusal: GatewayError) -> Attem
         return None
     for lesson in lessons(refusal, attempt.profile, same_dialect=attempt.same_dialect):
         if (again := with_lesson(attempt, lesson)) is not attempt:
+            return again
+    if attempt.same_dialect and attempt.provider.refuses_betas(attempt.target) and (names := newer_members(refusal)):
+        again = with_lesson(attempt, Lesson("", {"refuses": names}))
+        if again is not attempt:
             return again
     if status != 400:
         return None

@@ -96,6 +96,11 @@ _ABOUT_SCHEMAS = re.compile(
 #: About `strict` of a tool (Cerebras, hosts with FastAPI).
 _ABOUT_STRICT = re.compile(r"\btools?\b.{0,80}\bstrict\b|\bstrict\b.{0,80}\btools?\b", re.IGNORECASE | re.DOTALL)
 
+#: About the format of the answer, and about one beside tools (Groq, DeepSeek, Cerebras, LM Studio, OpenAI's older
+#: models).
+_ABOUT_FORMAT = re.compile(r"\bresponse[_ ]format\b|\bjson_(schema|object)\b|\bjson mode\b", re.IGNORECASE)
+_BESIDE_TOOLS = re.compile(r"\bcombined with\b.{0,30}\b(tools?|function)\b", re.IGNORECASE)
+
 #: How many stop sequences a host takes, as it says of too many.
 _MOST = re.compile(r"\b(?:max\w*|at most|up to|exceeds?|limit\w*)\D{0,40}(\d{1,3})\b", re.IGNORECASE)
 
@@ -152,7 +157,7 @@ def lessons(refusal: GatewayError, profile: Profile, *, same_dialect: bool) -> I
         of_qwen = "tool_choice parameter" in refusal.message
         off = ("enable_thinking", b"false") if of_qwen else ("thinking", b'{"type":"disabled"}')
         yield Lesson("", {"thinking_off": off})
-    yield from (lesson for is_told, lesson in _TOLD if is_told(refusal.message))
+    yield from _of_what_is_sent(refusal.message, () if same_dialect else _formats(refusal.message))
     if setting := _setting_in(refusal):
         most = _MOST.search(refusal.message) if setting == "stop" else None
         if setting == "stream_options":
@@ -168,6 +173,37 @@ def lessons(refusal: GatewayError, profile: Profile, *, same_dialect: bool) -> I
     if is_about_members(refusal):
         back = profile.reasoning_back if profile.reasoning_required else None
         yield Lesson("members_refused", {"message_members": frozenset({"name"}), "reasoning_back": back})
+
+
+def _of_what_is_sent(said: str, formats: tuple[Lesson, ...]) -> Iterator[Lesson]:
+    """What is told of the format of the answer, of the history and of the tools."""
+    if _ABOUT_FORMAT.search(said):
+        yield from formats
+    yield from (lesson for is_told, lesson in _TOLD if is_told(said))
+    if _ABOUT_SCHEMAS.search(said):
+        yield from formats
+
+
+def _formats(said: str) -> tuple[Lesson, ...]:
+    """What to ask of another API's client's format of the answer, where a host refuses it: less, then words alone."""
+    if _BESIDE_TOOLS.search(said):
+        return (Lesson("", {"json_beside_tools": False}),)
+    return Lesson("", {"json_schema": False}), Lesson("", {"json_schema": False, "json_object": False})
+
+
+#: Members of Anthropic's API, and of its tools, that other hosts of it do not know (Bedrock, Vertex AI, Foundry,
+#: Fireworks, proxies; Claude Code sends them), and without which a request means the same or is only served worse.
+_NEWER = (
+    "allowed_callers", "cache_control", "context_management", "defer_loading", "diagnostics", "eager_input_streaming",
+    "fallbacks", "input_examples", "metadata", "output_config", "service_tier", "speed", "strict",
+)  # fmt: skip
+
+
+def newer_members(refusal: GatewayError) -> frozenset[str]:
+    """The members of Anthropic's API that a host of it does not know, as it says."""
+    if not is_about_members(refusal):
+        return frozenset()
+    return frozenset(name for name in _NEWER if re.search(rf"\b{name}\b", refusal.message))
 
 
 def _setting_in(refusal: GatewayError) -> str | None:

@@ -1,4 +1,5 @@
-"""What hosts of both of OpenAI's wires take of a request's tools and of `tool_choice`, by their profile."""
+"""What hosts of both of OpenAI's wires take of a request's tools, of `tool_choice` and of the answer's format, by their
+profile."""
 
 from __future__ import annotations
 
@@ -6,11 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace as replace_rules
 
 from toolwire.model.errors import RequestError
-from toolwire.model.request import ChatRequest, Tool, ToolChoice
+from toolwire.model.request import ChatRequest, ResponseFormat, Tool, ToolChoice
 from toolwire.model.settings import Target
 from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings, named_warning
 from toolwire.providers.profiles import Profile
+from toolwire.rewrite.answer_format import with_format_in_words
+from toolwire.schema.answer_schema import of_object
 from toolwire.schema.check import check_strict, is_strict
 from toolwire.schema.dialects import STRICT_OFF, SchemaDialect, adapted
 
@@ -107,6 +110,20 @@ def with_known_schemas(request: ChatRequest, target: Target, profile: Profile, w
         request = replace(request, response_format=replace(shape, strict=False))
         warnings.add(STRICT_OFF)
     return _with_known_strict(with_known_tools(request, target, profile, warnings), profile, warnings)
+
+
+def with_known_format(request: ChatRequest, profile: Profile, warnings: Warnings) -> ChatRequest:
+    """The request with the format of its answer in words, as far as the host has no member for it."""
+    shape = request.response_format
+    if shape is None or shape.kind == "text":
+        return request
+    if not profile.json_object or (request.tools and not profile.json_beside_tools):
+        return with_format_in_words(request, warnings)
+    if profile.json_schema or shape.kind != "json_schema":
+        return request
+    is_object = shape.schema is None or of_object(shape.schema) is not None
+    told = with_format_in_words(request, warnings)
+    return replace(told, response_format=ResponseFormat("json_object")) if is_object else told
 
 
 def only_allowed(request: ChatRequest, profile: Profile) -> ChatRequest:

@@ -82,6 +82,10 @@ class Profile:
     stops: int | None = None
     #: Whether `response_format` takes a schema; else another API's client's is asked for in words, as any JSON object.
     json_schema: bool = True
+    #: Whether it takes a format of the answer without a schema, and any format beside tools; false where a host has
+    #: refused that: then another API's client's is asked for in words.
+    json_object: bool = True
+    json_beside_tools: bool = True
     #: Whether the model goes on with a last turn of the assistant's.
     prefill: bool = True
     #: Members that a client of another API is not asked for, and their JSON.

@@ -27,11 +27,12 @@ from toolwire.rewrite.prompt_cache import marks_of
 from toolwire.wire.member_names import NOTHING_ASKED
 from toolwire.wire.server_tools import is_accounting_part, is_reasoning_part, is_server_tool_part, is_toolset
 
-#: Fields without effect on the answer: accounting, storage and caching at the host that the client was written for.
+#: Fields without effect on the answer: accounting, storage, caching and speed at the host that the client was written
+#: for.
 _IGNORED = frozenset(
     {"metadata", "moderation", "prompt_cache_key", "prompt_cache_options", "safety_identifier", "service_tier", "store"}
 ) | {
-    "access_programs", "cache_control", "client_metadata", "container", "diagnostics", "include",
+    "access_programs", "cache_control", "client_metadata", "container", "diagnostics", "include", "prediction",
     "prompt_cache_retention", "speed", "user",
 }  # fmt: skip
 

@@ -208,7 +208,8 @@ def _tool_result(raw: bytes, path: str) -> Part:
     _check_not_empty(block.tool_use_id, f"{path}.tool_use_id")
     content = cast(Any, _parts(block.content, "tool_result", f"{path}.content") if block.content is not None else ())
     extra = unnamed(raw, _BLOCKS["tool_result"])
-    return ToolResultPart(block.tool_use_id, content, is_error=bool(block.is_error), extra=extra)
+    place = f"{path}.tool_use_id"
+    return ToolResultPart(block.tool_use_id, content, is_error=bool(block.is_error), extra=extra, path=place)
 
 
 def _tool_reference(raw: bytes, path: str) -> Part:

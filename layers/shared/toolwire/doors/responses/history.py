@@ -210,7 +210,8 @@ class _Reader:
 
     def _result(self, shape: wire.InputItem, path: str) -> ToolResultPart:
         call_id = required(shape.call_id, f"{path}.call_id", "the id of the call it answers")
-        return ToolResultPart(call_id, cast(Any, tuple(self._output(shape, path))), name=shape.name)
+        content = cast(Any, tuple(self._output(shape, path)))
+        return ToolResultPart(call_id, content, name=shape.name, path=f"{path}.call_id")
 
     def _unasked(self, shape: wire.InputItem, path: str) -> list[Part]:
         """An output that answers no call: what a tool of the client's tells the model unasked, as Codex does with a
@@ -237,7 +238,7 @@ class _Reader:
         else:
             told = output not in (b"", b"null")
             content = [TextPart(output.decode("utf-8", "surrogatepass") if told else shape.status or "")]
-        return ToolResultPart(call_id, tuple(cast(Any, content)), failed, extra=extra)
+        return ToolResultPart(call_id, tuple(cast(Any, content)), failed, extra=extra, path=f"{path}.call_id")
 
     def _found(self, shape: wire.InputItem, path: str) -> ToolResultPart:
         """What a search of the client's has found: tools of the request from here on."""

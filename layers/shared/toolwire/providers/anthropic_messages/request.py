@@ -24,6 +24,7 @@ from toolwire.providers.anthropic_messages.same_dialect_request import (
     own_headers,
     own_members,
     with_signed_thinking,
+    without_refused,
 )
 from toolwire.providers.anthropic_messages.thinking_and_sampling import Settings, settle
 from toolwire.providers.anthropic_messages.tools import SCHEMAS, with_tools, write_tool_choice
@@ -68,13 +69,13 @@ class AnthropicMessages(Provider):
         self,
         request: ChatRequest,
         target: Target,
-        profile: Profile,  # noqa: ARG002 - what differs here differs by model
+        profile: Profile,
         credential: str | None,
     ) -> tuple[UpstreamRequest, Warnings]:
         family = self.family(target)
         fields = request.fields_in(DIALECT)
         if fields is not None:
-            members, own, warnings = _same_api(request, fields, target, family)
+            members, own, warnings = _same_api(request, fields, target, family, profile.refuses)
         else:
             members, own, warnings = _translated(request, target, family)
         return self.posted(target, members, own, credential, warnings, stream=request.stream), warnings
@@ -132,10 +133,10 @@ PROVIDER = AnthropicMessages()
 
 
 def _same_api(
-    request: ChatRequest, fields: RequestFields, target: Target, family: Family
+    request: ChatRequest, fields: RequestFields, target: Target, family: Family, refused: frozenset[str]
 ) -> tuple[Iterator[tuple[str, bytes]], Headers, Warnings]:
-    """Members of the body, headers, and warnings for a client of this API. The members add to the warnings. Raises
-    RequestError for a thread that the host lacks."""
+    """Members of the body, headers, and warnings for a client of this API. The members add to the warnings. `refused`:
+    members that the host has refused. Raises RequestError for a thread that it lacks."""
     check_thread(fields, target)
     warnings = Warnings()
     named = with_wire_names(request, _TOOL_NAME)
@@ -143,7 +144,10 @@ def _same_api(
     if request is not named:
         warnings.add("state_left_out")
     request = with_legal_ids(with_results(request, warnings), _CALL_ID, _CALL_ID_LENGTH)
-    return own_members(request, fields, target.model, family, warnings), own_headers(request, fields), warnings
+    members = own_members(request, fields, target.model, family, warnings)
+    if refused:
+        members = without_refused(members, refused, warnings)
+    return members, own_headers(request, fields), warnings
 
 
 def _translated(

@@ -7,7 +7,7 @@ policy took out) is written anew, and the headers of the API go with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from toolwire.model.http import Headers
 from toolwire.model.request import ChatRequest, OpaquePart, Part, ReasoningPart, RequestFields, TextPart, Tool
@@ -20,7 +20,7 @@ from toolwire.providers.anthropic_messages.thinking_and_sampling import SAMPLING
 from toolwire.providers.anthropic_messages.tools import write_tool_choice
 from toolwire.rewrite.client_dialect import no_threads, without_unsigned_reasoning
 from toolwire.wire.anthropic_messages import BILLING, DIALECT
-from toolwire.wire.json import dump, members, write_array, write_object
+from toolwire.wire.json import dump, elements, members, write_array, write_object
 
 _SAMPLING = ("temperature", "top_p", "top_k")
 
@@ -81,6 +81,28 @@ def own_members(
                 pass
         if value is not None:
             yield name, value
+
+
+def without_refused(
+    pairs: Iterable[tuple[str, bytes]], refused: frozenset[str], warnings: Warnings
+) -> Iterator[tuple[str, bytes]]:
+    """The members without those that the host has refused, and tools without such members of theirs. What an answer is
+    to look like is never left out."""
+    for name, raw in pairs:
+        if name in refused and not (name == "output_config" and b'"format"' in raw):
+            warnings.add(f"not_supported:{name}")
+        elif name == "tools" and raw[:1] == b"[":
+            yield name, write_array(_known(tool, refused, warnings) for tool in elements(raw))
+        else:
+            yield name, raw
+
+
+def _known(tool: bytes, refused: frozenset[str], warnings: Warnings) -> bytes:
+    given = members(tool)
+    if refused.isdisjoint(given):
+        return tool
+    warnings.add(*(f"not_supported:{name}" for name in given if name in refused))
+    return write_object((name, value) for name, value in given.items() if name not in refused)
 
 
 def _without_billing(request: ChatRequest, raw: bytes, warnings: Warnings) -> bytes | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from toolwire.model.errors import UpstreamError
 from toolwire.model.http import UpstreamRequest, post_json
 from toolwire.model.map_request import map_messages
-from toolwire.model.request import ChatRequest, Message, ReasoningPart, ResponseFormat
+from toolwire.model.request import ChatRequest, Message, ReasoningPart
 from toolwire.model.settings import Target
 from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
@@ -38,6 +38,7 @@ from toolwire.providers.openai_tools import (
     SCHEMAS,
     check_tools,
     only_allowed,
+    with_known_format,
     with_known_schemas,
     with_told_tools,
     without_idle_choice,
@@ -47,7 +48,7 @@ from toolwire.providers.reasoning_efforts import with_known_effort
 from toolwire.providers.reasoning_words import Told, words_of
 from toolwire.providers.upstream_errors import retry_after_of
 from toolwire.rewrite.alternating_turns import with_alternating_turns, with_one_system_message
-from toolwire.rewrite.answer_format import with_format_in_words, with_object_format
+from toolwire.rewrite.answer_format import with_object_format
 from toolwire.rewrite.client_dialect import check_fields, without_dialect, without_server_tools
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.history import (
@@ -62,7 +63,6 @@ from toolwire.rewrite.prompt_cache import CacheForm
 from toolwire.rewrite.stop_sequences import with_stops
 from toolwire.rewrite.tool_names import WIRE_NAME, with_wire_names
 from toolwire.rewrite.unseen_images import without_earlier_images
-from toolwire.schema.answer_schema import of_object
 from toolwire.wire.json import dump, members, write_array, write_object
 from toolwire.wire.openai_chat import DIALECT
 
@@ -142,7 +142,7 @@ def _adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[Chat
         request = with_known_effort(request, target, profile.efforts, warnings, words)
         request = with_stops(with_known_sampling(request, target, warnings), warnings, most=profile.stops)
         request = with_object_format(request, warnings) if profile.strict_rules else request
-        request = request if profile.json_schema else _with_plain_json(request, warnings)
+        request = with_known_format(request, profile, warnings)
         request = without_server_tools(without_dialect(request, DIALECT), DIALECT, target, warnings)
         request = request if profile.custom_tools else bridged(request, warnings)
         content = DOCUMENT_URLS if profile.document_urls else CONTENT
@@ -186,16 +186,6 @@ def _as_refusals_told(request: ChatRequest, profile: Profile, warnings: Warnings
     if not profile.sees_images:
         request = without_earlier_images(request, warnings)
     return with_alternating_turns(request, warnings) if profile.alternates else request
-
-
-def _with_plain_json(request: ChatRequest, warnings: Warnings) -> ChatRequest:
-    """The request with the schema of its answer in words, for a host that can only be asked for a JSON object."""
-    shape = request.response_format
-    if shape is None or shape.kind != "json_schema":
-        return request
-    is_object = shape.schema is None or of_object(shape.schema) is not None
-    told = with_format_in_words(request, warnings)
-    return replace(told, response_format=ResponseFormat("json_object")) if is_object else told
 
 
 def _with_reasoning(request: ChatRequest, profile: Profile) -> ChatRequest:

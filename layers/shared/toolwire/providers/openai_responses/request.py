@@ -29,6 +29,7 @@ from toolwire.providers.openai_tools import (
     SCHEMAS,
     check_tools,
     only_allowed,
+    with_known_format,
     with_known_schemas,
     with_told_tools,
     without_idle_choice,
@@ -165,6 +166,7 @@ def _adapted(
         warnings.add(*check_fields(replace(request, dialect_fields=others), target))
         request = with_known_effort(request, target, EFFORTS, warnings)
         request = with_object_format(request, warnings) if profile.strict_rules else request
+        request = with_known_format(request, profile, warnings)
         request = _with_sent_tools(request, target, profile, warnings)
         request = with_carried_content(request, CONTENT, target.provider.name, warnings)
     else:
