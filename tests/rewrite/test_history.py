@@ -94,9 +94,8 @@ def test_a_result_without_its_call_is_named(messages: list[Message], param: str,
 
 
 OUTPUT = {"type": "function_call_output", "call_id": "a", "output": "42"}
-USE, USED = (
-    {"type": kind, "id": "a", "name": "f", "input": {}, "tool_use_id": "a"} for kind in ("tool_use", "tool_result")
-)
+USE: dict[str, Any] = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
+USED: dict[str, Any] = {"type": "tool_result", "tool_use_id": "a"}
 PLACES: dict[str, tuple[str, dict[str, Any]]] = {
     "messages[1].tool_call_id": (
         "chat", {"messages": [{"role": "user", "content": "x"}, {"role": "tool", "tool_call_id": "a", "content": ""}]},
