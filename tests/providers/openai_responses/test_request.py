@@ -238,6 +238,17 @@ HISTORY: dict[str, tuple[list[Any], str | None, list[Any]]] = {
         "Be\n\nbrief.",
         [said("user", "hi")],
     ),
+    "instructions in blocks": (
+        [
+            {
+                "role": "system",
+                "content": [{"type": "text", "text": "You are A."}, {"type": "text", "text": "Be brief."}],
+            },
+            USER,
+        ],
+        "You are A.\nBe brief.",
+        [said("user", "hi")],
+    ),
     "later system messages": (
         [USER, {"role": "system", "content": "Now."}, {"role": "developer", "content": "Go."}],
         None,

@@ -53,7 +53,8 @@ def write_input(request: ChatRequest, *, same_dialect: bool, reasoning_text: boo
     for number, message in enumerate(request.messages):
         if number >= leading:
             writer.add(message, f"messages[{number}]")
-    texts = (_text(message.parts) for message in request.messages[:leading])
+    # A block of the text does not run into the next: Claude Code and Gemini's clients send several.
+    texts = (_text(message.parts, "\n") for message in request.messages[:leading])
     instructions = "\n\n".join(text for text in texts if text)
     return Written(dump(instructions) if instructions else None, write_array(writer.items), writer.warnings)
 
@@ -68,8 +69,8 @@ def _leading(history: Sequence[Message]) -> int:
     return 0
 
 
-def _text(parts: Sequence[Part]) -> str:
-    return "".join(part.text for part in parts if type(part) is TextPart)
+def _text(parts: Sequence[Part], between: str = "") -> str:
+    return between.join(part.text for part in parts if type(part) is TextPart)
 
 
 class _Writer:
