@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from tests.clients.sending import send
-from tests.corpus.driver import open_exchange
+from tests.corpus.driver import open_exchange, opened
 from tests.named_rows import each_row
+from toolwire.doors import load_door
 from toolwire.exchange.exchange import Exchange
+from toolwire.model.settings import ProviderConfig, Target, Tenant
 
 PATTERN = "^(?!\\.\\.?(?:\\/|$))[\\w\\-]{1,200}$"
 #: As Claude Code's own `Artifact` has it, and Apollo's and Notion's MCP servers.
@@ -121,6 +123,33 @@ def test_a_host_that_refuses_a_schema_is_sent_what_every_host_takes(door: str, w
         cuts = [code.rpartition("/")[2] for code in exchange.figures.warnings if code.startswith("tool_schema_reduced")]
         assert set(cuts) == {"pattern", "maxLength", "anyOf"}
         assert refused(exchange, REFUSALS[host], status), "once"
+
+
+@each_row("said", ["Failed to initialize samplers: failed to parse grammar",
+                   "The specified schema produces a constraint that has too many states for serving."])  # fmt: skip
+@each_row(
+    ("door", "wire"),
+    [("chat", "gemini"), ("messages", "gemini"), ("chat", "anthropic_messages"), ("messages", "anthropic_messages")],
+)
+def test_so_is_a_host_of_anthropics_or_googles_api(door: str, wire: str, said: str) -> None:
+    """Ollama and llama.cpp speak Anthropic's, and Google itself refuses what is too much of many tools."""
+    exchange = asked(door, wire, SCHEMA)
+    assert '"pattern"' in exchange.upstream_request.body.decode()
+    assert not refused(exchange, said)
+    (sent,) = json.loads(exchange.upstream_request.body)["tools"]
+    sent = sent.get("functionDeclarations", [sent])[0]
+    schema = sent.get("input_schema") or sent["parametersJsonSchema"]
+    assert schema["properties"]["path"].keys() == {"type", "description"}
+    assert (sent["name"], sent["description"]) == ("f", "Does.")
+    assert any(code.endswith("/pattern") for code in exchange.figures.warnings)
+    assert refused(exchange, said), "once"
+
+
+def test_at_anthropics_own_api_a_schema_is_between_the_two() -> None:
+    target = Target(ProviderConfig("p", "anthropic_messages", "https://api.anthropic.com", "none"), "claude-opus-5")
+    body = json.dumps({"model": "m", **request("messages", SCHEMA)}).encode()
+    said = "tools.0.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12"
+    assert refused(opened(load_door("messages"), body, target, Tenant()), said)
 
 
 @each_row("wire", ["openai_chat", "openai_responses"])

@@ -84,12 +84,12 @@ _ABOUT_ITEM_IDS = re.compile(
 )
 
 #: About the schema of a tool: of grammars that are built of it (llama.cpp, Ollama, xgrammar, llguidance, Fireworks), of
-#: a form of the host's own (Moonshot), or of rules for tools (OpenAI, Groq, Google and Claude behind other APIs).
+#: a form of the host's own (Moonshot), or of rules for tools (OpenAI, Groq, Google, and Claude behind other APIs).
 _ABOUT_SCHEMAS = re.compile(
     r"\b(parse|parsing|compile|compiling|convert|invalid|unsupported)\b.{0,30}\bgrammar\b|\bgrammar error\b"
     r"|\bxgrammar\b|\bjson schema (conversion failed|not supported)\b|\b(unrecognized|unsupported json) schema\b"
     r"|\bflavored json schema\b|\bfunction\.parameters\b|\binvalid (json )?schema\b|\bjson schema is invalid\b"
-    r"|\bfunction_?declarations?\b|\binput_?schema\b|\binvalid_function_parameters\b",
+    r"|\btoo many states\b|\bfunction_?declarations?\b|\binput_?schema\b|\binvalid_function_parameters\b",
     re.IGNORECASE | re.DOTALL,
 )
 

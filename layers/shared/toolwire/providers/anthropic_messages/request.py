@@ -27,7 +27,7 @@ from toolwire.providers.anthropic_messages.same_dialect_request import (
     without_refused,
 )
 from toolwire.providers.anthropic_messages.thinking_and_sampling import Settings, settle
-from toolwire.providers.anthropic_messages.tools import SCHEMAS, with_tools, write_tool_choice
+from toolwire.providers.anthropic_messages.tools import SCHEMAS, with_bare_tools, with_tools, write_tool_choice
 from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
 from toolwire.providers.profiles import Profile
 from toolwire.providers.upstream_errors import retry_after_of
@@ -72,12 +72,15 @@ class AnthropicMessages(Provider):
         profile: Profile,
         credential: str | None,
     ) -> tuple[UpstreamRequest, Warnings]:
-        family = self.family(target)
+        family, told = self.family(target), Warnings()
         fields = request.fields_in(DIALECT)
         if fields is not None:
+            if profile.schemas == "bare" and self.refuses_betas(target):
+                request = with_bare_tools(request, target, told)
             members, own, warnings = _same_api(request, fields, target, family, profile.refuses)
         else:
-            members, own, warnings = _translated(request, target, family)
+            members, own, warnings = _translated(request, target, family, profile)
+        warnings.add(*told)
         return self.posted(target, members, own, credential, warnings, stream=request.stream), warnings
 
     def family(self, target: Target) -> Family:
@@ -151,7 +154,7 @@ def _same_api(
 
 
 def _translated(
-    request: ChatRequest, target: Target, family: Family
+    request: ChatRequest, target: Target, family: Family, profile: Profile
 ) -> tuple[Iterator[tuple[str, bytes]], Headers, Warnings]:
     """Members of the body, headers, and warnings for a client of any other API. The members add to the warnings."""
     warnings = check_fields(request, target)
@@ -161,7 +164,7 @@ def _translated(
     else:
         request = with_enforced_format(request, warnings)
     request = with_carried_content(bridged(request, warnings), CONTENT, target.provider.name, warnings)
-    request, tools = with_tools(with_wire_names(request, _TOOL_NAME), target, family, warnings)
+    request, tools = with_tools(with_wire_names(request, _TOOL_NAME), target, family, profile, warnings)
     settings = settle(request, family)
     if settings.frees_choice:
         request = replace(request, tool_choice=ToolChoice("auto"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace as rules_with
 
 from toolwire.model.errors import RequestError
 from toolwire.model.request import ChatRequest, Tool
@@ -10,6 +11,7 @@ from toolwire.model.settings import Target
 from toolwire.model.source import raw_in, replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers.anthropic_messages.models import Family
+from toolwire.providers.profiles import Profile
 from toolwire.rewrite.prompt_cache import marks_of
 from toolwire.schema.dialects import Adapted, SchemaDialect, adapted, within_strict_budget
 from toolwire.schema.strict import StrictBudget
@@ -25,8 +27,32 @@ SCHEMAS = SchemaDialect(
 )
 
 
+#: Where a host of the API has refused them (Ollama and llama.cpp, Moonshot).
+BARE_SCHEMAS = rules_with(SCHEMAS, essential="bare")
+
+
+def with_bare_tools(request: ChatRequest, target: Target, warnings: Warnings) -> ChatRequest:
+    """The request of a client of this API with its tools' schemas as every host takes them. Raises RequestError
+    (`tool_schema_incompatible`)."""
+
+    def bare(number: int, tool: Tool) -> Tool:
+        if tool.kind != "function" or tool.parameters is None:
+            return tool
+        name, mode = target.provider.name, request.options.schema_mode
+        schema = adapted(tool, _BARE_KEPT_NAMES, tool.schema_place(number), name, mode)
+        warnings.add(*schema.warnings)
+        new = replace(tool, parameters=schema.parameters, description=schema.described(tool.description))
+        return tool if new == tool else new
+
+    return replace(request, tools=tuple(bare(number, tool) for number, tool in enumerate(request.tools)))
+
+
+#: A client of this API has names that it takes.
+_BARE_KEPT_NAMES = rules_with(BARE_SCHEMAS, property_name=None)
+
+
 def with_tools(
-    request: ChatRequest, target: Target, family: Family, warnings: Warnings
+    request: ChatRequest, target: Target, family: Family, profile: Profile, warnings: Warnings
 ) -> tuple[ChatRequest, list[bytes]]:
     """The request with the tools that are sent, and these as JSON. Where only some are allowed, only they are: what is
     not sent cannot be called. Raises RequestError (`unsupported_tool`, `tool_schema_incompatible`)."""
@@ -43,7 +69,8 @@ def with_tools(
             code="unsupported_tool",
             param="tool_choice",
         )
-    schemas = [adapted(tool, SCHEMAS, path, target.provider.name, request.options.schema_mode) for tool, path in kept]
+    rules = BARE_SCHEMAS if profile.schemas == "bare" else SCHEMAS
+    schemas = [adapted(tool, rules, path, target.provider.name, request.options.schema_mode) for tool, path in kept]
     if SCHEMAS.strict_budget is not None:
         schemas = within_strict_budget(schemas, SCHEMAS.strict_budget)
     written = [_tool(tool, schema, family, warnings) for (tool, _), schema in zip(kept, schemas, strict=True)]

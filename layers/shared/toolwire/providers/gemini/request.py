@@ -72,7 +72,7 @@ class Gemini(Provider):
         self,
         request: ChatRequest,
         target: Target,
-        profile: Profile,  # noqa: ARG002, its rows are about Chat hosts
+        profile: Profile,
         credential: str | None,
     ) -> tuple[UpstreamRequest, Warnings]:
         family = family_of(target.known_as)
@@ -80,7 +80,7 @@ class Gemini(Provider):
         if fields is not None:
             members, warnings = _same_api(request, fields, target, family)
         else:
-            members, warnings = _translated(request, target, family)
+            members, warnings = _translated(request, target, family, profile)
         body = write_object(members)
         key = key_headers(target.provider, credential, "x-goog-api-key")
         url = _url(target, request.stream)
@@ -134,17 +134,19 @@ def _same_api(
     return members, warnings
 
 
-def _translated(request: ChatRequest, target: Target, family: Family) -> tuple[list[tuple[str, bytes]], Warnings]:
+def _translated(
+    request: ChatRequest, target: Target, family: Family, profile: Profile
+) -> tuple[list[tuple[str, bytes]], Warnings]:
     """The members for a client of another API, and warnings. Raises RequestError for what cannot be carried."""
     warnings = check_fields(request, target)
     request = with_stops(request, warnings, most=_MOST_STOPS)
-    if request.tools and not family.json_with_tools:
+    if (request.tools and not family.json_with_tools) or not profile.json_schema:
         request = with_format_in_words(request, warnings)
     request = with_wire_names(_carried(request, target, family, warnings), _TOOL_NAME)
     request = _paired(request, warnings)
     if not family.prefill:
         request = with_user_last(request, warnings)
-    return list(_members(request, target, family, warnings)), warnings
+    return list(_members(request, target, family, profile, warnings)), warnings
 
 
 def _carried(request: ChatRequest, target: Target, family: Family, warnings: Warnings) -> ChatRequest:
@@ -158,12 +160,14 @@ def _paired(request: ChatRequest, warnings: Warnings) -> ChatRequest:
     return with_legal_ids(with_results(request, warnings), r"(?s).+", 40)
 
 
-def _members(request: ChatRequest, target: Target, family: Family, warnings: Warnings) -> Iterator[tuple[str, bytes]]:
+def _members(
+    request: ChatRequest, target: Target, family: Family, profile: Profile, warnings: Warnings
+) -> Iterator[tuple[str, bytes]]:
     """The request's members; what changes least comes first."""
     writer = HistoryWriter(request, family)
     yield from writer.members()
     warnings.add(*writer.warnings)
-    declarations, is_strict = write_declarations(request, target, warnings)
+    declarations, is_strict = write_declarations(request, target, profile, warnings)
     if declarations:
         yield "tools", write_array([write_object([("functionDeclarations", write_array(declarations))])])
         config = calling_config(request.tool_choice, is_strict)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from toolwire.model.request import ChatRequest, ToolChoice
 from toolwire.model.settings import Target
 from toolwire.model.warnings import Warnings
+from toolwire.providers.profiles import Profile
 from toolwire.schema.dialects import SchemaDialect, adapted
 from toolwire.wire.json import dump, write_object
 
@@ -12,16 +15,21 @@ from toolwire.wire.json import dump, write_object
 #: properties that need not be there, `enum` of strings and numbers, inclusive bounds, `anyOf`, `oneOf` and
 #: `prefixItems`, and says of other keywords that they are ignored.
 SCHEMAS = SchemaDialect(omits_empty=True, plain=True, optional_cycles=True)
+#: Where Google has refused them: bounds, formats and long lists make "too many states for serving" of many tools.
+BARE_SCHEMAS = replace(SCHEMAS, essential="bare")
 
 
-def write_declarations(request: ChatRequest, target: Target, warnings: Warnings) -> tuple[list[bytes], bool]:
+def write_declarations(
+    request: ChatRequest, target: Target, profile: Profile, warnings: Warnings
+) -> tuple[list[bytes], bool]:
     """The function declarations, and whether a tool asks for calls that keep to its schema."""
+    rules = BARE_SCHEMAS if profile.schemas == "bare" else SCHEMAS
     declarations, is_strict = [], False
     for number, tool in enumerate(request.tools):
         if tool.kind == "opaque":  # a service of the host that the client had in mind
             warnings.add("not_supported:server_tools")
             continue
-        schema = adapted(tool, SCHEMAS, tool.schema_place(number), target.provider.name, request.options.schema_mode)
+        schema = adapted(tool, rules, tool.schema_place(number), target.provider.name, request.options.schema_mode)
         for warning in schema.warnings:
             warnings.add(warning)
         is_strict = is_strict or bool(schema.strict)
