@@ -385,7 +385,7 @@ def test_settings(members: dict[str, Any], config: Any, warned: list[str]) -> No
 
 @pytest.mark.parametrize(
     ("members", "param"),
-    [({"prediction": {}}, "prediction")],
+    [({"audio": {}}, "audio")],
 )
 def test_settings_that_change_the_answer_are_refused(members: dict[str, Any], param: str) -> None:
     with pytest.raises(RequestError) as refused:
