@@ -172,7 +172,8 @@ def lessons(refusal: GatewayError, profile: Profile, *, same_dialect: bool) -> I
         yield Lesson("", {"output_limit": _NEWER_LIMIT})
     if is_about_members(refusal):
         back = profile.reasoning_back if profile.reasoning_required else None
-        yield Lesson("members_refused", {"message_members": frozenset({"name"}), "reasoning_back": back})
+        known = {"message_members": frozenset({"name"}), "tool_members": False}
+        yield Lesson("members_refused", known | {"reasoning_back": back})
 
 
 def _of_what_is_sent(said: str, formats: tuple[Lesson, ...]) -> Iterator[Lesson]:

@@ -66,7 +66,23 @@ def with_told_tools(request: ChatRequest, target: Target, profile: Profile, warn
         return request  # only whole, as its client has it, is a namespace one
     if profile.schemas == "bare":
         request = with_known_tools(request, target, profile, warnings)
+    if not profile.tool_members:
+        request = _without_members(request, warnings)
     return _with_known_strict(request, profile, warnings) if profile.strict == "none" else request
+
+
+def _without_members(request: ChatRequest, warnings: Warnings) -> ChatRequest:
+    """The request without members of functions that the API does not document."""
+
+    def known(tool: Tool) -> Tool:
+        if tool.kind != "function" or not tool.extra:
+            return tool
+        warnings.add(*(f"not_supported:{name.rpartition('.')[2]}" for name, raw in tool.extra if raw != b"null"))
+        return replace(tool, extra=())
+
+    if not any(tool.extra for tool in request.tools):
+        return request
+    return replace(request, tools=tuple(map(known, request.tools)))
 
 
 def with_known_tools(request: ChatRequest, target: Target, profile: Profile, warnings: Warnings) -> ChatRequest:

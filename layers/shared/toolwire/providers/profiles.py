@@ -71,6 +71,8 @@ class Profile:
     #: Where the host refuses a message with a member it does not know: the ones that it takes beside `role`, `content`,
     #: `tool_calls` and `tool_call_id`. Others are left out, with a warning where they say something.
     message_members: frozenset[str] | None = None
+    #: Whether tools may have members that the API does not document; false where a host has refused one.
+    tool_members: bool = True
     #: Whether a refusal has a member of its own in an assistant's message; else another API's client's is its text.
     refusals: bool = False
     #: Request members the host calls otherwise, and those it refuses: a knob is left out with a warning.

@@ -19,7 +19,6 @@ from toolwire.model.request import (
     RefusalPart,
     Role,
     TextPart,
-    Tool,
     ToolCallPart,
     ToolResultPart,
 )
@@ -136,9 +135,8 @@ def _document_url(part: Part) -> Part:
 
 
 def with_known_members(request: ChatRequest, known: frozenset[str], warnings: Warnings) -> ChatRequest:
-    """The request without members of messages, their parts and calls, and of tools, that a host does not know and
-    refuses, with a warning for each that says something. `known`: what a message may have beside what every host
-    has."""
+    """The request without members of messages, their parts and calls that a host does not know and refuses, with a
+    warning for each that says something. `known`: what it takes beside what every host has."""
 
     def left_out(members: Members) -> None:
         warnings.add(*(f"not_supported:{name.rpartition('.')[2]}" for name, raw in members if raw not in _NOTHING))
@@ -157,14 +155,6 @@ def with_known_members(request: ChatRequest, known: frozenset[str], warnings: Wa
         left_out((("name", b""),) if name != message.name else ())
         return replace(message, name=name, extra=extra)
 
-    def known_tool(tool: Tool) -> Tool:
-        if tool.kind != "function" or not tool.extra:
-            return tool
-        left_out(tool.extra)
-        return replace(tool, extra=())
-
-    if any(tool.extra for tool in request.tools):
-        request = replace(request, tools=tuple(map(known_tool, request.tools)))
     return map_messages(request, known_message)
 
 
