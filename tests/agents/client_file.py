@@ -8,7 +8,6 @@ The head is made of lines `key: value` in the file's first comment or docstring:
     note       the directive that has it note WORD in `log.txt`; that of the tool `note` if there is none
     broken     the directive for a call that fails; that of the tool `broken` if there is none
     picture    the directive for a call that returns an image; none if the client has no such thing
-    apart      anything, for a client that keeps two calls of a turn as two turns: the demo is told to count so
     end        the directive that a conversation has to end with, for clients that end with a call
     seconds    that one conversation may take, for clients that go on trying for longer than others
     known      `SCENARIO WIRE: WHOSE: WHAT`: a failure that is explained; WIRE may be `*`
@@ -36,7 +35,7 @@ CLIENTS = Path(__file__).parent / "clients"
 #: Seconds that one conversation may take, besides those for each turn: agents go on trying for long.
 SECONDS = 120
 
-_LINE = re.compile(r"^[ /#*]*(name|install|ways|note|broken|picture|apart|end|seconds|known): +(\S.*?) *$")
+_LINE = re.compile(r"^[ /#*]*(name|install|ways|note|broken|picture|end|seconds|known): +(\S.*?) *$")
 _VERSION = re.compile(r"(?<=.)(?:==|@)[\w.+-]+$")
 
 
@@ -62,7 +61,6 @@ class Client:
     note: str
     broken: str
     picture: str | None
-    apart: bool
     end: str | None
     seconds: float
     known: tuple[Known, ...]
@@ -120,7 +118,6 @@ def read_client(path: Path) -> Client:
         head.get("note", '[demo call note {"word": "WORD"}]'),
         head.get("broken", "[demo call broken {}]"),
         head.get("picture"),
-        "apart" in head,
         head.get("end"),
         float(head.get("seconds", SECONDS)),
         tuple(_known(value) for key, value in lines if key == "known"),

@@ -59,8 +59,7 @@ def scenarios(client: Client, wire: str) -> Iterator[Scenario]:
         return f"[demo slow 0] {client.note.replace('WORD', word)}"
 
     end = f" >> {client.end}" if client.end else ""
-    behind = " >> [demo slow 0]" if client.apart else ""
-    several = f"{note('one')} >> {note('two')} {note('three')}{behind} >> {note('four')}{end}"
+    several = f"{note('one')} >> {note('two')} {note('three')} >> {note('four')}{end}"
     yield Scenario("calls", ((model, several),), ("one", "two", "three", "four"), ("noted four",))
     yield Scenario("error result", ((model, f"{client.broken} >> {note('one')}{end}"),), ("one",), ("noted",))
     if client.picture:

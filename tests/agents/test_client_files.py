@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytest
 
 from tests.agents import page
 from tests.agents.client_file import CLIENTS, Known, clients, read_client
-from tests.agents.suite import scenarios
 from tests.named_rows import each_row
 
 FILES = clients()
@@ -46,20 +44,14 @@ def test_a_head_is_read(tmp_path: Path) -> None:
     file = tmp_path / "one.mjs"
     file.write_text(
         "// One.\n//\n// name: One Two\n// install: npm @a/b@1.2 c@3\n// ways: chat, chat-streamed\n"
-        "// seconds: 300\n// apart: so it is\n// known: error-result gemini: theirs: it gives up: always\n"
+        "// seconds: 300\n// known: error-result gemini: theirs: it gives up: always\n"
     )
     client = read_client(file)
-    assert (client.seconds, client.apart) == (300, True)
+    assert client.seconds == 300
     assert (client.kind, client.packages, client.ways) == ("npm", ("@a/b@1.2", "c@3"), ("chat", "chat-streamed"))
     assert client.known == (Known("error-result", "gemini", "theirs", "it gives up: always"),)
     assert page.explained(client, "chat", "error result", "gemini") == client.known[0]
     assert page.explained(client, "chat", "error result", "openai") is None
-
-
-def test_a_client_that_keeps_two_calls_as_two_turns_is_asked_for_a_third_behind_them() -> None:
-    goose = FILES["goose"]
-    told = [next(scenarios(replace(goose, apart=apart), "openai")).turns[0][1] for apart in (False, True)]
-    assert ['three"}] >> [demo slow 0] >> ' in prompt for prompt in told] == [False, True]
 
 
 def test_a_row_replaces_its_own_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -204,6 +204,28 @@ def test_what_holds_for_which_turn(text: str, errors: list[int | None]) -> None:
     assert [directives(text, turn).error for turn in range(3)] == errors
 
 
+#: Steps -> pairs of turns and answered calls, and the step that is next then.
+STEPS: list[tuple[str, list[tuple[int, int, int]]]] = [
+    # Goose keeps each call of several as a turn of its own, and turns with the same reasoning as one.
+    ("[demo call a] >> [demo call a] [demo call b] >> [demo call a]",
+     [(0, 0, 0), (1, 1, 1), (2, 3, 2), (3, 3, 2), (4, 4, 3), (3, 4, 3), (1, 3, 2), (1, 4, 3), (2, 2, 2)]),
+    # Calls that may not have been made, or others in their place, tell nothing.
+    ("[demo call a] [demo call none] >> [demo call a] >> [demo call b]", [(1, 1, 1), (2, 2, 2), (3, 3, 3)]),
+    ("[demo calls 2] >> [demo call a] >> [demo call a]", [(1, 2, 1), (2, 3, 2), (1, 1, 1)]),
+    ('[demo call a] >> [demo say "x"] >> [demo call b]', [(1, 1, 1), (2, 1, 2), (3, 2, 3)]),
+    ("[demo call a] [demo text] >> [demo call a]", [(1, 1, 1), (1, 0, 1)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "rows"), STEPS)
+def test_the_next_step_is_told_by_the_turns_and_by_the_calls_that_were_answered(
+    text: str, rows: list[tuple[int, int, int]]
+) -> None:
+    for turn, answered, step in rows:
+        expected = directives(text, step)
+        assert (turn, answered, directives(text, turn, answered, {"a", "b"})) == (turn, answered, expected)
+
+
 @pytest.mark.parametrize("text", ["", " ", "a  b\n\nc!", '{"a":"b c","d":[1,2]}', "日本 – 12.5°", "{}"])
 def test_fragments_join_to_the_text(text: str) -> None:
     assert "".join(fragments(text)) == text

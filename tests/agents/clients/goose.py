@@ -4,7 +4,6 @@ name: Goose
 install: npm @aaif/goose-binary-linux-x64@1.52.0
 ways: chat-streamed, messages-streamed, gemini-streamed
 note: [demo call shell {"command": "echo WORD >> log.txt; echo noted WORD"}]
-apart: it writes a message for each call
 broken: [demo call shell {"command": "echo it is broken; exit 3"}]
 """
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, takewhile
 from typing import Any
 
 #: The most calls that one turn makes.
@@ -51,13 +52,31 @@ class Directives:
     calls: tuple[AskedCall, ...] = ()
 
 
-def directives(text: str, turn: int = 0) -> Directives:
+def directives(text: str, turn: int = 0, answered: int = 0, tools: Collection[str] = ()) -> Directives:
     """What the text asks of this turn; 0 answers it. Unknown directives and numbers out of range are ordinary text.
-    Calls are made once; all the rest holds for every turn, unless the text tells turns apart."""
+    Calls are made once; all the rest holds for every turn, unless the text tells turns apart. `answered` calls of these
+    tools tell how far a client is that keeps a turn's calls as turns of their own, or several turns as one."""
     steps = _steps(text)
     if len(steps) == 1:
         return steps[0] if turn == 0 else replace(steps[0], calls=(), count=None)
+    turn = _step(steps, turn, answered, tools)
     return steps[turn] if turn < len(steps) else Directives()
+
+
+def _step(steps: Sequence[Directives], turn: int, answered: int, tools: Collection[str]) -> int:
+    """The step that is next: as many as there were turns, unless the answered calls are those of other steps. Steps
+    whose calls may not have been made say nothing."""
+    sure = list(takewhile(lambda step: _is_sure(step, tools), steps))
+    made = list(accumulate((len(step.calls) for step in sure), initial=0))
+    if not answered or answered not in made:
+        return turn
+    return max(turn, len(sure)) if answered == made[-1] else made.index(answered)
+
+
+def _is_sure(step: Directives, tools: Collection[str]) -> bool:
+    """Whether all of the step's calls are made, and no others."""
+    other = step.count is not None or step.text or step.says or step.error or step.cut
+    return bool(step.calls) and not other and all(call.name in tools for call in step.calls)
 
 
 def without_directives(text: str) -> str:

@@ -21,18 +21,20 @@ class Spoken:
 
 @dataclass(frozen=True, slots=True)
 class LastWords:
-    """`text` is the user's; `turns` of the assistant follow it; `results` are those behind the last of them."""
+    """`text` is the user's; `turns` of the assistant follow it; `results` are those behind the last of them, and
+    `answered` counts all."""
 
     text: str
     turns: int = 0
     results: tuple[str, ...] = ()
+    answered: int = 0
 
 
 def last_words(conversation: Sequence[Spoken]) -> LastWords:
     """Reads a conversation from its end. A message of the user's with nothing of his own in it does not count."""
     before = (None, *conversation)
     results: list[str] = []
-    turns = 0
+    turns = answered = 0
     after = ""
     for message, one_before in zip(reversed(conversation), reversed(before[:-1]), strict=True):
         if message.role == "assistant":
@@ -40,9 +42,10 @@ def last_words(conversation: Sequence[Spoken]) -> LastWords:
         elif not turns:
             results[:0] = message.results
         if message.role == "user" and not _of_results(message, one_before) and (text := own_words(message.texts)):
-            return LastWords(text, turns, tuple(results) if turns else ())
+            return LastWords(text, turns, tuple(results) if turns else (), answered)
+        answered += len(message.results)
         after = message.role
-    return LastWords("", turns, tuple(results))
+    return LastWords("", turns, tuple(results), answered)
 
 
 def _of_results(message: Spoken, before: Spoken | None) -> bool:

@@ -93,7 +93,8 @@ class Turn:
 
 def wanted_of(asked: Asked) -> Directives:
     """The directives for the turn that answers the request."""
-    return directives(asked.words.text, asked.words.turns)
+    tools = {tool.name for tool in _usable(asked)} if asked.parallel else ()
+    return directives(asked.words.text, asked.words.turns, asked.words.answered, tools)
 
 
 def play(asked: Asked) -> Turn:
@@ -120,8 +121,12 @@ def fragments(text: str) -> tuple[str, ...]:
     return tuple(_FRAGMENT.findall(text))
 
 
+def _usable(asked: Asked) -> list[DemoTool]:
+    return [tool for tool in asked.tools if asked.allowed is None or tool.name in asked.allowed]
+
+
 def _calls(asked: Asked, wanted: Directives, said: Subjects) -> tuple[Call, ...]:
-    usable = [tool for tool in asked.tools if asked.allowed is None or tool.name in asked.allowed]
+    usable = _usable(asked)
     if not usable or asked.choice == "none" or wanted.text or wanted.says:
         return ()
     calls = _asked_calls(usable, wanted) or _guessed_calls(asked, usable, wanted, said)
