@@ -6,6 +6,8 @@ ways: chat-streamed, responses-streamed, messages-streamed
 note: [demo call Execute {"command":"echo WORD >> log.txt; echo noted WORD","riskLevel":"low","riskLevelReason":"no"}]
 broken: [demo call Execute {"command":"echo it is broken; exit 3","riskLevel":"low","riskLevelReason":"no"}]
 seconds: 240
+known: 429 *: Droid's: it says of every failure that the run failed, and no more
+known: 500 *: Droid's: it says of every failure that the run failed, and no more
 known: switch *: Droid's: without an account of its own it goes on with no session
 """
 
