@@ -262,7 +262,7 @@ BODIES: list[tuple[int, bytes, str | None, str]] = [
     (
         422,
         b'{"detail":[{"loc":["body","tools"],"msg":"field required"}]}',
-        "field required",
+        "tools: field required",
         "upstream_invalid_request",
     ),
     (400, b'{"detail":{"message":"boom"}}', "boom", "upstream_invalid_request"),

@@ -20,6 +20,7 @@ from toolwire.providers.profiles import Profile
 from toolwire.rewrite.client_dialect import check_server_tools, without_server_tool_items
 from toolwire.rewrite.deferred_tools import with_found_tools
 from toolwire.rewrite.history import check_results, with_call_names, without_silent_turns
+from toolwire.rewrite.output_limit import with_known_output
 from toolwire.rewrite.prompt_cache import with_cache_marks
 from toolwire.rewrite.property_names import Names, with_replaced_names
 from toolwire.rewrite.tool_names import wire_name
@@ -114,6 +115,8 @@ def prepare_again(given: Given) -> Attempt:
     shares_state = provider.shares_state(client.door.dialect, target.known_as)
     turn = restored(sent, given.found, target, shares_state=shares_state, with_state=given.with_state)
     sent = without_silent_turns(turn.request, warnings, own=client.door.dialect if same_dialect else None)
+    if not (same_dialect and profile.documented_ids):  # the API's own hosts are between the two
+        sent = with_known_output(sent, profile.most_output, warnings)
     try:
         built, more = provider.build_request(sent, target, profile, given.credential)
     except RecursionError:

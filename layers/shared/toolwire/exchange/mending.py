@@ -18,7 +18,7 @@ from toolwire.exchange.refusals import (
     newer_members,
     wants_reasoning,
 )
-from toolwire.model.errors import GatewayError
+from toolwire.model.errors import GatewayError, UpstreamError
 from toolwire.model.source import replace
 
 #: The statuses of refusals that can be mended: 500 where a template refuses a history, 404 where an aggregator has no
@@ -32,9 +32,12 @@ _BETAS = "-beta"
 def mended(attempt: Attempt, status: int | None, refusal: GatewayError) -> Attempt | None:
     """The attempt in place of one that was refused with this status; None where nothing of ours was refused. Raises
     RequestError."""
+    if status is not None and status < 300:  # told within an answer, mostly by its words alone (LM Studio)
+        status = 400 if refusal.status == UpstreamError.status else refusal.status
     if status not in _REFUSED:
         return None
-    for lesson in lessons(refusal, attempt.profile, same_dialect=attempt.same_dialect):
+    asked = attempt.given.client.request.max_tokens
+    for lesson in lessons(refusal, attempt.profile, same_dialect=attempt.same_dialect, output=asked):
         if (again := with_lesson(attempt, lesson)) is not attempt:
             return again
     if attempt.same_dialect and attempt.provider.refuses_betas(attempt.target) and (names := newer_members(refusal)):

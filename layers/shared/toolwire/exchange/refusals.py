@@ -41,6 +41,12 @@ _NOT_TAKEN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
+#: About a value that is not in the host's range (DashScope, Z.ai, Moonshot, MiniMax, TGI), or beside another one.
+_NOT_THIS_VALUE = re.compile(
+    r"\b(must|should) be\b|\brange\b|\b(greater|less) than\b|\binvalid\b|\bcannot both\b|取值范围|非法", re.IGNORECASE
+)
+_VALUES = ("temperature", "top_p", "frequency_penalty", "presence_penalty")
+
 #: Settings that a request can do without. `stream_options` is ours: it asks for usage.
 _SETTINGS = (
     "temperature", "top_p", "frequency_penalty", "presence_penalty", "stop", "seed", "reasoning_effort",
@@ -67,6 +73,28 @@ _ABOUT_CHOICE = re.compile(
     r"\bthinking\b.{0,80}\btool_choice\b|\btool_choice\b.{0,80}\bthinking\b|\bnot support this tool_choice\b",
     re.IGNORECASE | re.DOTALL,
 )
+
+#: About a tool choice that is an object (LM Studio, Groq), and about any but `auto` (Z.ai, Moonshot, SambaNova, Meta
+#: and aggregators).
+_ABOUT_OBJECT = re.compile(
+    r"\btool_choice\b.{0,40}\bobject\b|\bstring values\b.{0,20}\btool_choice\b", re.IGNORECASE | re.DOTALL
+)
+_ABOUT_ANY_CHOICE = re.compile(
+    r"\btool[_ ]choice\b.{0,60}\b(only|must|should)\b.{0,20}\bauto\b|\bonly\b.{0,30}\btool_choice\b.{0,20}\bauto\b"
+    r"|\btool[_ ]choice\b.{0,40}\b(not|n't) support|\bnot? support.{0,40}\btool_choice\b"
+    r"|\bno endpoints\b.{0,40}'tool_choice'",
+    re.IGNORECASE | re.DOTALL,
+)
+
+#: About an output limit, in the words of any API; and about its size.
+_ABOUT_OUTPUT = re.compile(
+    r"(?<![a-z_])max_?(completion|output|new)?_?tokens(?![a-z_])|\bmaximum tokens you requested\b", re.IGNORECASE
+)
+_OUTPUT_SIZE = re.compile(
+    r"\btoo large\b|\bat most\b|\b(less|lower) than\b|\bmaximum\b|\bexceed|\brange\b|<=|>|取值范围", re.IGNORECASE
+)
+_INVALID_OUTPUT = re.compile(r"\binvalid max_tokens\b|\bmax_tokens\W{0,3}(is |are )?(invalid|参数非法)", re.IGNORECASE)
+_NUMBER = re.compile(r"(\b(?:less|lower) than `?(?=\d))?\b(\d{2,7})\b( \(exclusive\))?")
 
 #: About a history that ends with the assistant (Claude, Gemini and others behind aggregators, Copilot).
 _ABOUT_END = re.compile(
@@ -104,6 +132,9 @@ _BESIDE_TOOLS = re.compile(r"\bcombined with\b.{0,30}\b(tools?|function)\b", re.
 #: How many stop sequences a host takes, as it says of too many.
 _MOST = re.compile(r"\b(?:max\w*|at most|up to|exceeds?|limit\w*)\D{0,40}(\d{1,3})\b", re.IGNORECASE)
 
+_OUTPUT_NAMES = ("max_tokens", "max_completion_tokens")
+#: A number that is smaller is none of a host's output.
+_LEAST_OUTPUT = 256
 _NEWER_LIMIT = "max_completion_tokens"
 
 
@@ -146,17 +177,17 @@ def is_about_members(refusal: GatewayError) -> bool:
     return _UNKNOWN_MEMBER.search(refusal.message) is not None
 
 
-def lessons(refusal: GatewayError, profile: Profile, *, same_dialect: bool) -> Iterator[Lesson]:
+def lessons(
+    refusal: GatewayError, profile: Profile, *, same_dialect: bool, output: int | None = None
+) -> Iterator[Lesson]:
     """What the refusal may tell, the likeliest first. `same_dialect`: whether the client speaks the host's own API; its
-    settings are then between the two."""
+    settings are then between the two. `output`: how many tokens were asked for."""
     if refusal.code == TOO_LONG:  # vLLM names both limits on the output then
         return
+    yield from _of_output(refusal, output)
     if _ABOUT_ARGUMENTS.search(refusal.message):
         yield Lesson("", {"object_arguments": True})
-    if _ABOUT_CHOICE.search(refusal.message):
-        of_qwen = "tool_choice parameter" in refusal.message
-        off = ("enable_thinking", b"false") if of_qwen else ("thinking", b'{"type":"disabled"}')
-        yield Lesson("", {"thinking_off": off})
+    yield from _of_choice(refusal.message)
     yield from _of_what_is_sent(refusal.message, () if same_dialect else _formats(refusal.message))
     if setting := _setting_in(refusal):
         most = _MOST.search(refusal.message) if setting == "stop" else None
@@ -207,11 +238,39 @@ def newer_members(refusal: GatewayError) -> frozenset[str]:
     return frozenset(name for name in _NEWER if re.search(rf"\b{name}\b", refusal.message))
 
 
+def _of_choice(said: str) -> Iterator[Lesson]:
+    """What a refusal tells of `tool_choice`."""
+    if _ABOUT_CHOICE.search(said):
+        of_qwen = "tool_choice parameter" in said
+        off = ("enable_thinking", b"false") if of_qwen else ("thinking", b'{"type":"disabled"}')
+        yield Lesson("", {"thinking_off": off})
+    elif _ABOUT_OBJECT.search(said):
+        yield Lesson("", {"tool_choices": "words"})
+    elif _ABOUT_ANY_CHOICE.search(said):
+        yield Lesson("", {"tool_choices": "auto"})
+
+
+def _of_output(refusal: GatewayError, output: int | None) -> Iterator[Lesson]:
+    """What a refusal tells of the most output: the highest of its numbers that is less than what was asked for. Where
+    it has none, the host may choose."""
+    is_about = refusal.param in _OUTPUT_NAMES or _ABOUT_OUTPUT.search(refusal.message)
+    if not is_about or output is None:
+        return
+    if _OUTPUT_SIZE.search(refusal.message):
+        told = (int(number) - bool(below or exclusive) for below, number, exclusive in _NUMBER.findall(refusal.message))
+        most = max((number for number in told if number < output), default=0)
+        if most >= _LEAST_OUTPUT:
+            yield Lesson("", {"most_output": most})
+    elif _INVALID_OUTPUT.search(refusal.message):
+        yield Lesson("", {"refuses": frozenset(_OUTPUT_NAMES)})
+
+
 def _setting_in(refusal: GatewayError) -> str | None:
     """The setting that a refusal is about."""
     if refusal.param in _SETTINGS:
         return refusal.param
-    if _NOT_TAKEN.search(refusal.message) is None:
+    named = _SETTINGS if _NOT_TAKEN.search(refusal.message) else _VALUES
+    if named is _VALUES and _NOT_THIS_VALUE.search(refusal.message) is None:
         return None
     said = re.sub(r"(?<=[a-z])([A-Z])", lambda letter: "_" + letter[1].lower(), refusal.message)
-    return next((name for name in _SETTINGS if re.search(rf"\b{name}\b", said)), None)
+    return next((name for name in named if re.search(rf"(?<![a-z_]){name}(?![a-z_])", said)), None)

@@ -44,7 +44,8 @@ def who_may_follow(error: GatewayError, status: int | None) -> Others:
     none."""
     if not isinstance(error, UpstreamError):
         return "none"
-    if error.code == "upstream_authentication_failed" or error.status == 402:
+    no_money = error.status == 402 or (error.code == "insufficient_quota" and error.status != 429)
+    if error.code == "upstream_authentication_failed" or no_money:
         return "another"
     if error.retry is False:
         return "none"

@@ -43,6 +43,7 @@ MESSAGES = {
     "last_turn_trimmed": "White space at the end of the assistant's last turn, which the model refuses, was left out.",
     "malformed_tool_arguments": "The arguments of a call of the tool `{}` are no JSON object.",
     "members_refused": "The host refuses members of messages that it does not know: they were left out.",
+    "max_tokens_lowered": "`max_tokens` was lowered to the most that the host takes.",
     "max_tokens_raised": "`max_tokens` was raised to the provider's least, 16.",
     "model_not_said": "The ARN does not say which model it is, so thinking and what else only some models have is left "
     "out: name its model in the provider's `models`.",
@@ -72,7 +73,8 @@ MESSAGES = {
     "tool_arguments_unwrapped": "The provider sent a call's arguments as the text of a JSON string; it was unpacked.",
     "tool_call_cut": "A call of the tool `{}` was cut: its arguments are not complete.",
     "tool_calls_missing": "The provider ended the turn for tool calls and made none: it is a stop.",
-    "tool_choice_changed": "The forced tool choice was sent as `auto`: the model cannot be forced while it reasons.",
+    "tool_choice_changed": "The forced tool choice was sent as `auto`: the model cannot be forced, at least while it "
+    "reasons.",
     "tool_choice_not_honored": "The model did not keep to `tool_choice`.",
     "tool_name_mended": "A call named its tool with marks of the model's own around the name; they were left out.",
     "tool_not_allowed": "The tool `{}` is not on the tenant's allowlist.",

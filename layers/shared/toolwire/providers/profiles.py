@@ -53,6 +53,11 @@ class Profile:
     thinking_off: tuple[str, bytes] | None = None
     #: Whether a host has refused tools beside reasoning, which is then switched off for requests with tools.
     tools_at_rest: bool = False
+    #: The most tokens of output that a host has said it takes (`rewrite/output_limit.py`).
+    most_output: int | None = None
+    #: The forms of `tool_choice` that the host takes, as far as is known: all, only `words`, or only `auto`, where it
+    #: has refused others (`openai_chat/known_choice.py`).
+    tool_choices: str = "all"
     #: Whether the model reads images and files, as far as is known: False where a host has refused them
     #: (`rewrite/unseen_images.py`).
     sees_images: bool = True

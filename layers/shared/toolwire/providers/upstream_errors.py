@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import re
+from typing import Any
 
 from toolwire.model.errors import TOO_LONG, UpstreamError
 
+_SECONDS = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
 _MILLISECONDS = re.compile(r"[0-9]{1,8}(\.[0-9]{1,6})?")
+
+#: Our code for an account without money, which is OpenAI's.
+NO_MONEY = "insufficient_quota"
 
 #: HTTP status -> our code, where the upstream has no code of its own.
 CODES = {
     400: "upstream_invalid_request",
-    402: "insufficient_quota",
+    402: NO_MONEY,
     404: "upstream_not_found",
     408: "upstream_timeout",
     413: "upstream_request_too_large",
@@ -28,11 +34,57 @@ _CONTEXT = r"context[ _-]?(length|size|window|limit)"
 _TOO_LONG = re.compile(
     rf"\b(maximum|max|available|model('s)?) {_CONTEXT}|\bexceed\w*\b.{{0,60}}\b{_CONTEXT}|\b{_CONTEXT}\W+exceed"
     r"|\b(prompt|input)( is)? too long\b|\btoo many input tokens\b|\bcontext length of only\b"
+    r"|\bgreater than the context length\b|\bmax size: \d+ tokens\b"
     r"|\b(prompt|input) (tokens?( count)?|length)\b.{0,40}\bexceed|\bmaximum prompt length\b|\bmodel token limit\b"
     r"|\brange of input length\b|\bprompt exceeds max length\b|\breduce the length of (the|your) (message|prompt|input)"
     r"|`inputs`.{0,60}\bmust (be <=|have less than)",
     re.IGNORECASE | re.DOTALL,
 )
+
+
+#: What hosts say of an account without money, by whatever status: 403 at xAI, new-api, SiliconFlow and Volcengine, 400
+#: at DashScope and Anthropic, 412 at Fireworks.
+_NO_MONEY = re.compile(
+    r"\binsufficient[_ ](user[_ ])?(quota|balance|credits?|funds)\b|\bbalance is (too low|insufficient|not enough)"
+    r"|\bcredit balance\b|\b(any|out of|no( more)?) credits\b|\boverdue\b|\bin arrears\b|\baccount is in good standing"
+    r"|\baccount\b.{0,60}\bsuspended\b|\bspending limit\b|\bbilling\b.{0,40}\b(details|disabled|enabled)\b"
+    "|余额不足|额度不足|欠费",
+    re.IGNORECASE,
+)
+#: What xAI, OpenAI and others say beside a 403 that is about the prompt.
+_FLAGGED = re.compile(
+    r"\bviolat\w+\b.{0,60}\b(guidelines|polic(y|ies))\b|\bsafety_check|\bcontent[_ ](filter|policy|moderation)"
+    r"|\binappropriate content\b|\bflagged\b.{0,40}\b(moderation|inappropriate|unsafe|sensitive)",
+    re.IGNORECASE,
+)
+#: Statuses of a failure that may pass, which no client takes for one -> one that says so: TGI's of a generation that
+#: failed, "too early", Groq's of a tier without capacity, and Google's of a request that it has cancelled.
+_PASSING = {424: 502, 425: 503, 498: 503, 499: 502}
+#: What a host says with a 403 -> what it is about.
+_WHY = (
+    (re.compile(r"\b(country|region|territory|location)\b.{0,40}\b(not|un)", re.IGNORECASE),
+     "the host does not serve the place that the gateway asks from"),
+    (re.compile(r"\bmodels?\b.{0,80}\b(access|permission|not (allowed|available)|blocked|disabled)"
+                r"|\b(access|permissions?|allowed|subscribed)\b.{0,40}\bmodels?\b", re.IGNORECASE),
+     "it may not use this model"),
+)  # fmt: skip
+
+
+def in_words(status: int, message: str) -> tuple[int, str | None]:
+    """A refusal's status and our code for it, by what the host says: that there is no money left, that it does not take
+    the prompt, or not its length. No code where it says none of this. A 403 of these is not about our key."""
+    if status in (400, 403, 412) and _NO_MONEY.search(message):
+        return (402 if status == 403 else status), NO_MONEY
+    if status == 403 and _FLAGGED.search(message):
+        return 400, "content_filter"
+    return _PASSING.get(status, status), TOO_LONG if is_too_long(status, message) else None
+
+
+def why_refused(message: str, body: bytes) -> str:
+    """What a 403 is about, in our own words; "" where only the key is left."""
+    if body.lstrip()[:1] == b"<":
+        return "it answered with a web page, which something in front of its API may have written"
+    return next((why for said, why in _WHY if said.search(message)), "")
 
 
 def code_of(status: int, message: str = "") -> str:
@@ -57,6 +109,18 @@ def retry_after_of(headers: dict[str, str]) -> str | None:
         return said
     milliseconds = headers.get("retry-after-ms", "").strip()
     return f"{float(milliseconds) / 1000:g}" if _MILLISECONDS.fullmatch(milliseconds) else None
+
+
+def retry_delay_in(details: Any) -> str | None:
+    """When Google says to try again: seconds of a RetryInfo's `retryDelay` ("34.4s") among an error's details, rounded
+    up, since the header knows whole ones only."""
+    delays = (
+        (detail.get("retryDelay") for detail in details if isinstance(detail, dict))
+        if isinstance(details, list)
+        else ()
+    )
+    found = (_SECONDS.fullmatch(delay) for delay in delays if isinstance(delay, str))
+    return next((str(math.ceil(float(match[1]))) for match in found if match), None)
 
 
 def credential_refused(status: int, why: str = "") -> UpstreamError:

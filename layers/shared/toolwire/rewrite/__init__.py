@@ -14,6 +14,7 @@ CONTRIBUTING.md has the order in which the steps are applied.
     client_dialect       what only the client's API can express
     unread_members       warns of each member that the provider does not get
     prompt_cache         marks for the provider's prompt cache
+    output_limit         as much as the host takes
     stop_sequences       as many as the provider takes
     answer_format        the format of an answer, asked for in words
 """

@@ -10,7 +10,7 @@ import msgspec
 from toolwire.model.errors import UpstreamError
 from toolwire.model.source import Source
 from toolwire.providers.openai_chat import errors as openai_errors
-from toolwire.providers.upstream_errors import code_of, credential_refused, retry_of
+from toolwire.providers.upstream_errors import code_of, credential_refused, in_words, retry_of, why_refused
 from toolwire.wire.anthropic_messages import DIALECT
 
 #: Anthropic's error type -> the HTTP status it comes with.
@@ -40,14 +40,15 @@ def error_from_body(body: bytes, status: int, retry_after: str | None = None) ->
     if not 400 <= status < 600:
         kind = error.get("type")
         status = _STATUS.get(kind, 502) if isinstance(kind, str) else 502
-    if status in (401, 403):
-        return credential_refused(status)
     message = error.get("message")
     if not isinstance(message, str) or not message:
         message = f"the upstream answered {answered} without a message"
+    status, meant = in_words(status, message)
+    if status in (401, 403):
+        return credential_refused(status, why_refused(message, body) if status == 403 else "")
     return UpstreamError(
         message,
-        code=_code(error, message, status),
+        code=_code(error, status, meant),
         status=status,
         retry=retry_of(status),
         retry_after=retry_after,
@@ -55,10 +56,10 @@ def error_from_body(body: bytes, status: int, retry_after: str | None = None) ->
     )
 
 
-def _code(error: dict[str, Any], message: str, status: int) -> str:
+def _code(error: dict[str, Any], status: int, meant: str | None) -> str:
     details = error.get("details")
     code = details.get("error_code") if isinstance(details, dict) else None
-    return code if isinstance(code, str) and code else code_of(status, message)
+    return code if isinstance(code, str) and code else meant or code_of(status)
 
 
 def _error_object(body: bytes) -> tuple[dict[str, Any], bool]:

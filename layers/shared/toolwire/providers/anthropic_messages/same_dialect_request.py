@@ -66,6 +66,8 @@ def own_members(
         match name:
             case "model":
                 value = dump(model)
+            case "max_tokens":
+                value = raw if request.max_tokens == parsed.max_tokens else dump(request.max_tokens)
             case "messages":
                 value = history.messages
             case "system" if not family.signs_thinking:

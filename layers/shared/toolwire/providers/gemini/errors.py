@@ -5,14 +5,20 @@ Google says when to come back in a `RetryInfo` among the details, not in a heade
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
 
 from toolwire.model.errors import UpstreamError
 from toolwire.model.source import Source
-from toolwire.providers.upstream_errors import code_of, credential_refused, is_too_long, retry_of
+from toolwire.providers.upstream_errors import (
+    code_of,
+    credential_refused,
+    in_words,
+    retry_delay_in,
+    retry_of,
+    why_refused,
+)
 from toolwire.wire.gemini import DIALECT
 
 #: google.rpc.Code -> (HTTP status, our code). The status counts where an error comes within a 200 answer.
@@ -28,8 +34,6 @@ _STATUSES = {
     "DEADLINE_EXCEEDED": (504, "upstream_timeout"),
 }
 
-_SECONDS = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
-
 
 def error_from_body(body: bytes, status: int, retry_after: str | None = None) -> UpstreamError:
     """The upstream's error as ours. `status` is the HTTP status; where that is below 400, the error's own counts.
@@ -43,19 +47,18 @@ def error_from_body(body: bytes, status: int, retry_after: str | None = None) ->
         given = error.get("code")
         status = given if isinstance(given, int) and 400 <= given < 600 else known[0] if known else 502
     details = [detail for detail in _list(error.get("details")) if isinstance(detail, dict)]
-    if status in (401, 403) or any(detail.get("reason") == "API_KEY_INVALID" for detail in details):
-        return credential_refused(status)
-    if status == 499:  # Google's word for a request that was cancelled, which the client did not do
-        status = 502
     message = error.get("message")
     if not isinstance(message, str) or not message:
         message = f"the upstream answered {status} without a message"
+    status, meant = in_words(status, message)
+    if status in (401, 403) or any(detail.get("reason") == "API_KEY_INVALID" for detail in details):
+        return credential_refused(status, why_refused(message, body) if status == 403 else "")
     return UpstreamError(
         message,
-        code=known[1] if known and not is_too_long(status, message) else code_of(status, message),
+        code=meant or (known[1] if known else code_of(status)),
         status=status,
         retry=retry_of(status),
-        retry_after=retry_after or next((delay for detail in details if (delay := _delay(detail))), None),
+        retry_after=retry_after or retry_delay_in(details),
         source=Source(DIALECT, body) if error else None,
     )
 
@@ -72,13 +75,6 @@ def _error_object(body: bytes) -> dict[str, Any]:
     if isinstance(error, str):  # OAuth's shape, from a proxy or a token endpoint
         return {"message": error}
     return error if isinstance(error, dict) else {}
-
-
-def _delay(detail: dict[str, Any]) -> str | None:
-    """Seconds of a RetryInfo's `retryDelay` ("34.4s"), rounded up: the header knows whole ones only."""
-    delay = detail.get("retryDelay")
-    match = _SECONDS.fullmatch(delay) if isinstance(delay, str) else None
-    return str(int(-(-float(match[1]) // 1))) if match else None
 
 
 def _list(value: Any) -> list[Any]:

@@ -13,21 +13,54 @@ from typing import Any
 
 import msgspec
 
-from toolwire.model.errors import TOO_LONG, UpstreamError
+from toolwire.model.errors import UpstreamError
 from toolwire.model.source import Source
-from toolwire.providers.upstream_errors import code_of, credential_refused, is_too_long, retry_of
+from toolwire.providers.upstream_errors import (
+    code_of,
+    credential_refused,
+    in_words,
+    is_too_long,
+    retry_delay_in,
+    retry_of,
+    why_refused,
+)
 from toolwire.wire.json import ABSENT, is_set, raw_members, whole_characters
 from toolwire.wire.openai_chat import DIALECT, Chunk
 
 #: Where hosts put the text of an error, the likeliest first.
 _TEXTS = ("message", "detail", "error", "errors", "msg", "error_msg", "error_message", "error_description",
-          "base_resp", "status_msg", "x_groq")  # fmt: skip
+          "base_resp", "status_msg", "x_groq", "Response", "Error", "Message", "title")  # fmt: skip
 #: The longest body that is taken for a message though it is no JSON.
 _TEXT_CHARS = 500
 #: What OpenRouter's moderation says beside a 403, which is about the prompt and not about our key.
 _FLAGGED = ("reasons", "flagged_input")
 #: MiniMax's status, told within a 200 answer -> the HTTP status that it would have had.
-_BASE_RESP = {1001: 504, 1002: 429, 1008: 402, 1026: 400, 1027: 400, 1039: 429, 1042: 400, 2013: 400, 2056: 429}
+_BASE_RESP = {
+    1001: 504,
+    1002: 429,
+    1008: 402,
+    1026: 400,
+    1027: 400,
+    1039: 429,
+    1042: 400,
+    2013: 400,
+    2056: 429,
+}
+#: An error's code, type or status as a word -> the HTTP status that it would have had: those of OpenAI's, Anthropic's
+#: and Google's APIs, which relays pass on within a 200 answer.
+_WORDS = {
+    **dict.fromkeys((
+        "invalid_request_error", "badrequesterror", "bad_request_error", "context_length_exceeded", "content_filter",
+        "content_policy_violation", "invalid_argument", "failed_precondition", "invalid_prompt",
+    ), 400),
+    "authentication_error": 401, "unauthenticated": 401, "invalid_api_key": 401, "billing_error": 402,
+    "permission_error": 403, "permission_denied": 403, "not_found_error": 404, "model_not_found": 404, "not_found": 404,
+    **dict.fromkeys((
+        "rate_limit_error", "rate_limit_exceeded", "insufficient_quota", "resource_exhausted", "too_many_requests",
+    ), 429),
+    "overloaded_error": 529, "unavailable": 503, "engine_overloaded_error": 503, "service_unavailable": 503,
+    "timeout_error": 504, "deadline_exceeded": 504,
+}  # fmt: skip
 _EVENT = re.compile(rb"^data:[ ]?(\{.*)$", re.MULTILINE)
 
 
@@ -39,29 +72,33 @@ def error_from_body(body: bytes, status: int, retry_after: str | None = None) ->
     """
     error, whole = _error_object(body)
     answered = status
-    if not 400 <= status < 600:
-        status = _status_in(error) or 502
     about = error.get("metadata")
     about = about if isinstance(about, dict) else {}
-    flagged = status == 403 and any(about.get(name) for name in _FLAGGED)
-    if status in (401, 403) and not flagged:
-        return credential_refused(status)
     message, code = error.get("message"), error.get("code")
     if not isinstance(message, str) or not message:
         message = f"the upstream answered {answered} without a message"
     if (why := _told_behind(about.get("raw"))) and why not in message:
         message = f"{message}: {why}"
-    if flagged:
-        status, code = 400, "content_filter"
-    elif is_too_long(status, message):
-        code = TOO_LONG
+    if not 400 <= status < 600:
+        status = _status_in(error) or (400 if is_too_long(400, message) else 502)
+    if status == 403 and any(about.get(name) for name in _FLAGGED):
+        status = 400
+        code = "content_filter"
+    else:
+        status, meant = in_words(status, f"{message} {code}")
+        code = meant or code
+    if status in (401, 403):
+        return credential_refused(status, why_refused(message, body) if status == 403 else "")
+    param = error.get("param")
+    if (where := _place_in(error.get("detail"))) is not None:
+        param, message = where, message if where in message else f"{where}: {message}"
     return UpstreamError(
         message,
         code=code if isinstance(code, str) and code else code_of(status),
         status=status,
-        param=error.get("param") if isinstance(error.get("param"), str) else None,
+        param=param if isinstance(param, str) else None,
         retry=retry_of(status),
-        retry_after=retry_after,
+        retry_after=retry_after or retry_delay_in(error.get("details")),
         source=Source(DIALECT, body) if whole else None,
     )
 
@@ -135,6 +172,14 @@ def text_in(value: Any, levels: int = 4) -> str | None:
     return next((text for item in value if (text := text_in(item, levels - 1))), None)
 
 
+def _place_in(detail: Any) -> str | None:
+    """The member of the request that FastAPI's first complaint is about, which its words do not name."""
+    first = detail[0] if isinstance(detail, list) and detail else None
+    place = first.get("loc") if isinstance(first, dict) else None
+    names = [str(name) for name in place if name != "body"] if isinstance(place, list) else []
+    return ".".join(names) or None
+
+
 def _status_in(error: dict[str, Any]) -> int | None:
     for name in ("status", "code", "status_code"):
         value = error.get(name)
@@ -142,6 +187,10 @@ def _status_in(error: dict[str, Any]) -> int | None:
             value = int(value)
         if isinstance(value, int) and 400 <= value < 600:
             return value
+    for name in ("code", "type", "status"):
+        value = error.get(name)
+        if isinstance(value, str) and value.lower() in _WORDS:
+            return _WORDS[value.lower()]
     told = error.get("base_resp")
     said = told.get("status_code") if isinstance(told, dict) else None
     return _BASE_RESP.get(said) if isinstance(said, int) else None

@@ -23,6 +23,7 @@ from toolwire.providers.known_sampling import with_known_sampling
 from toolwire.providers.openai_cache import openai_cache_form
 from toolwire.providers.openai_chat.answer import ChatDecoder
 from toolwire.providers.openai_chat.errors import error_from_body
+from toolwire.providers.openai_chat.known_choice import with_known_choice
 from toolwire.providers.openai_chat.messages import (
     CONTENT,
     DOCUMENT_URLS,
@@ -162,6 +163,8 @@ def _adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[Chat
         request = with_files_apart(request)
         request = with_document_urls(request) if profile.document_urls else request
     request = only_allowed(without_idle_choice(request), profile)
+    if profile.tool_choices != "all":
+        request = with_known_choice(request, profile.tool_choices, warnings)
     if profile.thinking_off is not None:
         request = without_thinking(request, warnings)
     if not profile.developer_role:

@@ -183,10 +183,11 @@ def _carried(exchange: Exchange, preparation: Preparation, record: RequestRecord
     ) as answer:
         if answer.status == 401:
             credentials.refused(exchange.attempt.target.provider)
+        asked = exchange.answer
         yield from _sent(exchange, exchange.receive_head(answer.status, answer.headers), record)
         for data in answer.chunks():
             yield from _sent(exchange, exchange.receive_data(data), record)
-            if exchange.answer.error is not None:
+            if exchange.answer is not asked or asked.error is not None:  # another is to be asked for, or it failed
                 return  # what still comes would be paid for and thrown away
             if exchange.answer.over:
                 answer.expire_within(LINGER_SECONDS)
