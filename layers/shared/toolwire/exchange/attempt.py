@@ -76,7 +76,10 @@ class Attempt:
         """What the decoder of the answer knows of the request. `warn` takes the codes of its warnings."""
         tools = (tool.name for tool in self.given.client.request.tools if tool.kind != "opaque")
         return DecoderContext(
-            frozenset(wire_name(name, self.provider.tool_name) for name in tools), warn, self.profile.placeholders
+            frozenset(wire_name(name, self.provider.tool_name) for name in tools),
+            warn,
+            self.profile.placeholders,
+            self.profile.tagged_reasoning and not self.same_dialect,  # a client of the host's API has what it says
         )
 
     def without_secret(self, error: GatewayError) -> GatewayError:

@@ -108,6 +108,8 @@ class Profile:
     #: Whether answers may hold `{}` as a stand-in before a call's real arguments. Where they do not, a call without
     #: arguments need not wait for its end.
     placeholders: bool = True
+    #: Whether answers may hold reasoning in the text, between tags (`openai_chat/tagged_reasoning.py`).
+    tagged_reasoning: bool = True
     #: Whether answers carry state that documented Chat fields cannot hold, so that ids must be ours.
     yields_state: bool = False
     #: Whether the host has the Responses API beside Chat Completions: clients of the former are always served by it,
@@ -157,6 +159,7 @@ PROFILES: dict[str, Profile] = {
             stops=4,
             efforts=EFFORTS,
             reasoning_back=None,
+            tagged_reasoning=False,
             has_responses=True,
             unasked_outputs=True,
             cache_breakpoints=True,
@@ -180,6 +183,7 @@ PROFILES: dict[str, Profile] = {
             stops=4,
             efforts=EFFORTS,
             reasoning_back=None,
+            tagged_reasoning=False,
         ),
         # The vendors of two other wires: their frames pass as they are.
         Profile("anthropic", documented_ids=True, placeholders=False, recovers_text_calls=False),

@@ -3,6 +3,7 @@
 request       the request: the client's own bytes where it speaks this API, else written anew
 messages      its messages
 tools         its tools and tool_choice
+tagged_reasoning  reasoning that a host leaves in the text
 known_choice  a tool choice at hosts that have refused its form
 thinking_off  a forced call at hosts that take none while the model thinks
 answer        the answer, streamed or whole

@@ -20,6 +20,7 @@ from toolwire.model.events import (
 )
 from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.openai_chat.state import CALL_STATE, ReasoningState, call_signature
+from toolwire.providers.openai_chat.tagged_reasoning import TaggedReasoning
 from toolwire.stream.accumulator import Call, ToolCallAccumulator
 from toolwire.wire import openai_chat as wire
 from toolwire.wire.cross_api_names import misnamed_arguments
@@ -37,6 +38,8 @@ class AnswerParts:
         self._open_refusal: int | None = None
         self._open_reasoning: int | None = None
         self._state = ReasoningState()
+        #: While the text may be reasoning between tags.
+        self._tags = TaggedReasoning() if context.tagged_reasoning else None
         self._call_state: dict[Call, str] = {}
         self._has_state = False
         self._open_calls: list[Call] = []  # those of `announced` whose end the client does not know
@@ -60,18 +63,12 @@ class AnswerParts:
         """The events of a delta; whether a strict client may see its calls as they are."""
         reasoning, keep = self._state.take(delta)
         if reasoning:
-            if self._open_reasoning is None:
-                self._close(events)
-                self._open_reasoning = self._next_part()
-                events.append(ReasoningStart(self._open_reasoning))
-            events.append(ReasoningDelta(self._open_reasoning, reasoning))
+            self._end_tags(events)  # a host that has a member for it
+            self._reasoning(reasoning, events)
         if delta.content:
-            if self.open_text is None:
-                self._close(events)
-                self.open_text = self._next_part()
-                events.append(TextStart(self.open_text))
-            events.append(TextDelta(self.open_text, delta.content))
+            keep = self._text(delta.content, events) and keep
         if delta.refusal:
+            self._end_tags(events)
             if self._open_refusal is None:
                 self._close(events)
                 self._open_refusal = self._next_part()
@@ -86,8 +83,40 @@ class AnswerParts:
             keep = self.call(entry, entry.index, events) and keep
         return keep and delta.tool_calls != []
 
+    def _text(self, text: str, events: list[StreamEvent]) -> bool:
+        """The events of a piece of the text, which may be reasoning between tags; whether all of it is text."""
+        thought, shown = ("", text) if self._tags is None else self._tags.take(text)
+        if self._tags is not None and self._tags.over:
+            self._tags = None
+        self._reasoning(thought, events)
+        if shown:
+            if self.open_text is None:
+                self._close(events)
+                self.open_text = self._next_part()
+                events.append(TextStart(self.open_text))
+            events.append(TextDelta(self.open_text, shown))
+        return shown is text
+
+    def _reasoning(self, text: str, events: list[StreamEvent]) -> None:
+        if text:
+            if self._open_reasoning is None:
+                self._close(events)
+                self._open_reasoning = self._next_part()
+                events.append(ReasoningStart(self._open_reasoning))
+            events.append(ReasoningDelta(self._open_reasoning, text))
+
+    def _end_tags(self, events: list[StreamEvent]) -> None:
+        """What follows is no reasoning between tags."""
+        tags, self._tags = self._tags, None
+        if tags is not None:
+            thought, text = tags.end()
+            self._reasoning(thought, events)
+            if text:
+                self._text(text, events)
+
     def call(self, entry: wire.ToolCallDelta, index: int | None, events: list[StreamEvent]) -> bool:
         """The events of one entry of `tool_calls`; whether a strict client may see it as it is."""
+        self._end_tags(events)
         if (text := _only_arguments(entry, index)) and index is not None:
             going_on = self.accumulator.goes_on(index, text)
             if going_on is not None and going_on.part is not None:
@@ -152,6 +181,7 @@ class AnswerParts:
 
         Raises UpstreamProtocolError for a call without a name, UpstreamTruncated for one that broke off.
         """
+        self._end_tags(events)
         self._close_texts(events)
         self._say_state(events)
         for call, piece in self.accumulator.end():

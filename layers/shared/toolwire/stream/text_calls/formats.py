@@ -324,6 +324,10 @@ FORMATS: tuple[Format, ...] = (
     *(Format("json_in_marks", opens, closes, by_tokens.json_in(closes)) for opens, closes in by_tokens.JSON_MARKS),
 )
 
+#: The tags between which a model thinks in its text, where its server has no parser for them.
+THOUGHT_OPENS = Marker(["<think>", "<thinking>", "<thought>", "<reasoning>", "[THINK]", "◁think▷"])
+THOUGHT_CLOSES = Marker(["</think>", "</thinking>", "</thought>", "</reasoning>", "[/THINK]", "◁/think▷"])
+
 #: The opening marks of all formats, and whose each spelling is.
 OPENS = Marker(text for row in FORMATS for text in row.opens.spellings)
 FORMAT_OF: dict[str, Format] = {text: row for row in FORMATS for text in row.opens.spellings}

@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from toolwire.stream.text_calls.arguments import TextTool
-from toolwire.stream.text_calls.formats import FORMAT_OF, OPENS, Format
+from toolwire.stream.text_calls.formats import FORMAT_OF, OPENS, THOUGHT_CLOSES, THOUGHT_OPENS, Format
 from toolwire.stream.text_calls.quotes import Quotes
 from toolwire.stream.text_calls.reader import BlockReader, Malformed, Marker, Steps, Written
 
 _SPACE = re.compile(r"\s*")
 _INDEX = re.compile(r":\d+\Z")
-_OPENING = re.compile(f"[{re.escape(''.join({text[0] for text in OPENS.spellings}))}]")
+_MARKS = Marker([*OPENS.spellings, *THOUGHT_OPENS.spellings])
+_OPENING = re.compile(f"[{re.escape(''.join({text[0] for text in _MARKS.spellings}))}]")
 
 
 class TextCall(NamedTuple):
@@ -43,6 +44,7 @@ class TextCallScanner:
         self._husk = ""  # a block without a call, see `end`
         self._block: _Block | None = None
         self._skipped: Marker | None = None  # in a malformed block, which is text up to one of these marks
+        self._begins = True  # nothing but white space has come so far
         self._seen = ""  # the last characters of that text
         self._is_text = False  # in a malformed block without a closing mark: all the rest is text
 
@@ -67,6 +69,7 @@ class TextCallScanner:
         if self._busy or _OPENING.search(text) is not None:
             return False
         self._quotes.add(text)
+        self._begins = self._begins and text.isspace()
         return True
 
     def feed(self, text: str) -> str:
@@ -122,14 +125,17 @@ class TextCallScanner:
             self._husk = ""
         if self._tail:
             text, at, self._tail = self._tail + text[at:], 0, ""
-        match = OPENS.pattern.search(text, at)
+        match = _MARKS.pattern.search(text, at)
         if match is None:
-            end = OPENS.cut(text, at)
+            end = _MARKS.cut(text, at)
             self._show(text[at:end], shown)
             self._tail = text[end:]
             return text, len(text)
         self._show(text[at : match.start()], shown)
-        if self._quotes.fenced():
+        if match[0] in THOUGHT_OPENS.spellings:  # the model thinks aloud: what it says of calls there is none
+            self._skipped, self._seen = (THOUGHT_CLOSES, "") if self._begins else (None, "")
+            self._show(match[0], shown)
+        elif self._quotes.fenced():
             self._show(match[0], shown)
         else:
             reader = BlockReader(text, match.start(), match.end())
@@ -139,6 +145,7 @@ class TextCallScanner:
     def _show(self, text: str, shown: list[str]) -> None:
         if text:
             self._quotes.add(text)
+            self._begins = self._begins and text.isspace()
             shown.append(text)
 
     # ------------------------------------------------------------ inside
