@@ -154,5 +154,5 @@ class TurnRecord(Stage):
                 return Reasoning("".join(self._reasoning[index]), signature) if kept else None
             case ToolCallStart(_, id):
                 return Call(id or "", signature)
-            case OpaquePart(_, kind, dialect, raw):
-                return Opaque(kind, dialect, raw)
+            case OpaquePart(_, kind, dialect, raw, goes_back):
+                return Opaque(kind, dialect, raw) if goes_back else None

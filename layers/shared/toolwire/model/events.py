@@ -128,12 +128,14 @@ class ToolCallEnd(Struct, frozen=True, gc=False):
 
 
 class OpaquePart(Struct, frozen=True, gc=False):
-    """A part that only its own dialect understands (server tools, citations): `raw` as `dialect` writes it."""
+    """A part that only its own dialect understands (server tools, citations): `raw`, an object, as `dialect` writes
+    it. `goes_back`: whether its provider has a place for it in the history."""
 
     index: int
     kind: str
     dialect: str
     raw: bytes
+    goes_back: bool = True
 
 
 class UsageUpdate(Struct, frozen=True, gc=False):

@@ -194,6 +194,9 @@ class Delta(Struct):
     function_call: FunctionDelta | None = None  # deprecated; hosts write it all the same
     reasoning_details: Raw = ABSENT  # OpenRouter: state that it wants back on the message
     reasoning_opaque: str | None = None  # Copilot: the same
+    images: Raw = ABSENT  # OpenRouter, and Google's models behind proxies
+    audio: Raw = ABSENT
+    annotations: Raw = ABSENT  # citations
     camel_calls: None = field(default=None, name="toolCalls")
     content_list: None = None  # Snowflake
 
@@ -238,6 +241,8 @@ KNOWN_DELTA = frozenset(
 KNOWN_CALL = frozenset(
     {"index", "id", "type", "function", "custom", "name", "tool_name", "arguments", "parameters", "input", "args"}
 )
+#: Members of a delta or a message that no other API's client can be shown.
+OPAQUE_PARTS = ("images", "audio", "annotations")
 #: What a usage object must hold.
 USAGE_COUNTS = ("prompt_tokens", "completion_tokens", "total_tokens")
 KNOWN_USAGE = frozenset({*USAGE_COUNTS, "prompt_tokens_details", "completion_tokens_details"})

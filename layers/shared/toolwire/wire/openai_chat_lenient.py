@@ -106,6 +106,9 @@ def _delta(raw: bytes | None) -> Delta | None:
         function_call=function_of(delta.get("function_call", b"")),
         reasoning_details=msgspec.Raw(delta.get("reasoning_details", b"")),
         reasoning_opaque=text_of(delta.get("reasoning_opaque")),
+        images=msgspec.Raw(delta.get("images", b"")),
+        audio=msgspec.Raw(delta.get("audio", b"")),
+        annotations=msgspec.Raw(delta.get("annotations", b"")),
     )
     for given in contents:
         said.tool_calls = _with_others(said.tool_calls, calls_in_parts(given, kind))

@@ -9,6 +9,7 @@ thinking_off  a forced call at hosts that take none while the model thinks
 answer        the answer, streamed or whole
 alike_chunks  chunks that are like an earlier one, read without being decoded
 answer_parts  the parts of an answer while they arrive
+text_parts    those that are no calls
 state         what hosts send beside the documented fields and want back
 usage         the usage of an answer
 errors        errors

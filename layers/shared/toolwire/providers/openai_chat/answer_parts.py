@@ -7,39 +7,26 @@ from typing import Literal
 from toolwire.model.errors import UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import (
     FinishReason,
-    ReasoningDelta,
-    ReasoningEnd,
-    ReasoningStart,
     StreamEvent,
-    TextDelta,
-    TextEnd,
-    TextStart,
     ToolCallDelta,
     ToolCallEnd,
     ToolCallStart,
 )
 from toolwire.providers.decoder_context import DecoderContext
-from toolwire.providers.openai_chat.state import CALL_STATE, ReasoningState, call_signature
-from toolwire.providers.openai_chat.tagged_reasoning import TaggedReasoning
+from toolwire.providers.openai_chat.state import CALL_STATE, call_signature
+from toolwire.providers.openai_chat.text_parts import TextParts
 from toolwire.stream.accumulator import Call, ToolCallAccumulator
 from toolwire.wire import openai_chat as wire
 from toolwire.wire.cross_api_names import misnamed_arguments
 from toolwire.wire.json import ABSENT, is_object
 
 
-class AnswerParts:
+class AnswerParts(TextParts):
     """The parts of one answer, numbered in the order in which they begin."""
 
     def __init__(self, context: DecoderContext) -> None:
-        self._context = context
-        self.count = 0
+        super().__init__(context)
         self.announced: list[Call] = []  # calls that the client knows, in its order
-        self.open_text: int | None = None  # part index
-        self._open_refusal: int | None = None
-        self._open_reasoning: int | None = None
-        self._state = ReasoningState()
-        #: While the text may be reasoning between tags.
-        self._tags = TaggedReasoning() if context.tagged_reasoning else None
         self._call_state: dict[Call, str] = {}
         self._has_state = False
         self._open_calls: list[Call] = []  # those of `announced` whose end the client does not know
@@ -68,12 +55,9 @@ class AnswerParts:
         if delta.content:
             keep = self._text(delta.content, events) and keep
         if delta.refusal:
-            self._end_tags(events)
-            if self._open_refusal is None:
-                self._close(events)
-                self._open_refusal = self._next_part()
-                events.append(TextStart(self._open_refusal, refusal=True))
-            events.append(TextDelta(self._open_refusal, delta.refusal))
+            self._refusal(delta.refusal, events)
+        if not (delta.images is delta.audio is delta.annotations is ABSENT):  # rarely
+            self._opaque(delta, events)
         if delta.function_call is not None and not self._context.tool_names:
             self.passes_function_call = True
         elif delta.function_call is not None:
@@ -82,37 +66,6 @@ class AnswerParts:
         for entry in delta.tool_calls or ():
             keep = self.call(entry, entry.index, events) and keep
         return keep and delta.tool_calls != []
-
-    def _text(self, text: str, events: list[StreamEvent]) -> bool:
-        """The events of a piece of the text, which may be reasoning between tags; whether all of it is text."""
-        thought, shown = ("", text) if self._tags is None else self._tags.take(text)
-        if self._tags is not None and self._tags.over:
-            self._tags = None
-        self._reasoning(thought, events)
-        if shown:
-            if self.open_text is None:
-                self._close(events)
-                self.open_text = self._next_part()
-                events.append(TextStart(self.open_text))
-            events.append(TextDelta(self.open_text, shown))
-        return shown is text
-
-    def _reasoning(self, text: str, events: list[StreamEvent]) -> None:
-        if text:
-            if self._open_reasoning is None:
-                self._close(events)
-                self._open_reasoning = self._next_part()
-                events.append(ReasoningStart(self._open_reasoning))
-            events.append(ReasoningDelta(self._open_reasoning, text))
-
-    def _end_tags(self, events: list[StreamEvent]) -> None:
-        """What follows is no reasoning between tags."""
-        tags, self._tags = self._tags, None
-        if tags is not None:
-            thought, text = tags.end()
-            self._reasoning(thought, events)
-            if text:
-                self._text(text, events)
 
     def call(self, entry: wire.ToolCallDelta, index: int | None, events: list[StreamEvent]) -> bool:
         """The events of one entry of `tool_calls`; whether a strict client may see it as it is."""
@@ -218,25 +171,6 @@ class AnswerParts:
         assert call.part is not None
         self._open_calls.remove(call)
         events.append(ToolCallEnd(call.part, self._call_state.get(call)))
-
-    def _close_texts(self, events: list[StreamEvent]) -> None:
-        if self._open_reasoning is not None:
-            events.append(ReasoningEnd(self._open_reasoning, self._state.signature()))
-        if self.open_text is not None:
-            events.append(TextEnd(self.open_text))
-        if self._open_refusal is not None:
-            events.append(TextEnd(self._open_refusal))
-        self._open_reasoning = self.open_text = self._open_refusal = None
-
-    def _say_state(self, events: list[StreamEvent]) -> None:
-        """State that came without readable reasoning: a part of its own."""
-        if (signature := self._state.signature()) is not None:
-            part = self._next_part()
-            events += (ReasoningStart(part), ReasoningEnd(part, signature))
-
-    def _next_part(self) -> int:
-        self.count += 1
-        return self.count - 1
 
 
 def _state_of(entry: wire.ToolCallDelta) -> str | None:

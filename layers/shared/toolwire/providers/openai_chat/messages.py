@@ -29,7 +29,7 @@ from toolwire.providers.openai_chat.tools import split_members
 from toolwire.rewrite.images_and_files import ContentRules, Refusal, is_audio, of_this_role, only_bytes
 from toolwire.wire import openai_responses
 from toolwire.wire.json import dump, elements, raw_members, write_array, write_object
-from toolwire.wire.openai_chat import DIALECT
+from toolwire.wire.openai_chat import DIALECT, OPAQUE_PARTS
 
 
 def write_message(message: Message, reasoning_field: str | None) -> bytes:
@@ -183,7 +183,7 @@ def _content(message: Message, reasoning_field: str | None) -> Iterator[tuple[st
     state: dict[str, bytes] = {}
     shown: list[Part] = []
     refusals: list[RefusalPart] = []
-    for part in message.parts:
+    for part in filter(_has_place, message.parts):
         if type(part) is ToolCallPart:
             calls.append(part)
         elif type(part) is ReasoningPart:
@@ -208,6 +208,11 @@ def _content(message: Message, reasoning_field: str | None) -> Iterator[tuple[st
         yield "refusal", dump("".join(part.text for part in refusals))
     if calls:
         yield "tool_calls", write_array(_tool_call(call) for call in calls)
+
+
+def _has_place(part: Part) -> bool:
+    """Whether a message has a place for the part: not for pictures and the like of an answer."""
+    return not (type(part) is OpaquePart and part.dialect == DIALECT and part.kind in OPAQUE_PARTS)
 
 
 def _content_value(parts: Sequence[Part], between: str) -> bytes:
