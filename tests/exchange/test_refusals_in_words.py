@@ -171,6 +171,22 @@ OUTPUTS: list[tuple[Any, int | None]] = [
 ]  # fmt: skip
 
 
+@each_row("given", [{}, {"max_tokens": 64_000}, {"max_completion_tokens": 64_000}])
+@each_row("door", ["chat", "messages", "responses"])
+def test_an_account_that_pays_for_less_output_is_asked_for_less(door: str, given: dict[str, int]) -> None:
+    """OpenRouter counts the whole limit as if it were used, the model's own where none is named (openclaude#1125)."""
+    members = {"responses": dict.fromkeys(("max_output_tokens",) * bool(given), 64_000)}.get(door, given)
+    members = {"max_tokens": 64_000} if door == "messages" else members
+    request = json.dumps({"model": "m", **REQUESTS[door], **members}).encode()
+    exchange = open_exchange(request, door=door, profile="openrouter")
+    said = "This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only "
+    assert not told(exchange, error(said + "afford 9021. To increase, visit https://openrouter.ai", code=402), 402)
+    sent = json.loads(exchange.upstream_request.body)
+    assert [value for name, value in sent.items() if name.startswith("max_")] == [9021]
+    assert "max_tokens_lowered" in exchange.figures.warnings
+    assert told(exchange, error(said + "afford 0.", code=402), 402)
+
+
 @each_row(("body", "most"), OUTPUTS)
 def test_a_host_that_gives_less_output_is_asked_for_what_it_gives(body: Any, most: int | None) -> None:
     """Claude Code asks for its own models' output, which is more than most others have."""

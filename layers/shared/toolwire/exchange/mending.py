@@ -22,8 +22,8 @@ from toolwire.model.errors import GatewayError, UpstreamError
 from toolwire.model.source import replace
 
 #: The statuses of refusals that can be mended: 500 where a template refuses a history, 404 where an aggregator has no
-#: host that reads images.
-_REFUSED = (400, 404, 422, 500)
+#: host that reads images, 402 where an account pays for less output than was asked for.
+_REFUSED = (400, 402, 404, 422, 500)
 
 #: How the names of headers end that name betas.
 _BETAS = "-beta"

@@ -91,8 +91,11 @@ _ABOUT_OUTPUT = re.compile(
     r"(?<![a-z_])max_?(completion|output|new)?_?tokens(?![a-z_])|\bmaximum tokens you requested\b", re.IGNORECASE
 )
 _OUTPUT_SIZE = re.compile(
-    r"\btoo large\b|\bat most\b|\b(less|lower) than\b|\bmaximum\b|\bexceed|\brange\b|<=|>|取值范围", re.IGNORECASE
+    r"\btoo large\b|\bat most\b|\b(less|lower) than\b|\bmaximum\b|\bexceed|\brange\b|<=|>|取值范围",
+    re.IGNORECASE,
 )
+#: What OpenRouter says of an account that cannot pay for the whole limit, as if all of it were used.
+_AFFORDS = re.compile(r"\bfewer max_tokens\b.*\bcan only afford (\d{1,7})\b", re.IGNORECASE | re.DOTALL)
 _INVALID_OUTPUT = re.compile(r"\binvalid max_tokens\b|\bmax_tokens\W{0,3}(is |are )?(invalid|参数非法)", re.IGNORECASE)
 _NUMBER = re.compile(r"(\b(?:less|lower) than `?(?=\d))?\b(\d{2,7})\b( \(exclusive\))?")
 
@@ -253,6 +256,10 @@ def _of_choice(said: str) -> Iterator[Lesson]:
 def _of_output(refusal: GatewayError, output: int | None) -> Iterator[Lesson]:
     """What a refusal tells of the most output: the highest of its numbers that is less than what was asked for. Where
     it has none, the host may choose."""
+    if affords := _AFFORDS.search(refusal.message):  # whatever was asked for, if anything was
+        if int(affords[1]) >= _LEAST_OUTPUT:
+            yield Lesson("", {"most_output": int(affords[1])})
+        return
     is_about = refusal.param in _OUTPUT_NAMES or _ABOUT_OUTPUT.search(refusal.message)
     if not is_about or output is None:
         return

@@ -230,8 +230,7 @@ def _members(request: ChatRequest, target: Target, profile: Profile, warnings: W
                 warnings.add(f"not_supported:{name}")
         elif (value := dump(target.model) if name == "model" else _own(request, name, raw, profile)) is not None:
             yield from _as_named(name, value, request, target, profile)
-    learned = ("reasoning_effort",) if profile.tools_at_rest else ()
-    knobs = learned if fields else (profile.output_limit, *_KNOBS)
+    knobs = _learned(profile, written) if fields else (profile.output_limit, *_KNOBS)
     if not written.isdisjoint(_FUNCTIONS):  # the client's own, deprecated, form of these
         written |= {"tools", "tool_choice", "parallel_tool_calls"}
     for name in ("messages", "tools", "tool_choice", "parallel_tool_calls", "stream", "stream_options", *knobs):
@@ -244,6 +243,13 @@ def _members(request: ChatRequest, target: Target, profile: Profile, warnings: W
         yield from ((name, value.encode()) for name, value in profile.adds)
     if profile.thinking_off is not None and is_forced(request):
         yield profile.thinking_off
+
+
+def _learned(profile: Profile, written: set[str]) -> tuple[str, ...]:
+    """The members that a request of this API's client needs, since its host has refused it without them."""
+    limits = not written.isdisjoint(("max_tokens", "max_completion_tokens"))
+    limit = (profile.output_limit,) if profile.most_output is not None and not limits else ()
+    return (*limit, *(("reasoning_effort",) if profile.tools_at_rest else ()))
 
 
 def _as_named(
