@@ -158,8 +158,9 @@ def test_the_commands_of_the_page(base: str, command: str) -> None:
         assert [json.loads(call.arguments or "null") for call in said.calls] == [{"location": city} for city in CITIES]
     elif url.endswith("/check"):
         found = models.ToolsCheckResponse.model_validate_json(answer.content)
-        changed = {verdict.wire for verdict in found.providers if verdict.changes}
-        assert changed == {"gemini"}
+        assert found.providers
+        for verdict in found.providers:  # of what the page has: no `const` at Google, a type in all places at Moonshot
+            assert bool(verdict.changes) == (verdict.wire == "gemini" or verdict.provider == "moonshot")
     else:
         shown = models.TranslateResponse.model_validate_json(answer.content)
         assert [warning.code for warning in shown.warnings] == ["not_supported:seed"]
