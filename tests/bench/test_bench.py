@@ -116,8 +116,10 @@ def test_an_answer_in_lock_step_is_the_scripts(wire: Wire) -> None:
 def test_a_profile_sees_the_time_of_both_kinds() -> None:
     said = printed("bench.rooms", "--requests", "50")
     shares = {line.split(" | ")[0].removeprefix("| "): line.split(" | ")[1:] for line in said.splitlines()}
-    network = shares["shell/network: the provider's connection"]
-    assert all(int(share.split("%")[0]) > 0 for share in network)
+    assert "shell/network: the provider's connection" in shares  # how large it is, a busy machine does not say
+    for kind in (0, 1):
+        parts = [int(each[kind].split("%")[0]) for each in shares.values() if "%" in each[kind]]
+        assert 100 - len(parts) / 2 <= sum(parts) <= 100 + len(parts) / 2  # each is rounded
 
 
 def test_a_profile_gives_a_librarys_time_to_its_caller() -> None:
