@@ -117,9 +117,10 @@ def test_a_profile_sees_the_time_of_both_kinds() -> None:
     said = printed("bench.rooms", "--requests", "50")
     shares = {line.split(" | ")[0].removeprefix("| "): line.split(" | ")[1:] for line in said.splitlines()}
     assert "shell/network: the provider's connection" in shares  # how large it is, a busy machine does not say
-    for kind in (0, 1):
-        parts = [int(each[kind].split("%")[0]) for each in shares.values() if "%" in each[kind]]
-        assert 100 - len(parts) / 2 <= sum(parts) <= 100 + len(parts) / 2  # each is rounded
+    parts = [[int(share.split("%")[0]) for share in each] for each in shares.values() if each and "%" in each[0]]
+    for column in zip(*parts, strict=True):
+        assert 100 - len(parts) / 2 <= sum(column) <= 100 + len(parts) / 2  # each is rounded
+    assert len(parts[0]) == 2
 
 
 def test_a_profile_gives_a_librarys_time_to_its_caller() -> None:
