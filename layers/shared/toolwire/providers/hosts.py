@@ -33,9 +33,9 @@ class Host:
     makes: tuple[str, ...] = ()
 
 
-def _chat(name: str, base_url: str, *credentials: str, profile: str | None = None) -> Host:
-    """A host of the Chat API whose SDK is OpenAI's: no variable of its own holds its address."""
-    return Host(name, "openai_chat", base_url, credentials, profile=profile)
+def _chat(name: str, base_url: str, *credentials: str, profile: str | None = None, makes: tuple[str, ...] = ()) -> Host:
+    """A host of the Chat API of whose address no SDK has a variable."""
+    return Host(name, "openai_chat", base_url, credentials, profile=profile, makes=makes)
 
 
 HOSTS: tuple[Host, ...] = (
@@ -74,9 +74,9 @@ HOSTS: tuple[Host, ...] = (
         "deepseek",
         ("deepseek-",),
     ),
-    Host("mistral", "openai_chat", "https://api.mistral.ai/v1", ("MISTRAL_API_KEY",), profile="mistral"),
-    Host("groq", "openai_chat", "https://api.groq.com/openai/v1", ("GROQ_API_KEY",), profile="groq"),
-    Host("xai", "openai_chat", "https://api.x.ai/v1", ("XAI_API_KEY",), profile="xai"),
+    _chat("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", profile="mistral"),
+    _chat("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY", profile="groq"),
+    _chat("xai", "https://api.x.ai/v1", "XAI_API_KEY", profile="xai"),
     Host(
         "openrouter",
         "openai_chat",
@@ -93,47 +93,26 @@ HOSTS: tuple[Host, ...] = (
         "TOGETHER_BASE_URL",
         "together",
     ),
-    Host(
-        "fireworks",
-        "openai_chat",
-        "https://api.fireworks.ai/inference/v1",
-        ("FIREWORKS_API_KEY",),
-        profile="fireworks",
-    ),
-    Host("cerebras", "openai_chat", "https://api.cerebras.ai/v1", ("CEREBRAS_API_KEY",), profile="cerebras"),
-    Host(
-        "moonshot",
-        "openai_chat",
-        "https://api.moonshot.ai/v1",
-        ("MOONSHOT_API_KEY",),
-        profile="moonshot",
-    ),
-    Host("zai", "openai_chat", "https://api.z.ai/api/paas/v4", ("ZAI_API_KEY",), profile="zai", makes=("glm-",)),
-    Host(
+    _chat("fireworks", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY", profile="fireworks"),
+    _chat("cerebras", "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY", profile="cerebras"),
+    _chat("moonshot", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY", profile="moonshot"),
+    _chat("zai", "https://api.z.ai/api/paas/v4", "ZAI_API_KEY", profile="zai", makes=("glm-",)),
+    _chat(
         "dashscope",
-        "openai_chat",
         "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
-        ("DASHSCOPE_API_KEY",),
+        "DASHSCOPE_API_KEY",
         profile="dashscope",
         makes=("qwen", "qwq-", "qvq-"),
     ),
-    Host(
-        "minimax",
-        "openai_chat",
-        "https://api.minimax.io/v1",
-        ("MINIMAX_API_KEY",),
-        profile="minimax",
-        makes=("MiniMax-",),
-    ),
-    Host(
+    _chat("minimax", "https://api.minimax.io/v1", "MINIMAX_API_KEY", profile="minimax", makes=("MiniMax-",)),
+    _chat(
         "volcengine",
-        "openai_chat",
         "https://ark.cn-beijing.volces.com/api/v3",
-        ("ARK_API_KEY",),
+        "ARK_API_KEY",
         profile="volcengine",
         makes=("doubao-",),
     ),
-    Host("nvidia", "openai_chat", "https://integrate.api.nvidia.com/v1", ("NVIDIA_API_KEY",), profile="nvidia"),
+    _chat("nvidia", "https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY", profile="nvidia"),
     _chat("chutes", "https://llm.chutes.ai/v1", "CHUTES_API_KEY", profile="chutes"),
     _chat("siliconflow", "https://api.siliconflow.com/v1", "SILICONFLOW_API_KEY", profile="siliconflow"),
     _chat("novita", "https://api.novita.ai/openai/v1", "NOVITA_API_KEY", profile="novita"),
@@ -173,11 +152,10 @@ HOSTS: tuple[Host, ...] = (
         "AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
         "bedrock",
     ),
-    Host(
+    _chat(
         "bedrock-openai",
-        "openai_chat",
         "https://bedrock-runtime.{region}.amazonaws.com/openai/v1",
-        ("AWS_BEARER_TOKEN_BEDROCK",),
+        "AWS_BEARER_TOKEN_BEDROCK",
         profile="bedrock-openai",
     ),
     Host(

@@ -57,7 +57,7 @@ class Profile:
     most_output: int | None = None
     #: The forms of `tool_choice` that the host takes, as far as is known: all, only `words`, or only `auto`, where it
     #: has refused others (`openai_chat/known_choice.py`).
-    tool_choices: str = "all"
+    tool_choices: Literal["all", "words", "auto"] = "all"
     #: Whether the model reads images and files, as far as is known: False where a host has refused them
     #: (`rewrite/unseen_images.py`).
     sees_images: bool = True

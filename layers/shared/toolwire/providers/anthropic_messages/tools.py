@@ -29,6 +29,8 @@ SCHEMAS = SchemaDialect(
 
 #: Where a host of the API has refused them (Ollama and llama.cpp, Moonshot).
 BARE_SCHEMAS = rules_with(SCHEMAS, essential="bare")
+#: The same for a client of this API, which has names that it takes.
+_BARE_KEPT_NAMES = rules_with(BARE_SCHEMAS, property_name=None)
 
 
 def with_bare_tools(request: ChatRequest, target: Target, warnings: Warnings) -> ChatRequest:
@@ -45,10 +47,6 @@ def with_bare_tools(request: ChatRequest, target: Target, warnings: Warnings) ->
         return tool if new == tool else new
 
     return replace(request, tools=tuple(bare(number, tool) for number, tool in enumerate(request.tools)))
-
-
-#: A client of this API has names that it takes.
-_BARE_KEPT_NAMES = rules_with(BARE_SCHEMAS, property_name=None)
 
 
 def with_tools(

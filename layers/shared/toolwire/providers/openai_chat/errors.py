@@ -35,17 +35,7 @@ _TEXT_CHARS = 500
 #: What OpenRouter's moderation says beside a 403, which is about the prompt and not about our key.
 _FLAGGED = ("reasons", "flagged_input")
 #: MiniMax's status, told within a 200 answer -> the HTTP status that it would have had.
-_BASE_RESP = {
-    1001: 504,
-    1002: 429,
-    1008: 402,
-    1026: 400,
-    1027: 400,
-    1039: 429,
-    1042: 400,
-    2013: 400,
-    2056: 429,
-}
+_BASE_RESP = {1001: 504, 1002: 429, 1008: 402, 1026: 400, 1027: 400, 1039: 429, 1042: 400, 2013: 400, 2056: 429}
 #: An error's code, type or status as a word -> the HTTP status that it would have had: those of OpenAI's, Anthropic's
 #: and Google's APIs, which relays pass on within a 200 answer.
 _WORDS = {

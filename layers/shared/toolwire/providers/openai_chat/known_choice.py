@@ -3,12 +3,14 @@ and relays nothing but `auto`."""
 
 from __future__ import annotations
 
+from typing import Literal
+
 from toolwire.model.request import ChatRequest, ToolChoice
 from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 
 
-def with_known_choice(request: ChatRequest, forms: str, warnings: Warnings) -> ChatRequest:
+def with_known_choice(request: ChatRequest, forms: Literal["words", "auto"], warnings: Warnings) -> ChatRequest:
     """The request with a choice of the forms that the host takes: `words`, or `auto`. A tool that is named is the only
     one that is sent, which says the same; where nothing can be forced, it goes with `auto` and a warning. Where calls
     are forbidden, no tools are sent."""
