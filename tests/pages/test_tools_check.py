@@ -206,6 +206,23 @@ def test_host_tools_are_left_out_elsewhere() -> None:
         assert (change["tool"], change["change"]) == ("web_search", "left_out")
 
 
+#: door, its host's own tool
+HOST_TOOLS: list[tuple[str, dict[str, Any]]] = [
+    ("messages", {"type": "web_search_20250305", "name": "web_search"}),
+    ("responses", {"type": "web_search"}),
+]
+
+
+@each_row(("door", "own"), HOST_TOOLS)
+def test_what_a_real_request_refuses_is_refused(door: str, own: dict[str, Any]) -> None:
+    """A host's own tool alone: elsewhere the model would invent what the tool finds, and the request is refused."""
+    sample = load_door(door).sample_request([("tools", json.dumps([own]).encode())])
+    request = load_door(door).parse_request(sample)
+    body = report(load_door(door), request, {}, ANYBODY, [Candidate("it", TARGETS["gemini"])])
+    (verdict,) = json.loads(body)["providers"]
+    assert (verdict["accepted"], refusals(verdict)) == (False, [("unsupported_tool", "tools[0]")])
+
+
 def test_a_choice_of_a_refused_tool_refuses_no_other() -> None:
     choice = {"type": "function", "function": {"name": "it"}}
     found = checked(PLAIN, tool("it", ENDLESS), tool_choice=choice)

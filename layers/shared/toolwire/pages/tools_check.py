@@ -1,9 +1,9 @@
 """Which providers take a set of tools, what becomes of it there, and what is refused: POST /native/tools/check.
 
-There is no second set of rules here. A request with the tools goes through the gateway's own checks and through each
-provider's own writer; what is reported is what those refuse, and the difference between what they were given and what
-they would send. A refused tool is replaced by one that everybody takes, and the rest is tried again, so that one answer
-names all that is wrong.
+There is no second set of rules here. A request with the tools passes the same checks as every request, and is prepared
+for each provider as it would be sent there (`prepare_attempt`). The answer reports what these steps refuse, and how the
+tools they would send differ from the client's. Each refused tool is replaced by one that every provider takes, and the
+rest is tried again, so that one answer names all faults.
 
 Pure: a request and targets in, bytes out.
 """
@@ -18,13 +18,15 @@ from typing import Any, TypeVar
 
 from toolwire.doors import Door
 from toolwire.doors.native.errors import error_object
+from toolwire.exchange.attempt import prepare_attempt
+from toolwire.exchange.prepare import ClientRequest
 from toolwire.model.errors import RequestError
+from toolwire.model.http import HttpRequest
 from toolwire.model.request import ChatRequest, Tool
 from toolwire.model.settings import Target, Tenant
 from toolwire.model.source import replace
-from toolwire.model.warnings import Warnings, explain
-from toolwire.policy.checked_request import CheckedRequest, checked_request
-from toolwire.providers import load_provider, profile_of
+from toolwire.model.warnings import Warnings
+from toolwire.policy.checked_request import checked_request
 from toolwire.providers.sent_tools import SentTool
 from toolwire.rewrite.tool_names import wire_name
 from toolwire.schema.dialects import SCHEMA_REDUCED
@@ -60,42 +62,43 @@ def report(
     """The answer, as JSON. `headers` are the request's, which may hold options."""
     if tenant.allowlist is not None:  # what stands for a refused tool is not refused itself
         tenant = replace(tenant, allowlist=(*tenant.allowlist, *map(_stand_in, range(len(request.tools)))))
-    passed, refused, rest = _all_refusals(request, lambda it: checked_request(door.name, it, headers, tenant))
+    passed, refused, _ = _all_refusals(request, lambda it: checked_request(door.name, it, headers, tenant))
+    client = None
+    if passed is not None:
+        http = HttpRequest("POST", "", headers, b"")
+        client = ClientRequest(door, http, tenant, passed.request, passed.rules, passed.warnings)
     known = {number for error in refused if (number := _number(error)) is not None}
-    verdicts = [_verdict(candidate, request, passed, rest, known, bool(refused)) for candidate in candidates]
+    verdicts = [_verdict(candidate, request, client, known, bool(refused)) for candidate in candidates]
     return write_object(
         [
             ("object", b'"tools.check"'),
             ("tools", dump(len(request.tools))),
             ("refused", _errors(refused, request)),
-            ("warnings", _warnings(passed.warnings if passed else ())),
+            ("warnings", _warnings(client.warnings if client else ())),
             ("providers", write_array(verdicts)),
         ]
     )
 
 
 def _verdict(
-    candidate: Candidate,
-    request: ChatRequest,
-    passed: CheckedRequest | None,
-    rest: ChatRequest,
-    known: set[int],
-    is_refused: bool,
+    candidate: Candidate, request: ChatRequest, client: ClientRequest | None, known: set[int], is_refused: bool
 ) -> bytes:
-    """What one provider says. `rest` is the request without what the gateway refuses (the tools in the places `known`),
-    if it refuses anything (`is_refused`)."""
+    """What one provider makes of the tools. `request` has all of them. `client` has those that the gateway itself
+    takes; it is None where the gateway takes no such request. If it refuses anything, `is_refused` is true, and `known`
+    holds the places of the refused tools."""
     target, refused = candidate.target, [candidate.refusal] if candidate.refusal else []
     changes: list[_Change] = []
-    warnings = Warnings()
+    warnings: tuple[str, ...] = ()
     sent: list[SentTool] = []
-    if target is not None and passed is not None:
-        provider, profile = load_provider(target.provider.wire), profile_of(target)
-        asked = replace(rest, options=passed.request.options)  # with the tenant's defaults
-        built, refused, _ = _all_refusals(asked, lambda it: provider.build_request(it, target, profile, None))
+    if target is not None and client is not None:
+        attempt, refused, _ = _all_refusals(
+            client.request, lambda it: prepare_attempt(replace(client, request=it), target, None)
+        )
         absent = known | {number for error in refused if (number := _number(error)) is not None}
-        if built is not None:
-            upstream, warnings = built
-            sent = [tool for tool in provider.sent_tools(upstream.body) if tool.name not in map(_stand_in, absent)]
+        if attempt is not None:
+            provider, warnings = attempt.provider, attempt.warnings
+            tools = provider.sent_tools(attempt.upstream_request.body)
+            sent = [tool for tool in tools if tool.name not in map(_stand_in, absent)]
             changes = list(_changes(request, provider.tool_name, sent, absent, warnings))
     return write_object(
         [
@@ -165,7 +168,7 @@ def _errors(refused: Sequence[RequestError], request: ChatRequest) -> bytes:
 
 
 def _warnings(codes: Iterable[str]) -> bytes:
-    return dump([{"code": code, "message": explain(code)} for code in codes])
+    return dump(Warnings(codes).explained())
 
 
 # ---------------------------------------------------------------- changes
