@@ -36,11 +36,12 @@ from toolwire.model.request import (
 from toolwire.model.settings import ProviderConfig, Target
 from toolwire.model.source import replace
 from toolwire.providers import load_provider, profile_of
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.stream.order import OrderCheck
 
 
 def events(wire: str, frames: bytes) -> list[StreamEvent]:
-    decoder, order, sse = load_provider(wire).decoder(), OrderCheck(), SseDecoder()
+    decoder, order, sse = load_provider(wire).decoder(DecoderContext()), OrderCheck(), SseDecoder()
     batches: list[Batch] = [decoder.decode(frame) for frame in [*sse.feed(frames), *sse.end()]]
     batches.append(decoder.end())
     for batch in batches:
@@ -49,7 +50,7 @@ def events(wire: str, frames: bytes) -> list[StreamEvent]:
 
 
 def whole(wire: str, body: bytes) -> list[StreamEvent]:
-    return list(load_provider(wire).decoder().decode_json(body).events)
+    return list(load_provider(wire).decoder(DecoderContext()).decode_json(body).events)
 
 
 def state(found: Iterable[StreamEvent]) -> list[tuple[str, Any]]:

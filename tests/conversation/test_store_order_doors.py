@@ -136,7 +136,7 @@ def test_a_warning_behind_the_head_is_told_once_and_before_the_end(door: str, wi
     first, *rest = frames(wire)
     exchange.receive_head(200, {"content-type": "text/event-stream"})
     said = b"".join(a.data for a in sent(exchange, exchange.receive_data(first)) if isinstance(a, Send))
-    exchange.figures.warn("found_late")
+    exchange.figures.warnings.add("found_late")
     for actions in (exchange.receive_data(b"".join(rest)), exchange.receive_end()):
         said += b"".join(a.data for a in sent(exchange, actions) if isinstance(a, Send))
     comment = b"x-toolwire-warnings: found_late" + (b'"' if door == "gemini" else b"\n\n")

@@ -17,7 +17,7 @@ from toolwire.providers.decoder_context import DecoderContext
 
 def document_reader() -> DocumentReader:
     figures = Figures(False, "openai_chat", warnings=Warnings())
-    context = DecoderContext(frozenset(), lambda _: None, False)
+    context = DecoderContext(placeholders=False)
     return DocumentReader(load_provider("openai_chat"), figures, context, lambda _: None, for_stream=False)
 
 

@@ -233,7 +233,7 @@ MUTANTS = {
             "if self._one_call and len(self._calls) == 3:",
         ),
         Mutant(
-            "`strict` needs `parallel_tool_calls: false`", _DEFINITIONS, 'return ["strict_with_parallel"]', "return []"
+            "`strict` needs `parallel_tool_calls: false`", _DEFINITIONS, 'warnings.add("strict_with_parallel")', "pass"
         ),
         Mutant("`stream_options` only with `stream`", _REQUEST, "if options is not None and not stream:", "if False:"),
         Mutant(

@@ -10,6 +10,7 @@ import pytest
 from toolwire.framing import Frame
 from toolwire.model.errors import GatewayError
 from toolwire.model.events import Batch
+from toolwire.model.warnings import Warnings
 from toolwire.providers.alike_frames import AlikeFrames
 from toolwire.providers.decoder_context import DecoderContext
 
@@ -17,8 +18,8 @@ from toolwire.providers.decoder_context import DecoderContext
 def said(decoder_of: Callable[[DecoderContext], Any], frames: Iterable[Frame]) -> tuple[list[object], set[str]]:
     """What each frame says, with its source, and what ends the answer; the codes of warnings."""
     heard: list[object] = []
-    codes: set[str] = set()
-    decoder = decoder_of(DecoderContext(frozenset({"f", "g"}), codes.add))
+    warnings = Warnings()
+    decoder = decoder_of(DecoderContext(frozenset({"f", "g"}), warnings))
     try:
         for frame in frames:
             batch = decoder.decode(frame)
@@ -27,7 +28,7 @@ def said(decoder_of: Callable[[DecoderContext], Any], frames: Iterable[Frame]) -
         heard.append((last, last.source))
     except GatewayError as error:
         heard.append((type(error), error.code, error.message))
-    return heard, codes
+    return heard, set(warnings)
 
 
 def read_alike(monkeypatch: pytest.MonkeyPatch) -> list[Batch | None]:

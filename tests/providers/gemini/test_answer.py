@@ -16,6 +16,7 @@ from tests.providers.gemini.gemini_upstream import STOP, USAGE, ask, call, chunk
 from tests.providers.openai_chat.chat_reader import read
 from toolwire.framing.sse import SseDecoder
 from toolwire.model.events import OpaquePart, ReasoningEnd, TextDelta, ToolCallEnd
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.gemini.answer import _FAILURES
 from toolwire.providers.gemini.request import PROVIDER
 from toolwire.wire.gemini import FINISH_REASONS
@@ -264,7 +265,7 @@ def test_nothing_of_googles_own_shows_at_another_door() -> None:
 
 
 def _decoded(*chunks: Any) -> list[Any]:
-    decoder = PROVIDER.decoder()
+    decoder = PROVIDER.decoder(DecoderContext())
     return [*(decoder.decode(frame) for frame in SseDecoder().feed(stream(*chunks))), decoder.end()]
 
 

@@ -16,7 +16,7 @@ from toolwire.model.request import ChatRequest, Message, TextPart, ToolCallPart,
 from toolwire.model.settings import Target
 from toolwire.model.warnings import Warnings
 from toolwire.providers import Provider
-from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.profiles import Profile
 from toolwire.providers.sent_tools import SentTool, entries, member, sent_tool
 from toolwire.rewrite.history import with_results
@@ -57,7 +57,7 @@ class ToyWire(Provider):
     def framing(self, content_type: str, start: bytes, *, asked: bool) -> Framing | None:
         return NetstringDecoder() if content_type == STREAM_TYPE else None
 
-    def decoder(self, context: DecoderContext = NO_CONTEXT) -> ToyDecoder:
+    def decoder(self, context: DecoderContext) -> ToyDecoder:
         return ToyDecoder()
 
     def sent_tools(self, body: bytes) -> list[SentTool]:

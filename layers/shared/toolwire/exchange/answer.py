@@ -147,7 +147,7 @@ class Answer:
             return ()
         items = answer_items(self._context.client.tenant.name, keeping, final, self._context.expires_at)
         if not items:
-            self._context.figures.warn("answer_not_kept")
+            self._context.figures.warnings.add("answer_not_kept")
         return items
 
     def _from_content_on(self, batches: list[Batch]) -> list[Batch]:

@@ -13,6 +13,7 @@ from toolwire.conversation.tool_call_ids import RANDOM_CHARS, base62, keeps, min
 from toolwire.model.events import Batch, ResponseStart, StreamEvent, ToolCallStart
 from toolwire.model.source import replace
 from toolwire.model.stage import Deltas, Stage
+from toolwire.model.warnings import Warnings
 from toolwire.wire.plain import plain
 
 #: What leaks around a tool's name: a header or a namespace before it (`default_api` is Gemini's), a count or special
@@ -44,7 +45,7 @@ class AnswerIds(Stage):
     now: Callable[[], float]
     #: The declared tools, as the provider was told them.
     tool_names: frozenset[str]
-    warn: Callable[[str], None]
+    warnings: Warnings
     #: How many messages the history has: an id of a call that was text depends on the conversation and its place alone,
     #: so that the same answer to the same history gives the same id.
     turn: int
@@ -107,7 +108,7 @@ class AnswerIds(Stage):
         """The tool's name as the client gave it. A name with what a template writes around it is the declared tool's
         that stands in it, if one does."""
         if name not in self.tool_names and (match := _AROUND_NAME.fullmatch(name)) and match[1] in self.tool_names:
-            self.warn("tool_name_mended")
+            self.warnings.add("tool_name_mended")
             name = match[1]
         return self.names.get(name, name)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from toolwire.conversation import NOTHING_FOUND, Found, restored
@@ -72,12 +71,12 @@ class Attempt:
         1970."""
         return self.provider.sign(request, self.given.credential, now)
 
-    def decoder_context(self, warn: Callable[[str], None]) -> DecoderContext:
-        """What the decoder of the answer knows of the request. `warn` takes the codes of its warnings."""
+    def decoder_context(self, warnings: Warnings) -> DecoderContext:
+        """What the decoder of the answer knows of the request. It adds to `warnings`."""
         tools = (tool.name for tool in self.given.client.request.tools if tool.kind != "opaque")
         return DecoderContext(
             frozenset(wire_name(name, self.provider.tool_name) for name in tools),
-            warn,
+            warnings,
             self.profile.placeholders,
             self.profile.tagged_reasoning and not self.same_dialect,  # a client of the host's API has what it says
         )

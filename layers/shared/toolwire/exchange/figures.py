@@ -85,10 +85,6 @@ class Figures:
         self.warnings.reset(self._of_request)
         self.warnings.add(*warnings)
 
-    def warn(self, *codes: str) -> None:
-        """Adds the codes that are new."""
-        self.warnings.add(*codes)
-
     def note_read(self, batch: Batch) -> None:
         """Notes what the decoder gave, whatever becomes of it: usage is paid for. A batch without a source needed
         repair, unless it comes from the end of the body."""
@@ -137,7 +133,7 @@ class NoteFigures(Stage):
             elif type(event) is Finish:
                 figures.finish = event.reason
             elif type(event) is ResponseEnd and figures.finish == "stop" and not self._says_something:
-                figures.warn("empty_answer")
+                figures.warnings.add("empty_answer")
             elif type(event) is OpaquePart and event.dialect != figures.dialect:
                 self._note_lost(event.kind)
         return [batch]
@@ -146,4 +142,4 @@ class NoteFigures(Stage):
         """A part that only its own API knows. The native door shows it; reasoning that is state is kept for the next
         turn and says nothing to anybody."""
         if self._figures.dialect != "native" and kind != "redacted_thinking":
-            self._figures.warn(named_warning("answer_part_left_out", kind))
+            self._figures.warnings.add(named_warning("answer_part_left_out", kind))

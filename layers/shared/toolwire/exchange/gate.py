@@ -25,7 +25,7 @@ class Gate:
         items = leaves = (*leaves, *answer)
         if self._record is not None:
             items = (*self._record.items(), *leaves)
-            self._figures.warn(*self._record.warnings)
+            self._figures.warnings.add(*self._record.warnings)
         if items:
             self._figures.stored_items += len(items)
             self._waiting = data
@@ -34,6 +34,6 @@ class Gate:
     def release(self, error: str | None) -> bytes:
         """The bytes that waited. `error`: the code of what kept the store from it, None if all is stored."""
         if error is not None:
-            self._figures.warn("state_not_stored")
+            self._figures.warnings.add("state_not_stored")
         data, self._waiting = self._waiting, b""
         return data

@@ -45,7 +45,7 @@ def reader_for(
     provider, figures, for_stream = attempt.provider, context.figures, context.client.request.stream
     if not 200 <= status < 300:
         return RefusalReader(status, headers, provider, attempt.target.provider)
-    of_request = attempt.decoder_context(figures.warn)
+    of_request = attempt.decoder_context(figures.warnings)
 
     def stream_reader(start: bytes) -> StreamReader | None:
         framing = provider.framing(headers.get("content-type", "").lower(), start, asked=for_stream)

@@ -130,8 +130,8 @@ def stages_for(context: RequestContext, attempt: Attempt) -> Stages:
             model=request.model,
             new_id=context.new_id,
             now=context.now,
-            tool_names=attempt.decoder_context(figures.warn).tool_names,
-            warn=figures.warn,
+            tool_names=attempt.decoder_context(figures.warnings).tool_names,
+            warnings=figures.warnings,
             turn=len(request.messages),
         ),
         restored_names=RestoredNames(attempt.parameter_names) if attempt.parameter_names else None,
@@ -160,7 +160,7 @@ def _recovery(request: ChatRequest, attempt: Attempt, figures: Figures) -> TextC
     """What turns calls that a model writes as text into calls, where that is done."""
     if not attempt.profile.recovers_text_calls or not attempt.provider.may_write_calls_as_text:
         if request.options.recover_text_calls:
-            figures.warn("not_supported:recover_text_calls")
+            figures.warnings.add("not_supported:recover_text_calls")
         return None
     if not request.tools:
         return None

@@ -10,7 +10,7 @@ from itertools import accumulate
 from toolwire.model.errors import RequestError
 from toolwire.model.limits import Limits
 from toolwire.model.request import ChatRequest, Tool
-from toolwire.model.warnings import named_warning
+from toolwire.model.warnings import Warnings, named_warning
 from toolwire.policy.rules import ToolRules
 from toolwire.schema.check import check_parameters, has_slow_pattern
 from toolwire.schema.memory import Memory, digest
@@ -23,9 +23,9 @@ _STEPS = bytes.maketrans(b"{[}]", b"\x01\x01\xff\xff")
 _memory: Memory[tuple[int, int]] = Memory(1 << 20)
 
 
-def check_request(request: ChatRequest, rules: ToolRules) -> list[str]:
-    """Warnings about the tools. Raises RequestError, naming field and fix, for tools and tool_choice that are not valid
-    or that the tenant's limits or allowlist do not allow."""
+def check_request(request: ChatRequest, rules: ToolRules) -> Warnings:
+    """Checks the tools and tool_choice. Returns the warnings about them. Raises RequestError, naming field and fix, for
+    what is not valid or what the tenant's limits or allowlist do not allow."""
     tools, limits = request.tools, rules.limits
     if len(tools) > limits.tools:
         message = f"`tools` has {len(tools)} entries; at most {limits.tools} are allowed in one request: send fewer"
@@ -43,14 +43,17 @@ def check_request(request: ChatRequest, rules: ToolRules) -> list[str]:
             raise _refused(message, f"{tool.place(number)}.name", "duplicate_tool_name")
         names.add(tool.name)
     _check_choice(request, names | {tool.name for tool in tools if tool.kind == "opaque"})
-    warnings = _check_allowlist(tools, rules) + _check_strict_parallel(request, rules)
+    warnings = Warnings()
+    _check_allowlist(tools, rules, warnings)
+    _check_strict_parallel(request, rules, warnings)
     slow = (tool for tool in tools if tool.parameters is not None and has_slow_pattern(tool.parameters))
-    return warnings + [named_warning("slow_pattern", tool.name) for tool in slow]
+    warnings.add(*(named_warning("slow_pattern", tool.name) for tool in slow))
+    return warnings
 
 
-def _check_allowlist(tools: tuple[Tool, ...], rules: ToolRules) -> list[str]:
-    """A warning for each declared tool that the tenant may not use; a host's own tools count by their type."""
-    warnings: list[str] = []
+def _check_allowlist(tools: tuple[Tool, ...], rules: ToolRules, warnings: Warnings) -> None:
+    """Adds a warning, or raises RequestError, for each declared tool that the tenant may not use. A host's own tool is
+    listed by its type."""
     for number, tool in enumerate(tools):
         if rules.allowed is None or tool.name in rules.allowed:
             continue
@@ -62,22 +65,21 @@ def _check_allowlist(tools: tuple[Tool, ...], rules: ToolRules) -> list[str]:
             elif not tool.path:
                 place += ".type"
             raise _refused(message, place, "tool_not_allowed")
-        warnings.append(named_warning("tool_not_allowed", tool.name))
-    return warnings
+        warnings.add(named_warning("tool_not_allowed", tool.name))
 
 
-def _check_strict_parallel(request: ChatRequest, rules: ToolRules) -> list[str]:
+def _check_strict_parallel(request: ChatRequest, rules: ToolRules, warnings: Warnings) -> None:
     """Checks strict tools beside parallel calls, for which OpenAI does not enforce strict schemas (its guide). A
     request without `parallel_tool_calls` allows them, as the API does."""
     if request.parallel_tool_calls is False or not any(tool.strict for tool in request.tools):
-        return []
+        return
     if rules.refuses_strict_parallel:
         message = (
             "a tool with `strict: true` cannot be held to its schema in parallel calls: send "
             "`parallel_tool_calls: false`"
         )
         raise _refused(message, "parallel_tool_calls", "strict_with_parallel")
-    return ["strict_with_parallel"]
+    warnings.add("strict_with_parallel")
 
 
 def _check_tool(tool: Tool, number: int, limits: Limits, *, repairs: bool) -> None:

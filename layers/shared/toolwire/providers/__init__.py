@@ -52,7 +52,7 @@ from toolwire.model.http import UpstreamRequest
 from toolwire.model.request import ChatRequest
 from toolwire.model.settings import Target
 from toolwire.model.warnings import Warnings
-from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.profiles import PROFILES, Profile, with_makers_rules
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Provider(Protocol):
         whether a stream was asked for. The default knows Server-Sent Events."""
         return sse_framing(content_type, start, asked=asked)
 
-    def decoder(self, context: DecoderContext = NO_CONTEXT) -> Decoder:
+    def decoder(self, context: DecoderContext) -> Decoder:
         """The decoder of one answer to a request of which it knows this."""
 
     def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:

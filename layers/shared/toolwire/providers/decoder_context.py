@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-
-def _ignore(code: str) -> None:
-    """Drops a warning."""
+from toolwire.model.warnings import Warnings
 
 
 @dataclass(frozen=True, slots=True)
 class DecoderContext:
-    """`tool_names` are the declared tools, as the provider was told them; `warn` takes the code of a warning.
-    `placeholders`: the host may say `{}` before a call's real arguments. `tagged_reasoning`: it may leave reasoning in
-    the text, between tags."""
+    """`tool_names`: the declared tools, by the names that the provider was sent. `warnings`: where the decoder adds its
+    own. `placeholders`: the host may send `{}` before a call's real arguments. `tagged_reasoning`: the host may leave
+    reasoning in the text, between tags."""
 
     tool_names: frozenset[str] = frozenset()
-    warn: Callable[[str], None] = _ignore
+    warnings: Warnings = field(default_factory=Warnings)
     placeholders: bool = True
     tagged_reasoning: bool = False
-
-
-#: For an answer to nothing in particular.
-NO_CONTEXT = DecoderContext()

@@ -7,10 +7,10 @@ Members of messages, parts and tools are those that the door's parser left in `e
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, islice
 
 from toolwire.model.request import ChatRequest, Part, ToolResultPart
-from toolwire.model.warnings import named_warning
+from toolwire.model.warnings import Warnings, named_warning
 from toolwire.rewrite.prompt_cache import MARKS
 from toolwire.wire.json import raw_members
 from toolwire.wire.member_names import MEMBER_NAMES, NOTHING_ASKED, MemberNames
@@ -25,18 +25,18 @@ _ABOUT_KEEPING = frozenset({"store", "previous_response_id"})
 _MOST_NAMES = 16
 
 
-def unread_members(request: ChatRequest) -> list[str]:
-    """The warning codes, one for each name, at most 16. Skips what `request.dialect_fields` names: `check_fields`
+def unread_members(request: ChatRequest) -> Warnings:
+    """The warnings, one for each name, at most 16. Skips what `request.dialect_fields` names: `check_fields`
     handles those; and marks for the prompt cache: `with_cache_marks` does."""
     fields = request.fields
     names = MEMBER_NAMES.get(fields.dialect) if fields is not None else None
     if fields is None or names is None:
-        return []
+        return Warnings()
     told = frozenset(request.dialect_fields) | (_ABOUT_KEEPING if request.kept is not None else frozenset())
     top = _top(dict(fields.members), names, told)
     nested = (_nested(name, names) for name in _extra_names(request) if name not in MARKS)
-    codes = dict.fromkeys(code for code in chain(top, nested) if code)
-    return list(codes)[:_MOST_NAMES]
+    found = Warnings(code for code in chain(top, nested) if code)
+    return Warnings(islice(found, _MOST_NAMES))
 
 
 def _top(members: dict[str, bytes], names: MemberNames, told: frozenset[str]) -> Iterator[str]:

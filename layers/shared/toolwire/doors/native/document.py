@@ -8,7 +8,7 @@ from toolwire.model.errors import UpstreamProtocolError
 from toolwire.model.events import Finish, OpaquePart
 from toolwire.model.response import ChatResponse, ReasoningOutput, TextOutput, ToolCallOutput
 from toolwire.model.source import Members
-from toolwire.model.warnings import explain
+from toolwire.model.warnings import Warnings
 from toolwire.wire.json import dump, is_object, write_array, write_object
 
 #: Said of every answer with calls: nobody but the client executes them.
@@ -120,8 +120,7 @@ def _call(call: ToolCallOutput, number: int, finish: Finish) -> bytes:
 def render_warnings(context: AnswerContext, *, contains_calls: bool) -> list[dict[str, str]]:
     """Each warning with its code and a sentence; what validation found in a call also says where."""
     told = {fault.code for fault in context.faults}
-    codes = [code for code in context.warnings if code.partition(":")[0] not in told]
-    warnings = [{"code": code, "message": explain(code)} for code in codes]
+    warnings = Warnings(code for code in context.warnings if code.partition(":")[0] not in told).explained()
     warnings += [
         {
             "code": fault.code,
@@ -135,5 +134,5 @@ def render_warnings(context: AnswerContext, *, contains_calls: bool) -> list[dic
         for fault in context.faults
     ]
     if contains_calls:
-        warnings.append({"code": _CONTAINS_CALLS, "message": explain(_CONTAINS_CALLS)})
+        warnings += Warnings((_CONTAINS_CALLS,)).explained()
     return warnings

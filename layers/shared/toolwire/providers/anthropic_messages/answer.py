@@ -24,7 +24,7 @@ from toolwire.providers.anthropic_messages.alike_events import AlikeEvents
 from toolwire.providers.anthropic_messages.answer_blocks import Blocks
 from toolwire.providers.anthropic_messages.answer_shapes import NULL, blocks_of, read_event, read_message, usage
 from toolwire.providers.anthropic_messages.errors import error_from_body
-from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.finish_words import FAILURES, FINISH, meaning
 from toolwire.providers.openai_chat.errors import is_failure
 from toolwire.wire import anthropic_messages as wire
@@ -54,8 +54,8 @@ class MessagesDecoder:
     raises UpstreamTruncated when the answer broke off.
     """
 
-    def __init__(self, context: DecoderContext = NO_CONTEXT) -> None:
-        self._context = context
+    def __init__(self, context: DecoderContext | None = None) -> None:
+        self._context = context = context or DecoderContext()
         self._started = False
         self._ended = False
         self._blocks = Blocks(placeholders=context.placeholders)
@@ -203,7 +203,7 @@ class MessagesDecoder:
             raise UpstreamProtocolError("the upstream's answer is empty: no content and no stop reason")
         self._blocks.end_all(self._finish, events)
         for code in sorted(self._blocks.call_ends.notes):
-            self._context.warn(code)
+            self._context.warnings.add(code)
         if self._finish is None:
             events.append(Finish("tool_calls" if self._blocks.calls else "stop"))
         elif self._finish.reason == "stop" and self._blocks.calls:  # a call after the reason

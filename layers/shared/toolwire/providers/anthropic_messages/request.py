@@ -28,7 +28,7 @@ from toolwire.providers.anthropic_messages.same_dialect_request import (
 )
 from toolwire.providers.anthropic_messages.thinking_and_sampling import Settings, settle
 from toolwire.providers.anthropic_messages.tools import SCHEMAS, with_bare_tools, with_tools, write_tool_choice
-from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.profiles import Profile
 from toolwire.providers.upstream_errors import retry_after_of
 from toolwire.rewrite.answer_format import with_enforced_format, with_format_in_words
@@ -113,7 +113,7 @@ class AnthropicMessages(Provider):
         are."""
         return not (urlsplit(target.provider.base_url).hostname or "").endswith("anthropic.com")
 
-    def decoder(self, context: DecoderContext = NO_CONTEXT) -> Decoder:
+    def decoder(self, context: DecoderContext) -> Decoder:
         return MessagesDecoder(context)
 
     def sent_tools(self, body: bytes) -> list[SentTool]:

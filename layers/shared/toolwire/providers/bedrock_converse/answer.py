@@ -21,7 +21,7 @@ from toolwire.model.events import (
 from toolwire.model.source import Source
 from toolwire.providers.bedrock_converse.answer_blocks import Blocks, read
 from toolwire.providers.bedrock_converse.errors import error_of_frame
-from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.wire import bedrock_converse as wire
 
 _NOTHING = Batch(())
@@ -34,8 +34,8 @@ class ConverseDecoder:
     raises UpstreamTruncated when the answer broke off.
     """
 
-    def __init__(self, context: DecoderContext = NO_CONTEXT) -> None:
-        self._context = context
+    def __init__(self, context: DecoderContext | None = None) -> None:
+        self._context = context = context or DecoderContext()
         self._started = False
         self._ended = False
         self._blocks = Blocks(placeholders=context.placeholders)
@@ -121,7 +121,7 @@ class ConverseDecoder:
                 raise UpstreamProtocolError("the upstream's answer is empty: no content and no stop reason")
             self._finished("", events)
         for code in sorted(self._blocks.call_ends.notes):
-            self._context.warn(code)
+            self._context.warnings.add(code)
         events.append(ResponseEnd(self._usage))
 
     def _count(self, counts: wire.Usage | None, events: list[StreamEvent]) -> None:

@@ -27,7 +27,7 @@ from toolwire.providers.bedrock_converse.errors import error_of
 from toolwire.providers.bedrock_converse.messages import CONTENT, with_own_redacted, write_messages
 from toolwire.providers.bedrock_converse.models import Family, family_of
 from toolwire.providers.bedrock_converse.tools import SCHEMAS, instruction, with_known_tools, write_tools
-from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.profiles import Profile
 from toolwire.rewrite.alternating_turns import with_tool_turns_apart
 from toolwire.rewrite.answer_format import with_enforced_format, with_format_in_words
@@ -84,7 +84,7 @@ class BedrockConverse(Provider):
     def framing(self, content_type: str, start: bytes, *, asked: bool) -> Framing | None:
         return framing_of(content_type) or super().framing(content_type, start, asked=asked)
 
-    def decoder(self, context: DecoderContext = NO_CONTEXT) -> Decoder:
+    def decoder(self, context: DecoderContext) -> Decoder:
         return ConverseDecoder(context)
 
     def sent_tools(self, body: bytes) -> list[SentTool]:

@@ -22,7 +22,7 @@ from toolwire.providers.bedrock_converse.errors import error_of
 from toolwire.providers.bedrock_converse.models import family_of
 from toolwire.providers.bedrock_converse.request import framing_of, invocation
 from toolwire.providers.bedrock_messages.answer import InvokedDecoder
-from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.wire.json import write_object
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class BedrockMessages(AnthropicMessages):
     def framing(self, content_type: str, start: bytes, *, asked: bool) -> Framing | None:
         return framing_of(content_type) or super().framing(content_type, start, asked=asked)
 
-    def decoder(self, context: DecoderContext = NO_CONTEXT) -> Decoder:
+    def decoder(self, context: DecoderContext) -> Decoder:
         return InvokedDecoder(context)
 
     def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:

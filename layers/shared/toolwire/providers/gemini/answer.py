@@ -22,7 +22,7 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.model.source import Source, replace
-from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.gemini.answer_parts import AnswerParts
 from toolwire.providers.gemini.errors import error_from_body
 from toolwire.wire import gemini as wire
@@ -49,7 +49,7 @@ class GeminiDecoder:
     raises UpstreamTruncated when the answer broke off.
     """
 
-    def __init__(self, context: DecoderContext = NO_CONTEXT) -> None:  # noqa: ARG002 - the request changes nothing here
+    def __init__(self, context: DecoderContext | None = None) -> None:  # noqa: ARG002 - the request changes nothing here
         self._started = False
         self._ended = False
         self._parts = AnswerParts()

@@ -18,7 +18,7 @@ from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.address import key_headers, url_of
-from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.gemini.answer import GeminiDecoder
 from toolwire.providers.gemini.errors import error_from_body
 from toolwire.providers.gemini.messages import HistoryWriter, content_rules
@@ -86,7 +86,7 @@ class Gemini(Provider):
         url = _url(target, request.stream)
         return post_json(url, body, stream=request.stream, headers=key), warnings
 
-    def decoder(self, context: DecoderContext = NO_CONTEXT) -> Decoder:
+    def decoder(self, context: DecoderContext) -> Decoder:
         return GeminiDecoder(context)
 
     def sent_tools(self, body: bytes) -> list[SentTool]:

@@ -25,7 +25,7 @@ from toolwire.model.events import (
 )
 from toolwire.model.source import Members, Source
 from toolwire.model.warnings import named_warning
-from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.finish_words import FAILURES, FINISH, meaning
 from toolwire.providers.openai_chat.alike_chunks import AlikeChunks
 from toolwire.providers.openai_chat.answer_parts import AnswerParts
@@ -48,8 +48,8 @@ class ChatDecoder:
     raises UpstreamTruncated when the answer broke off.
     """
 
-    def __init__(self, context: DecoderContext = NO_CONTEXT) -> None:
-        self._context = context
+    def __init__(self, context: DecoderContext | None = None) -> None:
+        self._context = context = context or DecoderContext()
         self._id: str | None = None
         self._started = False
         self._role_seen = self._has_deltas = False
@@ -109,7 +109,7 @@ class ChatDecoder:
             if choice.index:  # n > 1 is refused at the door
                 keep = False
                 if _says(choice):
-                    self._context.warn(named_warning("answer_part_left_out", "choice"))
+                    self._context.warnings.add(named_warning("answer_part_left_out", "choice"))
                 continue
             keep = self._choice(choice, events) and keep
         if self._usage.take(chunk, events):
@@ -225,7 +225,7 @@ class ChatDecoder:
             raise UpstreamProtocolError("the upstream's answer is empty: no content and no finish reason")
         self._parts.end(self._finish is not None, reason, events)
         for code in self._parts.notes:
-            self._context.warn(code)
+            self._context.warnings.add(code)
         if self._finish is None or self._finish.reason != reason:
             events.append(Finish(reason, given.raw))
         events.append(ResponseEnd(self._usage.at_the_end(events)))
@@ -242,7 +242,7 @@ def _tell_left_out(chunk: wire.Chunk, context: DecoderContext) -> None:
     """Warns of parts of a content that the API has no words for."""
     for choice in chunk.choices or ():
         for kind in getattr(choice.delta or choice.message, "left_out", ()):
-            context.warn(named_warning("answer_part_left_out", kind))
+            context.warnings.add(named_warning("answer_part_left_out", kind))
 
 
 def _without(batch: Batch, names: tuple[str, ...]) -> Batch:

@@ -18,7 +18,7 @@ from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.address import key_headers, url_of
-from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.known_sampling import with_known_sampling
 from toolwire.providers.openai_cache import openai_cache_form
 from toolwire.providers.openai_chat.answer import ChatDecoder
@@ -111,7 +111,7 @@ class OpenAIChat(Provider):
     def cache_form(self, target: Target, profile: Profile) -> CacheForm | None:
         return openai_cache_form(target, profile)
 
-    def decoder(self, context: DecoderContext = NO_CONTEXT) -> Decoder:
+    def decoder(self, context: DecoderContext) -> Decoder:
         return ChatDecoder(context)
 
     def sent_tools(self, body: bytes) -> list[SentTool]:

@@ -25,7 +25,7 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.model.source import Source
-from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.finish_words import FINISH, meaning
 from toolwire.providers.openai_chat.errors import is_failure
 from toolwire.providers.openai_responses.answer_shapes import (
@@ -63,8 +63,8 @@ class ResponsesDecoder:
     raises UpstreamTruncated when the answer broke off.
     """
 
-    def __init__(self, context: DecoderContext = NO_CONTEXT) -> None:
-        self._context = context
+    def __init__(self, context: DecoderContext | None = None) -> None:
+        self._context = context = context or DecoderContext()
         self._started = False
         self._id: str | None = None
         self._ended = False
@@ -192,7 +192,7 @@ class ResponsesDecoder:
         if finish.reason == "stop" and self._output.calls:
             finish = Finish("tool_calls", finish.raw)
         for code in sorted(self._output.notes):
-            self._context.warn(code)
+            self._context.warnings.add(code)
         events += (finish, ResponseEnd(self._usage))
 
     # ------------------------------------------------------------ JSON

@@ -18,7 +18,7 @@ from toolwire.model.source import raw_in, replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers import Decoder, Provider
 from toolwire.providers.address import below, key_headers, url_of
-from toolwire.providers.decoder_context import NO_CONTEXT, DecoderContext
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.openai_cache import openai_cache_form
 from toolwire.providers.openai_models import EFFORTS, Family, family_of, is_reasoning
 from toolwire.providers.openai_responses.answer import ResponsesDecoder
@@ -126,7 +126,7 @@ class OpenAIResponses(Provider):
     def cache_form(self, target: Target, profile: Profile) -> CacheForm:
         return openai_cache_form(target, profile) or AS_GIVEN
 
-    def decoder(self, context: DecoderContext = NO_CONTEXT) -> Decoder:
+    def decoder(self, context: DecoderContext) -> Decoder:
         return ResponsesDecoder(context)
 
     def sent_tools(self, body: bytes) -> list[SentTool]:
