@@ -129,7 +129,7 @@ MUTANTS = {
         Mutant(
             "`warn`: warned of",
             _DEFINITIONS,
-            '        warnings.append(named_warning("tool_not_allowed", tool.name))\n',
+            '        warnings.add(named_warning("tool_not_allowed", tool.name))\n',
             "",
         ),
         Mutant("`off`: no restriction", _RULES, ' and tenant.allowlist_mode != "off"', ""),
