@@ -549,6 +549,7 @@ FAMILY_ROWS = [
     ("moonshotai.kimi-k2.5", True, "any and tool", True),
     ("us.writer.palmyra-x5-v1:0", False, "none", False),
     ("cohere.command-r-plus-v1:0", False, "none", True),
+    ("ai21.jamba-1-5-large-v1:0", False, "none", True),
     ("amazon.titan-text-express-v1", False, "none", True),
     (R1, False, "none", True),
     ("arn:aws:bedrock:us-east-1:1:provisioned-model/abcdef", True, "any and tool", True),

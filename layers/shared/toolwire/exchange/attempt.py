@@ -66,6 +66,11 @@ class Attempt:
     parameter_names: Names
     given: Given = field(repr=False)
 
+    @property
+    def tool_names(self) -> str:
+        """The tool names that the target takes: see `Provider.tool_names`."""
+        return self.provider.tool_names(self.target, self.profile)
+
     def signed(self, request: UpstreamRequest, now: float) -> UpstreamRequest:
         """A request to this provider as it is sent, its last header set: see `Provider.sign`. `now` is in seconds since
         1970."""
@@ -75,7 +80,7 @@ class Attempt:
         """What the decoder of the answer knows of the request. It adds to `warnings`."""
         tools = (tool.name for tool in self.given.client.request.tools if tool.kind != "opaque")
         return DecoderContext(
-            frozenset(wire_name(name, self.provider.tool_name) for name in tools),
+            frozenset(wire_name(name, self.tool_names) for name in tools),
             warnings,
             self.profile.placeholders,
             self.profile.tagged_reasoning and not self.same_dialect,  # a client of the host's API has what it says

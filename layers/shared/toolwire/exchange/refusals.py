@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from toolwire.exchange.profile_lessons import Lesson
 from toolwire.model.errors import TOO_LONG, GatewayError
-from toolwire.providers.profiles import Profile
+from toolwire.providers.profiles import LETTER_FIRST, PLAIN_NAME, Profile
 from toolwire.rewrite.alternating_turns import is_about_order
 from toolwire.rewrite.unseen_images import is_about_images
 
@@ -124,6 +124,14 @@ _ABOUT_SCHEMAS = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
+#: About the name of a tool, or of an earlier call (Moonshot, OpenAI, Mistral, Google and Claude behind other APIs).
+_ABOUT_NAMES = re.compile(
+    r"\b(function|tool)s?[ _.]names?\b.{0,160}\b(invalid|must|only|match|pattern|too long|characters)\b"
+    r"|\binvalid (function|tool) name\b|\bdoes not match '?\^\[a-zA-Z"
+    r"|(\b(custom|tool_use|function_call|toolspec|tooluse)|\])\.name\b.{0,60}\b(pattern|too long|constraint|match)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+
 #: About `strict` of a tool (Cerebras, hosts with FastAPI).
 _ABOUT_STRICT = re.compile(r"\btools?\b.{0,80}\bstrict\b|\bstrict\b.{0,80}\btools?\b", re.IGNORECASE | re.DOTALL)
 
@@ -191,6 +199,8 @@ def lessons(
     if _ABOUT_ARGUMENTS.search(refusal.message):
         yield Lesson("", {"object_arguments": True})
     yield from _of_choice(refusal.message)
+    if _ABOUT_NAMES.search(refusal.message):
+        yield from (Lesson("", {"tool_name": form}) for form in (LETTER_FIRST, PLAIN_NAME)[bool(profile.tool_name) :])
     yield from _of_what_is_sent(refusal.message, () if same_dialect else _formats(refusal.message))
     if setting := _setting_in(refusal):
         most = _MOST.search(refusal.message) if setting == "stop" else None

@@ -97,7 +97,7 @@ class Stages:
 def stages_for(context: RequestContext, attempt: Attempt) -> Stages:
     """The stages of the answer to one attempt."""
     client, figures, token = context.client, context.figures, context.conversation.token
-    request, provider, profile = client.request, attempt.provider, attempt.profile
+    request, profile = client.request, attempt.profile
     used = {call.id for call in request.tool_calls}
     recover = _recovery(request, attempt, figures)
     if recover is not None:
@@ -125,7 +125,7 @@ def stages_for(context: RequestContext, attempt: Attempt) -> Stages:
             keeps_response_id=attempt.same_dialect,
             missing_stays=lacks_ids,
             token=token,
-            names={wire: name for name, wire in renamed(request, provider.tool_name).items()},
+            names={wire: name for name, wire in renamed(request, attempt.tool_names).items()},
             used=used,
             model=request.model,
             new_id=context.new_id,
@@ -169,5 +169,5 @@ def _recovery(request: ChatRequest, attempt: Attempt, figures: Figures) -> TextC
         recoverable,
     )
 
-    tools = recoverable(with_wire_names(request, attempt.provider.tool_name))
+    tools = recoverable(with_wire_names(request, attempt.tool_names))
     return TextCallRecovery(tools, figures.warnings) if tools else None

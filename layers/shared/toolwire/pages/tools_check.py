@@ -99,7 +99,7 @@ def _verdict(
             provider, warnings = attempt.provider, attempt.warnings
             tools = provider.sent_tools(attempt.upstream_request.body)
             sent = [tool for tool in tools if tool.name not in map(_stand_in, absent)]
-            changes = list(_changes(request, provider.tool_name, sent, absent, warnings))
+            changes = list(_changes(request, attempt.tool_names, sent, absent, warnings))
     return write_object(
         [
             ("provider", dump(target.provider.name if target else None)),

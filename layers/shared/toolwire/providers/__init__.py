@@ -77,7 +77,7 @@ class Provider(Protocol):
     """One wire. A class that extends this inherits the defaults and must define the rest."""
 
     dialect: str
-    #: The tool names it takes, as a regular expression; others are mapped and restored.
+    #: The tool names that its API takes, as a regular expression; see `tool_names`.
     tool_name: str
     #: What it takes as a tool's parameters; None: everything as it is.
     schemas: SchemaDialect | None = None
@@ -98,6 +98,10 @@ class Provider(Protocol):
     ) -> tuple[UpstreamRequest, Warnings]:
         """The HTTP request, and the codes of warnings about what could not be carried as it was. Raises RequestError
         for what this provider cannot take."""
+
+    def tool_names(self, target: Target, profile: Profile) -> str:  # noqa: ARG002
+        """The tool names that this target takes, as a regular expression; others are mapped and restored."""
+        return profile.tool_name or self.tool_name
 
     def sign(self, request: UpstreamRequest, credential: str | None, now: float) -> UpstreamRequest:  # noqa: ARG002
         """The request as it is sent: nothing in it changes after this. `now` is in seconds since 1970. A wire whose

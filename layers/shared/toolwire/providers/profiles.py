@@ -27,6 +27,9 @@ class Profile:
     documented_ids: bool = False
     #: Length of a rewritten id.
     call_id_length: int = 40
+    #: The tool names that the host takes, as a regular expression for the whole name, where that is less than its API
+    #: documents. Others are mapped, and restored in answers.
+    tool_name: str = ""
     #: Tools in one request, None for no known limit.
     tools: int | None = None
     #: Whether a tool with `strict: true` must keep OpenAI's rules for strict schemas; else the word is passed on.
@@ -133,6 +136,10 @@ class Profile:
     recovers_text_calls: bool = True
 
 
+#: Rules of tool names: a letter first; and no hyphen either, which is what all known rules have in common.
+LETTER_FIRST = r"[A-Za-z][A-Za-z0-9_-]{0,63}"
+PLAIN_NAME = r"[A-Za-z][A-Za-z0-9_]{0,63}"
+
 _OPENAI_ONLY = frozenset({"store", "metadata", "service_tier", "prompt_cache_key", "safety_identifier", "verbosity"})
 
 #: What Mistral's own client knows (`ChatCompletionRequest` of mistralai/client-python).
@@ -199,7 +206,15 @@ PROFILES: dict[str, Profile] = {
             yields_state=True,
         ),
         # https://github.com/MoonshotAI/walle/blob/main/docs/walle.md: its form of a schema
-        Profile("moonshot", reasoning_required=True, lost_reasoning=" ", yields_state=True, schemas="typed"),
+        Profile(
+            "moonshot",
+            # MoonshotAI/kimi-cli#1773: "must start with a letter and can contain letters, numbers, underscores, dashes"
+            tool_name=LETTER_FIRST,
+            reasoning_required=True,
+            lost_reasoning=" ",
+            yields_state=True,
+            schemas="typed",
+        ),
         Profile(
             # Ids of exactly nine alphanumerics; unknown members are refused with 422.
             "mistral",
@@ -227,7 +242,12 @@ PROFILES: dict[str, Profile] = {
         Profile("xai", tools=128),
         Profile("openrouter", efforts=EFFORTS, reasoning_back="reasoning", yields_state=True, cache_control=True),
         Profile(
-            "gemini-compat", efforts=EFFORTS[:5], reasoning_back=None, yields_state=True, recovers_text_calls=False
+            "gemini-compat",
+            tool_name=r"[A-Za-z_][A-Za-z0-9_-]{0,63}",  # the rule of Google's own API, and of OpenAI's
+            efforts=EFFORTS[:5],
+            reasoning_back=None,
+            yields_state=True,
+            recovers_text_calls=False,
         ),
         # https://docs.aws.amazon.com/bedrock/latest/userguide/inference-responses-api.html: gpt-oss by Chat alone
         Profile("bedrock-openai", has_responses=True, responses_if_needed=True),
@@ -275,7 +295,8 @@ PROFILES: dict[str, Profile] = {
         Profile("digitalocean", efforts=(*_TO_HIGH, "max"), open_models=True),
         Profile("venice", efforts=EFFORTS, open_models=True),
         Profile("requesty", efforts=(*_TO_HIGH[1:], "max")),
-        Profile("cohere", efforts=("none", "high")),
+        # "Valid names contain only the characters a-z, A-Z, 0-9, _ and must not begin with a digit" (its `Tool`)
+        Profile("cohere", tool_name=r"[A-Za-z_][A-Za-z0-9_]{0,63}", efforts=("none", "high")),
         # https://vercel.com/docs/ai-gateway/sdks-and-apis/openai-chat-completions/reasoning
         Profile("vercel", efforts=EFFORTS[:6], reasoning_object=True),
     )

@@ -13,8 +13,9 @@ from functools import lru_cache
 from toolwire.model.map_request import map_parts
 from toolwire.model.request import ChatRequest, Part, ToolCallPart, ToolResultPart
 from toolwire.model.source import replace
+from toolwire.wire.json import dump
 
-#: What OpenAI, Anthropic and Bedrock accept. A wire with another rule has its own pattern.
+#: What OpenAI, Anthropic and Bedrock accept. A wire, a host or a family of models with another rule has its pattern.
 WIRE_NAME = r"[A-Za-z0-9_-]{1,64}"
 
 _LIMIT = 64
@@ -27,22 +28,32 @@ _compiled = lru_cache(maxsize=64)(re.compile)
 
 def wire_name(name: str, pattern: str = WIRE_NAME) -> str:
     """The name itself if it matches the provider's pattern, else a safe one: a readable beginning and ten hex digits.
-    It begins with a letter or an underscore, which every provider takes."""
-    if _compiled(pattern).fullmatch(name):
+    It begins with a letter or an underscore, which most providers take, and is else as all take it."""
+    takes = _compiled(pattern).fullmatch
+    if takes(name):
         return name
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:10]
     readable = _UNSAFE.sub("_", name)
     begin = "" if readable[:1].isalpha() or readable[:1] == "_" else "_"
-    return f"{(begin + readable)[: _LIMIT - 11]}_{digest}"
+    safe = f"{(begin + readable)[: _LIMIT - 11]}_{digest}"
+    if takes(safe):
+        return safe
+    begin = "" if readable[:1].isalpha() else "t"
+    return f"{(begin + readable.replace('-', '_'))[: _LIMIT - 11]}_{digest}"
 
 
 def renamed(request: ChatRequest, pattern: str = WIRE_NAME) -> dict[str, str]:
-    """Client's name -> wire name, for every function or custom tool named in the request that must be renamed."""
+    """Client's name -> wire name, for every function or custom tool named in the request that must be renamed. What a
+    tool of the host's own is called ("$web_search") stays: the calls of it in the history are the host's."""
     names = {tool.name for tool in request.tools if tool.kind != "opaque"}
     names.update([call.name for call in request.tool_calls])
     if request.tool_choice and request.tool_choice.names:
         names.update(request.tool_choice.names)
-    return {name: wire for name in names if (wire := wire_name(name, pattern)) != name}
+    changed = {name: wire for name in names if (wire := wire_name(name, pattern)) != name}
+    own = [tool.source.raw for tool in request.tools if tool.kind == "opaque" and tool.source] if changed else ()
+    for name in [name for name in changed if any(dump(name) in raw for raw in own)]:
+        del changed[name]
+    return changed
 
 
 def with_wire_names(request: ChatRequest, pattern: str = WIRE_NAME) -> ChatRequest:

@@ -77,7 +77,7 @@ class AnthropicMessages(Provider):
         if fields is not None:
             if profile.schemas == "bare" and self.refuses_betas(target):
                 request = with_bare_tools(request, target, told)
-            members, own, warnings = _same_api(request, fields, target, family, profile.refuses)
+            members, own, warnings = _same_api(request, fields, target, family, profile)
         else:
             members, own, warnings = _translated(request, target, family, profile)
         warnings.add(*told)
@@ -136,20 +136,20 @@ PROVIDER = AnthropicMessages()
 
 
 def _same_api(
-    request: ChatRequest, fields: RequestFields, target: Target, family: Family, refused: frozenset[str]
+    request: ChatRequest, fields: RequestFields, target: Target, family: Family, profile: Profile
 ) -> tuple[Iterator[tuple[str, bytes]], Headers, Warnings]:
-    """Members of the body, headers, and warnings for a client of this API. The members add to the warnings. `refused`:
-    members that the host has refused. Raises RequestError for a thread that it lacks."""
+    """Members of the body, headers, and warnings for a client of this API. The members add to the warnings. Raises
+    RequestError for a thread that the host lacks."""
     check_thread(fields, target)
     warnings = Warnings()
-    named = with_wire_names(request, _TOOL_NAME)
+    named = with_wire_names(request, profile.tool_name or _TOOL_NAME)
     request = with_signed_thinking(named, family)
     if request is not named:
         warnings.add("state_left_out")
     request = with_legal_ids(with_results(request, warnings), _CALL_ID, _CALL_ID_LENGTH)
     members = own_members(request, fields, target.model, family, warnings)
-    if refused:
-        members = without_refused(members, refused, warnings)
+    if profile.refuses:
+        members = without_refused(members, profile.refuses, warnings)
     return members, own_headers(request, fields), warnings
 
 
@@ -164,7 +164,9 @@ def _translated(
     else:
         request = with_enforced_format(request, warnings)
     request = with_carried_content(bridged(request, warnings), CONTENT, target.provider.name, warnings)
-    request, tools = with_tools(with_wire_names(request, _TOOL_NAME), target, family, profile, warnings)
+    request, tools = with_tools(
+        with_wire_names(request, profile.tool_name or _TOOL_NAME), target, family, profile, warnings
+    )
     settings = settle(request, family)
     if settings.frees_choice:
         request = replace(request, tool_choice=ToolChoice("auto"))

@@ -25,6 +25,8 @@ class Family:
     #: Regular expression, searched in the model's id.
     pattern: str
     tools: bool = True
+    #: The tool names that it takes, where those are not all of the API's.
+    tool_name: str = ""
     #: Whether a streamed request may declare tools; else a request with tools asks for a whole answer.
     streams_tools: bool = True
     forced: Forced = "any and tool"
@@ -51,7 +53,11 @@ class Family:
 #: Bedrock refuses a schema of the answer, and from Claude 5.5 on `strict` tools, for every Claude that is not listed
 #: under "Structured outputs", also for those that have both at Anthropic.
 _CLAUDE = Family(r"anthropic|claude", reasoning="claude", top_k=True, structured_output=False)
-_NOVA = Family(r"\bnova", cache_points_in_tools=False, structured_output=False)
+#: Nova fails to write the call of a tool with a hyphen in its name ("Model produced invalid sequence as part of
+#: ToolUse": SEMOSS/Semoss#2892, lastmile-ai/mcp-agent#126).
+_NOVA = Family(
+    r"\bnova", tool_name=r"[A-Za-z_][A-Za-z0-9_]{0,63}", cache_points_in_tools=False, structured_output=False
+)
 #: A family of which nothing but the API's common members is documented.
 _PLAIN = Family(
     r"", cache_points=False, cache_points_in_tools=False, structured_output=False, forced="none", result_status=False,
@@ -70,7 +76,8 @@ FAMILIES: tuple[Family, ...] = (
     replace(_PLAIN, pattern=r"mistral|mixtral|pixtral", forced="any", call_id=r"[A-Za-z0-9]{9}",
             call_id_length=9),
     replace(_PLAIN, pattern=r"meta|llama", streams_tools=False),
-    replace(_PLAIN, pattern=r"cohere|command-r|ai21|jamba"),
+    replace(_PLAIN, pattern=r"cohere|command-r", tool_name=r"[A-Za-z_][A-Za-z0-9_]{0,63}"),  # as Cohere documents
+    replace(_PLAIN, pattern=r"ai21|jamba"),
     replace(_PLAIN, pattern=r"writer|palmyra", streams_tools=False),
     replace(_PLAIN, pattern=r"deepseek.*\br1\b", tools=False),
     replace(_PLAIN, pattern=r"titan", tools=False, system=False),

@@ -66,11 +66,14 @@ class BedrockConverse(Provider):
         self,
         request: ChatRequest,
         target: Target,
-        profile: Profile,  # noqa: ARG002 - what differs here differs by model
+        profile: Profile,
         credential: str | None,
     ) -> tuple[UpstreamRequest, Warnings]:
-        body, streams, warnings = write_request(request, target)
+        body, streams, warnings = write_request(request, target, self.tool_names(target, profile))
         return invocation(target, "converse-stream" if streams else "converse", body, credential, streams), warnings
+
+    def tool_names(self, target: Target, profile: Profile) -> str:
+        return profile.tool_name or family_of(target.known_as).tool_name or self.tool_name
 
     def shares_state(self, dialect: str, model: str) -> bool:
         """Claude's signatures hold wherever Claude is served, Anthropic says: clients of its own API have them as they
@@ -125,7 +128,7 @@ def framing_of(content_type: str) -> Framing | None:
     return AwsEventStreamDecoder() if content_type.startswith(CONTENT_TYPE) else None
 
 
-def write_request(request: ChatRequest, target: Target) -> tuple[bytes, bool, Warnings]:
+def write_request(request: ChatRequest, target: Target, tool_names: str = WIRE_NAME) -> tuple[bytes, bool, Warnings]:
     """The body, whether its answer is streamed, and the codes of warnings about what could not be carried as it was.
     Raises RequestError for what this provider cannot take."""
     family = family_of(target.known_as)
@@ -141,7 +144,7 @@ def write_request(request: ChatRequest, target: Target) -> tuple[bytes, bool, Wa
         with_own_redacted(bridged(request, warnings)), CONTENT, target.provider.name, warnings
     )
     request = with_known_tools(request, target, family, warnings)
-    request = with_results(with_wire_names(request, WIRE_NAME), warnings)
+    request = with_results(with_wire_names(request, tool_names), warnings)
     request = request if family.mixed_turns else with_tool_turns_apart(request, warnings)
     claude = settle(request, claude_of(target.known_as)) if family.reasoning == "claude" else None
     if claude is not None:

@@ -142,7 +142,7 @@ def _translated(
     request = with_stops(request, warnings, most=_MOST_STOPS)
     if (request.tools and not family.json_with_tools) or not profile.json_schema:
         request = with_format_in_words(request, warnings)
-    request = with_wire_names(_carried(request, target, family, warnings), _TOOL_NAME)
+    request = with_wire_names(_carried(request, target, family, warnings), profile.tool_name or _TOOL_NAME)
     request = _paired(request, warnings)
     if not family.prefill:
         request = with_user_last(request, warnings)

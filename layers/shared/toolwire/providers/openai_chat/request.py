@@ -152,7 +152,7 @@ def _adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[Chat
     else:
         request = with_told_tools(request, target, profile, warnings)
     check_tools(request, target, profile, warnings)
-    request = with_results(with_wire_names(request), warnings)
+    request = with_results(with_wire_names(request, profile.tool_name or WIRE_NAME), warnings)
     if profile.object_arguments or (translated and not profile.any_arguments):
         request = with_object_arguments(request, warnings)
     if translated and not profile.prefill:

@@ -175,7 +175,7 @@ def _adapted(
         request = _with_encrypted_reasoning(request)
     if same_dialect and not profile.unasked_outputs:
         request = map_messages(request, _told_by_the_user)
-    request = with_wire_names(request, _TOOL_NAME)
+    request = with_wire_names(request, profile.tool_name or _TOOL_NAME)
     if not same_dialect or lacks_results(request):  # a client of this API may put results anywhere behind their calls
         request = with_results(request, warnings)
     if profile.object_arguments or (not same_dialect and not profile.any_arguments):
