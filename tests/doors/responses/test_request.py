@@ -204,6 +204,14 @@ CHOICES: dict[str, tuple[Any, ToolChoice, list[str]]] = {
         {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "ping"}, {"type": "mcp"}]},
         ToolChoice("auto", ("ping",)), ["tool_choice (mcp)"],
     ),
+    "an allowed set of hosted tools": (
+        {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "mcp", "server_label": "a"}]},
+        ToolChoice("none"), ["tool_choice (mcp)"],
+    ),
+    "an allowed set of hosted tools, one of which must be used": (
+        {"type": "allowed_tools", "mode": "required", "tools": [{"type": "mcp", "server_label": "a"}]},
+        ToolChoice("required"), ["tool_choice (mcp)"],
+    ),
     "a hosted tool": ({"type": "web_search_preview"}, ToolChoice("required"), ["tool_choice (web_search_preview)"]),
 }  # fmt: skip
 

@@ -64,6 +64,8 @@ class Profile:
     #: Whether the model reads images and files, as far as is known: False where a host has refused them
     #: (`rewrite/unseen_images.py`).
     sees_images: bool = True
+    #: Whether the host fetches images by their address; false where it has refused to.
+    fetches_images: bool = True
     #: Whether a file is a part of the type `document_url`, as Mistral has it, by its bytes or its address; else Chat's
     #: own `file`, which has no address.
     document_urls: bool = False

@@ -84,6 +84,8 @@ def check_fields(request: ChatRequest, target: Target) -> Warnings:
         elif name in _IGNORED:
             if members.get(name) != NOTHING_ASKED.get(name, b""):
                 warnings.add(f"ignored:{name}")
+        elif name.startswith("tool_choice (") and _has_own_choice(request):
+            warnings.add(_SERVER_TOOLS)
         else:
             path, _, kind = name.rstrip(")").partition(" (")  # an item, or a part of one: "input[3] (item_reference)"
             fix = _FIXES.get(kind or name, "leave it out, or use a provider that speaks this API")
@@ -91,6 +93,13 @@ def check_fields(request: ChatRequest, target: Target) -> Warnings:
             code = _CODES.get(name, "unsupported_parameter")
             raise RequestError(f"{what} cannot be carried to {target.provider.name}: {fix}", param=path, code=code)
     return warnings
+
+
+def _has_own_choice(request: ChatRequest) -> bool:
+    """Whether the choice can be kept without the tools of another dialect's hosts that it names: a function is in the
+    allowed set too, or the model may answer without any."""
+    choice = request.tool_choice
+    return choice is not None and (choice.mode == "none" or bool(choice.names))
 
 
 def no_threads(target: Target) -> RequestError:

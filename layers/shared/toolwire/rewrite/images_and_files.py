@@ -29,6 +29,7 @@ from toolwire.model.request import (
 )
 from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
+from toolwire.rewrite.unseen_images import IMAGES_IN_WORDS, in_words, newest_turn
 from toolwire.wire.server_tools import is_reasoning_part
 
 #: What is wrong with a part, and what to send instead.
@@ -62,9 +63,10 @@ class ContentRules:
 
 
 def with_carried_content(request: ChatRequest, rules: ContentRules, provider: str, warnings: Warnings) -> ChatRequest:
-    """The request with content that the wire can carry; itself where it has no other. Raises RequestError
-    (`unsupported_content`), naming the path, for what the wire has no place for."""
-    carrier = _Carrier(rules, provider, warnings)
+    """The request with content that the wire can carry; itself where it has no other. What the wire has no place for is
+    in words in what tools and earlier turns have said; in the user's newest turn, and in a system message, it raises
+    RequestError (`unsupported_content`), naming the path."""
+    carrier = _Carrier(rules, provider, warnings, newest_turn(request.messages))
     return map_messages(request, carrier.message)
 
 
@@ -73,8 +75,11 @@ class _Carrier:
     rules: ContentRules
     provider: str
     warnings: Warnings
+    #: How many messages are before the user's newest turn.
+    earlier: int
 
     def message(self, message: Message) -> Message:
+        self.earlier -= 1
         return with_parts(message, self._parts(message.parts, message.role))
 
     def _parts(self, parts: tuple[Any, ...], role: Role) -> tuple[Any, ...]:
@@ -110,6 +115,9 @@ class _Carrier:
         refusal = self.rules.refusal(part, role) if isinstance(part, ImagePart | FilePart) else None
         if refusal is None:
             return part
+        if self.earlier >= 0 and role not in ("system", "developer"):
+            self.warnings.add(IMAGES_IN_WORDS)
+            return TextPart(in_words(refusal[0], part))
         raise self._refused(part, *refusal)
 
     def _refused(self, part: ImagePart | FilePart | OpaquePart, what: str, fix: str) -> RequestError:

@@ -14,6 +14,9 @@ from toolwire.model.request import ChatRequest, FilePart, ImagePart, Message, Te
 from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 
+#: Warning: words stand for images or files.
+IMAGES_IN_WORDS = "images_in_words"
+
 #: What a refusal says that is about images and files as such, not about one of them: hosts' own words (OpenRouter, xAI,
 #: Ollama, llama.cpp, OpenAI), and those of their parsers and templates (DeepSeek, Z.ai, Groq, vLLM).
 _ABOUT_IMAGES = re.compile(
@@ -23,6 +26,13 @@ _ABOUT_IMAGES = re.compile(
     r"|\b(image|vision|multi-?modal)s?( (input|content)s?)?( is| are)? not support"
     r"|\bimage_url is only supported\b|\bunsupported content type\b.{0,4}image_url"
     r"|\bnot a (multi-?modal|vision)\b|\bat most 0 image|\bdata required for image input\b",
+    re.IGNORECASE,
+)
+
+#: What a refusal says that is about images by their address as such (Ollama, LM Studio, Copilot, Bedrock's Mantle).
+_ABOUT_ADDRESSES = re.compile(
+    r"\bimage urls? (is|are) not\b.{0,20}\bsupported\b|\bnot support image urls?\b|\bonly inline image\b"
+    r"|\bfield must be a base64 encoded image\b|\bunsupported image url\b",
     re.IGNORECASE,
 )
 
@@ -37,25 +47,34 @@ def is_about_images(refusal: str) -> bool:
     return _ABOUT_IMAGES.search(refusal) is not None
 
 
-def without_earlier_images(request: ChatRequest, warnings: Warnings) -> ChatRequest:
-    """The request with words in the place of images and files in what tools and earlier turns have said. Those of the
-    user's newest message stay: that the model cannot see them is for the user to know."""
-    messages = request.messages
+def is_about_addresses(refusal: str) -> bool:
+    """Whether a host has refused a request because it fetches no images, as its message tells."""
+    return _ABOUT_ADDRESSES.search(refusal) is not None
+
+
+def newest_turn(messages: tuple[Message, ...]) -> int:
+    """Where the user's newest turn begins. That the model cannot see what is in it is for the user to know; what tools
+    and earlier turns have said is in every further request, and nobody can take it out again."""
     newest = len(messages)
     while newest and messages[newest - 1].role == "user":
         newest -= 1
     if newest and messages[newest - 1].role == "tool":  # clients also tell behind results what is the results'
         newest = len(messages)
-    earlier = map_each(messages[:newest], _without_images)
+    return newest
+
+
+def without_earlier_images(request: ChatRequest, warnings: Warnings, *, by_address: bool = False) -> ChatRequest:
+    """The request with words in the place of images and files in what tools and earlier turns have said, or of images
+    by their address alone. Those of the user's newest message stay."""
+    messages = request.messages
+    newest = newest_turn(messages)
+    in_words = _addresses_in_words if by_address else _in_words
+    earlier = map_each(messages[:newest], lambda message: map_parts(message, in_words))
     kept = same_if_unchanged(messages, (*earlier, *messages[newest:]))
     if kept is messages:
         return request
-    warnings.add("images_in_words")
+    warnings.add(IMAGES_IN_WORDS)
     return replace(request, messages=kept)
-
-
-def _without_images(message: Message) -> Message:
-    return map_parts(message, _in_words)
 
 
 def _in_words(part: Any) -> Any:
@@ -64,3 +83,19 @@ def _in_words(part: Any) -> Any:
         return part if content is part.content else replace(part, content=content)
     words = _WORDS.get(type(part))
     return part if words is None else TextPart(words)
+
+
+def _addresses_in_words(part: Any) -> Any:
+    if type(part) is ToolResultPart:
+        content = map_each(part.content, _addresses_in_words)
+        return part if content is part.content else replace(part, content=content)
+    if type(part) is ImagePart and part.url is not None:
+        return TextPart(in_words("an image by its address", part))
+    return part
+
+
+def in_words(what: str, part: ImagePart | FilePart) -> str:
+    """What stands for a part that cannot be sent: `what` it is, and where or what it is called."""
+    name = part.name if type(part) is FilePart else None
+    told = next((f" {text}" for text in (part.url, name) if text), "")
+    return f"({what}{told}, which this model cannot be sent)"

@@ -80,4 +80,6 @@ def read_tool_choice(top: dict[str, bytes]) -> ToolChoice | None:
             code="invalid_value",
         )
     names = tuple(inner.name for tool in allowed.tools if (inner := tool.function or tool.custom) is not None)
+    if not names and allowed.mode == "auto":  # the host's own tools alone: no function is in the set
+        return ToolChoice("none")
     return ToolChoice(cast(Any, allowed.mode), names)

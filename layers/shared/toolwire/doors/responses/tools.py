@@ -216,7 +216,9 @@ def read_tool_choice(top: dict[str, bytes], tools: tuple[Tool, ...]) -> tuple[To
     chosen_names = [_chosen(bytes(entry), kind, tools) for entry, kind in zip(entries, kinds, strict=True)]
     names = tuple(name for name in chosen_names if name is not None)
     foreign = [f"tool_choice ({kind})" for kind, name in zip(kinds, chosen_names, strict=True) if name is None]
-    return (ToolChoice("none") if mode == "none" else ToolChoice(cast(Any, mode), names or None)), foreign
+    if mode == "none" or not (names or mode == "required"):  # no function is in the set
+        return ToolChoice("none"), foreign
+    return ToolChoice(cast(Any, mode), names or None), foreign
 
 
 def _chosen(raw: bytes, kind: str, tools: tuple[Tool, ...]) -> str | None:

@@ -188,6 +188,8 @@ def _as_refusals_told(request: ChatRequest, profile: Profile, warnings: Warnings
         request = replace(request, reasoning_effort="none")
     if not profile.sees_images:
         request = without_earlier_images(request, warnings)
+    if not profile.fetches_images:
+        request = without_earlier_images(request, warnings, by_address=True)
     return with_alternating_turns(request, warnings) if profile.alternates else request
 
 
