@@ -156,7 +156,7 @@ WITHIN: list[tuple[str, dict[str, Any], list[str]]] = [
      ["unknown_field:descripton"]),
     ("gemini", {"systemInstruction": {"parts": [{"text": "x"}], "prats": 1}}, ["unknown_field:prats"]),
     ("gemini", {"contents": [GOOGLES | {"rol": "x"}]}, ["unknown_field:rol"]),
-    ("gemini", {"contents": [{"parts": [{"text": "x", "video_metadata": {}, "txet": 1}]}]},
+    ("gemini", {"contents": [{"parts": [{"text": "x", "video_metadata": {"fps": 1}, "txet": 1}]}]},
      ["ignored:videoMetadata", "unknown_field:txet"]),
     ("gemini", {"contents": [{"parts": [{"inlineData": PICTURE | {"lang": "en"}}]}]}, ["unknown_field:lang"]),
     ("gemini", {"contents": [GOOGLES, *called({"willContinue": True, "arsg": {}}, {})]},

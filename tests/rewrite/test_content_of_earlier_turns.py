@@ -40,10 +40,10 @@ OTHERS: dict[str, tuple[str, dict[str, Any], str, str]] = {
 }  # fmt: skip
 
 
-def turn(door: str, role: str, *parts: Any) -> dict[str, Any]:
-    text = {"responses": {"user": "input_text", "assistant": "output_text"}.get(role, "")}.get(door, "text")
-    written = [part if isinstance(part, dict) else {"text": part, **({} if door == "gemini" else {"type": text})}
-               for part in parts]  # fmt: skip
+def turn(door: str, role: str, *parts: str | dict[str, Any]) -> dict[str, Any]:
+    kind = {"user": "input_text", "assistant": "output_text"}[role] if door == "responses" else "text"
+    named: dict[str, Any] = {} if door == "gemini" else {"type": kind}
+    written: list[dict[str, Any]] = [{**named, "text": part} if isinstance(part, str) else part for part in parts]
     if door == "gemini":
         return {"role": "model" if role == "assistant" else role, "parts": written}
     return {"role": role, "content": written}
@@ -51,6 +51,7 @@ def turn(door: str, role: str, *parts: Any) -> dict[str, Any]:
 
 def from_a_tool(door: str, part: dict[str, Any]) -> list[dict[str, Any]]:
     """A call and its result, which is the part."""
+    made: dict[str, Any]
     match door:
         case "responses":
             call = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"}

@@ -34,7 +34,7 @@ def unread_members(request: ChatRequest) -> Warnings:
         return Warnings()
     told = frozenset(request.dialect_fields) | (_ABOUT_KEEPING if request.kept is not None else frozenset())
     top = _top(dict(fields.members), names, told)
-    nested = (_nested(name, names) for name in _extra_names(request) if name not in MARKS)
+    nested = (_nested(name, raw, names) for name, raw in _extra_members(request) if name not in MARKS)
     found = Warnings(code for code in chain(top, nested) if code)
     return Warnings(islice(found, _MOST_NAMES))
 
@@ -62,21 +62,30 @@ def _within(path: str, raw: bytes, names: MemberNames, told: frozenset[str]) -> 
             yield named_warning(IGNORED if inner in documented else UNKNOWN, at)
 
 
-def _nested(name: str, names: MemberNames) -> str:
-    return "" if name in names.silent else _code(name, names.nested)
+def _nested(name: str, raw: bytes, names: MemberNames) -> str:
+    if name in names.silent or (name in names.nested and _is_empty(name, raw)):
+        return ""
+    return _code(name, names.nested)
+
+
+def _is_empty(name: str, raw: bytes) -> bool:
+    """Whether the value of a documented member says nothing, as SDKs send it back."""
+    if raw[:1] == b"{":
+        return all(_is_empty("", bytes(value)) for value in raw_members(raw).values())
+    return raw in (b"null", b"[]", b'""', NOTHING_ASKED.get(name))
 
 
 def _code(name: str, documented: frozenset[str]) -> str:
     return named_warning(IGNORED if name in documented else UNKNOWN, name)
 
 
-def _extra_names(request: ChatRequest) -> Iterator[str]:
-    """The names of all members that no reader knew, in messages, their parts and the tools."""
+def _extra_members(request: ChatRequest) -> Iterator[tuple[str, bytes]]:
+    """The names and values of all members that no reader knew, in messages, their parts and the tools."""
     nodes = chain(request.messages, chain.from_iterable(map(_parts, _all_parts(request))), request.tools)
     for node in nodes:
         for name, raw in node.extra:
             if raw != b"null":
-                yield name.rpartition(".")[2]
+                yield name.rpartition(".")[2], raw
 
 
 def _all_parts(request: ChatRequest) -> Iterable[Part]:

@@ -12,7 +12,7 @@ from toolwire.wire import anthropic_messages, gemini, openai_chat, openai_respon
 
 #: Values that are the default of their member, and so ask for nothing.
 NOTHING_ASKED = {
-    "modalities": b'["text"]', "service_tier": b'"auto"', "store": b"false", "top_logprobs": b"0",
+    "modalities": b'["text"]', "prefix": b"false", "service_tier": b'"auto"', "store": b"false", "top_logprobs": b"0",
     "truncation": b'"disabled"',
 }  # fmt: skip
 
@@ -29,8 +29,8 @@ class MemberNames:
     documented: _Names
     #: Member of the request that is an object, or the path of an object in it -> its names, read and documented.
     within: dict[str, tuple[_Names, _Names]] = field(default_factory=dict)
-    #: Members of messages, parts and tools: those without a warning (ids, members that the gateway itself added), and
-    #: the other documented ones.
+    #: Members of messages, parts and tools: those without a warning (ids, members that the gateway or a client's SDK
+    #: has added), and the other documented ones.
     silent: _Names = frozenset()
     nested: _Names = frozenset()
 
@@ -59,10 +59,15 @@ MEMBER_NAMES: dict[str, MemberNames] = {
             "reasoning": (_names("effort enabled max_tokens"), frozenset()),
             "thinking": (_names("budget_tokens type"), frozenset()),
         },
-        silent=_names("custom index function_call"),
+        silent=_names(
+            "custom index function_call"
+            " parsed parsed_arguments"  # openai's `.parse()`: what content and arguments say
+            " id finish_reason logprobs content_filter_results"  # of answers that are sent back whole
+        ),
         nested=_names(
             "audio annotations prompt_cache_breakpoint cache_control defer_loading extra_content reasoning"
             " reasoning_details"
+            " images prefix provider_specific_fields reasoning_opaque thinking_blocks"  # of compatible hosts
         ),
     ),
     openai_responses.DIALECT: MemberNames(
@@ -83,7 +88,7 @@ MEMBER_NAMES: dict[str, MemberNames] = {
         silent=_names(
             "id status type annotations logprobs phase namespace custom created_by caller defer_loading execution"
             " declared call_item found_tools environment display_width display_height pending_safety_checks"
-            " acknowledged_safety_checks max_output_length"
+            " acknowledged_safety_checks max_output_length parsed parsed_arguments"
         ),
         nested=_names("allowed_callers async output_schema prompt_cache_breakpoint detail"),
     ),
@@ -132,7 +137,11 @@ MEMBER_NAMES: dict[str, MemberNames] = {
             "output_config": (_names("effort format"), _names("task_budget")),
             "tool_choice": (_names("type name disable_parallel_tool_use"), frozenset()),
         },
-        silent=_names("defer_loading caller"),
+        silent=_names(
+            "defer_loading caller"
+            " parsed_output"  # anthropic's `.parse()`: what the text says
+            " id type model stop_reason stop_sequence usage"  # of answers that are sent back whole
+        ),
         nested=_names(
             "allowed_callers cache_control citations eager_input_streaming input_examples toolset_name transformations"
         ),
