@@ -109,7 +109,7 @@ EVERY_RUN = {"has_no_cases", "is_skipped", "is_known_to_fail", "is_gone"}
     ("arguments", "unshown"),
     [
         (("-m", "not integration"), EVERY_RUN),
-        (("-m", "not integration", "-n", "2"), EVERY_RUN),
+        pytest.param(("-m", "not integration", "-n", "2"), EVERY_RUN, marks=pytest.mark.integration),
         (("-m", "integration or hypothesis"), {"is_gone"}),
         (("-k", "runs"), set()),
         (("test_it.py::test_runs",), set()),

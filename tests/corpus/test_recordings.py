@@ -5,8 +5,8 @@ same bytes in other pieces must give the same answer, to the byte: one at a time
 (`test_cuts.py`). How the network cuts a stream must never show. What openai-python gathers from the chat door's answer
 is judged too.
 
-`make test` takes one recording in ten and every one with parallel calls, each cut wherever something ends at one of the
-doors; `make integration` takes them all, at all of them, a byte at a time.
+`make test` takes one recording in thirty and every one with parallel calls, each cut wherever something ends at one of
+the doors; `make integration` takes them all, at all of them, a byte at a time.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ JUDGED = [door for door in DOORS if door not in ("native", "gemini")]
 
 ROWS = {row["path"]: row for row in served_rows()}
 PAIRS = [(door, path) for door in JUDGED for path in ROWS]
-SAMPLE = [path for path in ROWS if zlib.crc32(path.encode()) % 10 == 0 or int(ROWS[path]["tool_calls"]) > 1]
+SAMPLE = [path for path in ROWS if zlib.crc32(path.encode()) % 30 == 0 or int(ROWS[path]["tool_calls"]) > 1]
 
 #: The door at which each recording of the sample is cut wherever something ends in `make test`: each has its share.
-CUT_SHORT = {path: JUDGED[zlib.crc32(path.encode()) // 10 % len(JUDGED)] for path in ROWS}
+CUT_SHORT = {path: JUDGED[zlib.crc32(path.encode()) // 30 % len(JUDGED)] for path in ROWS}
 
 
 def recordings(pairs: list[tuple[str, str]]) -> pytest.MarkDecorator:

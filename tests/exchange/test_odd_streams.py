@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 from typing import Any
@@ -78,13 +79,12 @@ KINDS = {
 @each_row("kind", KINDS)
 @each_row("form", FORMS)
 def test_every_form_of_a_stream_is_read(wire: str, form: str, kind: str, every: bool) -> None:
-    """Whole at every door; in pieces at each, or, in `make test`, at another one in each row."""
+    """Whole and in pieces, at every door, or, in `make test`, at another one in each row."""
     documents = [json.dumps(document, separators=(",", ":")).encode() for document in DOCUMENTS[wire]]
     upstream = FORMS[form](documents)
     doors = list(every_door.REQUESTS)
     turn = (list(FORMS).index(form) + list(KINDS).index(kind)) % len(doors)
-    in_pieces = doors if every else doors[turn : turn + 1]
-    for door, step in [*((door, len(upstream)) for door in doors), *((door, KINDS[kind]) for door in in_pieces)]:
+    for door, step in itertools.product(doors if every else [doors[turn]], (len(upstream), KINDS[kind])):
         body = json.dumps({"model": "m", "stream": True, **every_door.REQUESTS[door]}).encode()
         pieces = [upstream[at : at + step] for at in range(0, len(upstream), step)]
         said = answer(open_exchange(body, door=door, wire=wire), pieces, content_type=kind).body

@@ -15,6 +15,7 @@ from local.watch.exchanges import Exchanges
 from local.watch.ring import Ring
 from tests.closed_port import closed_port
 from tests.door_requests import question
+from tests.in_turn import in_turn
 from tests.local.serving import serving
 from tests.local.test_inspector import event
 from tests.local.test_recorder import BODIES, KEEPS, QUESTION, WEATHER, Gateway
@@ -100,9 +101,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize("end", ENDS)
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("door", DOORS)
+@in_turn("door, end, stream", [False, True], DOORS, ENDS)
 def test_of_every_door(watched: Watched, tmp_path: Path, door: str, stream: bool, end: str) -> None:
     word, headers = ENDS[end]
     body = question(door, f"{QUESTION} {word}".strip(), WEATHER)

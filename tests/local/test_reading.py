@@ -18,6 +18,7 @@ from local.watch.exchanges import Exchanges
 from local.watch.reading import read
 from tests.door_requests import posted, question
 from tests.gemini_client import event_members
+from tests.in_turn import in_turn
 from tests.local.test_recorder import BODIES, QUESTION, WEATHER
 from toolwire.doors import DOORS
 from toolwire.exchange.observer import Observer
@@ -100,9 +101,7 @@ def as_live(seen: SeenExchange, live: Live) -> None:
     assert {at: it for at, it in found.items() if at < last} == {at: it for at, it in by_note.items() if at < last}
 
 
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("door", DOORS)
+@in_turn("door, model, stream", [False, True], DOORS, MODELS)
 def test_of_every_door_and_wire(handlers: dict[str, Handler], live: Live, door: str, model: str, stream: bool) -> None:
     body = BODIES[door]
     seen = asked(handlers, live, door, {**body, "model": f"demo/{model}", "stream": stream})
@@ -111,9 +110,7 @@ def test_of_every_door_and_wire(handlers: dict[str, Handler], live: Live, door: 
     as_live(seen, live)
 
 
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("script", SCRIPTS)
+@in_turn("script, model, stream", [False, True], SCRIPTS, MODELS)
 def test_of_what_went_wrong(handlers: dict[str, Handler], live: Live, script: str, model: str, stream: bool) -> None:
     body = question("messages", f"{QUESTION} {script}".strip(), WEATHER)
     as_live(asked(handlers, live, "messages", {**body, "model": f"demo/{model}", "stream": stream}), live)

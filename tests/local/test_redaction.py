@@ -16,6 +16,7 @@ from local.handlers import Handler, load_handlers
 from local.server import FUNCTIONS
 from tests.door_requests import question
 from tests.framing.aws_frames import event, frame
+from tests.in_turn import in_turn
 from tests.local.test_reading import MODELS, Live, asked, live
 from tests.local.test_recorder import QUESTION, WEATHER
 from toolwire.framing.aws_event_stream import AwsEventStreamDecoder
@@ -58,9 +59,7 @@ def kinds(scenario: Scenario) -> list[list[type]]:
     return [[type(event) for event in step.events] for step in replay(scenario).steps]
 
 
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("script", SCRIPTS)
-@pytest.mark.parametrize("model", MODELS)
+@in_turn("model, script, stream", [False, True], MODELS, SCRIPTS)
 def test_nothing_that_was_said_is_left_and_it_replays(
     handlers: dict[str, Handler], live: Live, tmp_path: Path, model: str, script: str, stream: bool
 ) -> None:

@@ -127,7 +127,7 @@ OBJECTS = st.dictionaries(NAMES | SAFE_NAMES, VALUES, max_size=4)
 
 
 #: Drawing a schema costs more than its way to any provider, so each example goes to all of them.
-EXAMPLES = settings(suppress_health_check=list(HealthCheck), max_examples=max(20, settings().max_examples // 4))
+EXAMPLES = settings(suppress_health_check=list(HealthCheck), max_examples=max(10, settings().max_examples // 4))
 
 
 def usable(schema: dict[str, Any]) -> Tool:

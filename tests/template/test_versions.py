@@ -91,7 +91,11 @@ def test_an_upgrade_at_once_needs_no_codedeploy(deployed: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize(
     "shift",
-    [it for it in cloudformation.load()["Parameters"]["TrafficShift"]["AllowedValues"] if it != "AllAtOnce"],
+    [
+        pytest.param(it, marks=() if it == GRADUAL else pytest.mark.integration)
+        for it in cloudformation.load()["Parameters"]["TrafficShift"]["AllowedValues"]
+        if it != "AllAtOnce"
+    ],
 )
 def test_a_gradual_upgrade_is_taken_back_by_an_alarm(shift: str) -> None:
     template = cloudformation.transform(Release=RELEASES[0], TrafficShift=shift)

@@ -523,7 +523,6 @@ def test_the_detail_of_an_image_is_a_knob() -> None:
         ("user", "http://example.com/a.png", "https URL"),
         ("user", "data:text/plain,x", "https URL"),
         ("user", "file:///etc/passwd", "https URL"),
-        ("assistant", "https://example.com/a.png", "role assistant"),
         ("system", "https://example.com/a.png", "role system"),
     ],
 )

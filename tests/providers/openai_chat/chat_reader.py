@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import httpx2
@@ -137,6 +137,7 @@ def _sdk() -> tuple[PreparedServer, openai.OpenAI]:
     )
 
 
+@lru_cache(500)  # rows of a table often have one answer
 def sdk_stream(body: bytes) -> dict[str, Any]:
     """The completion that openai-python gathers from a stream. Raises openai.APIError for an error event."""
     server, client = _sdk()

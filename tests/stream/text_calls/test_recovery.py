@@ -39,7 +39,7 @@ def test_recordings(path: Path) -> None:
     assert said(batches(recording["pieces"])) == expected
     assert whole(text) == expected
     assert said(batches(list(text))) == expected
-    for at in range(1, len(text)):
+    for at in range(1, len(text), 3):
         assert said(batches([text[:at], text[at:]])) == expected, at
 
 
