@@ -160,7 +160,7 @@ def layers(stack: FakeCloudFormation) -> Iterator[dict[str, bytes]]:
     stack.parameters |= PACKED
     stack.resources["CatalogFunction"] = "toolwire-Catalog-1"
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         aws.use("lambda", Boto3Client(FakeLambda(f"http://127.0.0.1:{server.server_port}")))
         yield archives
         server.shutdown()

@@ -417,7 +417,13 @@ def test_api_is_regional_with_one_throttled_stage(deployed: dict[str, Any]) -> N
         assert "StageName" not in deployment
 
 
-@pytest.mark.parametrize("changed", ["CorsOrigin", "StreamTimeoutSeconds", "ThrottleRate"])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        "ThrottleRate",
+        *(pytest.param(it, marks=pytest.mark.integration) for it in ("CorsOrigin", "StreamTimeoutSeconds")),
+    ],
+)
 def test_a_parameter_that_changes_reaches_the_stage(changed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The stage serves a deployment; only another one has the new value."""
     values = {"CorsOrigin": "https://app.example.com", "StreamTimeoutSeconds": "120", "ThrottleRate": "5"}

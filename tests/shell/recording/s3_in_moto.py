@@ -27,7 +27,7 @@ def s3() -> Iterator[tuple[str, Any]]:
     """The address, and a client of boto3's."""
     with mock_aws(config={"core": {"mock_credentials": True, "reset_boto3_session": True}}):
         server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         try:
             yield f"http://127.0.0.1:{server.server_port}", boto3.client("s3", region_name=REGION)
         finally:
