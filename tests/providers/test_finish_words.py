@@ -9,6 +9,7 @@ import pytest
 
 from tests.named_rows import each_row
 from tests.providers import every_door
+from tests.providers.anthropic_messages import messages_upstream as upstream
 from tests.providers.openai_responses import responses_upstream as responses
 
 #: A host's word -> why the turn ended, as the Chat API has it; "" for an answer that failed.
@@ -68,3 +69,67 @@ def test_googles_words_written_small(word: str, reason: str) -> None:
     chat = json.loads(every_door.asked("chat", body, streamed=False, wire="gemini").body)
     own = json.loads(every_door.asked("gemini", body, streamed=False, wire="gemini").body)
     assert (chat["choices"][0]["finish_reason"], own["candidates"][0]["finishReason"]) == (reason, word.upper())
+
+
+# ---------------------------------------------------------------- words that do not say whether an answer is complete
+
+
+def converse(word: str) -> dict[str, Any]:
+    message = {"role": "assistant", "content": [{"text": "x"}]}
+    return {"output": {"message": message}, "stopReason": word, "usage": {"inputTokens": 1, "outputTokens": 1}}
+
+
+def streams(wire: str, word: str) -> bytes:
+    """The answer of a stream that ends with this word."""
+    events: list[dict[str, Any]]
+    match wire:
+        case "openai_chat":
+            start = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+            events = [
+                {**start, "choices": [{"index": 0, "delta": {"role": "assistant", "content": "x"}}]},
+                {**start, "choices": [{"index": 0, "delta": {}, "finish_reason": word}]},
+            ]
+            return b"".join(b"data: %b\n\n" % json.dumps(event).encode() for event in events) + b"data: [DONE]\n\n"
+        case "anthropic_messages":
+            events = [upstream.start(), upstream.begin(0, "text", text=""), upstream.text(0, "x"), upstream.end(0),
+                      upstream.finish(word), upstream.STOP]  # fmt: skip
+            return b"".join(
+                b"event: %b\ndata: %b\n\n" % (event["type"].encode(), json.dumps(event).encode()) for event in events
+            )
+    return b"data: %b\n\n" % json.dumps(gemini(word)).encode()
+
+
+#: Wire -> a document that ends with a word, and words that do not say how the answer ended.
+UNKNOWN: dict[str, tuple[Any, list[str]]] = {
+    "openai_chat": (chat, ["other", "unknown", "what-is-this"]),
+    "anthropic_messages": (messages, ["other", "what_is_this"]),
+    "bedrock_converse": (converse, ["other", "what_is_this"]),
+    "gemini": (gemini, ["OTHER", "NO_IMAGE", "FINISH_REASON_UNSPECIFIED", "WHAT_IS_THIS"]),
+}
+#: Wire -> the words that its API documents for what is complete, cut or filtered.
+KNOWN = {
+    "openai_chat": ["stop", "length", "content_filter"],
+    "anthropic_messages": ["end_turn", "max_tokens", "stop_sequence", "refusal", "model_context_window_exceeded"],
+    "bedrock_converse": ["end_turn", "max_tokens", "stop_sequence", "guardrail_intervened", "content_filtered"],
+    "gemini": ["STOP", "MAX_TOKENS", "SAFETY", "LANGUAGE", "IMAGE_OTHER", "IMAGE_SAFETY", "CONTINUATION"],
+}
+
+
+@each_row(("wire", "word"), [(wire, word) for wire, (_, words) in UNKNOWN.items() for word in words])
+@each_row("door", every_door.REQUESTS)
+def test_a_word_that_says_nothing_is_in_a_warning(door: str, wire: str, word: str) -> None:
+    document, _ = UNKNOWN[wire]
+    said = every_door.asked(door, json.dumps(document(word)).encode(), streamed=False, wire=wire)
+    assert said.status == 200
+    assert f"finish_reason_unknown:{word}" in said.headers["x-toolwire-warnings"]
+    if wire != "bedrock_converse":
+        streamed = every_door.asked(door, streams(wire, word), streamed=True, wire=wire)
+        assert f"finish_reason_unknown:{word}".encode() in streamed.body
+
+
+@each_row(("wire", "word"), [(wire, word) for wire, words in KNOWN.items() for word in words])
+@each_row("door", every_door.REQUESTS)
+def test_a_documented_word_is_in_none(door: str, wire: str, word: str) -> None:
+    document, _ = UNKNOWN[wire]
+    said = every_door.asked(door, json.dumps(document(word)).encode(), streamed=False, wire=wire)
+    assert "finish_reason_unknown" not in said.headers.get("x-toolwire-warnings", "")

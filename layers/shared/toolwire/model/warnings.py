@@ -37,8 +37,10 @@ MESSAGES = {
     "invalid_strict_schema": "The tool `{}` says `strict: true`, and its schema breaks the rules of strict schemas: "
     "the host may refuse it, or ignore the word.",
     "invalid_tool_arguments": "The arguments of a call of the tool `{}` are not what its schema allows.",
+    "finish_reason_unknown": "The provider ended the answer with `{}`, which says not whether it is complete: it is "
+    "shown as a stop.",
     "half_character_replaced": "Half of a character in the history, which was cut in two, was sent as U+FFFD.",
-    "images_in_words": "The model reads text alone: words stand for images and files of tools and of earlier turns.",
+    "images_in_words": "Words stand for images and files of tools and of earlier turns that the model cannot be sent.",
     "item_reference_left_out": "A reference to an item that the gateway has told was left out: it keeps none.",
     "last_turn_trimmed": "White space at the end of the assistant's last turn, which the model refuses, was left out.",
     "malformed_tool_arguments": "The arguments of a call of the tool `{}` are no JSON object.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from toolwire.model.events import FinishReason
+from toolwire.model.warnings import Warnings, named_warning
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _BETWEEN = re.compile(r"[-\s]+")
@@ -34,6 +35,12 @@ FAILURES = frozenset({
     "not_finished", "insufficient_system_resource", "malformed_function_call", "unexpected_tool_call",
     "too_many_tool_calls", "malformed_response", "missing_thought_signature",
 })  # fmt: skip
+
+
+def note_unknown(word: str, known: bool, warnings: Warnings) -> None:
+    """Warns of a word that is not known: the turn is shown as a stop, which may look complete."""
+    if word and not known:
+        warnings.add(named_warning("finish_reason_unknown", word))
 
 
 def meaning(word: str) -> str:

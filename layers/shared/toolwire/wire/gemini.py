@@ -26,6 +26,7 @@ _FILTERED = (
 #: numbers are those of the words, for a proxy that asked for them.
 FINISH_REASONS: dict[str, FinishReason] = {
     "STOP": "stop",
+    "1": "stop",
     "MAX_TOKENS": "length",
     "2": "length",
     "CONTINUATION": "length",  # to be resumed with a token that the gateway does not keep

@@ -25,7 +25,7 @@ from toolwire.providers.anthropic_messages.answer_blocks import Blocks
 from toolwire.providers.anthropic_messages.answer_shapes import NULL, blocks_of, read_event, read_message, usage
 from toolwire.providers.anthropic_messages.errors import error_from_body
 from toolwire.providers.decoder_context import DecoderContext
-from toolwire.providers.finish_words import FAILURES, FINISH, meaning
+from toolwire.providers.finish_words import FAILURES, FINISH, meaning, note_unknown
 from toolwire.providers.openai_chat.errors import is_failure
 from toolwire.wire import anthropic_messages as wire
 
@@ -188,6 +188,7 @@ class MessagesDecoder:
         if reason in ("stop", "tool_calls"):
             reason = "tool_calls" if self._blocks.calls else "stop"
         if self._finish is None or (self._finish.reason in ("stop", "tool_calls") and self._finish.raw != word):
+            note_unknown(word, word in wire.STOP_REASONS, self._context.warnings)
             self._finish = Finish(reason, word)
             events.append(self._finish)
         return (

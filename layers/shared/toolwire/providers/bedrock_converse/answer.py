@@ -22,6 +22,7 @@ from toolwire.model.source import Source
 from toolwire.providers.bedrock_converse.answer_blocks import Blocks, read
 from toolwire.providers.bedrock_converse.errors import error_of_frame
 from toolwire.providers.decoder_context import DecoderContext
+from toolwire.providers.finish_words import note_unknown
 from toolwire.wire import bedrock_converse as wire
 
 _NOTHING = Batch(())
@@ -111,6 +112,7 @@ class ConverseDecoder:
         if reason in ("stop", "tool_calls"):
             reason = "tool_calls" if self._blocks.calls else "stop"
         if self._finish is None:
+            note_unknown(word, word in wire.STOP_REASONS, self._context.warnings)
             self._finish = Finish(reason, word or None)
             events.append(self._finish)
 

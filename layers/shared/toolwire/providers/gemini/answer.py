@@ -23,6 +23,7 @@ from toolwire.model.events import (
 )
 from toolwire.model.source import Source, replace
 from toolwire.providers.decoder_context import DecoderContext
+from toolwire.providers.finish_words import note_unknown
 from toolwire.providers.gemini.answer_parts import AnswerParts
 from toolwire.providers.gemini.errors import error_from_body
 from toolwire.wire import gemini as wire
@@ -49,7 +50,8 @@ class GeminiDecoder:
     raises UpstreamTruncated when the answer broke off.
     """
 
-    def __init__(self, context: DecoderContext | None = None) -> None:  # noqa: ARG002 - the request changes nothing here
+    def __init__(self, context: DecoderContext | None = None) -> None:
+        self._context = context or DecoderContext()
         self._started = False
         self._ended = False
         self._parts = AnswerParts()
@@ -132,6 +134,7 @@ class GeminiDecoder:
         reason = wire.FINISH_REASONS.get(word, "stop")
         if self._finish is not None and (self._finish.reason != "stop" or reason == "stop"):
             return False
+        note_unknown(word, word in wire.FINISH_REASONS, self._context.warnings)
         self._finish = Finish(reason, word)
         self._parts.cut = self._finish.is_cut
         self._parts.close_call(events)

@@ -26,7 +26,7 @@ from toolwire.model.events import (
 from toolwire.model.source import Members, Source
 from toolwire.model.warnings import named_warning
 from toolwire.providers.decoder_context import DecoderContext
-from toolwire.providers.finish_words import FAILURES, FINISH, meaning
+from toolwire.providers.finish_words import FAILURES, FINISH, meaning, note_unknown
 from toolwire.providers.openai_chat.alike_chunks import AlikeChunks
 from toolwire.providers.openai_chat.answer_parts import AnswerParts
 from toolwire.providers.openai_chat.errors import error_from_body, is_failure, is_told_beside
@@ -200,6 +200,7 @@ class ChatDecoder:
         reason = FINISH.get(said, "stop")
         if self._finish is not None and (self._finish.reason == "length" or reason != "length"):
             return False
+        note_unknown(word, said in FINISH, self._context.warnings)
         finish = Finish(self._settle(reason, word), word)
         self._finish = finish
         events.append(finish)
