@@ -19,6 +19,7 @@ The answer:
     exchange           all attempts at one answer
     answer             one of them, by the four that follow
     reader             the upstream's bytes to batches of events
+    valid_text         bytes of these that are no UTF-8
     stages             our own rules over the batches, in their order
     writer             batches to the client's bytes
     gate               holds the end back until what it leaves is stored

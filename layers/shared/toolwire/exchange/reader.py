@@ -16,6 +16,7 @@ from toolwire.exchange.attempt import Attempt
 from toolwire.exchange.figures import Figures
 from toolwire.exchange.observer import Observer
 from toolwire.exchange.request_context import RequestContext
+from toolwire.exchange.valid_text import check_replaced, in_valid_text
 from toolwire.framing import Frame, Framing
 from toolwire.model.errors import GatewayError, UpstreamError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import Batch
@@ -70,7 +71,7 @@ class StreamReader:
         observer: Observer | None,
     ) -> None:
         self._frames, self._figures, self._observer = frames, figures, observer
-        self._decoder = provider.decoder(context)
+        self._decoder, self._warnings = provider.decoder(context), context.warnings
         self._for_stream = for_stream
         self._size = 0
 
@@ -111,7 +112,14 @@ class StreamReader:
     def _read(self, frame: Frame) -> Batch:
         if self._observer is not None:
             self._observer.frame(frame)
-        return self._shaped(self._decoder.decode(frame))
+        try:
+            batch = self._decoder.decode(frame)
+        except UpstreamProtocolError:  # an unreadable frame leaves a decoder as it was
+            data = in_valid_text(frame.data)
+            if data is None:
+                raise
+            batch = check_replaced(self._decoder.decode(Frame(frame.event, data)), self._warnings)
+        return self._shaped(batch)
 
     def _shaped(self, batch: Batch) -> Batch:
         """The batch for the client's kind of answer. Members that the model does not name came in pieces, which no
@@ -168,7 +176,13 @@ class DocumentReader:
             return
         if error is not None:
             raise error
-        batch = self._provider.decoder(self._context).decode_json(body)
+        try:
+            batch = self._provider.decoder(self._context).decode_json(body)
+        except UpstreamProtocolError:
+            data = in_valid_text(body)
+            if data is None:
+                raise
+            batch = check_replaced(self._provider.decoder(self._context).decode_json(data), self._context.warnings)
         self._figures.note_read(batch)
         yield plain(batch) if self._for_stream else batch
 

@@ -15,6 +15,9 @@ HEADER = "x-toolwire-warnings"
 #: The most characters of warnings in one header.
 HEADER_CHARS = 1024
 
+#: Warning: U+FFFD stands for bytes of the answer that are no UTF-8.
+INVALID_TEXT = "invalid_text_replaced"
+
 #: Code -> its sentence; `{}` stands for what follows the code's colon.
 MESSAGES = {
     "answer_part_left_out": "The answer has a part of the kind `{}`, which this API cannot show: it was left out.",
@@ -34,6 +37,7 @@ MESSAGES = {
     "under `_raw_arguments`.",
     "ignored": "`{}` means nothing to the provider, so it was left out.",
     "id_mapping_missing": "The store does not know an id of ours in the history: it went to the provider as it is.",
+    INVALID_TEXT: "The provider sent bytes that are no UTF-8 in the answer's text: U+FFFD stands in their place.",
     "invalid_strict_schema": "The tool `{}` says `strict: true`, and its schema breaks the rules of strict schemas: "
     "the host may refuse it, or ignore the word.",
     "invalid_tool_arguments": "The arguments of a call of the tool `{}` are not what its schema allows.",

@@ -45,7 +45,7 @@ from toolwire.model.limits import ANSWER_BYTES
 from toolwire.model.request import ChatRequest, Tool
 from toolwire.model.source import Members, replace
 from toolwire.model.stage import Stage
-from toolwire.model.warnings import Warnings
+from toolwire.model.warnings import INVALID_TEXT, Warnings
 from toolwire.stream.text_calls.arguments import TextTool
 from toolwire.stream.text_calls.held_start import HeldStart
 from toolwire.stream.text_calls.scanner import TextCall, TextCallScanner
@@ -253,6 +253,8 @@ class TextCallRecovery(Stage):
         """Writes the calls, then the finish if it was held or its reason has changed."""
         unmatched = [(name, _value("".join(pieces))) for name, pieces in self._structured.values() if self._calls]
         for call in self._calls:
+            if INVALID_TEXT in self._warnings and "\ufffd" in call.arguments:
+                raise UpstreamProtocolError("the upstream sent bytes that are no UTF-8 in a tool call")
             said = (call.tool.name, _value(call.arguments))
             if said in unmatched:
                 unmatched.remove(said)
