@@ -9,8 +9,10 @@ Both raise UpstreamError for what the provider reports or breaks, behind the bat
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol
+from functools import partial
+from typing import Literal, Protocol
 
 from toolwire.exchange.attempt import Attempt
 from toolwire.exchange.figures import Figures
@@ -18,6 +20,7 @@ from toolwire.exchange.observer import Observer
 from toolwire.exchange.request_context import RequestContext
 from toolwire.exchange.valid_text import check_replaced, in_valid_text
 from toolwire.framing import Frame, Framing
+from toolwire.framing.sse import says_lines
 from toolwire.model.errors import GatewayError, UpstreamError, UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.events import Batch
 from toolwire.model.limits import ANSWER_BYTES
@@ -48,13 +51,44 @@ def reader_for(
         return RefusalReader(status, headers, provider, attempt.target.provider)
     of_request = attempt.decoder_context(figures.warnings)
 
-    def stream_reader(start: bytes) -> StreamReader | None:
-        framing = provider.framing(headers.get("content-type", "").lower(), start, asked=for_stream)
+    def stream_reader(start: bytes, content_type: str) -> StreamReader | None:
+        framing = provider.framing(content_type, start, asked=for_stream)
         if framing is None:
             return None
         return StreamReader(framing, provider, figures, of_request, for_stream=for_stream, observer=follower)
 
-    return stream_reader(b"") or DocumentReader(provider, figures, of_request, stream_reader, for_stream=for_stream)
+    def document_reader(content_type: str) -> DocumentReader:
+        may_be_stream = partial(stream_reader, content_type=content_type)
+        return DocumentReader(provider, figures, of_request, may_be_stream, for_stream=for_stream)
+
+    content_type = headers.get("content-type", "").lower()
+    stream = stream_reader(b"", content_type)
+    if stream is None:
+        return document_reader(content_type)
+    # An object is no event: a document under a stream's type is read as what it is.
+    return stream if says_lines(content_type) else LabelledReader(stream, partial(document_reader, "application/json"))
+
+
+class LabelledReader:
+    """A stream, as its content type says, unless it begins as a document does: then `document_reader` gives its
+    reader."""
+
+    def __init__(self, stream: StreamReader, document_reader: Callable[[], DocumentReader]) -> None:
+        self._reader: Reader = stream
+        self._document_reader = document_reader
+        self._begun = False
+
+    def feed(self, data: bytes) -> Iterable[Batch]:
+        """See the module."""
+        if not self._begun and (start := data.removeprefix(BOM_UTF8).lstrip()):
+            self._begun = True
+            if start[:1] == b"{":
+                self._reader, data = self._document_reader(), start
+        return self._reader.feed(data)
+
+    def end(self, error: GatewayError | None) -> Iterable[Batch]:
+        """See the module."""
+        return self._reader.end(error)
 
 
 class StreamReader:
@@ -147,21 +181,33 @@ class DocumentReader:
         self._body = bytearray()
         #: Whether something else than white space has come.
         self._begun = False
+        #: What has come of the first line: it is followed by another in a stream of a document a line.
+        self._line: Literal["begun", "ended", "passed"] = "begun"
 
     def feed(self, data: bytes) -> Iterable[Batch]:
         """See the module."""
         if self._stream is not None:
             return self._stream.feed(data)
-        begins = len(self._body) < _BEGINNING
+        asks = self._may_be_stream(data)
         self._body += data
         if not self._begun:
             _check_page(data)
             self._begun = bool(data.strip())
         _check_size(len(self._body))
-        if begins and (stream := self._stream_reader(bytes(self._body))) is not None:
+        if asks and (stream := self._stream_reader(bytes(self._body))) is not None:
             self._stream = stream
             return stream.feed(bytes(self._body))
         return ()
+
+    def _may_be_stream(self, data: bytes) -> bool:
+        """Whether these bytes may show that it is a stream: as the first ones, or behind the first line. No byte is
+        looked at twice."""
+        if self._line == "begun":
+            _, ends, data = (data if self._begun else data.lstrip()).partition(b"\n")
+            self._line = "ended" if ends else "begun"
+        told = self._line == "ended" and bool(data.strip())
+        self._line = "passed" if told else self._line
+        return told or len(self._body) < _BEGINNING
 
     def end(self, error: GatewayError | None) -> Iterator[Batch]:
         """See the module."""

@@ -30,8 +30,12 @@ def sse_framing(content_type: str, start: bytes, *, asked: bool) -> SseDecoder |
     lower case, `start` how the body begins. A stream that was `asked` for is one unless the host says that it is
     JSON."""
     is_stream = "event-stream" in content_type or (asked and "json" not in content_type)
-    is_stream = is_stream or any(kind in content_type for kind in _LINES)
-    return SseDecoder() if is_stream or _EVENTS.match(start) or _is_lines(start) else None
+    return SseDecoder() if is_stream or says_lines(content_type) or _EVENTS.match(start) or _is_lines(start) else None
+
+
+def says_lines(content_type: str) -> bool:
+    """Whether this content type, in lower case, is that of a document a line."""
+    return any(kind in content_type for kind in _LINES)
 
 
 def _is_lines(start: bytes) -> bool:
