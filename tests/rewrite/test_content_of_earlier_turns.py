@@ -121,6 +121,18 @@ def test_in_the_users_newest_turn_it_is_refused_with_what_to_send(door: str) -> 
     assert "send the" in refused.value.message
 
 
+@each_row("wire", ["anthropic_messages", "bedrock_converse", "openai_responses"])
+def test_a_picture_that_the_assistant_has_made_is_in_words_too(wire: str) -> None:
+    history = [
+        turn("chat", "user", "draw"),
+        turn("chat", "assistant", "Done.", IMAGES["chat"]),
+        turn("chat", "user", "ok"),
+    ]
+    body, warnings = sent("chat", wire, history)
+    assert f"(an image in a message of role assistant {URL}, which this model cannot be sent)" in body
+    assert "images_in_words" in warnings
+
+
 def test_what_is_in_a_system_message_is_refused_wherever_that_stands() -> None:
     history = [turn("chat", "system", "You see.", IMAGES["chat"]), turn("chat", "user", "a")]
     with pytest.raises(RequestError, match="cannot be sent"):
