@@ -9,6 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.corpus.driver import answer as answer_of
+from tests.corpus.driver import open_exchange
 from tests.named_rows import each_row
 from tests.providers import every_door
 from tests.providers.openai_chat.chat_upstream import (
@@ -426,6 +428,22 @@ def test_a_call_that_the_host_could_not_read() -> None:
     answer = ask(json.dumps({"error": error}).encode(), status=400, content_type="application/json")
     assert (answer.status, json.loads(answer.body)["error"]["code"]) == (400, "tool_use_failed")
     assert answer.headers["x-should-retry"] == "false"
+
+
+@each_row("wrote", ['<function=weather={"city":"Paris"}</function>', "I cannot call that."])
+@each_row("door", every_door.REQUESTS)
+def test_what_the_model_wrote_of_such_a_call_is_told_in_every_api(door: str, wrote: str) -> None:
+    """Groq's message only points at a member that no other API has: the words are what its clients mend a prompt by."""
+    error = {"message": "Failed to call a function. See 'failed_generation' for more details.",
+             "type": "invalid_request_error", "code": "tool_use_failed", "failed_generation": wrote}  # fmt: skip
+    body = json.dumps({"error": error}).encode()
+    asked = json.dumps({"model": "m", **every_door.REQUESTS[door]}).encode()
+    exchange = open_exchange(asked, door=door, profile="groq")
+    refused = answer_of(exchange, [body], status=400, content_type="application/json")
+    assert refused.status == 400
+    assert json.dumps(wrote)[1:-1] in refused.body.decode()
+    within = every_door.asked(door, b"event: error\ndata: " + body + b"\n\n", streamed=True, wire="openai_chat")
+    assert json.dumps(wrote)[1:-1] in within.body.decode()
 
 
 @pytest.mark.parametrize("ending", [b"", b"\n", b"\r\n"])

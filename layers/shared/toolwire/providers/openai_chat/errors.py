@@ -30,7 +30,7 @@ from toolwire.wire.openai_chat import DIALECT, Chunk
 #: Where hosts put the text of an error, the likeliest first.
 _TEXTS = ("message", "detail", "error", "errors", "msg", "error_msg", "error_message", "error_description",
           "base_resp", "status_msg", "x_groq", "Response", "Error", "Message", "title")  # fmt: skip
-#: The longest body that is taken for a message though it is no JSON.
+#: The longest body that is taken for a message though it is no JSON; and how much of a model's words is told in one.
 _TEXT_CHARS = 500
 #: What OpenRouter's moderation says beside a 403, which is about the prompt and not about our key.
 _FLAGGED = ("reasons", "flagged_input")
@@ -69,6 +69,8 @@ def error_from_body(body: bytes, status: int, retry_after: str | None = None) ->
         message = f"the upstream answered {answered} without a message"
     if (why := _told_behind(about.get("raw"))) and why not in message:
         message = f"{message}: {why}"
+    if isinstance(wrote := error.get("failed_generation"), str) and wrote:  # only this API's clients see the member
+        message = f"{message} The model wrote: {wrote[:_TEXT_CHARS]}"
     if not 400 <= status < 600:
         status = _status_in(error) or (400 if is_too_long(400, message) else 502)
     if status == 403 and any(about.get(name) for name in _FLAGGED):
