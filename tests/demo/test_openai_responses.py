@@ -91,6 +91,14 @@ def test_a_custom_tool_and_a_call_without_arguments(client: openai.OpenAI, strea
         ("required", ["get_weather", "get_weather"]),
         ({"type": "function", "name": "search_docs"}, ["search_docs"]),
         ({"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "search_docs"}]}, []),
+        (
+            {
+                "type": "allowed_tools",
+                "mode": "required",
+                "tools": [{"type": "mcp", "server_label": "a"}, {"type": "function", "name": "search_docs"}],
+            },
+            ["search_docs"],
+        ),
     ],
 )
 def test_tool_choice(client: openai.OpenAI, stream: bool, choice: Any, called: list[str]) -> None:

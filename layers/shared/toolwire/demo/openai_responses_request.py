@@ -299,7 +299,10 @@ def _tool_choice(
         case {"type": "function" | "custom" as kind, "name": str(name)}:
             return "required", _known([(kind, name)], tools)
         case {"type": "allowed_tools", "mode": ("auto" | "required") as mode, "tools": [*allowed]}:
-            return mode, _known([(one.get("type"), one.get("name")) for one in allowed if isinstance(one, dict)], tools)
+            named = [(one.get("type"), one.get("name")) for one in allowed if isinstance(one, dict)]
+            return mode, _known(
+                [pair for pair in named if pair[0] in ("function", "custom")], tools
+            )  # others are hosted
     raise RefusedError(400, "'tool_choice' has none of its known forms.", param="tool_choice", code="invalid_value")
 
 
