@@ -17,7 +17,7 @@ _FINAL_ONLY = """        batch = self._chunk(*_read(data))
         return _NOTHING
 
     def end(self) -> Batch:
-        \"\"\"The body is over, which is all that ends a stream.\"\"\"
+        \"\"\"The body is over, and with it the answer: a stream has no other end.\"\"\"
         if self._ended:
             return _NOTHING
         return Batch((*getattr(self._parts, "held", ()), *self._close()))
@@ -149,7 +149,7 @@ MUTANTS = {
             """        return self._chunk(*_read(data))
 
     def end(self) -> Batch:
-        \"\"\"The body is over, which is all that ends a stream.\"\"\"
+        \"\"\"The body is over, and with it the answer: a stream has no other end.\"\"\"
         if self._ended:
             return _NOTHING
         return Batch(tuple(self._close()))

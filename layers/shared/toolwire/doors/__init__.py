@@ -10,23 +10,23 @@ How to add a door:
 3. Its row in `DOORS`: its module, the paths it serves, and the words by which its paths are known.
 4. To deploy it, a function of a dozen lines in `functions/` and its paths in `template.yaml`.
 
-Nothing else in the gateway changes: every provider can be asked through it at once. A door is handed the whole HTTP
-request, so a model may stand in the path or an option in the query. Where clients put the key, how limits are told, how
-tokens are counted and what the least request is are members of `Door` too; those with a default need no line.
+Nothing else in the gateway changes: every provider can be reached through it at once. A door gets the whole HTTP
+request, so the path may have the model and the query an option. The places of the key, the headers about limits, the
+count of tokens and the smallest request are members of `Door` too, most with a default.
 
 Doors are imported when they are needed: a cold start pays for one.
 
 What several doors share:
 
-    typed_json           a request's JSON as the types that a door expects, and what is said of a wrong one
+    typed_json           a request's JSON as the types that a door expects, and the errors for wrong types
     tool_parameters      a tool's parameters
     tool_choice_forms    a `tool_choice` that names one tool, in the forms of all APIs
-    reasoning_efforts    how hard a model is to think, as both of OpenAI's APIs say it
+    reasoning_efforts    the effort of reasoning, in the words of both of OpenAI's APIs
     openai_files         images and files, as both of OpenAI's APIs have them
     openai_errors        errors, likewise
     openai_usage         usage, as Chat Completions and the native API have it
-    limit_headers        what answers tell of a tenant's limits
-    sample_request       the least request around some tools
+    limit_headers        the headers of answers about a tenant's limits
+    sample_request       the smallest request with some tools
 """
 
 from __future__ import annotations
@@ -49,34 +49,35 @@ from toolwire.model.warnings import Warnings
 
 @dataclass(slots=True)
 class AnswerContext:
-    """What an answer may tell beside its events. `warnings` are codes, `faults` what validation found in its calls;
-    more may come until the answer's end."""
+    """What a door may write beside an answer's events. `warnings` and `faults` (of calls, by validation) grow until the
+    answer's end."""
 
     request_id: str
     conversation_id: str
     provider: str
-    #: What was asked, for doors whose answers repeat some of it.
+    #: The request, for doors whose answers repeat some of it.
     request: ChatRequest
     warnings: Warnings = field(default_factory=Warnings)
     faults: list[CallFault] = field(default_factory=list)
     #: The time, in seconds since 1970.
     now: Callable[[], float] = float
-    #: The whole answer as JSON, once it is complete: from a door whose API lets later requests continue from it.
+    #: The whole answer as JSON, once it is complete. Set by a door whose API lets later requests continue from an
+    #: answer.
     final: bytes = b""
 
 
 class StreamEncoder(Protocol):
-    """Events to the door's bytes, one instance a response."""
+    """Writes events as the door's bytes. One instance a response."""
 
     def encode(self, batch: Batch) -> bytes:
-        """What the client is sent for this batch, maybe nothing yet. Raises UpstreamProtocolError for an answer that
-        the provider ended well and the door cannot show."""
+        """The bytes for this batch, maybe none yet. Raises UpstreamProtocolError for a complete answer that the door
+        cannot show."""
 
     def fail(self, error: GatewayError, request_id: str) -> bytes:
         """The door's error event and a proper end, which never looks like a clean stop."""
 
     def keep_alive(self) -> bytes:
-        """What may be sent at this moment to show that the connection lives, changing nothing."""
+        """Bytes that keep the connection alive at this point of the stream, and do not change the answer."""
 
 
 class KeyPlaces(NamedTuple):
@@ -91,15 +92,15 @@ class KeyPlaces(NamedTuple):
 KEY_PLACES = KeyPlaces()
 
 
-#: Request headers in which clients name a conversation where the body does not, the first that is there: ours, then
-#: those of known clients, which use any of the APIs.
+#: Request headers that name a conversation, if the body does not; the first one counts. First ours, then those of known
+#: clients, which use any of the APIs.
 CONVERSATION_HEADERS = (CONVERSATION_HEADER, "x-claude-code-session-id", "session-id", "x-session-id")
 
 
 class Compaction(NamedTuple):
-    """How an API shows a shorter history. `render`: the body of the answer, given that of the provider's; raises
-    UpstreamProtocolError for one that is no such history. `absent`: the error for a provider, given its name, that does
-    not make any."""
+    """How an API returns a shorter history. `render` makes the answer's body of the provider's; it raises
+    UpstreamProtocolError for a body that is no such history. `absent` makes the error for a provider of this name that
+    cannot shorten histories."""
 
     render: Callable[[bytes], bytes]
     absent: Callable[[str], RequestError]
@@ -116,75 +117,76 @@ class Door(Protocol):
     response_prefix: str
     key_places: KeyPlaces = KEY_PLACES
     conversation_headers: tuple[str, ...] = CONVERSATION_HEADERS
-    #: Whether its clients do without ids of calls: in the lane, a call that came without one is shown so.
+    #: Whether its clients can do without ids of calls. In the lane, a call without an id is then shown without one.
     ids_optional: bool = False
-    #: Whether its streams may hold comments. Clients that cannot skip them are told late warnings by the encoder.
+    #: Whether its streams may hold comments. If not, the encoder writes late warnings in another way.
     has_comments: bool = True
 
     def parse_request(self, request: HttpRequest) -> ChatRequest:
-        """Raises RequestError naming the JSON path, what was there, and the fix."""
+        """The neutral request. Raises RequestError naming the JSON path, what was there, and the fix."""
 
     def count_renderer(self, request: HttpRequest) -> Callable[[int], bytes] | None:  # noqa: ARG002
-        """What writes a number of tokens as this API answers it, if `request` only asks how many tokens it has; None
-        for a request that asks for an answer."""
+        """If `request` only asks for its number of tokens: the function that writes that number as this API's answer.
+        None for a request that asks for an answer."""
         return None
 
     def compaction(self, request: HttpRequest) -> Compaction | None:  # noqa: ARG002
-        """How a shorter history is shown, if `request` asks for one; None for a request that asks for an answer. See
+        """If `request` asks for a shorter history: how it is returned. None for a request that asks for an answer. See
         `Provider.compaction_request`."""
         return None
 
     def not_served(self, method: str, path: str, headers: Mapping[str, str]) -> GatewayError | None:  # noqa: ARG002
-        """The error for a path or method of this API that the gateway does not serve, where there is more to say than
-        that. Names of headers in lower case."""
+        """The error for a path or method of this API that the gateway does not serve; None for the general error. Names
+        of headers are lower case."""
         return None
 
     def named_answers(self, request: ChatRequest) -> list[str] | None:  # noqa: ARG002
-        """The ids of the kept answers that the request names; None where this API keeps none."""
+        """The ids of the kept answers that the request names; None for an API without kept answers."""
         return None
 
     def continued(self, request: ChatRequest, answers: Mapping[str, KeptAnswer]) -> ChatRequest:  # noqa: ARG002
-        """The request with the history that it continues from. `answers`: those that were found. Raises
-        RequestError."""
+        """The request with the history of the answers that it continues from. `answers`: those that the store had.
+        Raises RequestError."""
         return request
 
     def sample_request(self, tools: Iterable[tuple[str, bytes]]) -> HttpRequest:
-        """The least request with these raw members, which are what the API calls tools and their use."""
+        """The smallest valid request with these raw members: the API's members about tools and their use."""
 
     def models_document(self, names: Iterable[str]) -> bytes | None:  # noqa: ARG002
-        """The list of these models in this API's own form, None where it has none."""
+        """The list of these models in this API's own form; None if it has none."""
         return None
 
     def model_document(self, name: str) -> bytes | None:  # noqa: ARG002
-        """One model in this API's own form, None where it has none."""
+        """One model in this API's own form; None if it has none."""
         return None
 
     def stream_type(self, request: ChatRequest) -> str | None:  # noqa: ARG002
-        """The content type of a stream, where that is not server-sent events."""
+        """The content type of a stream; None for server-sent events."""
         return None
 
     def stream_encoder(self, request: ChatRequest, context: AnswerContext) -> StreamEncoder:
         """The encoder of one streamed answer."""
 
     def render_response(self, response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:
-        """The JSON answer. `batch` is the whole answer's: its source, in the same dialect, is the answer."""
+        """The JSON answer. `batch` is the batch of the whole answer; if its source is of this door's dialect, that is
+        the upstream's own answer."""
 
     def render_error(self, error: GatewayError, request_id: str) -> bytes:
         """The body of an error answer in the door's dialect."""
 
     def limit_headers(self, limits: Iterable[RateLimit]) -> Headers:
-        """What an answer's headers tell of the tenant's limits."""
+        """The headers of an answer about the tenant's limits."""
         return openai_limit_headers(limits)
 
 
 class DoorRow(NamedTuple):
     """A door of the registry.
 
-    `module` has its `DOOR`. All its paths take POST, and are written as the template has them: "/models/{model}" gives
-    requests a parameter `model`. At `paths` an answer is asked for, at those `beside` them something else. `words` are
-    segments that are in this API's paths alone, served or not, and `methods` what stands behind a model's name and a
-    colon: they tell whose client asks for a path that is not served. The answer to it then says what the client's
-    `base_url` must be. Those `kept`, each with its method, are about an answer that was kept.
+    `module` has its `DOOR`. `paths` are those for answers, `beside` those for something else; all take POST. They are
+    written as in the template: "/models/{model}" gives requests a parameter `model`. `kept` are the paths about kept
+    answers, each with its method. `words` are segments of paths that only this API has, served or not, and `methods`
+    stand behind a model's name and a colon. By both, a request for a path that is not served is recognised as this
+    API's, and its error names the right `base_url`.
     """
 
     module: str
@@ -194,8 +196,8 @@ class DoorRow(NamedTuple):
     methods: tuple[str, ...] = ()
     base_url: str = "the base URL ends in /v1"
     kept: tuple[tuple[str, str], ...] = ()
-    #: Where GET lists models in this API's own form, and the request header or the parameter of the query by which its
-    #: clients are known elsewhere.
+    #: The paths where GET lists models in this API's own form. At other paths its clients are recognised by this
+    #: request header, or this parameter of the query.
     models: tuple[str, ...] = ()
     header: str = ""
     query: str = ""
@@ -267,13 +269,12 @@ def load_door(name: str) -> Door:
 
 
 def door_at(path: str) -> str | None:
-    """The name of the door that is asked for an answer at a path, as its row writes it."""
+    """The name of the door that answers at a path, which is written as in its row."""
     return next((name for name, row in DOORS.items() if path in row.paths), None)
 
 
 def door_of(path: str) -> str | None:
-    """The name of the door whose client asks for a path, which need not be served; None where the path does not
-    tell."""
+    """The name of the door whose client asks for a path, served or not; None if the path does not show it."""
     methods = {method: name for name, row in DOORS.items() for method in row.methods}
     # A model may be called by any word, so what is behind it tells more than what is before.
     if (name := methods.get(path.rpartition(":")[2])) is not None:

@@ -1,4 +1,4 @@
-"""What answers tell of a tenant's limits, in headers."""
+"""The headers of answers about a tenant's limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class RateLimit(NamedTuple):
     name: str
     limit: int
     remaining: int
-    #: The minute's end, in seconds since 1970, and how far away that is, in whole seconds.
+    #: The minute's end, in seconds since 1970, and the whole seconds until then.
     ends_at: int
     seconds_left: int
 

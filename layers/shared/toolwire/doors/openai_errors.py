@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolwire.model.errors import GatewayError, InternalError, RequestError
 from toolwire.wire.json import dump
 
-#: What an upstream that speaks either API says of its own errors has the form that clients of both read.
+#: The dialects whose error bodies clients of both APIs can read.
 _DIALECTS = ("openai_chat", "openai_responses")
 
 #: HTTP status -> OpenAI's error type.
@@ -18,7 +18,7 @@ _TYPES = {
 
 
 def render_error(error: GatewayError, request_id: str) -> bytes:
-    """`{"error": {message, type, param, code}}`, all four always there, and the request id beside it. An upstream's own
+    """`{"error": {message, type, param, code}}`, always all four, with the request id beside it. An upstream's own
     error body is passed on as it came."""
     if error.source is not None and error.source.dialect in _DIALECTS:
         return error.source.raw
@@ -26,7 +26,7 @@ def render_error(error: GatewayError, request_id: str) -> bytes:
 
 
 def error_object(error: GatewayError) -> dict[str, object]:
-    """The error alone."""
+    """The object with the four members."""
     client = isinstance(error, RequestError) or error.status < 500
     kind = _TYPES.get(error.status, "invalid_request_error" if client else "server_error")
     if isinstance(error, InternalError):

@@ -18,8 +18,8 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 def image_part(
     url: str, detail: str | None, extra: Members = (), *, kind: str = "image_url", path: str
 ) -> ImagePart | FilePart:
-    """An image by its URL. A `data:` URL is split into media type and base64; one that holds another file, such as a
-    PDF, becomes that file: clients send it so, since many hosts have no other part for it."""
+    """An image by its URL. A `data:` URL is split into media type and base64. If it holds another file, such as a PDF,
+    it becomes a file: clients send files so, since many hosts have no other part for them."""
     given = split_data_url(url)
     if given is None:
         return ImagePart(url=url, detail=detail, extra=extra, kind=kind, path=path)
@@ -56,7 +56,7 @@ def file_part(
     path: str,
     extra: Members = (),
 ) -> FilePart | ImagePart | None:
-    """A file, by its bytes, an address, or the id that OpenAI's storage gave it. None where none of them is there."""
+    """A file, by its bytes, an address, or the id that OpenAI's storage gave it; None without any of these."""
     if file_data and not _ADDRESS.match(file_data):
         return file_of_bytes(file_data, name, kind=kind, path=path, extra=extra)
     if address := file_data or url:
@@ -69,8 +69,8 @@ def file_part(
 def file_of_bytes(
     file_data: str, name: str | None, *, kind: str, path: str, extra: Members = ()
 ) -> FilePart | ImagePart | None:
-    """A file by its bytes, a `data:` URL or plain base64. An image among the files is an image. None for a `data:` URL
-    without base64."""
+    """A file by its bytes, which are a `data:` URL or plain base64. An image becomes an image part. None for a `data:`
+    URL without base64."""
     said, data = split_data_url(file_data) or (None, plain_base64(file_data))
     if data.startswith("data:"):
         return None
@@ -81,18 +81,18 @@ def file_of_bytes(
 
 
 def stored_image(file_id: str, *, dialect: str, kind: str, path: str, extra: Members = ()) -> FilePart:
-    """An image that only its vendor's storage has."""
+    """An image in its vendor's storage."""
     return FilePart("image/*", file_id=file_id, dialect=dialect, kind=kind, path=path, extra=extra)
 
 
 def audio_part(data: str, audio_format: str, *, path: str, extra: Members = ()) -> FilePart:
-    """An audio recording. Its format ("wav", "mp3") is all that is said of it."""
+    """An audio recording, given its format ("wav", "mp3")."""
     data = plain_base64(data)
     return FilePart(media_type_of(f"audio/{audio_format}"), data=data, kind="input_audio", path=path, extra=extra)
 
 
 def raw_audio_part(raw: bytes, *, path: str, extra: Members) -> FilePart | None:
-    """An audio recording, given the raw `input_audio` member; None where that does not describe one."""
+    """An audio recording, given the raw `input_audio` member; None if that does not describe one."""
     try:
         audio = msgspec.json.decode(raw, type=InputAudio)
     except msgspec.DecodeError:

@@ -1,4 +1,4 @@
-"""Usage as Chat Completions tells it, which the native API does, too."""
+"""Writes usage for Chat Completions and the native API."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from toolwire.wire.json import dump
 
 
 def chat_usage(usage: Usage | None) -> bytes:
-    """The usage object; zeros, never omissions."""
+    """The usage object. Absent counts are zeros."""
     usage = usage or Usage()
     return dump(
         {

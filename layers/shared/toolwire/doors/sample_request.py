@@ -1,4 +1,4 @@
-"""The least request of an API, around tools: POST /native/tools/check has them read by their door."""
+"""Makes the smallest request of an API with some tools. POST /native/tools/check has the door read it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from toolwire.model.http import HttpRequest
 from toolwire.wire.json import write_object
 
-#: A question, as most APIs write one.
+#: A question, in the form of most APIs.
 SAMPLE_MESSAGES = b'[{"role":"user","content":"?"}]'
 
 
 def sample_post(path: str, least: Iterable[tuple[str, bytes]], tools: Iterable[tuple[str, bytes]]) -> HttpRequest:
-    """A request to any model whose body has its name as `model`, then the `least` that the API asks for, then the
-    members about tools."""
+    """A request to some model. Its body has `model`, then the members that the API requires (`least`), then those about
+    tools."""
     return HttpRequest("POST", path, {}, write_object([("model", b'"any"'), *least, *tools]))

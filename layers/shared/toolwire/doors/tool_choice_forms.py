@@ -1,7 +1,7 @@
-"""A `tool_choice` that names one tool, as clients write it: in the form of another API, or without its `type`.
+"""Reads a `tool_choice` that names one tool in the form of another API, or without its `type`.
 
 OpenAI's two APIs and Anthropic's have a form each, and the reference document of 2api has Chat's without a type. Each
-door reads all of them, and a provider of its own API is sent that API's.
+door reads all of them, and a provider of the door's API is sent that API's form.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import msgspec
 
 from toolwire.wire.json import dump, raw_members, write_object
 
-#: Where the name stands: {"type": "function", "function": {"name"}}, {"type": "function", "name"},
-#: {"type": "tool", "name"}.
+#: Where each form has the name: {"type": "function", "function": {"name"}}, {"type": "function", "name"}, {"type":
+#: "tool", "name"}.
 Form = Literal["nested", "flat", "tool"]
 
 _NAMING = frozenset({"type", "function", "name"})
@@ -30,8 +30,8 @@ class _Named(msgspec.Struct):
 
 
 def with_own_choice(top: dict[str, bytes], form: Form) -> dict[str, bytes]:
-    """The members of a request, with a choice of one tool in this form; the same object where it has the form already,
-    or there is no such choice. Other members of the choice stay."""
+    """The members of a request, with a choice of one tool in this form; the same object if it has the form already, or
+    there is no such choice. Other members of the choice stay."""
     raw = top.get("tool_choice", b"")
     if raw[:1] != b"{":
         return top
@@ -49,7 +49,7 @@ def with_own_choice(top: dict[str, bytes], form: Form) -> dict[str, bytes]:
 
 
 def _form(choice: _Named) -> Form | None:
-    """The form that the choice has, None for that of no API."""
+    """The form of the choice; None if it is no API's."""
     if choice.type == "tool":
         return "tool" if choice.function is None else None
     if choice.type is None:

@@ -1,4 +1,4 @@
-"""A tool's parameters as clients write them: the same rule at every door but the native, which has one of its own."""
+"""Reads a tool's parameters. All doors share it but the native one, which has its own rule."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from toolwire.wire.json import raw_members
 
 
 def read_parameters(raw: bytes, member: str) -> bytes | None:
-    """The schema as it came, None where there is none. `member`: its JSON path. Raises RequestError
-    (`invalid_function_parameters`) for what no schema of a call's arguments can be: they are an object."""
+    """The schema as it came; None if there is none. `member`: its JSON path. Raises RequestError
+    (`invalid_function_parameters`) for a value that cannot be a schema of arguments, which are an object."""
     if raw in (b"", b"null", b"[]"):  # the last is how PHP writes an empty object
         return None
     if raw[:1] == b'"':  # a schema that was written as JSON twice

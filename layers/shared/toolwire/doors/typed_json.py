@@ -1,4 +1,5 @@
-"""Values of a request's JSON as the types a door expects, or an error that says in JSON's words what was expected."""
+"""Reads values of a request's JSON as the types that a door expects. Its errors name the expected type in JSON's
+words."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ T = TypeVar("T")
 def top_members(body: bytes) -> dict[str, bytes]:
     """The members of a request's body, raw. Raises RequestError (`invalid_json`)."""
     try:
-        body.decode()  # once for all: raw members are not looked at, and travel on
+        body.decode()  # checks all of it, since raw members are passed on undecoded
         return members(body)
     except msgspec.ValidationError:
         raise RequestError("the body must be a JSON object", code="invalid_json") from None
@@ -25,13 +26,13 @@ def top_members(body: bytes) -> dict[str, bytes]:
 
 
 def not_json(body: bytes, error: Exception) -> RequestError:
-    """The error for a body that no reader of JSON takes."""
+    """The error for a body that is no JSON."""
     why = error if body.strip() else "it is empty"
     return RequestError(f"the body is not valid JSON: {why}", code="invalid_json")
 
 
 def too_deep() -> RequestError:
-    """The error for a body on whose nesting a reader has given up (RecursionError)."""
+    """The error for a body that is nested too deeply to be read (RecursionError)."""
     return RequestError("the body is not valid JSON: it is nested too deeply", code="invalid_json")
 
 

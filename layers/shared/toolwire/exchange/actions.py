@@ -18,7 +18,8 @@ class Send(Struct, frozen=True, gc=False):
 
 
 class Store(Struct, frozen=True, gc=False):
-    """What later turns will look up. To be stored before anything else is sent; see `Exchange.receive_stored`."""
+    """Items that later turns will look up. The shell stores them before it sends anything more, and reports that by
+    `Exchange.receive_stored`."""
 
     items: tuple[Item, ...]
 
@@ -35,8 +36,8 @@ class Storing(Protocol):
 def carried_out(
     exchange: Storing, actions: Iterable[Action], store: Callable[[tuple[Item, ...]], str | None]
 ) -> Iterator[Head | Send]:
-    """What is to be sent of these actions, each Store done in its turn by `store`, which returns an error's code or
-    None."""
+    """Yields the heads and bytes to send, in order, and has `store` carry out each Store between them. `store` returns
+    the code of an error, or None."""
     for action in actions:
         if isinstance(action, Store):
             yield from carried_out(exchange, exchange.receive_stored(store(action.items)), store)

@@ -2,7 +2,7 @@
 
     bytes ─► reader ─► stages ─► start ─► writer ─► gate ─► actions
 
-What breaks it stands in `error`. The client is told of it by `fail`, unless the exchange makes another attempt.
+A failure is kept in `error`. The exchange then makes another attempt, or tells the client by `fail`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from toolwire.model.warnings import Warnings
 
 T = TypeVar("T")
 
-#: Events that show nothing of an answer yet. A delta of text may be empty: then it does not either.
+#: Events that show no content yet. An empty delta of text shows none either.
 _BEFORE_CONTENT = frozenset({ResponseStart, TextStart, ReasoningStart, UsageUpdate})
 
 
@@ -38,10 +38,9 @@ class Answer:
     def __init__(
         self, context: RequestContext, attempt: Attempt, heads: Heads, observer: Observer, *, holds_start: bool
     ) -> None:
-        """`holds_start`: nothing is written before the first content, since another attempt may still take its
-        place."""
+        """`holds_start`: write nothing before the first content, because another attempt may still replace this one."""
         self._context, self._attempt, self._heads, self._observer = context, attempt, heads, observer
-        #: The observer, if it wants each frame, batch and sending.
+        #: The observer, if it wants to see each frame, each batch and all that is sent; else None.
         self._follower = observer if observer.follows_tokens else None
         self._stages = stages_for(context, attempt)
         self.writer = writer_for(context, attempt, self._stages, heads)
@@ -50,11 +49,11 @@ class Answer:
         self._reader: Reader | None = None
         self._start: list[Batch] | None = [] if holds_start else None
         self._written: list[bytes] = []
-        #: Whether the client was sent some of it.
+        #: Whether the client has been sent some of the answer.
         self.shown = False
-        #: Whether it is complete: the upstream has nothing more to say.
+        #: Whether the answer has ended: what the upstream still sends is ignored.
         self.over = False
-        #: What it has failed with, of which the client was told nothing yet.
+        #: The failure, while the client has not been told of it.
         self.error: GatewayError | None = None
 
     @property
@@ -64,7 +63,7 @@ class Answer:
 
     @property
     def finished(self) -> bool:
-        """Whether the turn's end was seen."""
+        """Whether the provider's finish has passed the stages."""
         return self._stages.order.finished
 
     def receive_head(self, status: int, headers: dict[str, str]) -> None:
@@ -93,7 +92,7 @@ class Answer:
         return self._pass(self._reader.end, error)
 
     def receive_stored(self, error: str | None) -> list[Action]:
-        """What waited for the store."""
+        """The actions that waited for the store."""
         return self._send(self._gate.release(error))
 
     def fail(self, error: GatewayError) -> list[Action]:
@@ -114,7 +113,7 @@ class Answer:
         return data
 
     def _pass(self, read: Callable[[T], Iterable[Batch]], given: T) -> list[Action]:
-        """Reads what came, and takes it through the stages and the writer to the client."""
+        """Takes the batches of `read(given)` through the stages and the writer. Returns what the client is sent."""
         written = self._written = []
         try:
             for batch in read(given):
@@ -124,14 +123,14 @@ class Answer:
                 if self._start is not None:
                     batches = self._from_content_on(batches)
                 written.append(self.writer.write(self._observed(batches)))
-                # Not before: what the door cannot show still becomes an error.
+                # Only after `write`: an answer that the door cannot show must still become an error.
                 self.over = self._stages.order.ended
         except RecursionError:
             self.error = UpstreamProtocolError("the upstream's answer is nested too deeply")
         except GatewayError as error:
             self.error = error
         if self.over:
-            self.error = None  # what follows the end is nobody's answer
+            self.error = None  # a fault behind the answer's end does not count
         if self.error is not None:
             return []
         data = b"".join(written)
@@ -140,7 +139,8 @@ class Answer:
         return self._send(data)
 
     def _kept(self) -> tuple[Item, ...]:
-        """What is kept of the answer: once, when it is whole. A host that speaks the client's API keeps its own."""
+        """The items that keep the whole answer for later requests: returned once, at its end. None of them
+        where a host of the client's own API keeps its answers itself."""
         keeping, context = self._context.client.request.kept, self.writer.context
         final, context.final = context.final, b""
         if keeping is None or not keeping.wanted or not final or self._attempt.same_dialect:
@@ -151,7 +151,7 @@ class Answer:
         return items
 
     def _from_content_on(self, batches: list[Batch]) -> list[Batch]:
-        """Nothing, up to the first batch with content; then all that was held."""
+        """Holds the batches until one has content. Returns all that was held then, and nothing before."""
         held = self._begun_with(batches)
         if any(map(_has_content, batches)):
             return held

@@ -1,5 +1,5 @@
-"""What the gateway decides of an answer's identity: the response's id, each call's id, and the names of tools as the
-client gave them. The same streamed and not: whatever is decided about a call is decided at its start.
+"""The stage that gives an answer its names: the response's id, each call's id, and the tools' names as the client wrote
+them. A call's id and name are decided at its start, so that a stream and a document have the same.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from toolwire.model.stage import Deltas, Stage
 from toolwire.model.warnings import Warnings
 from toolwire.wire.plain import plain
 
-#: What leaks around a tool's name: a header or a namespace before it (`default_api` is Gemini's), a count or special
-#: tokens behind it, white space.
+#: What models write around a tool's name: a header or a namespace before it (`default_api` is Gemini's), a count or
+#: special tokens behind it, white space.
 _AROUND_NAME = re.compile(
     r"\s*(?:.*\bto=)?(?:(?:functions?|tools?|default_api)[.:/]+)?([^<:]+?)\s*(?::\d+|<\|.*)?\s*", re.DOTALL
 )
@@ -25,7 +25,7 @@ _AROUND_NAME = re.compile(
 
 @dataclass(slots=True)
 class AnswerIds(Stage):
-    """One answer. `take` returns the batch itself, with its source, where there is nothing to decide.
+    """One instance an answer. `take` returns the same batch, with its source, where no id or name changes.
 
     `model` and `now` stand in for what the upstream leaves out.
     """
@@ -33,7 +33,7 @@ class AnswerIds(Stage):
     deltas: ClassVar[Deltas] = frozenset()
 
     response_prefix: str
-    #: The ids of the provider that its client may see, as a regular expression; None: only ours.
+    #: The provider's ids that the client may see, as a regular expression; None: the client sees only minted ones.
     kept: str | None
     #: Whether the response's own id is kept.
     keeps_response_id: bool
@@ -43,13 +43,13 @@ class AnswerIds(Stage):
     model: str
     new_id: Callable[[int], str]
     now: Callable[[], float]
-    #: The declared tools, as the provider was told them.
+    #: The declared tools, by the names that the provider was sent.
     tool_names: frozenset[str]
     warnings: Warnings
-    #: How many messages the history has: an id of a call that was text depends on the conversation and its place alone,
-    #: so that the same answer to the same history gives the same id.
+    #: The number of messages in the history. The id of a call that the model wrote as text is made of the conversation
+    #: and of its place there, so that the same answer to the same history gives the same id.
     turn: int
-    #: Whether what the upstream gave no id stays without one ("").
+    #: Whether a call without an id from the upstream stays without one ("").
     missing_stays: bool = False
     _recovered: int = 0
 
@@ -67,7 +67,7 @@ class AnswerIds(Stage):
                 events[number] = new
         if events is None:
             return [batch]
-        # A change of the bytes is what a client of the same dialect would see: a default for a missing time is none.
+        # The bytes stay true if a client of the same dialect sees the same, as with a default for a missing time.
         if any(self._shown(new) != self._shown(old) for new, old in zip(events, batch.events, strict=True)):
             return [self._rewritten(batch, events)]
         return [Batch(tuple(events), batch.extra, batch.source)]
@@ -105,8 +105,8 @@ class AnswerIds(Stage):
                 return id
 
     def _name(self, name: str) -> str:
-        """The tool's name as the client gave it. A name with what a template writes around it is the declared tool's
-        that stands in it, if one does."""
+        """The tool's name as the client gave it. Where the model wrote more around the name of a declared tool, it is
+        that tool's."""
         if name not in self.tool_names and (match := _AROUND_NAME.fullmatch(name)) and match[1] in self.tool_names:
             self.warnings.add("tool_name_mended")
             name = match[1]
@@ -117,7 +117,7 @@ class AnswerIds(Stage):
         return self.kept is not None and not has_state and keeps(id, self.kept, self.used)
 
     def _shown(self, event: StreamEvent) -> tuple[object, ...]:
-        """The identity of an event that its source's bytes carry."""
+        """What of an event stands in the bytes of its source."""
         if type(event) is ResponseStart:
             return () if self.missing_stays else (event.id, event.model)
         if type(event) is ToolCallStart and self.missing_stays:

@@ -1,4 +1,5 @@
-"""One attempt to have a request answered: the request to one target, with what the provider gave in earlier turns."""
+"""One attempt at an answer: the client's request as one target is sent it, with that provider's ids and state of
+earlier turns."""
 
 from __future__ import annotations
 
@@ -26,13 +27,13 @@ from toolwire.rewrite.tool_names import wire_name
 from toolwire.rewrite.unread_members import unread_members
 from toolwire.schema.dialects import SchemaDialect, replaced_names
 
-#: What is shorter is no secret but a word ("ollama", "EMPTY") that a host's message may well contain.
+#: A shorter credential is no secret but a placeholder ("ollama", "EMPTY"), which a host's message may well contain.
 _SECRET_CHARS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What an attempt is made of: what is changed in it makes another attempt, see `mending`."""
+    """The input of `prepare_again`. `mending` changes some of it to make another attempt."""
 
     client: ClientRequest
     target: Target
@@ -41,15 +42,16 @@ class Given:
     found: Found
     #: Whether the provider is sent its own state of earlier turns.
     with_state: bool = True
-    #: What the host's refusals have told, each of which has changed the request.
+    #: What earlier refusals have shown of the host. Each lesson has changed the request.
     lessons: tuple[Lesson, ...] = ()
-    #: Warnings of what was left out since the host has refused it.
+    #: Warnings for what was left out because the host refused it.
     left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A request that is ready to be sent. `warnings`: what could not be carried as it was."""
+    """A request that is ready to be sent, and its target. `warnings`: codes for what could not be carried as the client
+    wrote it."""
 
     target: Target
     provider: Provider
@@ -62,7 +64,8 @@ class Attempt:
     warnings: tuple[str, ...]
     #: Whether some of the provider's own state is in it.
     has_state: bool
-    #: Tool, as the client calls it -> the provider's names for parameters whose own it refuses -> these.
+    #: A tool's name, as the client wrote it -> the parameter names that the provider is sent -> the client's own, which
+    #: the provider refuses.
     parameter_names: Names
     given: Given = field(repr=False)
 
@@ -72,8 +75,8 @@ class Attempt:
         return self.provider.tool_names(self.target, self.profile)
 
     def signed(self, request: UpstreamRequest, now: float) -> UpstreamRequest:
-        """A request to this provider as it is sent, its last header set: see `Provider.sign`. `now` is in seconds since
-        1970."""
+        """The request with the provider's seal (`Provider.sign`). Its other headers must be complete. `now` is in
+        seconds since 1970."""
         return self.provider.sign(request, self.given.credential, now)
 
     def decoder_context(self, warnings: Warnings) -> DecoderContext:
@@ -83,11 +86,11 @@ class Attempt:
             frozenset(wire_name(name, self.tool_names) for name in tools),
             warnings,
             self.profile.placeholders,
-            self.profile.tagged_reasoning and not self.same_dialect,  # a client of the host's API has what it says
+            self.profile.tagged_reasoning and not self.same_dialect,  # its own clients get the text as it came
         )
 
     def without_secret(self, error: GatewayError) -> GatewayError:
-        """The error as a client may see it, should the provider have repeated our credential."""
+        """The error as a client may see it: without our credential, should the provider have quoted it."""
         credential = self.given.credential
         return error.without(credential) if credential and len(credential) >= _SECRET_CHARS else error
 
@@ -101,7 +104,7 @@ def prepare_attempt(
 
 
 def prepare_again(given: Given) -> Attempt:
-    """The attempt that is made of this. Raises RequestError for what the provider cannot take."""
+    """The attempt that `given` makes. Raises RequestError for what the provider cannot take."""
     client, target, request = given.client, given.target, given.client.request
     provider, profile = load_provider(target.provider.wire), taught(profile_of(target), given.lessons)
     same_dialect = client.door.dialect in provider.lanes
@@ -122,7 +125,7 @@ def prepare_again(given: Given) -> Attempt:
     shares_state = provider.shares_state(client.door.dialect, target.known_as)
     turn = restored(sent, given.found, target, shares_state=shares_state, with_state=given.with_state)
     sent = without_silent_turns(turn.request, warnings, own=client.door.dialect if same_dialect else None)
-    if not (same_dialect and profile.documented_ids):  # the API's own hosts are between the two
+    if not (same_dialect and profile.documented_ids):  # at the API's own host, its client decides
         sent = with_known_output(sent, profile.most_output, warnings)
     try:
         built, more = provider.build_request(sent, target, profile, given.credential)

@@ -1,8 +1,8 @@
 """How fit each model's tool calls have been, and a plan in that order.
 
-What is known of a model is two numbers: the calls of its validated answers, and how many faults they had. Both lose
-half of their weight in an hour, so that a model which was bad is tried again: when too little is left of what was
-known, it has the place that the configuration gives it.
+Two numbers describe a model: the calls of its validated answers, and their faults. Both lose half of their weight in an
+hour. When too little weight is left, the model goes back to its configured place, so that a model which was bad is
+tried again.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from toolwire.model.settings import Settings, Target
 #: A provider's name and its own name for a model.
 ModelKey = tuple[str, str]
 
-#: Seconds in which what was seen loses half of its weight.
+#: The seconds in which the numbers lose half of their weight.
 HALF_LIFE = 3600.0
-#: Calls below which nothing is said of a model.
+#: With fewer calls than this, a model is not judged.
 LEAST_CALLS = 20.0
-#: Models whose shares differ by less than this are as good as each other: an order that changes with every call would
-#: move conversations from one provider's cache to another's.
+#: Models whose shares differ by less than this count as equal. An order that changed with every call would move
+#: conversations from one provider's cache to another's.
 STEP = 0.05
 
 
 class Quality(Struct, frozen=True):
-    """What is known of one model's calls. `at`: the moment for which it holds, in seconds since 1970."""
+    """The two numbers of one model, as they were at `at` (seconds since 1970)."""
 
     calls: float = 0.0
     faults: float = 0.0
@@ -34,7 +34,7 @@ class Quality(Struct, frozen=True):
 
 
 def key_of(target: Target) -> ModelKey:
-    """The key of what is known: a provider's endpoints have the same models."""
+    """The key of a target's model. All endpoints of a provider share it, since they have the same models."""
     return target.provider.name, target.model
 
 
@@ -45,13 +45,13 @@ def share_fit(calls: float, faults: float) -> float:
 
 
 def noted(quality: Quality, calls: int, faults: int, now: float) -> Quality:
-    """What is known after one more answer."""
+    """The numbers after one more answer."""
     aged = _aged(quality, now)
     return Quality(aged.calls + calls, aged.faults + faults, now)
 
 
 def shares(known: Mapping[ModelKey, Quality], now: float) -> dict[ModelKey, float]:
-    """The shares of fit calls of the models of which enough is known."""
+    """The share of fit calls of each model that has enough calls to be judged."""
     aged = {key: _aged(quality, now) for key, quality in known.items()}
     return {key: share_fit(it.calls, it.faults) for key, it in aged.items() if max(it.calls, it.faults) >= LEAST_CALLS}
 
@@ -62,8 +62,8 @@ def is_ordered(model: str, target: Target, settings: Settings) -> bool:
 
 
 def in_order(targets: Iterable[Target], known: Mapping[ModelKey, float]) -> tuple[Target, ...]:
-    """The targets, the best first. Those of one model stay together. A model of which nothing is known keeps its
-    place, and of two that are as good the one that the configuration names first comes first."""
+    """The targets, the best model first. The targets of one model stay together. A model that is not judged keeps its
+    place. Equal models stay in the order of the configuration."""
     groups: dict[ModelKey, list[Target]] = {}
     for target in targets:
         groups.setdefault(key_of(target), []).append(target)

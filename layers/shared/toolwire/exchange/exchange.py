@@ -11,9 +11,9 @@ Actions come in the order in which the shell must carry them out: `Head` once, t
 list: once it is done, or was given up, `receive_stored` gives the actions that waited for it. So what a turn leaves
 behind is stored before the client hears that the turn is over.
 
-An answer that fails before the client was shown any of it may be asked for again: the exchange is `unanswered` then.
-Where the provider has refused what `mending` can leave out or change, there is a new `upstream_request`. Else
-`following` says whom to ask and when: `begin` an attempt there, or `fail` with `answer.error`.
+If the answer fails before the client was shown any of it, another attempt may follow, and `unanswered` is true. Either
+`mending` has changed what the provider refused, and there is a new `upstream_request`; or `following` names the next
+target and the time to wait. The shell then calls `begin` with an attempt there, or `fail` with `answer.error`.
 
 No network, no clock and no randomness: `now` and `new_id` are handed in, so the same bytes give the same answer.
 `new_id` is called once for the response and once for each minted call, before the door sees the event.
@@ -51,8 +51,8 @@ class Exchange:
         answer_headers: Headers = (),
         observer: Observer | None = None,
     ) -> None:
-        """The first attempt. What this turn leaves in the store lives for `state_seconds`; `answer_headers` go with
-        every answer. `attempts`: whom else to ask; None: nobody."""
+        """`attempt` is the first attempt; `attempts` decides about further ones (None: there are none). The store keeps
+        the items of this turn for `state_seconds`. `answer_headers` are sent with every answer."""
         self.client, self.answer_headers, self._observer = client, answer_headers, observer or NOBODY
         self._context = request_context(
             client, attempt.target, request_id=request_id, now=now, new_id=new_id, state_seconds=state_seconds
@@ -64,25 +64,25 @@ class Exchange:
         self.begin(attempt)
 
     def begin(self, attempt: Attempt) -> None:
-        """Begins an attempt: the first, or one in place of another of whose answer nothing was sent."""
+        """Begins an attempt: the first, or one that replaces an attempt of which the client was sent nothing."""
         self.attempt = attempt
-        #: The next attempt, while it is to be begun.
+        #: The next attempt, until it begins.
         self.following: Next | None = None
         self.figures.begin(attempt.warnings)
         self._heads.begin(attempt, None if self._attempts is None else self._attempts.count)
         may_follow = self._attempts is not None and self._attempts.may_follow
-        #: The answer to this attempt: how far it is, and what it has failed with.
+        #: The answer to this attempt.
         self.answer = Answer(self._context, attempt, self._heads, self._observer, holds_start=may_follow)
         self._observer.upstream_request(attempt.upstream_request)
 
     @property
     def upstream_request(self) -> UpstreamRequest:
-        """What is to be sent to the provider."""
+        """The request to send to the provider."""
         return self.attempt.upstream_request
 
     @property
     def unanswered(self) -> bool:
-        """Whether there is a request still to be sent: `upstream_request`, or that of the attempt that follows."""
+        """Whether a request is still to be sent: `upstream_request`, or the one of the attempt in `following`."""
         return not self.answer.over and (self.following is not None or not self.answer.begun)
 
     # ------------------------------------------------------------ what the shell reports
@@ -101,7 +101,7 @@ class Exchange:
         return self._or_next(self.answer.receive_end(error))
 
     def receive_stored(self, error: str | None = None) -> list[Action]:
-        """A Store is done, or was given up with an error's code: what waited for it."""
+        """A Store is done, or was given up with an error's code. Returns the actions that waited for it."""
         return self.answer.receive_stored(error)
 
     def fail(self, error: GatewayError) -> list[Action]:
@@ -118,21 +118,22 @@ class Exchange:
         return self.answer.writer.early_head()
 
     def keep_alive(self) -> bytes:
-        """Bytes that show life and change nothing. Whoever asks has committed a head, this one or the early one:
-        what fails from now on is an error event."""
+        """Bytes that keep the connection alive and do not change the answer. The caller must have sent a head before:
+        from now on a failure is told as an error event."""
         return self.answer.keep_alive()
 
     # ------------------------------------------------------------ after an attempt
 
     def _or_next(self, actions: list[Action]) -> list[Action]:
-        """The actions. Where the answer has just failed: another attempt, or the error."""
+        """Returns the actions. If the answer has just failed, begins another attempt, plans one in `following`, or
+        tells the client."""
         error = self.answer.error
         if error is None or self.answer.over or self.following is not None:
             return actions
         error.forgetting_frames()
         if self.answer.shown:
             return self.fail(error)
-        from toolwire.exchange.mending import mended  # after a failure: no cold start's business
+        from toolwire.exchange.mending import mended  # only after a failure: spares a cold start the import
 
         status = self.figures.upstream_status
         try:

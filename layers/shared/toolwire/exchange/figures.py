@@ -31,10 +31,10 @@ from toolwire.wire.json import is_object
 #: The code of arguments that are no JSON object: see `model.call_faults.CallFault`.
 MALFORMED = "malformed_tool_arguments"
 
-#: A batch of nothing but these comes from the end of the upstream's body, or from us, and from no frame.
+#: A batch with only these events was made at the end of the upstream's body, not from a frame.
 _ENDINGS = (TextEnd, ReasoningEnd, ToolCallEnd, ResponseEnd, StreamFailed)
 
-#: What an answer that says something has one of.
+#: An answer with none of these is empty.
 _PARTS = (TextStart, ReasoningStart, ToolCallStart, OpaquePart)
 
 
@@ -49,12 +49,12 @@ class Figures:
     #: The id of each of these calls, as the client sees it.
     call_ids: list[str] = field(default_factory=list)
     calls: int = 0
-    #: Of the calls, those that the model had written as text, by the format.
+    #: The calls that the model wrote as text, counted by format.
     recovered: Mapping[str, int] = field(default_factory=dict)
     argument_bytes: int = 0
     #: The tools of calls whose arguments were no JSON object when they ended.
     malformed_calls: list[str] = field(default_factory=list)
-    #: By code, how many calls the policy found at fault; and a finish reason that does not agree with the calls.
+    #: Faults that the policy found, counted by code: of calls, and of a finish reason that does not agree with them.
     call_faults: Counter[str] = field(default_factory=Counter)
     ids_minted: int = 0
     #: Items for later turns that the store was asked to keep.
@@ -66,15 +66,15 @@ class Figures:
     finish: str | None = None
     usage: Usage | None = None
     error: GatewayError | None = None
-    #: The warnings about the client's request, whoever answers it.
+    #: The warnings about the client's request, which hold for every attempt.
     _of_request: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         self._of_request = tuple(self.warnings)
 
     def begin(self, warnings: Iterable[str]) -> None:
-        """Begins an attempt that has these warnings. What was noted of the attempt before it is dropped, since the
-        client was shown nothing of that one."""
+        """Begins an attempt that has these warnings. Drops the figures of the attempt before it, of which the client
+        was shown nothing."""
         self.tool_names.clear()
         self.call_ids.clear()
         self.malformed_calls.clear()
@@ -86,8 +86,8 @@ class Figures:
         self.warnings.add(*warnings)
 
     def note_read(self, batch: Batch) -> None:
-        """Notes what the decoder gave, whatever becomes of it: usage is paid for. A batch without a source needed
-        repair, unless it comes from the end of the body."""
+        """Notes what the decoder read, even if the client is not shown it: usage is paid for. A batch without a source
+        is a repaired frame, unless it was made at the end of the body."""
         for event in batch.events:
             if type(event) is UsageUpdate:
                 self.usage = event.usage
@@ -96,7 +96,7 @@ class Figures:
 
 
 class NoteFigures(Stage):
-    """Notes what the client is shown."""
+    """The stage that notes what the client is shown."""
 
     deltas = frozenset({ToolCallDelta})
 
@@ -125,7 +125,7 @@ class NoteFigures(Stage):
                 name, arguments = self._open.pop(event.index, ("", ["{}"]))
                 if not is_object("".join(arguments)):
                     figures.malformed_calls.append(name)
-                    # The policy has counted it, too, where it validates.
+                    # Where the policy validates, it has counted the call too.
                     counted = max(figures.call_faults[MALFORMED], len(figures.malformed_calls))
                     figures.call_faults[MALFORMED] = counted
             elif type(event) is ResponseStart:
@@ -139,7 +139,7 @@ class NoteFigures(Stage):
         return [batch]
 
     def _note_lost(self, kind: str) -> None:
-        """A part that only its own API knows. The native door shows it; reasoning that is state is kept for the next
-        turn and says nothing to anybody."""
+        """Warns that a part which only the provider's API knows is not shown. The native door shows it; redacted
+        reasoning holds nothing to show, only state for the next turn."""
         if self._figures.dialect != "native" and kind != "redacted_thinking":
             self._figures.warnings.add(named_warning("answer_part_left_out", kind))

@@ -1,4 +1,4 @@
-"""Holds back the bytes that tell the client of the turn's end, until the turn's items are in the store.
+"""Holds the bytes that end the turn for the client, until the turn's items are in the store.
 
 The next request can come within a millisecond of those bytes, and needs the items."""
 
@@ -10,8 +10,8 @@ from toolwire.model.stored import Item
 
 
 class Gate:
-    """The gate of one answer. `record`: what the turn leaves in the store; None where it leaves nothing. `sticky`: what
-    the conversation's next turn is told of its model, if it asks for that."""
+    """The gate of one answer. `record` gives the items of the turn's calls and state (None: the turn has none).
+    `sticky`: the item that names the model for the conversation's next turn, if the client asks for that."""
 
     def __init__(self, record: TurnRecord | None, sticky: Item | None, figures: Figures) -> None:
         self._record, self._figures = record, figures
@@ -19,8 +19,8 @@ class Gate:
         self._waiting = b""
 
     def hold(self, data: bytes, answer: tuple[Item, ...]) -> tuple[Item, ...]:
-        """Returns the items to store before `data` may be sent, each once. Without any, `data` need not wait. `answer`:
-        the items that hold the answer itself, where answers are kept."""
+        """Returns the items to store before `data` may be sent. It returns each item once; if it returns none, `data`
+        can be sent now. `answer`: the items that keep the answer itself, where answers are kept."""
         leaves, self._leaves = self._leaves, ()
         items = leaves = (*leaves, *answer)
         if self._record is not None:
@@ -32,7 +32,7 @@ class Gate:
         return items
 
     def release(self, error: str | None) -> bytes:
-        """The bytes that waited. `error`: the code of what kept the store from it, None if all is stored."""
+        """Returns the bytes that waited. `error`: the code of what failed while storing, None if all is stored."""
         if error is not None:
             self._figures.warnings.add("state_not_stored")
         data, self._waiting = self._waiting, b""

@@ -1,4 +1,4 @@
-"""The heads of one answer: the usual headers, what there is to warn of, and what the tenant may still ask for."""
+"""The head of an answer: the usual headers, the warnings, and what the tenant's rates leave."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from toolwire.model.http import CONVERSATION_HEADER, Head, Headers, id_headers
 from toolwire.model.settings import Target
 from toolwire.model.warnings import HEADER, Warnings
 
-#: The form of a provider's header that may be shown, and how many of them.
+#: The form that a provider's header must have to be shown, and the most that are.
 _SHOWN_VALUE = re.compile(r"[\x21-\x7e]{1,64}")
 _MOST_SHOWN = 32
 
@@ -18,25 +18,27 @@ STREAM, DOCUMENT = "text/event-stream; charset=utf-8", "application/json"
 
 
 class Heads:
-    """The heads of one exchange. `answer_headers` go with every answer; where there are none, what the provider says of
-    its limits does."""
+    """Makes the heads of one exchange. `answer_headers` are in each head; if there are none, the provider's headers
+    about its own limits are."""
 
     def __init__(self, request_id: str, conversation_id: str, figures: Figures, answer_headers: Headers) -> None:
         self._request_id, self._conversation_id, self._figures = request_id, conversation_id, figures
         self._told: frozenset[str] = frozenset()  # warnings that the head or a comment has told
         self._answer_headers = answer_headers
-        #: Whether one is on its way: it is the only one.
+        #: Whether a head was sent: there is only one.
         self.sent = False
         #: The warnings that were known when the upstream's answer began; None before that.
         self.warnings_before: Warnings | None = None
-        #: The provider's, names in lower case, and how those begin that its own clients are shown.
+        #: The provider's headers (names in lower case), and the prefixes of those that clients of its own API are
+        #: shown.
         self.upstream_headers: dict[str, str] = {}
         self._shown: tuple[str, ...] = ()
-        #: What is told of the attempt that answers.
+        #: The headers about the attempt that answers.
         self._attempt: Headers = ()
 
     def begin(self, attempt: Attempt, count: int | None) -> None:
-        """The answer is that of this attempt. `count`: how many there were, where there could have been several."""
+        """The answer will be that of this attempt. `count`: the number of attempts so far; None where there can be only
+        one."""
         self._shown = attempt.provider.shown_headers if attempt.same_dialect else ()
         self._attempt = () if count is None else _attempt_headers(count, attempt.target)
 
@@ -59,8 +61,7 @@ class Heads:
         return Head(status, (*headers, *self._attempt, *(self._answer_headers or self._limits()), *more))
 
     def late_warnings(self) -> str:
-        """The warnings that the client was not told of and that no head will name, as the value of their header. Each
-        is told once."""
+        """The warnings that came too late for the head, as the value of their header. Each is returned once."""
         told = self._told if self.sent else self._told | frozenset(self.warnings_before or ())
         self._told = told | frozenset(self._figures.warnings)
         return self._figures.warnings.header(told)

@@ -1,7 +1,8 @@
-"""What to send in place of a request that the provider has refused for what the gateway, or the client's headers, have
-put into it: other forms of a setting or of the history, no state of earlier turns, no betas.
+"""Makes another request from one that the provider refused, where the refusal is about something the gateway added, or
+about something the request can do without: another form of a setting or of the history, no state of earlier turns, no
+betas.
 
-A refusal is known by its status and its words. What is then left out, the client is warned of.
+A refusal is recognised by its status and its words. The client is warned of what is left out.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from toolwire.model.source import replace
 #: host that reads images, 402 where an account pays for less output than was asked for.
 _REFUSED = (400, 402, 404, 422, 500)
 
-#: How the names of headers end that name betas.
+#: The end of the name of a header that lists betas.
 _BETAS = "-beta"
 
 
 def mended(attempt: Attempt, status: int | None, refusal: GatewayError) -> Attempt | None:
-    """The attempt in place of one that was refused with this status; None where nothing of ours was refused. Raises
+    """The attempt that replaces one which was refused with this status; None where no change can help. Raises
     RequestError."""
     if status is not None and status < 300:  # told within an answer, mostly by its words alone (LM Studio)
         status = 400 if refusal.status == UpstreamError.status else refusal.status
@@ -58,14 +59,14 @@ def mended(attempt: Attempt, status: int | None, refusal: GatewayError) -> Attem
 
 
 def with_lessons(attempt: Attempt, known: tuple[Lesson, ...]) -> Attempt:
-    """The attempt with what earlier refusals have told of the host. Raises RequestError."""
+    """The attempt, made anew with the lessons of earlier refusals. Raises RequestError."""
     for lesson in known:
         attempt = with_lesson(attempt, lesson)
     return attempt
 
 
 def with_lesson(attempt: Attempt, lesson: Lesson) -> Attempt:
-    """The attempt with what a refusal has told of the host; itself where that does not change the request. Raises
+    """The attempt, made anew with one more lesson; the same object if that does not change its request. Raises
     RequestError."""
     again = _with_lesson(attempt, lesson)
     return attempt if again.upstream_request.body == attempt.upstream_request.body else again
@@ -76,7 +77,7 @@ def _with_lesson(attempt: Attempt, lesson: Lesson) -> Attempt:
 
 
 def _lacks_reasoning(attempt: Attempt, refusal: GatewayError) -> bool:
-    """Whether the provider wants the reasoning of earlier turns, which it was not sent, or sent empty."""
+    """Whether the provider wants reasoning of earlier turns that was not sent, or was sent empty."""
     profile = attempt.profile
     was_sent = profile.reasoning_back is None or (profile.reasoning_required and profile.lost_reasoning)
     return wants_reasoning(refusal) and not was_sent

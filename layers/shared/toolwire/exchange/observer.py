@@ -1,4 +1,4 @@
-"""Who looks at an exchange: logs, a replay, a recorder."""
+"""The interface of those that watch an exchange: logs, a replay, a recorder."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from toolwire.model.http import Head, HttpRequest, UpstreamRequest
 
 
 class Observer:
-    """Sees what crosses an exchange, as it does; nothing it does changes that. Each method may be left out."""
+    """Is told what crosses an exchange, and cannot change it. A class may leave out any method."""
 
     #: Whether it wants `frame`, `batch` and `sent`, which come for every token of a stream.
     follows_tokens = True
 
     def client_request(self, request: HttpRequest) -> None:
-        """What was asked, once it was found to be valid. Its headers hold the client's key."""
+        """The client's request, after it was found valid. Its headers hold the client's key."""
 
     def upstream_request(self, request: UpstreamRequest) -> None:
-        """What is sent to a provider, for each attempt. Its headers hold the credential."""
+        """The request of each attempt. Its headers hold the credential."""
 
     def upstream_head(self, status: int, headers: dict[str, str]) -> None:
-        """How the provider begins to answer."""
+        """The status and headers of the provider's answer."""
 
     def upstream_data(self, data: bytes) -> None:
         """Some bytes of the provider's body, as they came."""
@@ -33,17 +33,18 @@ class Observer:
         """A frame of the provider's stream, before it is decoded."""
 
     def batch(self, batch: Batch) -> None:
-        """What the client is shown, before the door writes it."""
+        """A batch that the client is shown, before the door writes it."""
 
     def sent(self, what: Head | bytes) -> None:
-        """What the client is sent. A head that was committed for a silent upstream is not seen."""
+        """A head or bytes that the client is sent. The early head, which is sent while the upstream is silent, is not
+        reported."""
 
 
 class _Nobody(Observer):
-    """Looks at nothing."""
+    """Ignores everything."""
 
     follows_tokens = False
 
 
-#: In the place of an observer, where there is none.
+#: Stands for an observer where there is none.
 NOBODY = _Nobody()

@@ -1,13 +1,13 @@
-"""Where a request may go: the targets that are asked for its answer, in order, until one gives it.
+"""The plan of a request: the targets to ask, in order, until one answers.
 
     the model's own        each of its provider's endpoints (other keys or regions), a conversation's own one first
     fallback models        of the header `x-toolwire-fallback`, else of the model, else of the tenant
 
-Where the configuration says `order = "quality"` of a model, the models of its plan are in the order of how fit their
-tool calls have been (`call_quality.py`).
+If a model is configured with `order = "quality"`, the models of its plan are ordered by how fit their tool calls have
+been (`call_quality.py`).
 
-A conversation keeps its endpoint while that answers: the account's prompt cache is there, and an account refuses the
-state that another one has given.
+A conversation keeps its endpoint as long as that answers: the account has the prompt cache, and an account refuses
+another account's state.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from toolwire.model.settings import ProviderConfig, Retries, Settings, Target
 #: The header that names fallback models, divided by commas; "off": none.
 FALLBACK_HEADER = "x-toolwire-fallback"
 
-#: Fallback models of one request at most, and attempts at its answer.
+#: The most fallback models of one request, and the most attempts.
 MOST_FALLBACKS, MOST_ATTEMPTS = 8, 10
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The targets of one request, and how they may be asked. `more`: those behind the first. `unknown`: fallback models
-    of the settings of the tenant's key that lead nowhere."""
+    """The targets of one request, and how often they may be asked. `more`: the targets after the first. `unknown`:
+    fallback models in the tenant's settings that name no target."""
 
     first: Target
     more: tuple[Target, ...] = ()
@@ -47,7 +47,7 @@ class Plan:
 
     @property
     def most(self) -> int:
-        """How many attempts there may be. Without a number in the configuration: one a target."""
+        """The most attempts: as configured, else one for each target."""
         return min(self.retries.attempts or len(self.more) + 1, MOST_ATTEMPTS)
 
 
@@ -58,10 +58,10 @@ def plan_for(
     new_token: Callable[[], str],
     quality: Mapping[ModelKey, float] | None,
 ) -> Plan:
-    """The plan of a request whose model leads to `target`. `new_token` gives the token of a conversation that is new,
-    which must then have it: it chooses the endpoint, on this turn as on every later one. `quality`: the shares of fit
-    calls of the models of which enough is known. Raises RequestError for a fallback model that leads nowhere or may not
-    be used, where the client named it."""
+    """The plan of a request whose model leads to `target`. A conversation's token chooses its endpoint, on each of its
+    turns: `new_token` gives the token that a new conversation will have. `quality`: the share of fit calls of each
+    model that can be judged. Raises RequestError if the client names a fallback model that leads nowhere or that it may
+    not use."""
     own = _own(client, target, settings, new_token)
     unknown: list[str] = []
     fallbacks = tuple(_fallbacks(client, target, settings, unknown))
@@ -72,7 +72,7 @@ def plan_for(
 
 
 def _own(client: ClientRequest, target: Target, settings: Settings, new_token: Callable[[], str]) -> tuple[Target, ...]:
-    """The target at each endpoint of its provider."""
+    """The target at each endpoint of its provider, the conversation's own endpoint first."""
     endpoints = settings.endpoints.get(target.provider.name)
     if endpoints is None:
         return (target,)
@@ -86,7 +86,7 @@ def _own(client: ClientRequest, target: Target, settings: Settings, new_token: C
 
 
 def _from_place(endpoints: tuple[ProviderConfig, ...], place: float) -> Iterator[ProviderConfig]:
-    """All endpoints, beginning with the one at this place. The endpoints divide the line from 0 to 1 by their
+    """All endpoints, beginning with the one at this place on the line from 0 to 1, which they share by their
     weights."""
     at, first = place * sum(endpoint.weight for endpoint in endpoints), 0
     while first < len(endpoints) - 1 and at >= endpoints[first].weight:
@@ -97,7 +97,7 @@ def _from_place(endpoints: tuple[ProviderConfig, ...], place: float) -> Iterator
 
 
 def _first_call(client: ClientRequest) -> str | None:
-    """The id of the history's first call, where no id tells the conversation: they are the provider's own."""
+    """The id of the history's first call. It stands for the conversation where the ids are the provider's own."""
     return next((call.id for message in client.request.messages for call in message.tool_calls), None)
 
 
@@ -115,7 +115,7 @@ def _fallbacks(client: ClientRequest, target: Target, settings: Settings, unknow
     for name in settings.fallbacks.get(model) or settings.fallbacks.get(full) or client.tenant.fallback:
         try:
             fallback = target_of(name, client.door.dialect, settings)
-        except RequestError:  # the document was checked, a key's settings may be older than it
+        except RequestError:  # the configuration was checked, but a key's settings may be older
             unknown.append(name)
             continue
         if may_use(client.tenant, name, fallback):

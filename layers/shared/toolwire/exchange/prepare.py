@@ -1,13 +1,13 @@
-"""A client's request up to the one that a provider is sent. Every entry goes this way, so that each checks the same
-things in the same order:
+"""Checks a client's request and finds its target. Every entry of the gateway takes these steps, so that each checks the
+same things in the same order:
 
-    check_loop(headers)                        it is none of our own
+    check_loop(headers)                        the request is not one that the gateway sent itself
     prepare(door, http, settings, tenant)      the tenant's door; the body; its model; options, tools and tool_choice;
                                                the model's target; whether the tenant may use it
     prepare_attempt(client, target, ...)       for each target: the history, and what its provider takes
 
-What needs IO stands between them, in the shell: the key before `prepare`, the credential and the state of earlier turns
-before an attempt. The first two do not depend on the target, so that another attempt begins at the third.
+The shell does the IO between them: it looks up the key before `prepare`, and the credential and the state of earlier
+turns before an attempt. Only the third step depends on the target, so another attempt begins there.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from toolwire.policy.rules import ToolRules, with_rules
 from toolwire.providers.wire_choice import wire_for
 from toolwire.wire.json import whole_characters
 
-#: Carried by every request that we send, so that one that comes back to us is recognised.
+#: Every request that we send has this header, so that one that comes back to us is recognised.
 HOP_HEADER = "x-toolwire-hop"
 
 #: Warning: a text of the request was cut within a character, as our own answers may have been; no provider takes it.
@@ -39,7 +39,7 @@ _HALF_REPLACED = "half_character_replaced"
 
 @dataclass(frozen=True, slots=True)
 class ClientRequest:
-    """A client's request that was read and checked. `warnings`: what there was to say about it."""
+    """A client's request that was read and checked. `warnings`: the codes of warnings about it."""
 
     door: Door
     http: HttpRequest
@@ -62,7 +62,7 @@ def check_loop(headers: dict[str, str]) -> None:
 
 
 def without_earlier_turns(request: ChatRequest) -> ChatRequest:
-    """The request with its model, where no store can be asked for that of earlier turns."""
+    """The request with its model, for entries that have no store to look up the model of earlier turns."""
     return with_sticky_model(request, None)
 
 
@@ -72,8 +72,8 @@ def read_request(
     tenant: Tenant,
     with_model: Callable[[ChatRequest], ChatRequest] = without_earlier_turns,
 ) -> ClientRequest:
-    """The request as the tenant may send it, wherever it goes. `with_model` gives the model of a request that names
-    none. Raises RequestError."""
+    """Reads the request, and checks all that does not depend on its target. `with_model` adds the model to a request
+    that names none. Raises RequestError."""
     check_door(tenant, door.name)
     body = whole_characters(http.body)
     halves = () if body == http.body else (_HALF_REPLACED,)
@@ -89,7 +89,8 @@ def prepare(
     tenant: Tenant,
     with_model: Callable[[ChatRequest], ChatRequest] = without_earlier_turns,
 ) -> tuple[ClientRequest, Target]:
-    """`read_request`, and where the request goes. The demo's address is still a path. Raises RequestError."""
+    """Reads and checks the request (`read_request`), and finds its target. The demo provider's address is still a path
+    in it. Raises RequestError."""
     client = read_request(door, http, tenant, with_model)
     target = target_of(client.request.model, door.dialect, settings)
     check_model(tenant, client.request.model, target)
@@ -99,11 +100,12 @@ def prepare(
 
 
 def _judged(client: ClientRequest) -> ClientRequest:
-    """The request with validation of its calls' arguments switched on: the models are ordered by what it finds."""
+    """The request with validation of arguments switched on, since the order of its models depends on the faults
+    found."""
     rules = replace(client.rules, validate_tool_arguments="annotate")
     return replace(client, rules=rules, request=with_rules(client.request, rules))
 
 
 def target_of(model: str, dialect: str, settings: Settings) -> Target:
-    """Where a door of this dialect reaches the model. Raises RequestError for a model that leads nowhere."""
+    """The target of a model for a door of this dialect. Raises RequestError for an unknown model."""
     return wire_for(route(model, settings), dialect)

@@ -1,6 +1,6 @@
-"""What refusals tell of a host: fields of its profile that are wrong, with their right values.
+"""Lessons: fields of a host's profile that a refusal has shown to be wrong, with their right values.
 
-Hosts of one API differ in what they refuse, and a row for each of them cannot be had. `refusals` reads the lessons.
+Hosts of one API differ in what they refuse, and no table can have a row for each of them. `refusals` reads the lessons.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from toolwire.providers.profiles import Profile
 
 
 class Lesson(NamedTuple):
-    """What a refusal has told of a host. `fields`: the right values for its profile; those of `refuses` are added to
-    what it is known to refuse. `warning`: told of a request that is changed for them; "" where what changes it warns by
-    itself."""
+    """One lesson. `fields`: the right values of its profile's fields; those of `refuses` are added to the field.
+    `warning`: the code for a request that changes because of it; "" where the changing function adds its own
+    warning."""
 
     warning: str
     fields: dict[str, Any]
 
 
 def taught(profile: Profile, lessons: tuple[Lesson, ...]) -> Profile:
-    """The profile with what the host's refusals have told."""
+    """The profile with the right values of these lessons."""
     for lesson in lessons:
         refuses = profile.refuses | lesson.fields.get("refuses", frozenset())
         profile = replace(profile, **{**lesson.fields, "refuses": refuses})

@@ -4,7 +4,7 @@
     for batch in reader.feed(data): ...      the batches that these bytes complete
     for batch in reader.end(error): ...      the rest: the body is over, or broke off with `error`
 
-Both raise UpstreamError for what the provider reports or breaks, behind the batches that were understood before it.
+Both raise UpstreamError for a failure that the provider reports or causes, after the batches that were read before it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from toolwire.providers import Provider
 from toolwire.providers.decoder_context import DecoderContext
 from toolwire.wire.plain import plain
 
-#: Within how many bytes a body shows that it is a stream, whatever its content type says.
+#: A body shows within so many bytes whether it is a stream, whatever its content type says.
 _BEGINNING = 16
 
 
@@ -92,7 +92,8 @@ class LabelledReader:
 
 
 class StreamReader:
-    """An event stream. `for_stream`: the client reads a stream, too; where it does not, what comes is gathered."""
+    """Reads an event stream. `for_stream`: the client gets a stream too; else the answer is gathered into a
+    document."""
 
     def __init__(
         self,
@@ -120,8 +121,8 @@ class StreamReader:
             yield self._read(frame)
 
     def end(self, error: GatewayError | None) -> Iterator[Batch]:
-        """See the module. What the body left without a blank line counts if it can be read; else it was cut. An answer
-        that was complete is so, however its connection ended."""
+        """See the module. A last frame without a blank line counts if it can be read; else the answer was cut. A
+        complete answer is complete, however its connection ended."""
         for frame in self._left(error):
             try:
                 batch = self._read(frame)
@@ -137,7 +138,7 @@ class StreamReader:
         yield self._shaped(last)
 
     def _left(self, error: GatewayError | None) -> list[Frame]:
-        """The frames that the end of the body completes. Some framings know that they were cut."""
+        """The frames that the end of the body completes. Raises the error where the framing knows that it was cut."""
         try:
             return self._frames.end()
         except UpstreamTruncated as truncated:
@@ -156,15 +157,15 @@ class StreamReader:
         return self._shaped(batch)
 
     def _shaped(self, batch: Batch) -> Batch:
-        """The batch for the client's kind of answer. Members that the model does not name came in pieces, which no
-        document can join."""
+        """The batch as the writer takes it. For a document, members that the model does not name are dropped: they came
+        in pieces, which cannot be joined."""
         self._figures.note_read(batch)
         return batch if self._for_stream else Batch(plain(batch).events)
 
 
 class DocumentReader:
-    """One JSON document; or a stream whose content type does not say so: `stream_reader` gives its reader for the
-    body's first bytes."""
+    """Reads one JSON document. It may turn out to be a stream whose content type does not say so: `stream_reader` then
+    gives the reader for it, by the body's first bytes."""
 
     def __init__(
         self,
@@ -179,7 +180,7 @@ class DocumentReader:
         self._stream_reader = stream_reader
         self._stream: StreamReader | None = None
         self._body = bytearray()
-        #: Whether something else than white space has come.
+        #: Whether anything but white space has come.
         self._begun = False
         #: What has come of the first line: it is followed by another in a stream of a document a line.
         self._line: Literal["begun", "ended", "passed"] = "begun"
@@ -216,7 +217,7 @@ class DocumentReader:
             return
         body = bytes(self._body)
         stream = self._stream_reader(body)
-        if stream is not None:  # only now is it seen that there is more than one document
+        if stream is not None:  # only the whole body shows that it has several documents
             yield from stream.feed(body)
             yield from stream.end(error)
             return
@@ -234,7 +235,7 @@ class DocumentReader:
 
 
 class RefusalReader:
-    """An answer with an error status: no batch, one error."""
+    """Reads an answer with an error status. It gives no batch and raises one error."""
 
     def __init__(self, status: int, headers: dict[str, str], provider: Provider, host: ProviderConfig) -> None:
         self._status, self._headers, self._provider, self._host = status, headers, provider, host
@@ -249,7 +250,7 @@ class RefusalReader:
     def end(self, error: GatewayError | None) -> Iterable[Batch]:  # noqa: ARG002 - what came of the body is the answer
         """Raises the refusal, as far as its body came."""
         refusal = self._provider.parse_error(self._status, self._headers, bytes(self._body))
-        if refusal.status < 400:  # a redirect: it is not followed, and is none of the client's
+        if refusal.status < 400:  # a redirect is not followed, and not shown to the client
             refusal.status, refusal.retry = UpstreamError.status, None
         if refusal.source is None:
             refusal.message += _advice(refusal, self._status, self._host)
@@ -257,21 +258,21 @@ class RefusalReader:
 
 
 def _advice(refusal: GatewayError, status: int, host: ProviderConfig) -> str:
-    """What to look at in the configuration, where it is the likeliest to be wrong."""
+    """A hint about the configuration, to append to the error, where a mistake there is the likeliest cause; else ""."""
     if refusal.code == "upstream_authentication_failed":
         if host.credential == "none":
             return f'. The provider {host.name!r} has none: `credential = "env:NAME"` gives it one'
         kind, _, name = host.credential.partition(":")
         place = f"the environment variable {name}" if kind == "env" else f"its credential ({host.credential})"
         return f". Look at the provider {host.name!r}: is {place} right?"
-    # A host that has no such model says so.
+    # Not where the message names the model: then the host says that it has no such model.
     if status in (404, 405) and "model" not in refusal.message.lower():
         return f". The provider {host.name!r} has no such path, or no such model: is its base_url right?"
     return ""
 
 
 def _check_page(start: bytes) -> None:
-    """Raises UpstreamProtocolError where the body begins as a web page does: no answer of any API does."""
+    """Raises UpstreamProtocolError if the body begins as a web page does, which no API's answer does."""
     if start.lstrip()[:1] == b"<":
         raise UpstreamProtocolError(
             "the upstream answered with a web page and not with its API: its base URL may be wrong, or something in "
@@ -280,6 +281,6 @@ def _check_page(start: bytes) -> None:
 
 
 def _check_size(size: int) -> None:
-    """Raises UpstreamProtocolError for more than may be gathered."""
+    """Raises UpstreamProtocolError for an answer of more than `ANSWER_BYTES`."""
     if size > ANSWER_BYTES:
         raise UpstreamProtocolError(f"the upstream's answer is larger than {ANSWER_BYTES} bytes")

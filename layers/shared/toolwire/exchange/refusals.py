@@ -1,6 +1,7 @@
-"""Reads what a host's refusal is about, and what it tells of its profile, from the words of known hosts.
+"""Reads from a refusal's words what it is about, and which fields of the host's profile it shows to be wrong. The
+patterns are the words of known hosts.
 
-A request is sent once more only where what is read here changes it: see `mending`.
+`mending` sends a request once more only if this changes it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from toolwire.rewrite.unseen_images import is_about_addresses, is_about_images
 #: About the state in a history.
 _ABOUT_STATE = re.compile(r"signature|thinking|thought|reasoning|encrypted", re.IGNORECASE)
 
-#: About the reasoning of earlier turns, which the host misses (Moonshot, and hosts of its models).
+#: About missing reasoning of earlier turns (Moonshot, and hosts of its models).
 _WANTS_REASONING = re.compile(
     r"reasoning[_ ]content\b.*\b(missing|required|must|lacks?)\b|\b(missing|must|requires?)\b.*reasoning[_ ]content",
     re.IGNORECASE,
@@ -144,19 +145,19 @@ _BESIDE_TOOLS = re.compile(r"\bcombined with\b.{0,30}\b(tools?|function)\b", re.
 _MOST = re.compile(r"\b(?:max\w*|at most|up to|exceeds?|limit\w*)\D{0,40}(\d{1,3})\b", re.IGNORECASE)
 
 _OUTPUT_NAMES = ("max_tokens", "max_completion_tokens")
-#: A number that is smaller is none of a host's output.
+#: A smaller number in a refusal is not an output limit.
 _LEAST_OUTPUT = 256
 _NEWER_LIMIT = "max_completion_tokens"
 
 
-#: The host wants the reasoning of earlier turns back, of which some is lost. Also at an aggregator that calls it
-#: otherwise, whose host behind it has refused.
+#: The lesson that the host wants the reasoning of earlier turns. It holds also for an aggregator that has another name
+#: for reasoning, where the host behind it has refused.
 REASONING_WANTED = Lesson(
     "reasoning_added", {"reasoning_required": True, "lost_reasoning": " ", "reasoning_back": "reasoning_content"}
 )
 
 
-#: What is told of the history and the tools, by whether a refusal's words are about it.
+#: Lessons about the history and the tools, with the words of a refusal that teach them.
 _TOLD: tuple[tuple[Callable[[str], object], Lesson], ...] = (
     (_ABOUT_END.search, Lesson("", {"user_last": True})),
     (_ABOUT_TOOLS.search, Lesson("", {"tools_at_rest": True})),
@@ -192,8 +193,8 @@ def is_about_members(refusal: GatewayError) -> bool:
 def lessons(
     refusal: GatewayError, profile: Profile, *, same_dialect: bool, output: int | None = None
 ) -> Iterator[Lesson]:
-    """What the refusal may tell, the likeliest first. `same_dialect`: whether the client speaks the host's own API; its
-    settings are then between the two. `output`: how many tokens were asked for."""
+    """The lessons that the refusal may teach, the likeliest first. `same_dialect`: the client speaks the host's own
+    API, and chooses its settings itself. `output`: the output limit of the request, in tokens."""
     if refusal.code == TOO_LONG:  # vLLM names both limits on the output then
         return
     yield from _of_output(refusal, output)
@@ -222,7 +223,7 @@ def lessons(
 
 
 def _of_what_is_sent(said: str, formats: tuple[Lesson, ...]) -> Iterator[Lesson]:
-    """What is told of the format of the answer, of the history and of the tools."""
+    """The lessons about the format of the answer, the history and the tools."""
     if _ABOUT_FORMAT.search(said):
         yield from formats
     yield from (lesson for is_told, lesson in _TOLD if is_told(said))
@@ -231,7 +232,8 @@ def _of_what_is_sent(said: str, formats: tuple[Lesson, ...]) -> Iterator[Lesson]
 
 
 def _formats(said: str) -> tuple[Lesson, ...]:
-    """What to ask of another API's client's format of the answer, where a host refuses it: less, then words alone."""
+    """The lessons for a host that refuses the answer's format of another API's client: ask for a simpler format, then
+    in words only."""
     if _BESIDE_TOOLS.search(said):
         return (Lesson("", {"json_beside_tools": False}),)
     return Lesson("", {"json_schema": False}), Lesson("", {"json_schema": False, "json_object": False})
@@ -246,14 +248,14 @@ _NEWER = (
 
 
 def newer_members(refusal: GatewayError) -> frozenset[str]:
-    """The members of Anthropic's API that a host of it does not know, as it says."""
+    """The members of Anthropic's API that the refusal names as unknown."""
     if not is_about_members(refusal):
         return frozenset()
     return frozenset(name for name in _NEWER if re.search(rf"\b{name}\b", refusal.message))
 
 
 def _of_choice(said: str) -> Iterator[Lesson]:
-    """What a refusal tells of `tool_choice`."""
+    """The lessons about `tool_choice`."""
     if _ABOUT_CHOICE.search(said):
         of_qwen = "tool_choice parameter" in said
         off = ("enable_thinking", b"false") if of_qwen else ("thinking", b'{"type":"disabled"}')
@@ -265,9 +267,9 @@ def _of_choice(said: str) -> Iterator[Lesson]:
 
 
 def _of_output(refusal: GatewayError, output: int | None) -> Iterator[Lesson]:
-    """What a refusal tells of the most output: the highest of its numbers that is less than what was asked for. Where
-    it has none, the host may choose."""
-    if affords := _AFFORDS.search(refusal.message):  # whatever was asked for, if anything was
+    """The lesson about the most output: the highest number in the refusal that is less than what was asked for. If
+    there is none, the request leaves the limit to the host."""
+    if affords := _AFFORDS.search(refusal.message):  # holds for any limit that was asked for, or none
         if int(affords[1]) >= _LEAST_OUTPUT:
             yield Lesson("", {"most_output": int(affords[1])})
         return

@@ -1,4 +1,4 @@
-"""What is the same for all attempts at one request: the client, the conversation, the clock, the figures."""
+"""The values that all attempts at one request share: the client, the conversation, the clock, the figures."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from toolwire.providers import load_provider, profile_of
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """One request, which is one turn of a conversation. `now` is in seconds since 1970, as is `expires_at`, until when
-    the store keeps what the turn leaves there; `new_id` gives so many random characters for an id."""
+    """One request, which is one turn of a conversation. `now` gives the time, in seconds since 1970. `expires_at`,
+    likewise: until then the store keeps the turn's items. `new_id(n)` gives n random characters for an id."""
 
     client: ClientRequest
     conversation: Conversation
@@ -37,7 +37,7 @@ def request_context(
     new_id: Callable[[int], str],
     state_seconds: int,
 ) -> RequestContext:
-    """The context of a request whose first attempt is at this target. What its turn leaves in the store lives for
+    """The context of a request whose first attempt is at this target. The store keeps the turn's items for
     `state_seconds`."""
     conversation = conversation_of(client, target, new_id)
     figures = Figures(client.request.stream, client.door.dialect, warnings=Warnings(client.warnings))
@@ -45,16 +45,16 @@ def request_context(
 
 
 def keeps_ids(door: Door, target: Target) -> bool:
-    """Whether a client of this door may see the provider's own ids: it speaks the same API, and no state hangs on the
-    ids that the API's documented fields cannot carry."""
+    """Whether a client of this door sees the provider's own ids: it speaks the same API, and the ids lead to no state
+    beyond the API's documented fields."""
     lanes = load_provider(target.provider.wire).lanes
     return door.dialect in lanes and not profile_of(target).yields_state
 
 
 def conversation_of(client: ClientRequest, target: Target, new_id: Callable[[int], str]) -> Conversation:
-    """The conversation of a request to this target: the one that the client names; else that of the newest id of ours
-    in the history; else, where the target's own ids are kept, one derived from the conversation's opening; else a new
-    one."""
+    """The conversation of a request to this target. It is the one that the client names; else that of the newest minted
+    id in the history; else, where the client sees the provider's own ids, one derived from the conversation's opening;
+    else a new one."""
     if (named := client.named) is not None:
         return named
     request, tenant = client.request, client.tenant.name

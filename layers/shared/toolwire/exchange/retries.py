@@ -1,12 +1,13 @@
-"""Whether a request is sent once more after a failure, to whom, and when. Pure: the time and chance are handed in.
+"""Decides whether a request is sent once more after a failure, to which target, and when. Pure: time and chance are
+handed in.
 
     408 429 5xx 529, no connection, a timeout, a cut, an error event     any target of the plan, this one too
     the credential was refused (401 403), or its account is empty (402)   another target
-    any other 4xx, and what the model wrote                               none
+    any other 4xx, and a fault of the model's own words                   none
 
-Another target is asked at once; one that has failed is asked again after a pause: exponential, with full jitter, and
-not before the moment that it named itself (`Retry-After`). Whether anything of an answer was shown is for the exchange
-to know: then nothing is sent again.
+Another target is asked at once. One that has failed is asked again after a pause: exponential, with full jitter, and
+not before the moment that it named itself (`Retry-After`). The exchange makes sure that nothing is sent again once the
+client was shown some of an answer.
 """
 
 from __future__ import annotations
@@ -27,21 +28,21 @@ _FIRST_PAUSE, _MOST_PAUSE = 0.5, 8.0
 #: A number of seconds. Some hosts write a fraction, which HTTP does not know.
 _SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?")
 
-#: What `UpstreamError`s are called that are about an answer's way and not about what is in it.
+#: Codes of `UpstreamError`s that are about the transport of an answer, not about its content.
 _ON_THE_WAY = frozenset(
     {"upstream_error", "upstream_overloaded", "upstream_timeout", "upstream_truncated", "upstream_unreachable"}
 )
 
-#: What keeps a target from being asked, whatever the request is: the next one may do.
+#: Codes of failures that keep one target from being asked. Another target may answer.
 OF_THE_TARGET = frozenset({"missing_credential", "credential_unavailable", "upstream_unavailable", "provider_busy"})
 
-#: Who may be asked after a failure.
+#: Which targets may be asked after a failure.
 Others = Literal["any", "another", "none"]
 
 
 def who_may_follow(error: GatewayError, status: int | None) -> Others:
-    """Who may be asked after this failure. `status`: the HTTP status of the upstream's answer; None where there was
-    none."""
+    """Which targets may be asked after this failure. `status`: the HTTP status of the upstream's answer; None where
+    there was none."""
     if not isinstance(error, UpstreamError):
         return "none"
     no_money = error.status == 402 or (error.code == "insufficient_quota" and error.status != 429)
@@ -58,7 +59,7 @@ def who_may_follow(error: GatewayError, status: int | None) -> Others:
 
 
 class Next(NamedTuple):
-    """An attempt that is to be made, in so many seconds."""
+    """The next attempt, and the seconds to wait before it."""
 
     target: Target
     pause: float
@@ -66,7 +67,7 @@ class Next(NamedTuple):
 
 @dataclass(slots=True)
 class _Place:
-    """A target of the plan. `asked`: how often it was; `ready_at`: before that it is not asked again."""
+    """A target of the plan. `asked`: the number of attempts at it. `ready_at`: the earliest time of the next one."""
 
     target: Target
     asked: int = 0
@@ -84,17 +85,17 @@ class Attempts:
         self._again = plan.retries.attempts is not None
         self._most, self._ends_at, self._now, self._chance = plan.most, ends_at, now, chance
         self._at = 0
-        #: How many there were, the one that is under way included.
+        #: The number of attempts, with the one that is under way.
         self.count = 1
 
     @property
     def planned(self) -> bool:
-        """Whether there may be more than one."""
+        """Whether the plan allows more than one attempt."""
         return self._most > 1
 
     @property
     def may_follow(self) -> bool:
-        """Whether another may follow the one that is under way."""
+        """Whether another attempt may follow the one that is under way."""
         return self.count < self._most
 
     @property
@@ -103,7 +104,7 @@ class Attempts:
         return self._places[self._at].target
 
     def after(self, error: GatewayError, status: int | None) -> Next | None:
-        """The attempt after one that failed with `error`; None where none is to be made. `status`: the upstream's HTTP
+        """The attempt to make after one that failed with `error`; None for none. `status`: the upstream's HTTP
         status."""
         if not self.may_follow or (others := who_may_follow(error, status)) == "none":
             return None
@@ -117,12 +118,12 @@ class Attempts:
         return following
 
     def instead(self) -> Next | None:
-        """The attempt in place of one whose target cannot be asked at all; None where there is none."""
+        """The attempt that replaces one whose target cannot be asked at all; None for none."""
         self._places[self._at].usable = False
         return self._next(self._now())
 
     def _next(self, now: float) -> Next | None:
-        """The next target in the plan's order that is ready, else the one that is ready first."""
+        """The next target that is ready, in the plan's order; else the one that will be ready first."""
         order = [(self._at + step) % len(self._places) for step in range(1, len(self._places) + 1)]
         usable = [at for at in order if self._places[at].usable]
         if not usable:
@@ -145,7 +146,7 @@ def _wanted_pause(retry_after: str | None, now: float) -> float:
         return float(said)
     if not said:
         return 0.0
-    from email.utils import parsedate_to_datetime  # half a megabyte, for the few hosts that say a moment
+    from email.utils import parsedate_to_datetime  # half a megabyte, for the few hosts that send a date
 
     try:
         moment = parsedate_to_datetime(said)

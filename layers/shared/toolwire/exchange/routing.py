@@ -1,4 +1,4 @@
-"""Where a request goes: the model's name in the body to a configured provider and that provider's own model name.
+"""Finds the target of a model's name: a configured provider and that provider's own name for the model.
 
     provider/model     the first slash divides; what follows is the provider's own name, slashes and all
     bare name          an alias, or the first pattern that matches: "claude-*" = "anthropic/claude-*"
@@ -16,14 +16,14 @@ from toolwire.model.nearest_word import did_you_mean
 from toolwire.model.settings import Settings, Target, Tenant
 from toolwire.providers.hosts import DEMO, DEMO_MODELS, HOSTS
 
-#: How many aliases may lead to one another.
+#: The longest chain of aliases.
 ALIAS_HOPS = 8
 
 
 def route(model: str, settings: Settings) -> Target:
-    """The target of a model name.
+    """Returns the target of a model name.
 
-    Raises RequestError (404, `model_not_found`) with what is configured for a name that leads nowhere.
+    Raises RequestError (404, `model_not_found`), which lists what is configured, for an unknown name.
     """
     name = model
     for _ in range(ALIAS_HOPS):
@@ -80,7 +80,7 @@ def _target(model: str, provider: str, provider_model: str, settings: Settings) 
     config = settings.providers.get(provider)
     if config is None:
         asks = f"The model {_shown(model)} asks for provider {_shown(provider)}, "
-        if known := next((host for host in HOSTS if host.name == provider), None):  # left out by `load_settings`
+        if known := next((host for host in HOSTS if host.name == provider), None):  # `load_settings` has left it out
             own = f"whose address {known.base_url} is this gateway's own here"
             fix = f"serve the gateway at another port, or set {known.base_url_variable}"
             raise _not_found(f"{asks}{own}: {fix}.", settings)
@@ -114,7 +114,7 @@ def _alias(name: str, aliases: dict[str, str]) -> str | None:
 
 
 def _shown(name: str) -> str:
-    """A name from the request, quoted and cut to a length that an error message can bear."""
+    """A name from the request, quoted and cut for an error message."""
     return repr(name if len(name) <= 100 else name[:100] + "...")
 
 
@@ -123,7 +123,7 @@ def _demo_models(settings: Settings) -> list[str]:
 
 
 def _not_found(problem: str, settings: Settings, meant: str = "") -> RequestError:
-    """404 with what a client could ask for instead: names only, never an address or a credential."""
+    """The 404, with the names that a client could use instead. It never names an address or a credential."""
     providers = _demo_models(settings) + sorted(settings.providers)
     message = f'{problem}{meant} Write "provider/model". Configured: {", ".join(providers) or "no provider"}'
     if settings.aliases:

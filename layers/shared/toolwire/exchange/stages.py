@@ -1,4 +1,5 @@
-"""The gateway's own rules over one answer, between the provider's decoder and the door's encoder, in their order."""
+"""The stages of an answer, in their order: the gateway's own rules, between the provider's decoder and the door's
+encoder."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 
 class Stages:
-    """The stages of one answer. Nearly every batch is a lone delta that no stage changes: it is handed only to the
-    stages that act on deltas of its kind."""
+    """The stages of one answer. Most batches are a single delta that no stage changes, so a single delta goes only to
+    the stages that act on its type."""
 
     def __init__(
         self,
@@ -46,24 +47,24 @@ class Stages:
         """A stage that has nothing to do in this answer is None."""
         stages: tuple[Stage | None, ...] = (
             recover,  # calls that the model wrote as text become calls
-            ids,  # the response and its calls get the ids and the names that the client sees
+            ids,  # the response and its calls get the ids and names that the client sees
             restored_names,  # parameters get the names that the client gave them
-            custom_tools,  # what stood for a custom tool is one again
+            custom_tools,  # a call of a function that stands for a custom tool becomes a custom call
             repair,  # arguments that break their schema are repaired, where that is asked for
             policy,  # limits, the allowlist, tool_choice, validation of arguments
-            order,  # what is left keeps to the order of events
-            figures,  # what the log line says
-            record,  # what later turns will look up
-            tag,  # state of another dialect says whose it is
+            order,  # checks the order of events that the stages before it have left
+            figures,  # notes names and counts for the log line
+            record,  # gathers the items that later turns look up
+            tag,  # marks signatures with their origin for clients of another dialect
         )
         self.policy, self.order, self.record = policy, order, record
         self._stages = tuple(stage for stage in stages if stage is not None)
-        #: By the type of a delta, once there was one: the stages that act on it, with their places.
+        #: The type of a delta -> the stages that act on it, with their places. Filled when the first such delta comes.
         self._acting: dict[type, list[tuple[int, Stage]]] = {}
 
     def take(self, batch: Batch) -> list[Batch]:
-        """What the client may be shown now, maybe nothing. Raises UpstreamProtocolError where a stage ends the
-        answer."""
+        """Takes a batch through the stages. Returns what the client may be shown now, maybe nothing. Raises
+        UpstreamProtocolError where a stage ends the answer."""
         if len(batch.events) != 1:
             return self._through([batch], 0)
         kind = type(batch.events[0])
@@ -80,15 +81,15 @@ class Stages:
         return [batch]
 
     def broken(self) -> list[Batch]:
-        """The answer broke off. Returns what was held of it and may be shown; what each stage held goes through the
-        stages behind it."""
+        """To be called when the answer broke off. Returns the held batches that may be shown; those of each stage go
+        through the stages behind it."""
         batches: list[Batch] = []
         for stage in self._stages:
             batches = [taken for batch in batches for taken in stage.take(batch)] + stage.broken()
         return batches
 
     def _through(self, batches: list[Batch], place: int) -> list[Batch]:
-        """Through every stage from this place on."""
+        """Takes the batches through every stage from this place on."""
         for stage in self._stages[place:]:
             batches = stage.take(batches[0]) if len(batches) == 1 else [b for held in batches for b in stage.take(held)]
         return batches
@@ -148,7 +149,7 @@ def stages_for(context: RequestContext, attempt: Attempt) -> Stages:
 
 
 def _repair(request: ChatRequest, figures: Figures) -> ArgumentRepair | None:
-    """What repairs arguments, for requests that ask for it."""
+    """The stage that repairs arguments; None for requests that do not ask for it."""
     if not request.options.repair_arguments or not request.tools:
         return None
     from toolwire.policy.argument_repair import ArgumentRepair  # for few requests: no cold start's business
@@ -157,7 +158,7 @@ def _repair(request: ChatRequest, figures: Figures) -> ArgumentRepair | None:
 
 
 def _recovery(request: ChatRequest, attempt: Attempt, figures: Figures) -> TextCallRecovery | None:
-    """What turns calls that a model writes as text into calls, where that is done."""
+    """The stage that makes calls of what the model writes as text; None where that is not done."""
     if not attempt.profile.recovers_text_calls or not attempt.provider.may_write_calls_as_text:
         if request.options.recover_text_calls:
             figures.warnings.add("not_supported:recover_text_calls")

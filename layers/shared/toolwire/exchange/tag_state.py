@@ -1,5 +1,5 @@
-"""Puts the origin in front of each signature that a client of another dialect is shown, so that the gateway knows
-whose it is when the client brings it back."""
+"""The stage that puts its origin in front of each signature for a client of another dialect, so that the gateway knows
+whose it is when the client sends it back."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""How long the answer to one request may take: what the provider's and the tenant's settings say, and the client.
+"""How long the answer to one request may take, by the settings of the provider and the tenant, and by the client's
+headers.
 
     x-toolwire-first-byte-seconds   to the head of a streamed answer
     x-toolwire-idle-seconds         between two pieces of an answer
     x-toolwire-total-seconds        for all of it, attempts and pauses included
 
-A tenant's number takes the place of its provider's, a header only shortens.
+A tenant's number replaces its provider's. A header can only shorten the time.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def asked_limits(headers: Mapping[str, str]) -> TimeLimits:
 
 
 def limits_for(provider: ProviderConfig, tenant: Tenant, asked: TimeLimits) -> TimeLimits:
-    """What holds for an attempt at this provider."""
+    """The limits of an attempt at this provider."""
     if provider.time_limits == tenant.time_limits == asked == _NONE:
         return _NONE
     found = {}

@@ -1,10 +1,11 @@
-"""Batches of neutral events to what the client is sent: a stream, or one document.
+"""Writes batches of neutral events for the client: as a stream, or as one document.
 
-    data = writer.write(batches)     the door's bytes for what may be shown, maybe none yet
-    writer.send(data)                these bytes, behind the head if that is still to come
-    writer.fail(error, held)         the answer's end with an error
+    data = writer.write(batches)     the door's bytes for these batches, maybe none yet
+    writer.send(data)                the actions that send them, with the head if it was not sent yet
+    writer.fail(error, held)         the actions that end the answer with an error
 
-Each is the same whether the upstream streams or not: the reader has given the batches the client's shape.
+A writer does not depend on whether the upstream streams: the reader has prepared the batches for the client's kind of
+answer.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from toolwire.stream.order import OrderCheck
 
 
 class Writer(Protocol):
-    """See the module. One instance an answer. `context`: what the door was told, and what it tells."""
+    """See the module. One instance an answer. `context` is shared with the door."""
 
     context: AnswerContext
 
@@ -36,17 +37,18 @@ class Writer(Protocol):
     def send(self, data: bytes) -> list[Action]: ...
 
     def fail(self, error: GatewayError, held: list[Batch]) -> list[Action]:
-        """`held`: what the client may still be shown, in front of an error event."""
+        """`held`: batches that the client may still be shown, before an error event."""
 
     def early_head(self) -> Head:
         """The head to commit when the client must not wait longer for the upstream."""
 
     def keep_alive(self) -> bytes:
-        """Bytes that show life and change nothing. Whoever asks has committed a head, this one or the early one."""
+        """Bytes that keep the connection alive and do not change the answer. The caller must have sent a head before:
+        that of the answer or the early one."""
 
 
 class StreamWriter:
-    """An event stream. `order`: how far the answer is, as the client is shown it."""
+    """Writes an event stream. `order`: how far the answer is, after the stages."""
 
     def __init__(self, door: Door, context: AnswerContext, heads: Heads, order: OrderCheck) -> None:
         self._door, self.context, self._heads, self._order = door, context, heads, order
@@ -59,13 +61,13 @@ class StreamWriter:
         return b"".join(map(self._encoded, batches))
 
     def _encoded(self, batch: Batch) -> bytes:
-        """A batch; in front of the answer's end what was found out after the head."""
+        """The bytes of a batch. In front of the answer's end stand the warnings that came after the head."""
         data = self._encoder.encode(batch)
         is_end = bool(batch.events) and type(batch.events[-1]) is ResponseEnd
         return self._late_warnings() + data if is_end else data
 
     def send(self, data: bytes) -> list[Action]:
-        """See the module. The head goes out with the answer's first event, whether that has bytes or not."""
+        """See the module. The head is sent with the answer's first event, even if the door writes no bytes for it."""
         if not self._order.begun:
             return []
         actions: list[Action] = []
@@ -73,7 +75,7 @@ class StreamWriter:
             self._heads.sent = True
             actions.append(self.early_head())
         if data:
-            # What storing the turn has shown comes after the end was written, and before it is sent.
+            # Storing the turn may add warnings after the end was written and before it is sent.
             actions.append(Send(self._late_warnings() + data if self._order.ended else data))
         return actions
 
@@ -95,20 +97,20 @@ class StreamWriter:
         return self._encoder.keep_alive()
 
     def _late_warnings(self) -> bytes:
-        """What nothing has told yet, as a comment."""
+        """The warnings that the client was not told of yet, as a comment."""
         late = self._heads.late_warnings() if self._door.has_comments else ""
         return encode_comment(f"{HEADER}: {late}".encode()) if late else b""
 
 
 class DocumentWriter:
-    """One JSON document: the fold of the events, or, in the provider's own dialect, its answer."""
+    """Writes one JSON document: the fold of the events, or, in the provider's own dialect, the provider's answer."""
 
     def __init__(self, door: Door, context: AnswerContext, heads: Heads, order: OrderCheck) -> None:
         self._door, self.context, self._heads, self._order = door, context, heads, order
         self._fold = Fold()
 
     def write(self, batches: list[Batch]) -> bytes:
-        """See the module: all of it comes with the answer's end."""
+        """See the module. The whole document comes with the answer's end."""
         for batch in batches:
             self._fold.take(batch)
         return (
@@ -119,13 +121,13 @@ class DocumentWriter:
         """See the module."""
         if not data:
             return []
-        if self._heads.sent:  # early, and the stages may have had more to warn of since then: the log has it
+        if self._heads.sent:  # the early head: warnings since then are only in the log
             return [Send(data)]
         self._heads.sent = True
         return [self._heads.head(200, DOCUMENT), Send(data)]
 
     def fail(self, error: GatewayError, held: list[Batch]) -> list[Action]:  # noqa: ARG002 - a document is whole or an error
-        """See the module. Behind a head that was committed, the error is a body with status 200."""
+        """See the module. Behind a head that was sent, the error is a body with status 200."""
         if self._heads.sent:
             return [Send(self._door.render_error(error, self.context.request_id))]
         self._heads.sent = True
@@ -158,5 +160,5 @@ def writer_for(context: RequestContext, attempt: Attempt, stages: Stages, heads:
 
 
 def error_answer(error: GatewayError, door: Door, heads: Heads, request_id: str) -> list[Action]:
-    """An error as an HTTP answer, while no head was sent."""
+    """The actions of an error as an HTTP answer. Only while no head was sent."""
     return [heads.head(error.status, DOCUMENT, *error.retry_headers()), Send(door.render_error(error, request_id))]

@@ -3,7 +3,7 @@
     u32 total length | u32 headers length | u32 CRC-32 of these 8 bytes | headers | payload | u32 CRC-32 of all before
 
 Integers are big-endian. A header is u8 length and name, u8 type, and a value whose form the type says. Bytes may arrive
-cut anywhere. Both checksums are checked: what TLS has carried well may still have been cut and spliced by a proxy.
+cut anywhere. Both checksums are checked, since a proxy may have cut and spliced the bytes.
 
 Source: the Amazon Transcribe and Bedrock developer guides, "Event stream encoding".
 """
@@ -18,7 +18,7 @@ from toolwire.framing import Frame
 from toolwire.model.errors import UpstreamProtocolError, UpstreamTruncated
 from toolwire.model.limits import FRAME_BYTES
 
-#: How a content type says that a body is one.
+#: The content type of such a body.
 CONTENT_TYPE = "application/vnd.amazon.eventstream"
 
 #: Begins the name of a frame that reports a failure; the failure's own name follows.

@@ -17,7 +17,7 @@ from toolwire.model.limits import FRAME_BYTES
 _BOM = b"\xef\xbb\xbf"
 
 
-#: How a body of events begins, whatever its content type says.
+#: The beginning of a body of events, whatever its content type says.
 _EVENTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?::|data:|event:|id:|retry:)")
 
 
@@ -26,9 +26,9 @@ _LINES = ("ndjson", "jsonl", "json-lines", "stream+json")
 
 
 def sse_framing(content_type: str, start: bytes, *, asked: bool) -> SseDecoder | None:
-    """The decoder of a body that is Server-Sent Events, or a document a line; None for any other. `content_type` is in
-    lower case, `start` how the body begins. A stream that was `asked` for is one unless the host says that it is
-    JSON."""
+    """The decoder of a body of Server-Sent Events, or of one document a line; None for any other. `content_type` is in
+    lower case, `start` is the beginning of the body. `asked`: the request asked for a stream; then the body is one
+    unless its content type is JSON."""
     is_stream = "event-stream" in content_type or (asked and "json" not in content_type)
     return SseDecoder() if is_stream or says_lines(content_type) or _EVENTS.match(start) or _is_lines(start) else None
 
@@ -39,18 +39,18 @@ def says_lines(content_type: str) -> bool:
 
 
 def _is_lines(start: bytes) -> bool:
-    """Whether an object is followed by another in a line of its own, as in no JSON document."""
+    """Whether an object is followed by another one on a new line, which no JSON document has."""
     first, _, rest = start.lstrip().partition(b"\n")
     return bool(rest) and first[:1] == b"{" and first.rstrip()[-1:] == b"}" and rest.lstrip()[:1] == b"{"
 
 
-#: What proxies write as data to keep a connection alive, in quotes or without.
+#: Keep-alives that proxies write as data, in quotes or without.
 _HEARTBEAT = re.compile(rb'("?)(?:|ping|pong|heartbeat|keep[-_ ]?alive|null)\1', re.IGNORECASE)
 
 
 def meant(data: bytes) -> bytes:
-    """What a frame's data says that does not begin as an object does: nothing for a keep-alive that a proxy wraps in a
-    data field, b"[DONE]" for the end in any of its spellings, else the data without what stands around it."""
+    """The meaning of a frame's data that does not begin with an object: b"" for a keep-alive that a proxy wraps in a
+    data field, b"[DONE]" for the end in any spelling, else the data without quotes or prefixes around it."""
     data = data.strip()
     while data.startswith(b"data:"):  # a proxy writes events of events
         data = data[5:].lstrip()
@@ -105,7 +105,7 @@ class SseDecoder:
         return frames
 
     def end(self) -> list[Frame]:
-        """The stream is over. What it left unfinished is kept: some hosts do not end their last frame."""
+        """Called at the end of the stream. Returns its unfinished frame, since some hosts do not end their last one."""
         frames: list[Frame] = []
         line = bytes(self._line) if self._started else bytes(self._line).removeprefix(_BOM)
         self._line.clear()
@@ -180,5 +180,5 @@ def encode_event(event: bytes, payload: bytes) -> bytes:
 
 
 def encode_comment(text: bytes) -> bytes:
-    """A comment: every SSE client skips it, so it keeps a connection alive and changes nothing."""
+    """A comment, which every SSE client skips. It keeps a connection alive."""
     return b": " + text + b"\n\n"

@@ -13,10 +13,10 @@ Read `events` first, then `request`.
     warnings        each warning's code, and what it means
     limits          every limit, with its unit and its reason
     settings        what the operator configured
-    admitted        who was let in, under which settings
+    admitted        a request's tenant and settings, once its key was accepted
     http            requests, heads and headers as values
     stored          what the store keeps of a conversation
-    kept_answers    what it keeps of an answer that clients can ask for
+    kept_answers    what the store keeps of an answer that later requests continue from
     media_types     media types of files, by their names and first bytes
-    nearest_word    which known word a mistyped one is near to
+    nearest_word    the known word that a mistyped one is likely to mean
 """

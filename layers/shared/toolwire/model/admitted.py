@@ -1,4 +1,4 @@
-"""Who was let in, as the rest of a request is told of it."""
+"""A request that was admitted: its tenant and the settings that hold for it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from toolwire.model.settings import Settings, Tenant
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """Who asks, and under which configuration. `rate_headers` say what the tenant may still ask for."""
+    """A request's settings and tenant. `rate_headers` tell the client what is left of the tenant's rates."""
 
     settings: Settings
     tenant: Tenant

@@ -1,4 +1,4 @@
-"""What is wrong with a tool call of an answer: what the policy finds, and a door may show beside the call."""
+"""Faults of tool calls in answers. The policy finds them; a door may show them beside the call."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CallFault:
-    """One fault of one call. Nothing here is a value of the arguments: they are the conversation's.
+    """One fault of one call. It never quotes a value of the arguments, which belong to the conversation.
 
     `code` is "unknown_tool_call" (no tool of that name was declared), "malformed_tool_arguments" (no JSON object) or
     "invalid_tool_arguments" (not what the tool's schema allows). `path` is a JSON pointer into the arguments, "" for

@@ -23,10 +23,11 @@ from typing import Self
 from toolwire.model.http import Headers
 from toolwire.model.source import Source
 
-#: Seconds, also with a fraction, or a date (RFC 9110 10.2.3). An upstream wrote it, and it becomes a header of ours.
+#: What a `Retry-After` may be to be passed on: seconds, also with a fraction, or a date (RFC 9110 10.2.3).
 _RETRY_AFTER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?|[A-Z][a-z]{2}, [0-9A-Za-z: ]{1,30} GMT")
 
-#: The code of a prompt that the model's context does not hold, whoever said so: OpenAI's, which clients act on.
+#: The code of a prompt that is too long for the model's context, at every provider: it is OpenAI's, which clients act
+#: on.
 TOO_LONG = "context_length_exceeded"
 
 #: Stands where a secret stood.
@@ -62,9 +63,10 @@ class GatewayError(Exception):
         self.retry_after = retry_after
         #: The upstream's own error body, for a client of the same dialect.
         self.source = source
-        #: What the provider has no words for: of a tool's schema (`incompatible_features`), or of the request.
+        #: What the provider's API cannot express: features of a tool's schema (`incompatible_features`), or of the
+        #: request.
         self.features = features
-        #: More headers of the error's answer, such as those of a rate.
+        #: More headers for the error's answer, such as those about a rate.
         self.headers = headers
 
     def without(self, secret: str) -> Self:
@@ -83,14 +85,14 @@ class GatewayError(Exception):
         )
 
     def forgetting_frames(self) -> Self:
-        """The same error, to be kept: the frames that it came through hold the answer's bytes, and whoever keeps it
-        among what they hold keeps all of it until Python looks for cycles."""
+        """The same error without its traceback, to be kept in an object. The traceback's frames hold that object and
+        the answer's bytes: a cycle, which would stay until Python's next collection."""
         self.__traceback__ = self.__context__ = self.__cause__ = None
         return self
 
     def retry_headers(self) -> Headers:
-        """What the official SDKs read to decide on a retry, behind the error's own headers. A busy upstream's clients
-        are never told to stay away."""
+        """The error's own headers, then those by which the official SDKs decide on a retry. Clients of a busy upstream
+        are never told not to retry."""
         headers = self.headers
         if self.retry_after is not None and _RETRY_AFTER.fullmatch(self.retry_after):
             headers += _retry_after(self.retry_after)
@@ -100,8 +102,8 @@ class GatewayError(Exception):
 
 
 def _retry_after(said: str) -> Headers:
-    """`Retry-After` is a whole number, and clients fail at another one (urllib3 does): the exact time of a fraction is
-    in `retry-after-ms`, which the official SDKs of OpenAI and Anthropic prefer."""
+    """The headers for this `Retry-After`. It must be a whole number: clients fail at a fraction (urllib3 does). The
+    exact time of a fraction is in `retry-after-ms`, which the official SDKs of OpenAI and Anthropic prefer."""
     if "." not in said:
         return (("retry-after", said),)
     seconds = float(said)

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from toolwire.model.source import Members, Source, Sourced, Value
 
-#: Why the turn ended, for everybody: the provider's own word is kept beside it in `Finish.raw`.
+#: Why the turn ended, in the words of the neutral model. The provider's own word is in `Finish.raw`.
 FinishReason = Literal["stop", "tool_calls", "length", "content_filter"]
 
 
@@ -34,9 +34,9 @@ class Usage(Sourced, frozen=True):
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
     reasoning_tokens: int = 0
-    #: Members of the provider's usage object that the model does not name, for its own dialect.
+    #: Members of the provider's usage object that the model does not name, for clients of its own dialect.
     extra: Members = ()
-    #: The provider's own total, where it is not the sum. For the log: clients are shown the sum.
+    #: The provider's own total, if it is not the sum. It is only logged; clients are shown the sum.
     reported_total: int | None = None
 
     @property
@@ -61,7 +61,8 @@ class TextStart(Struct, frozen=True, gc=False):
 
 
 class TextDelta(Struct, frozen=True, gc=False):
-    """More text. What is made for every token is a msgspec Struct: a frozen dataclass takes ten times as long."""
+    """More text. A msgspec Struct, since one is made for every token, and a frozen dataclass takes ten times as
+    long."""
 
     index: int
     text: str
@@ -128,8 +129,8 @@ class ToolCallEnd(Struct, frozen=True, gc=False):
 
 
 class OpaquePart(Struct, frozen=True, gc=False):
-    """A part that only its own dialect understands (server tools, citations): `raw`, an object, as `dialect` writes
-    it. `goes_back`: whether its provider has a place for it in the history."""
+    """A part that only its own dialect understands (server tools, citations). `raw` is a JSON object of `dialect`.
+    `goes_back`: whether the provider takes it back in the history."""
 
     index: int
     kind: str
@@ -199,11 +200,11 @@ StreamEvent = (
 class Batch(Struct, frozen=True, gc=False, eq=False):  # made for every frame: see TextDelta
     """The events of one upstream frame, in order.
 
-    `source` is the frame's payload if a client of the same dialect may see it as it is; a frame that needed repair
-    has none. A batch of no events with a source is a frame the neutral model has no word for. `extra` holds the raw
-    members the model does not name, by the path of their object within the frame ("", "choice", "delta"); while there
-    is a `source` they stand there, and `extra` is filled when the source is dropped. Only decoders give a source: a
-    batch that is changed is made anew, without. Where a batch came from is no part of what it is.
+    `source` is the frame's payload if a client of the same dialect may see it as it is; a frame that needed repair has
+    none. A batch with a source and no events is a frame that the neutral model has no word for. `extra` holds the raw
+    members that the model does not name, by the path of their object within the frame ("", "choice", "delta"). As long
+    as there is a source, they are only in it; whoever drops the source fills `extra`. Only decoders set a source: a
+    stage that changes a batch makes a new one without it. Batches that differ only in their source are equal.
     """
 
     events: tuple[StreamEvent, ...]

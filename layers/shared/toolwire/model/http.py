@@ -1,4 +1,4 @@
-"""HTTP as values: what the shell receives and sends, without a socket in sight."""
+"""HTTP as values: what the shell receives and sends."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 Headers = tuple[tuple[str, str], ...]
 
 
-#: The header, of our own, that names a conversation: in requests whose body does not, and in every answer.
+#: Our own header that names a conversation: in requests whose body does not name one, and in every answer.
 CONVERSATION_HEADER = "x-conversation-id"
 
 
@@ -19,8 +19,9 @@ def id_headers(request_id: str) -> Headers:
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A client's request. Header names are lower case; a repeated header is joined with ", ". `path` is the template's,
-    `parameters` what stands for the names in it. Of a name that is repeated in the `query` the last value counts."""
+    """A client's request. Header names are lower case; a repeated header is joined with ", ". `path` is the route's
+    template, and `parameters` has the values of the names in it. If a name is repeated in the `query`, the last value
+    counts."""
 
     method: str
     path: str
@@ -32,7 +33,7 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Status and headers of an answer to the client. Once yielded it is committed."""
+    """Status and headers of an answer to the client. Once it is yielded, the status cannot change."""
 
     status: int
     headers: Headers
@@ -50,7 +51,7 @@ class UpstreamRequest:
 
 
 def endpoint(base_url: str, path: str, query: str = "") -> str:
-    """The URL of a path behind a base URL. What comes from a client must be quoted in `path` already."""
+    """The URL of a path below a base URL. The caller must have quoted what a client wrote in `path`."""
     return base_url.rstrip("/") + path + (f"?{query}" if query else "")
 
 

@@ -1,7 +1,7 @@
-"""Rewrites of a request's messages and parts that keep the object where nothing changes.
+"""Applies a function to a request's messages or parts, and keeps the object where nothing changes.
 
-Writers tell by identity what they may send as the client has sent it. A function that is given here returns the same
-object for what it leaves alone, another one for what it changes, and None for what is to be dropped.
+Writers compare by identity to know what they may send as the client wrote it. So a function that is given here returns
+the same object for an item that it does not change, a new object for one that it changes, and None for one to drop.
 """
 
 from __future__ import annotations

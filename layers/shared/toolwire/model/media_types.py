@@ -1,4 +1,4 @@
-"""Media types of files: as clients write them, and as they are told from a file's name or its first bytes."""
+"""Media types of files: as clients write them, and by a file's name or first bytes."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ _TEXTS = frozenset({"application/json", "application/xml", "application/yaml", "
 
 
 def media_type_of(said: str | None, name: str | None = None, data: str | None = None) -> str | None:
-    """The media type of a file, without parameters: what the client said where that says anything, else what its name
-    or the beginning of its base64 tells; None where nothing does. An image is what its bytes say: clients name them by
-    their file's ending, and Anthropic refuses the other type, in this turn and all that follow."""
+    """The media type of a file, without parameters: the client's own if it means anything, else the one of its name or
+    of the beginning of its base64; None if none is known. For an image the bytes decide: clients go by the file's
+    ending, and Anthropic refuses a wrong type in this turn and all that follow."""
     given = (said or "").partition(";")[0].strip().lower()
     if given and given != "application/octet-stream":
         told = _told_by(data) if given.startswith("image/") else None
@@ -54,7 +54,7 @@ def media_type_of(said: str | None, name: str | None = None, data: str | None = 
 
 
 def _told_by(data: str | None) -> str | None:
-    """The media type that the beginning of a file's base64 tells."""
+    """The media type by the beginning of a file's base64."""
     if not data:
         return None
     known = next((kind for beginning, kind in _BY_BEGINNING if data.startswith(beginning)), None)
@@ -76,7 +76,7 @@ def is_text(media_type: str | None) -> bool:
 
 
 def file_name(name: str | None, media_type: str | None) -> str:
-    """A name with an ending, by which some hosts tell what a file is."""
+    """The name with an ending, by which some hosts recognise the type."""
     ending = _ENDINGS.get(media_type or "")
     if name and (ending is None or _BY_ENDING.get(name.rpartition(".")[2].lower()) == media_type):
         return name

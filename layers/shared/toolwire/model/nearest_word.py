@@ -1,4 +1,4 @@
-"""The word that another is likely meant to be: errors say it, so that a mistyped name is seen as one."""
+"""Finds the known word that a mistyped one is likely to mean, for error messages."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 
 def did_you_mean(word: str, known: Iterable[str], *, before: str = "") -> str:
-    """A question to put behind an error's text, with a space in front; "" where no known word is near. `before` stands
-    before the word where it is to be written."""
+    """A question to append to an error's text, with a space in front; "" if no known word is near. `before` is written
+    in front of the word."""
     from difflib import get_close_matches  # for few requests: no cold start's business
 
     by_lower = {name.lower(): name for name in known}

@@ -75,7 +75,7 @@ class FilePart(Sourced, frozen=True):
     dialect: str | None = None
     #: A document that the client has written out, as text and images.
     content: tuple[TextPart | ImagePart, ...] = ()
-    #: What the client tells the model about the document.
+    #: The client's note to the model about the document.
     context: str | None = None
     extra: Members = ()
     kind: str = "file"
@@ -96,8 +96,8 @@ class OpaquePart(Sourced, frozen=True):
 
 
 class ToolReferencePart(Sourced, frozen=True):
-    """A tool that a search of the client's has found, by its name: see `rewrite/deferred_tools.py`. Outside its own
-    dialect it is written as text."""
+    """The name of a tool that the client's own search has found: see `rewrite/deferred_tools.py`. Other dialects get it
+    as text."""
 
     name: str
     extra: Members = ()
@@ -127,7 +127,7 @@ class ToolResultPart(Sourced, frozen=True):
     is_error: bool = False
     name: str | None = None
     extra: Members = ()
-    #: Where the client's request has it, if the door has noted it.
+    #: Its path in the client's request, if the door has noted it.
     path: str = ""
 
 
@@ -173,16 +173,16 @@ class Tool(Sourced, frozen=True):
     strict: bool | None = None
     kind: Literal["function", "custom", "opaque"] = "function"
     extra: Members = ()
-    #: Where the client's request has it, if that is no entry of `tools`, and how it calls the schema there.
+    #: Its path in the client's request, if it is not an entry of `tools`, and the schema's name there.
     path: str = ""
     schema_name: str = "parameters"
 
     def place(self, number: int) -> str:
-        """The path that an error names, given the tool's number: the client's own, else that of the Chat API."""
+        """The tool's path for an error, given its number: as the client's API has it, else as the Chat API does."""
         return self.path or (f"tools[{number}]" if self.kind == "opaque" else f"tools[{number}].{self.kind}")
 
     def schema_place(self, number: int) -> str:
-        """The path that an error about the parameters names."""
+        """The path of the tool's parameters for an error."""
         return f"{self.place(number)}.{self.schema_name}"
 
 
@@ -222,7 +222,7 @@ class Sampling(Struct, frozen=True, gc=False):
 
 
 class RequestFields(Struct, frozen=True):
-    """The client's request member by member, for a writer of the same dialect.
+    """The raw members of the client's request, for a writer of the same dialect.
 
     `members` are the raw top-level members in the client's order; `parsed` is the request as the door read it. A
     member is still the client's own while the attribute made from it is the same object in the request at hand and in
@@ -238,8 +238,8 @@ class RequestFields(Struct, frozen=True):
 
 
 class RequestOptions(Struct, frozen=True, gc=False):
-    """What a client asks of the gateway itself: members of `request_options` on the native door, `x-toolwire-*` headers
-    on the others. None: the tenant's default holds."""
+    """Options for the gateway itself: members of `request_options` on the native door, `x-toolwire-*` headers on the
+    others. None: the tenant's default holds."""
 
     #: What is done about arguments that break their tool's schema.
     validate_tool_arguments: Literal["off", "annotate", "reject"] | None = None
@@ -273,31 +273,31 @@ class ChatRequest(Value, frozen=True, gc=True):
     sampling: Sampling = Sampling()
     response_format: ResponseFormat | None = None
     reasoning_effort: str | None = None
-    #: Names of fields the client set that only its own dialect carries (logit_bias, audio, ...): other providers
-    #: report or refuse them.
+    #: Names of the client's fields that only its own dialect has (logit_bias, audio, ...). For another provider they
+    #: are warned of or refused.
     dialect_fields: tuple[str, ...] = ()
     options: RequestOptions = RequestOptions()
-    #: Codes of warnings about what its door could not read as it was.
+    #: Codes of the door's warnings about this request.
     notes: tuple[str, ...] = ()
-    #: How much of its reasoning the model is to tell ("auto", "concise", "detailed"); None: the client said nothing.
+    #: How much of its reasoning the model is to show ("auto", "concise", "detailed"); None: the client said nothing.
     reasoning_summary: str | None = None
     #: Request headers that belong to the door's dialect (names in lower case): a provider of that dialect gets them.
     headers: tuple[tuple[str, str], ...] = ()
-    #: What the client calls its conversation, where the door's body has a member for it.
+    #: The client's name for its conversation, if the body has one.
     conversation_id: str | None = None
-    #: What is kept of the answer, where its client and tenant have answers kept.
+    #: What is kept of the answer; None where client and tenant do not want it kept.
     kept: Keeping | None = None
     fields: RequestFields | None = None
 
     def fields_in(self, dialect: str) -> RequestFields | None:
-        """The client's own members where it speaks this dialect; None where it speaks another."""
+        """The client's raw members if it speaks this dialect, else None."""
         fields = self.fields
         return fields if fields is not None and fields.dialect == dialect else None
 
     @property
     def tool_calls(self) -> list[ToolCallPart]:
-        """The calls in the history, in order. Without `Message.tool_calls`: a long history is searched several times a
-        request, and a call of a method for each message took most of that."""
+        """The calls in the history, in order. It does not call `Message.tool_calls`: a long history is searched several
+        times a request, and these calls took most of that time."""
         return [
             part
             for message in self.messages
@@ -308,6 +308,6 @@ class ChatRequest(Value, frozen=True, gc=True):
 
 
 def split_instructions(history: tuple[Message, ...]) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
-    """The instructions that lead a history, and the messages behind them."""
+    """Splits a history into its leading instructions and the messages behind them."""
     leading = next((n for n, message in enumerate(history) if message.role not in INSTRUCTIONS), len(history))
     return history[:leading], history[leading:]

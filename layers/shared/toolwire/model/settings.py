@@ -1,4 +1,4 @@
-"""What the operator configured, as frozen values. `shell/settings` reads them; nothing here touches a file."""
+"""The operator's configuration, as frozen values. `shell/settings` reads them; nothing here touches a file."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ProviderConfig:
     base_url: str
     credential: str = "none"
     profile: str | None = None
-    #: Whether the configuration names the wire, so that nothing else may choose one.
+    #: Whether the configuration names the wire. Then the model does not choose another one.
     wire_is_chosen: bool = False
     #: The AWS region that requests are signed for; None: the one in the address.
     region: str | None = None
@@ -53,12 +53,12 @@ class ProviderConfig:
     key_header: str | None = None
     #: What a minted access token is asked for; None: the cloud's usual scope for models.
     scope: str | None = None
-    #: Names of models that do not tell which model it is (a deployment's, an ARN), each with one that does.
+    #: A model's name at this provider that does not say which model it is (a deployment, an ARN) -> a name that does.
     models: tuple[tuple[str, str], ...] = ()
-    #: How many new conversations it gets, beside those of the provider's other endpoints.
+    #: Its share of new conversations, relative to the provider's other endpoints.
     weight: int = 1
     time_limits: TimeLimits = TimeLimits()
-    #: How many requests it is sent at once; None: any number.
+    #: The most requests at once; None: no limit.
     concurrent_requests: int | None = None
 
 
@@ -74,7 +74,7 @@ class Retries:
 
 @dataclass(frozen=True, slots=True)
 class BreakerRules:
-    """When a target that fails is not asked any more."""
+    """When the breaker stops asking a target that fails."""
 
     enabled: bool = True
     #: Failures within `seconds` that open its circuit.
@@ -86,7 +86,7 @@ class BreakerRules:
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """Who asks, and what holds for them. Comes from authentication, never from a body."""
+    """A tenant and its rules. It is found by the client's key, never by a body."""
 
     name: str = "default"
     limits: Limits = PRESET_AGENTS
@@ -94,7 +94,7 @@ class Tenant:
     models: tuple[str, ...] | None = None
     #: The doors that may be used, by name; None: every door.
     doors: tuple[str, ...] | None = None
-    #: How many requests are served in one minute of the clock; None: as many as come.
+    #: The most requests in one minute of the clock; None: no limit.
     requests_per_minute: int | None = None
     #: How many tool calls the answers of one minute may make (the reference's "tool call units"); None: any number.
     tool_calls_per_minute: int | None = None
@@ -110,7 +110,7 @@ class Tenant:
     allowlist: tuple[str, ...] | None = None
     #: What the allowlist does: refuse, only warn, or nothing.
     allowlist_mode: Literal["enforce", "warn", "off"] = "enforce"
-    #: What holds for requests that say nothing themselves: see `request.RequestOptions`.
+    #: The defaults of requests without their own options: see `request.RequestOptions`.
     validate_tool_arguments: Literal["off", "annotate", "reject"] = "off"
     #: None: `reject` on the native door, else `convert`.
     schema_mode: Literal["convert", "reject", "lossy"] | None = None
@@ -126,7 +126,7 @@ class Tenant:
     #: The models that are asked where the request's own fails and has no fallback of its own.
     fallback: tuple[str, ...] = ()
     time_limits: TimeLimits = TimeLimits()
-    #: How many requests are served at once; None: any number.
+    #: The most requests at once; None: no limit.
     concurrent_requests: int | None = None
     #: Whether the chat door keeps to the whole contract of the reference document 2api: the preset of that name.
     contract_2api: bool = False
@@ -167,7 +167,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where one request goes: a configured provider and that provider's own name for the model."""
+    """The target of a request: a configured provider and that provider's own name for the model."""
 
     provider: ProviderConfig
     model: str

@@ -28,7 +28,8 @@ class Source(Struct, frozen=True, gc=False):  # made for every frame: see `event
 
 
 class Value(Struct, frozen=True, eq=False, gc=False):
-    """A msgspec Struct whose `incidental` fields are no part of what it is: values that differ in them are equal."""
+    """A msgspec Struct that ignores its `incidental` fields when it is compared: values that differ only in them are
+    equal."""
 
     incidental: ClassVar[frozenset[str]] = frozenset()
 

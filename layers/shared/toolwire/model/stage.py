@@ -21,5 +21,5 @@ class Stage(Protocol):
         ...
 
     def broken(self) -> list[Batch]:
-        """The held batches that the client may still see when the answer broke off."""
+        """To be called when the answer broke off. Returns the held batches that the client may still see."""
         return []

@@ -1,7 +1,7 @@
-"""Warnings in words: what each code of a warning means, for those who read an answer and not the documentation.
+"""The codes of warnings, with a sentence for each, and the set of those about one request.
 
-A code is snake_case; what it is about may follow a colon (`not_supported:seed`). The table is that of
-`docs/operations.md`, in a sentence each.
+A code is snake_case; its subject may follow a colon (`not_supported:seed`). `docs/operations.md` explains each code at
+more length.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator
 
-#: The header of an answer that tells them; at the end of a stream, a comment.
+#: The header of an answer with the codes of its warnings. At the end of a stream, a comment has the later ones.
 HEADER = "x-toolwire-warnings"
 
 #: The most characters of warnings in one header.
@@ -18,7 +18,7 @@ HEADER_CHARS = 1024
 #: Warning: U+FFFD stands for bytes of the answer that are no UTF-8.
 INVALID_TEXT = "invalid_text_replaced"
 
-#: Code -> its sentence; `{}` stands for what follows the code's colon.
+#: Code -> its sentence; `{}` stands for the code's subject.
 MESSAGES = {
     "answer_part_left_out": "The answer has a part of the kind `{}`, which this API cannot show: it was left out.",
     "answer_schema_reduced": "What the provider does not enforce of the answer's schema is in its descriptions now.",
@@ -96,21 +96,21 @@ MESSAGES = {
 }
 
 
-#: What a header's value, or its commas, do not allow in a name.
+#: Characters of a name that cannot stand in a comma-separated header.
 _UNFIT = re.compile(r"[^A-Za-z0-9_.:/-]")
 
 
 class Warnings:
     """The codes of warnings about one request or answer: each once, in the order in which they were added.
 
-    It is handed to whatever may have something to say, and grows until the answer's end. It equals any sequence of the
-    same codes in the same order.
+    One object is shared by all that may warn, and grows until the answer's end. It equals any sequence of the same
+    codes in the same order.
     """
 
     __slots__ = ("_codes",)
 
     def __init__(self, codes: Iterable[str] = ()) -> None:
-        self._codes = dict.fromkeys(codes)
+        self.reset(codes)
 
     def add(self, *codes: str) -> None:
         """Adds the codes that are new."""
@@ -118,7 +118,7 @@ class Warnings:
             self._codes.setdefault(code)
 
     def reset(self, codes: Iterable[str]) -> None:
-        """Has these codes alone: what all others were about is no longer so."""
+        """Drops all codes, and adds these."""
         self._codes = dict.fromkeys(codes)
 
     def __iter__(self) -> Iterator[str]:
@@ -139,22 +139,22 @@ class Warnings:
         return f"Warnings({list(self)!r})"
 
     def header(self, told: Container[str] = ()) -> str:
-        """The codes as one header's value, cut to `HEADER_CHARS`; without those that were told."""
+        """The codes, without those in `told`, as one header's value, cut to `HEADER_CHARS`."""
         return ",".join(code for code in self if code not in told)[:HEADER_CHARS]
 
     def explained(self) -> list[dict[str, str]]:
-        """Each code with its sentence, as bodies tell them."""
+        """Each code with its sentence, for a JSON body."""
         return [{"code": code, "message": explain(code)} for code in self]
 
 
 def explain(code: str) -> str:
-    """The sentence of a code; of one without, the code itself in words."""
+    """The sentence of a code; the code itself in words, if it has no sentence."""
     name, _, about = code.partition(":")
     words = MESSAGES.get(name, name.replace("_", " ") + (": {}" if about else ""))
     return words.format(about) if about else words.replace(" `{}`", "")
 
 
 def named_warning(code: str, name: str) -> str:
-    """The code of a warning about one tool. Characters that a header's value or its commas do not allow are
-    replaced."""
+    """The code of a warning about one named thing. Characters of the name that a comma-separated header does not allow
+    are replaced."""
     return f"{code}:{_UNFIT.sub('_', name[:128])}"

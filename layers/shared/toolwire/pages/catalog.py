@@ -2,8 +2,8 @@
 
 The list of models has every member that some client reads: OpenAI's SDKs (`id`, `object`, `created`, `owned_by`) and
 Claude Code's model discovery (`type`, `display_name`, `created_at`, `first_id`, `last_id`, `has_more`); `models` is
-Codex's own catalogue. A provider's models are not ours to know, so the list has what is configured by name: aliases,
-and the demo's models.
+Codex's own catalogue. The gateway does not know a provider's models, so the list has the configured names: aliases, and
+the demo's models.
 
 Pure: settings in, bytes out.
 """
@@ -26,8 +26,8 @@ from toolwire.providers.hosts import DEMO, DEMO_MODELS
 def models_body(
     settings: Settings, wires: Collection[str], tenant: Tenant | None = None, door: Door | None = None
 ) -> bytes:
-    """The models that a request of the tenant can name, as JSON. `wires` are the built ones: what speaks another is not
-    offered. `door`: whose form it is, where that has one of its own."""
+    """The models that a request of the tenant can name, as JSON. `wires`: the built ones; providers of others are not
+    offered. `door`: the door whose form the list has, if it has its own."""
     models = _models(settings, wires, tenant or settings.tenant)
     own = None if door is None else door.models_document([str(model["id"]) for model in models])
     if own is not None:
@@ -56,8 +56,8 @@ def _models(settings: Settings, wires: Collection[str], tenant: Tenant) -> list[
 
 
 def model_body(name: str, settings: Settings, wires: Collection[str], tenant: Tenant, door: Door | None) -> bytes:
-    """One model that a request of the tenant can name, as JSON: of a provider's own models only the provider knows
-    which there are. `name` may be percent-encoded. Raises RequestError (404, `model_not_found`)."""
+    """One model that a request of the tenant can name, as JSON. Any name of a provider's own models is accepted, since
+    only the provider knows them. `name` may be percent-encoded. Raises RequestError (404, `model_not_found`)."""
     name = unquote(name)
     target = route(name, settings)
     if target.provider.wire not in wires or not may_use(tenant, name, target):
@@ -67,7 +67,7 @@ def model_body(name: str, settings: Settings, wires: Collection[str], tenant: Te
 
 
 def _model(name: str, owner: str) -> dict[str, object]:
-    """One entry. When the model came to be is not known: the time is 0, which every client takes."""
+    """One entry. Its time of creation is not known, so it is 0, which every client takes."""
     return {
         "id": name,
         "object": "model",
@@ -80,8 +80,8 @@ def _model(name: str, owner: str) -> dict[str, object]:
 
 
 def health_body(version: str, *, demo: bool, store: str) -> bytes:
-    """The gateway's own state, as JSON: no key is asked for it, so it says nothing of providers. `store` is the kind of
-    store that conversations are kept in."""
+    """The gateway's own state, as JSON. It needs no key, so it does not name providers. `store`: the kind of the
+    store."""
     return msgspec.json.encode({"status": "ok", "version": version, "demo": demo, "store": store})
 
 

@@ -1,6 +1,6 @@
-"""The paths that are served, and the answer to a request for one that is not: in the form of the API whose client asks.
+"""Finds the route of a path. For a path that is not served, makes the error, in the form of the API whose client asks.
 
-Most often its base URL is wrong, so the answer says what that must be.
+Most often the client's base URL is wrong, so the error names the right one.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from toolwire.pages.catalog import error_body
 #: The stage's name, the first part of every deployed path.
 STAGE = "v1"
 
-#: What is served beside the doors' paths, by the function `catalog`.
+#: The paths beside the doors', which the function `catalog` serves.
 _CATALOG = ("/models", "/models/{id+}", "/health")
 
-#: Lists of models in the form of one API.
+#: The lists of models in the form of one API.
 _OWN_LISTS = tuple(path for row in DOORS.values() for path in row.models)
 
-#: Also served without the stage, for whoever watches over the process.
+#: Also served without the stage, for health checks of the process.
 _WITHOUT_STAGE = ("/health",)
 
 #: Paths of an API that has versions of its own.
@@ -37,8 +37,7 @@ _PARAMETER = re.compile(r"{(\w+)(\+?)}")
 
 
 def served() -> dict[str, dict[str, str]]:
-    """Path below the stage -> method -> the folder in functions/ whose function answers. HEAD is answered where GET
-    is."""
+    """Path below the stage -> method -> the folder in functions/ whose function answers. HEAD is answered like GET."""
     table = {path: {"POST": row.module.split(".")[-2]} for row in DOORS.values() for path in (*row.paths, *row.beside)}
     for row in DOORS.values():
         for method, path in row.kept:
@@ -47,20 +46,20 @@ def served() -> dict[str, dict[str, str]]:
 
 
 def _ends_in_served(path: str) -> bool:
-    """Whether a path is one that is served, behind something else: most often the base URL is wrong then."""
+    """Whether a path ends in a served one. Most often the base URL is wrong then."""
     parts, table = path.split("/"), served()
     return any(_resource("/" + "/".join(parts[at:]), table)[0] in table for at in range(1, len(parts)))
 
 
 def _places() -> list[str]:
-    """The paths below the stage by which each API is known: others of the same API are not worth a line."""
+    """The main path of each API below the stage, for the error's list."""
     paths = [path for row in DOORS.values() for path in (row.paths[0], *row.beside)]
     return [path.replace("{id+}", "{model}:generateContent") for path in paths] + ["/models", "/health"]
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where a request goes: a path below the stage, a folder in functions/, and what stands for names in braces."""
+    """A route: a path below the stage, a folder in functions/, and the values of the names in braces."""
 
     resource: str
     function: str
@@ -69,14 +68,14 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class NoRoute:
-    """Nothing is served there; `allow` holds the methods that are, where the path is known."""
+    """No route. `allow`: the methods that are served, if the path is known."""
 
     allow: tuple[str, ...] = ()
 
 
 def resolve(method: str, path: str) -> Route | NoRoute:
-    """The route of a request to a path as its client wrote it. HEAD is answered where GET is, as HTTP asks; at the
-    root, with the gateway's health."""
+    """The route of a request, by its path as the client wrote it. HEAD is answered like GET, as HTTP asks; at the root
+    with the gateway's health."""
     path = _plain(path)
     if path == _ROOT and method in ("GET", "HEAD"):
         return Route("/health", "catalog")
@@ -93,8 +92,8 @@ def resolve(method: str, path: str) -> Route | NoRoute:
 
 
 def refusal(method: str, path: str, headers: Mapping[str, str]) -> GatewayError:
-    """The error for a request that `resolve` has no route for: its path is not served (404), or not by this method
-    (405), or its API has more to say. Names of headers in lower case."""
+    """The error for a request without a route: its path is not served (404), or not by this method (405), or its door
+    has its own error. Names of headers are lower case."""
     name = _door_of(path)
     if name is not None and (error := load_door(name).not_served(method, _plain(path), headers)) is not None:
         return error
@@ -111,7 +110,7 @@ def refusal(method: str, path: str, headers: Mapping[str, str]) -> GatewayError:
 
 
 def _meant(path: str, name: str | None) -> str:
-    """What the client of this door may have meant by a path that is not served."""
+    """A hint at what this door's client may have meant by a path that is not served."""
     every = "; ".join(dict.fromkeys(row.base_url for row in DOORS.values()))
     advice = every if name is None else DOORS[name].base_url
     if _ends_in_served(path):
@@ -120,15 +119,15 @@ def _meant(path: str, name: str | None) -> str:
     below = path.removeprefix(f"/{STAGE}")
     known = [place for place in places if not place.startswith(_OWN_VERSIONS)]
     near = did_you_mean(below, known, before=f"/{STAGE}") if below else ""
-    # Below the stage it is not the base URL that is wrong.
+    # Below the stage the base URL is right.
     why = near or ("" if path.startswith(f"/{STAGE}/") else f" {advice[:1].upper()}{advice[1:]}.")
     shown = (place if place.startswith(_OWN_VERSIONS) else f"/{STAGE}{place}" for place in places)
     return f".{why} Served are {', '.join(shown)}, and no API that makes anything but text and tool calls."
 
 
 def render_error_at(path: str, error: GatewayError, request_id: str) -> bytes:
-    """The error in the form of the API whose client asks for this path; in one that every SDK reads where the path does
-    not tell."""
+    """The error in the form of the API whose client asks for this path; if the path does not show it, in one that every
+    SDK reads."""
     name = _door_of(path)
     return error_body(error, request_id) if name is None else load_door(name).render_error(error, request_id)
 
@@ -139,15 +138,15 @@ def path_of(resource: str, parameters: Mapping[str, str]) -> str:
 
 
 def _door_of(path: str) -> str | None:
-    """The name of the door whose client asks for a path. The names of models, which may be any words, do not tell; what
-    is to be done with a model does, as in Gemini's paths."""
+    """The name of the door whose client asks for a path. Names of models are ignored, since they may be any words; the
+    method behind a model counts, as in Gemini's paths."""
     resource, _ = _resource(_plain(path).removeprefix(f"/{STAGE}"), served())
     own = any(path.endswith(f":{method}") for row in DOORS.values() for method in row.methods)
     return None if resource in _CATALOG and not own else door_of(path)
 
 
 def _plain(path: str) -> str:
-    """A path as it was meant: base URLs that end in a slash or have their `/v1` already double both."""
+    """A path without the doubled slash or `/v1` of a base URL that ends in one."""
     parts = [part for part in path.split("/") if part]
     while parts[:2] == [STAGE, STAGE]:
         del parts[0]

@@ -1,4 +1,4 @@
-"""Which providers take a set of tools, what becomes of it there, and what is refused: POST /native/tools/check.
+"""POST /native/tools/check: which providers take a set of tools, how they would be sent, and what is refused.
 
 There is no second set of rules here. A request with the tools passes the same checks as every request, and is prepared
 for each provider as it would be sent there (`prepare_attempt`). The answer reports what these steps refuse, and how the
@@ -33,7 +33,7 @@ from toolwire.schema.dialects import SCHEMA_REDUCED
 from toolwire.schema.tree import escaped, parse
 from toolwire.wire.json import dump, write_array, write_object
 
-#: Refusals that one answer names for one provider, and differences for one tool.
+#: The most refusals for one provider, and the most differences for one tool.
 _MOST_REFUSALS, _MOST_CHANGES = 64, 64
 
 _TOOL_PATH = re.compile(r"tools\[([0-9]+)\]")
@@ -42,14 +42,14 @@ _HARMLESS = b'{"type":"object","properties":{}}'
 
 T = TypeVar("T")
 
-#: One thing that becomes of one tool.
+#: One change of one tool.
 _Change = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A model that is asked: by the name the client gave it, or a provider's any model (`name` None). One that cannot
-    be reached has the `refusal` in place of a target."""
+    """A model to check: by the client's name for it, or an ordinary model of a provider (`name` None). One that cannot
+    be reached has a `refusal` in place of a target."""
 
     name: str | None
     target: Target | None
@@ -60,7 +60,7 @@ def report(
     door: Door, request: ChatRequest, headers: dict[str, str], tenant: Tenant, candidates: Sequence[Candidate]
 ) -> bytes:
     """The answer, as JSON. `headers` are the request's, which may hold options."""
-    if tenant.allowlist is not None:  # what stands for a refused tool is not refused itself
+    if tenant.allowlist is not None:  # the stand-ins for refused tools are allowed
         tenant = replace(tenant, allowlist=(*tenant.allowlist, *map(_stand_in, range(len(request.tools)))))
     passed, refused, _ = _all_refusals(request, lambda it: checked_request(door.name, it, headers, tenant))
     client = None
@@ -120,7 +120,8 @@ def _verdict(
 def _all_refusals(
     request: ChatRequest, attempt: Callable[[ChatRequest], T]
 ) -> tuple[T | None, list[RequestError], ChatRequest]:
-    """What the attempt gives (None: it never passed), all that it refused on the way, and the request without that."""
+    """Calls `attempt`, each time without the tool that it refused, until it passes. Returns its result (None: it never
+    passed), all refusals, and the request that passed."""
     refused: list[RequestError] = []
     replaced: set[int] = set()
     while True:
@@ -137,18 +138,18 @@ def _all_refusals(
 
 
 def _number(error: RequestError) -> int | None:
-    """The place in `tools` of the tool that an error is about."""
+    """The index in `tools` of the tool that an error is about; None if it is about no tool."""
     found = _TOOL_PATH.match(error.param or "")
     return int(found[1]) if found else None
 
 
 def _stand_in(number: int) -> str:
-    """What the tool is called that stands for a refused one."""
+    """The name of the tool that stands for a refused one."""
     return f"refused_tool_{number}"
 
 
 def _without(request: ChatRequest, number: int) -> ChatRequest:
-    """The request with a tool that everybody takes in the place of this one, so that the others keep their places."""
+    """The request with a harmless tool in place of this one, so that the others keep their indexes."""
     tools = list(request.tools)
     harmless = Tool(_stand_in(number), "Stands for a tool that was refused.", _HARMLESS)
     old, tools[number] = tools[number], harmless
@@ -211,7 +212,7 @@ def _schema_changes(parameters: bytes, there: SentTool, about: _Change, how: str
 
 
 def _differences(before: Any, after: Any, pointer: str) -> Iterator[dict[str, str]]:
-    """Where two schemas differ, as JSON pointers; `parse` has kept their numbers as they are written."""
+    """The differences of two schemas, as JSON pointers. `parse` has kept their numbers as they are written."""
     if isinstance(before, dict) and isinstance(after, dict):
         for name in before | after:
             place = f"{pointer}/{escaped(name)}"

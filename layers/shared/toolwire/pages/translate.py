@@ -1,7 +1,6 @@
-"""The upstream's request for a client's, shown and not sent: POST /native/translate.
+"""POST /native/translate: shows the upstream's request for a client's, without sending it.
 
-The exchange that would send it is opened without a credential, so what is shown holds none. Pure: an exchange in, bytes
-out.
+The exchange is opened without a credential, so the answer has none. Pure: an exchange in, bytes out.
 """
 
 from __future__ import annotations
@@ -11,7 +10,8 @@ from toolwire.wire.json import dump, write_object
 
 
 def show(exchange: Exchange) -> bytes:
-    """The request, as JSON; its body is embedded as it would be sent. `exchange` was opened with no credential."""
+    """The request, as JSON, with its body embedded as it would be sent. `exchange` must be opened without a
+    credential."""
     request, target = exchange.upstream_request, exchange.attempt.target
     warnings = exchange.figures.warnings.explained()
     return write_object(

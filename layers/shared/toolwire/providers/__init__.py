@@ -8,33 +8,33 @@ How to add a wire:
    `models.py` if its model families differ. Its `__init__.py` says what is in it.
 3. Its row in `WIRES`.
 
-Nothing else in the gateway changes: the configuration takes the wire's name, and every door can use it at once. What a
-wire needs beside that is behind `Provider`, as members with a default: `framing`, if answers are no Server-Sent Events;
+Nothing else in the gateway changes: the configuration takes the wire's name, and every door can use it at once.
+Whatever else a wire needs is a member of `Provider` with a default: `framing`, if answers are no Server-Sent Events;
 `sign`, if the credential depends on the whole request; `schemas`, if it does not take every tool's parameters; `lanes`,
-if a door speaks it, too; `cache_form`, if it can be told what to keep in a prompt cache; `count_request`, if its hosts
+if a door speaks it too; `cache_form`, if requests can mark a prefix for the prompt cache; `count_request`, if its hosts
 count tokens; `compaction_request`, if they shorten histories.
 
-A host that speaks a wire we have is no code at all: a row in `hosts.py`, and one in `profiles.py` if it deviates.
+A host that speaks a wire we have needs no code: a row in `hosts.py`, and one in `profiles.py` if it deviates.
 
 What several wires share:
 
     hosts                   the hosts that work without any configuration
-    profiles                what a host or a family of models does otherwise
-    wire_choice             which of a provider's wires a model is reached by
+    profiles                how hosts and families of models deviate from their API
+    wire_choice             chooses a model's wire, at providers with several
     address                 a request's URL, and the header with the credential
     openai_models           what differs between models behind OpenAI's wires
     openai_tools            tools and `tool_choice` on OpenAI's wires
     openai_cache            marks for the prompt cache on OpenAI's wires
     reasoning_efforts       the effort of reasoning on OpenAI's wires
-    reasoning_words         how a host of the Chat wire is told it, where that is by other members or words
+    reasoning_words         the same at hosts of the Chat wire with other members or words for it
     known_sampling          leaves out settings that reasoning models refuse
     user_and_model_turns    a history as turns that alternate
     decoder_context         what a decoder knows of the request
     alike_frames            decodes frames that differ from an earlier one in one string
-    finish_words            why a turn ended, in any host's words
+    finish_words            the words of all hosts for why a turn ended
     upstream_errors         a refusal as one of our errors
     token_count             the tokens of a request, counted or estimated
-    sent_tools              the tools of a request that was built, read back
+    sent_tools              reads the tools of a built request back
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ if TYPE_CHECKING:
 
 
 class Decoder(Protocol):
-    """One answer's frames to events. Every method raises UpstreamError for what the provider reports or breaks."""
+    """Decodes the frames of one answer to events. Every method raises UpstreamError for a failure that the provider
+    reports or causes."""
 
     def decode(self, frame: Frame) -> Batch: ...
 
@@ -79,70 +80,73 @@ class Provider(Protocol):
     dialect: str
     #: The tool names that its API takes, as a regular expression; see `tool_names`.
     tool_name: str
-    #: What it takes as a tool's parameters; None: everything as it is.
+    #: The rules for a tool's parameters; None: it takes every schema as it is.
     schemas: SchemaDialect | None = None
-    #: The dialects of the doors whose clients' own bytes may pass: their requests, their answers and their call ids.
+    #: The dialects that it speaks itself: clients of these doors keep their own bytes, in requests, answers and call
+    #: ids.
     lanes: frozenset[str] = frozenset()
-    #: Whether, in a lane, the host decides itself about results without a call: it knows more than the history says
-    #: (compacted turns, what is stored there), and its clients mend a history by its words.
+    #: Whether, in a lane, results without a call are left to the host. It knows more than the history (compacted turns,
+    #: stored items), and its clients mend a history by its errors.
     judges_results: bool = False
     #: Whether hosts of this wire serve models that write calls as text: see `Profile.recovers_text_calls`.
     may_write_calls_as_text: bool = False
-    #: How the headers of its answers begin that a client of the same API is shown.
+    #: The prefixes of the response headers that a client of the same API is shown.
     shown_headers: tuple[str, ...] = ()
-    #: A model that stands for any of the wire's, where only a model's name tells what it takes.
+    #: The name of an ordinary model, for checks of tools that name no model.
     any_model: str = "any"
 
     def build_request(
         self, request: ChatRequest, target: Target, profile: Profile, credential: str | None
     ) -> tuple[UpstreamRequest, Warnings]:
-        """The HTTP request, and the codes of warnings about what could not be carried as it was. Raises RequestError
-        for what this provider cannot take."""
+        """Builds the HTTP request. Returns it with the warnings about what could not be carried as the client wrote it.
+        Raises RequestError for what this provider cannot take."""
 
     def tool_names(self, target: Target, profile: Profile) -> str:  # noqa: ARG002
         """The tool names that this target takes, as a regular expression; others are mapped and restored."""
         return profile.tool_name or self.tool_name
 
     def sign(self, request: UpstreamRequest, credential: str | None, now: float) -> UpstreamRequest:  # noqa: ARG002
-        """The request as it is sent: nothing in it changes after this. `now` is in seconds since 1970. A wire whose
-        credential is a header has put it there already, and the default changes nothing."""
+        """Seals the complete request: nothing in it changes after this. `now` is in seconds since 1970. The default
+        changes nothing, for wires whose credential is a header."""
         return request
 
     def framing(self, content_type: str, start: bytes, *, asked: bool) -> Framing | None:
-        """What cuts an answer into frames, None for one document. `content_type` is in lower case. `start` is how the
-        body begins: nothing while only the head is there; asked again with its first bytes after a None. `asked`:
-        whether a stream was asked for. The default knows Server-Sent Events."""
+        """The framing of an answer; None for one document. `content_type` is in lower case. `start` is the beginning of
+        the body: first it is empty, and after a None the method is called again with the first bytes. `asked`: whether
+        the request asked for a stream. The default knows Server-Sent Events."""
         return sse_framing(content_type, start, asked=asked)
 
     def decoder(self, context: DecoderContext) -> Decoder:
-        """The decoder of one answer to a request of which it knows this."""
+        """The decoder of one answer. `context`: what it knows of the request."""
 
     def parse_error(self, status: int, headers: dict[str, str], body: bytes) -> UpstreamError:
-        """An answer with an error status."""
+        """The error for an answer with an error status."""
 
     def shares_state(self, dialect: str, model: str) -> bool:  # noqa: ARG002
-        """Whether clients that speak `dialect` hold the signatures of this model as it made them, and bring them back
-        so. Where not, a signature is shown with a mark of its origin. The default: in a lane."""
+        """Whether clients that speak `dialect` see the signatures of this model unchanged, and send them back so. Other
+        clients see them with a mark of their origin. The default: only clients in a lane."""
         return dialect in self.lanes
 
     def cache_form(self, target: Target, profile: Profile) -> CacheForm | None:  # noqa: ARG002
-        """How the model's prompt cache is told where a prefix ends; None where it is not."""
+        """The form in which a request marks the end of a prefix for the model's prompt cache; None if it cannot."""
         return None
 
     def refuses_betas(self, target: Target) -> bool:  # noqa: ARG002
-        """Whether the host refuses a whole request for a beta that it has not: it is sent once more without any."""
+        """Whether the host refuses a request for an unknown beta. The request is then sent once more without any
+        betas."""
         return False
 
     def sent_tools(self, body: bytes) -> list[SentTool]:
-        """The tools in a body of `build_request`, read back."""
+        """Reads the tools back from a body of `build_request`."""
 
     def count_request(self, request: UpstreamRequest) -> Count | None:  # noqa: ARG002
-        """How a host is asked for the tokens of `request`, which was built for a whole answer; None where it cannot
-        be."""
+        """The request that asks the host for the number of tokens of `request`, which was built for a whole answer;
+        None if the host does not count."""
         return None
 
     def compaction_request(self, request: UpstreamRequest) -> UpstreamRequest | None:  # noqa: ARG002
-        """How a host is asked for a shorter history in place of an answer to `request`; None where it cannot be."""
+        """The request that asks the host for a shorter history in place of an answer to `request`; None if the host
+        makes none."""
         return None
 
 
@@ -164,8 +168,8 @@ def load_provider(wire: str) -> Provider:
 
 
 def profile_of(target: Target) -> Profile:
-    """The profile of a configured provider. One that names none has that of the known host at its address; at any other
-    address it is a plain compatible host. Where hosts serve others' models, the rules of its model hold, too."""
+    """The profile of a configured provider. If the provider names none, it is the profile of the known host at its
+    address, else `compatible`. At hosts that serve other makers' models, the rules of the model's maker are added."""
     name = target.provider.profile or _profile_at(target.provider.base_url)
     return with_makers_rules(PROFILES[name], target.known_as)
 

@@ -1,5 +1,5 @@
-"""The address of a request to a target, and the header that carries its credential: from the configuration, else the
-wire's own. Every wire builds its requests by these two."""
+"""The URL of a request to a target, and the header with its credential: as configured, else as the wire has them. Every
+wire builds its requests by these functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from toolwire.model.settings import ProviderConfig, Target
 #: Kinds of credentials that are minted: short-lived access tokens of a cloud. See `shell/access/cloud_tokens`.
 MINTED = frozenset({"entra", "google"})
 
-#: Hosts that take their own keys as a bearer token, whatever header the API has for one: by the end of their names.
+#: Ends of the names of hosts that take their own keys as a bearer token, although their API has another header.
 _BEARER_HOSTS = (".amazonaws.com", ".api.aws", "aiplatform.googleapis.com", ".rep.googleapis.com")
 
 #: Hosts that take a key in the header `api-key` where OpenAI's API has a bearer token.
@@ -21,8 +21,8 @@ _BEARER = "authorization"
 
 
 def url_of(target: Target, path: str, query: str = "") -> str:
-    """The URL of a path at the target's provider. `{model}` in its base URL stands for the model. What comes from a
-    client must be quoted in `path` already."""
+    """The URL of a path at the target's provider. `{model}` in the base URL stands for the model. The caller must have
+    quoted what a client wrote in `path`."""
     provider = target.provider
     base_url = provider.base_url.replace("{model}", quote(target.model, safe=""))
     if provider.api_version is not None:
@@ -31,7 +31,7 @@ def url_of(target: Target, path: str, query: str = "") -> str:
 
 
 def below(url: str, path: str) -> str:
-    """The URL with a path behind its own, in front of its query."""
+    """The URL with `path` appended to its own path, in front of its query."""
     address, mark, query = url.partition("?")
     return address + path + mark + query
 

@@ -1,14 +1,14 @@
-"""Frames that are like an earlier one but for one string: nearly all of a stream, since a host writes the same members
-around each piece of a text and of a call's arguments.
+"""Reads frames that differ from an earlier frame in one string only. Nearly all frames of a stream do: a host writes
+the same members around each piece of a text or of a call's arguments.
 
-What such a frame says follows from the earlier one, in which another string stood at the same place. So only the string
-is read. That the bytes around it are those of the earlier frame's string, and of nothing else in it, is proven once, by
-decoding the earlier frame with another string there.
+Such a frame means what the earlier one meant, with another string. So only the string is read. Before that, it is
+proven once that the string's place means this piece and nothing else: the earlier frame is decoded with another string
+there.
 
-OpenAI adds padding behind the string, which nothing reads: it hides how long the text is, so it is another in each
-frame. The proof gives it another value, too.
+OpenAI adds padding behind the string, which differs in each frame to hide the length of the text. Nothing reads it. The
+proof gives it another value too.
 
-A frame that is not like an earlier one changes nothing here, and is decoded.
+Any other frame is decoded as usual.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from toolwire.model.events import Batch, ReasoningDelta, StreamEvent, TextDelta,
 from toolwire.model.source import Members, Source
 from toolwire.wire.json import dump
 
-#: How often an answer's decoder tries to learn before what it learnt helps: some hosts change another member with every
-#: frame.
+#: The most frames of one answer that are learnt without one that could then be read: some hosts change another member
+#: with every frame.
 _TRIES = 4
-#: Frames that are remembered: those of an answer's calls, if they come in turn.
+#: The number of learnt frames that are remembered: enough for parallel calls whose frames alternate.
 _MOST_KNOWN = 8
 
 _DELTAS = (TextDelta, ReasoningDelta, ToolCallDelta)
 
-#: What padding is made of. A string of these is its own JSON.
+#: The characters of padding. None needs an escape in JSON.
 _PADDING = bytes(byte for byte in range(0x20, 0x7F) if byte not in b'"\\')
 _string = msgspec.json.Decoder(str).decode
 
@@ -40,7 +40,7 @@ K = TypeVar("K")
 
 
 class Changed(NamedTuple, Generic[K]):
-    """What a frame says, with another string in it. `place`: which of the answer's texts the string is a piece of."""
+    """The decoded frame with another string. `place` says to which text of the answer the string belongs."""
 
     event: Any
     place: K
@@ -48,22 +48,21 @@ class Changed(NamedTuple, Generic[K]):
 
 
 class Form(NamedTuple, Generic[K]):
-    """What is particular to the frames of one wire."""
+    """What `AlikeFrames` must know of one wire."""
 
     dialect: str
     decode: Callable[[bytes], Any]
-    #: Gives what was decoded another string, if it is a piece of a text or of arguments and has nothing else that could
-    #: change what the answer has. None: it is not.
+    #: Returns the decoded frame with another string. None, if the frame is not just a piece of a text or of arguments.
     changed: Callable[[Any], Changed[K] | None]
-    #: The names of the members that may hold the string, as a regular expression.
+    #: A regular expression for the names of the members that may hold the string.
     texts: bytes
-    #: Padding and the member around it, where the wire has some.
+    #: The padding with the member around it, if the wire has padding.
     padding: re.Pattern[bytes] | None = None
 
 
 class _Alike(msgspec.Struct, Generic[K], frozen=True, gc=False):
-    """A frame that was learnt: the bytes in front of the string, and those behind it, its quotes included. `value`:
-    those between the string and padding; then `after` is what stands behind that. `place`: see `Changed`."""
+    """A learnt frame: the bytes before and behind the string, with its quotes. If the frame has padding, `value` holds
+    the bytes between string and padding, and `after` those behind the padding. `place`: see `Changed`."""
 
     before: bytes
     value: bytes | None
@@ -77,7 +76,7 @@ class _Alike(msgspec.Struct, Generic[K], frozen=True, gc=False):
 
 
 class AlikeFrames(ABC, Generic[K]):
-    """The frames of one answer. A wire says in `_event` what a piece of a text means."""
+    """Reads the alike frames of one answer. A wire implements `_event`."""
 
     def __init__(self, form: Form[K]) -> None:
         self._form, self._dialect = form, form.dialect
@@ -86,12 +85,12 @@ class AlikeFrames(ABC, Generic[K]):
 
     @abstractmethod
     def _event(self, place: K, text: str) -> StreamEvent | None:
-        """The event of a piece of a text, which is not empty. None: the answer is not where it was then, and nothing
-        has changed."""
+        """The event for a piece of a text that is not empty. Returns None, and changes nothing, if the text at `place`
+        is no longer open."""
 
     def batch(self, data: bytes) -> Batch | None:
-        """What a frame says that is like an earlier one. None: it is not, or the answer is not where it was then, and
-        nothing has changed."""
+        """The batch of a frame that is like a learnt one. Returns None, and changes nothing, for any other frame, and
+        where `_event` returns None."""
         for known in self._known:
             before, after = known.before, known.after
             if not data.startswith(before) or not data.endswith(after):
@@ -114,8 +113,8 @@ class AlikeFrames(ABC, Generic[K]):
         return None
 
     def learnt(self, data: bytes, batch: Batch, exact: bool) -> Batch:
-        """The batch that the decoder made of a frame, which is remembered if it is one delta and the frame is `exact`:
-        as the API has it."""
+        """Returns the batch that the decoder made of a frame. Remembers the frame if the batch is one delta and the
+        frame is `exact`, which is to say as the API documents it."""
         if exact and self._tries and len(batch.events) == 1 and type(batch.events[0]) in _DELTAS:
             self._tries -= 1
             self._learn(data, batch)
@@ -146,8 +145,8 @@ class AlikeFrames(ABC, Generic[K]):
 
 
 def _string_before(data: bytes, begins: int, value: bytes, ends: int) -> bytes:
-    """The string in its quotes, whose frame has padding behind it that ends at `ends`. `value`: what is between the
-    two. Nothing: there is something else. Whether it is one string is not known yet."""
+    """The string with its quotes, in a frame whose padding ends at `ends`. `value`: the bytes between string and
+    padding. Returns b"" if other bytes stand there. The result is not yet known to be a single string."""
     found = data.rfind(value, begins + 1, ends)
     if found < 0 or data[found + len(value) : ends].translate(None, _PADDING):
         return b""

@@ -1,4 +1,4 @@
-"""Why a turn ended, by the words that hosts have for it: compatible hosts write those of any API, in any spelling."""
+"""The words for why a turn ended. Compatible hosts write any API's words, in any spelling."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from toolwire.model.warnings import Warnings, named_warning
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _BETWEEN = re.compile(r"[-\s]+")
 
-#: A word, as `meaning` spells it -> why the turn ended. An unknown word is a stop; the word itself is kept in
+#: A word, as `meaning` spells it -> why the turn ended. An unknown word means a stop; the word itself stays in
 #: `Finish.raw`.
 FINISH: dict[str, FinishReason] = {
     "stop": "stop", "end_turn": "stop", "eos": "stop", "eos_token": "stop", "stop_sequence": "stop",
@@ -44,7 +44,8 @@ def note_unknown(word: str, known: bool, warnings: Warnings) -> None:
 
 
 def meaning(word: str) -> str:
-    """The word as the tables spell it. Gemini's endpoint has a prefix: "function_call_filter: MALFORMED_..."."""
+    """The word as the tables spell it, without the prefix of Gemini's endpoint ("function_call_filter:
+    MALFORMED_...")."""
     if word in FINISH:
         return word
     spelled = _BETWEEN.sub("_", _CAMEL.sub("_", word.rpartition(": ")[2])).lower()

@@ -29,12 +29,12 @@ class Host:
     credentials: tuple[str, ...] = ()
     base_url_variable: str | None = None
     profile: str | None = None
-    #: How the names of its own models begin, for who writes one without the provider.
+    #: Prefixes of its own models' names, for clients that name a model without its provider.
     makes: tuple[str, ...] = ()
 
 
 def _chat(name: str, base_url: str, *credentials: str, profile: str | None = None, makes: tuple[str, ...] = ()) -> Host:
-    """A host of the Chat API of whose address no SDK has a variable."""
+    """A host of the Chat API. No SDK has a variable for its address."""
     return Host(name, "openai_chat", base_url, credentials, profile=profile, makes=makes)
 
 
@@ -191,9 +191,9 @@ HOSTS: tuple[Host, ...] = (
     Host("sglang", "openai_chat", "http://127.0.0.1:30000/v1", base_url_variable="SGLANG_BASE_URL", profile="sglang"),
 )
 
-#: Where else a known host is met: a whole address, as a regular expression, and the profile of a provider that names
-#: none there. Other regions, plans for coding, and addresses that the host's docs write beside its own. Each is one of
-#: the Chat API: the same hosts speak others at other paths.
+#: Other addresses of known hosts: a regular expression for the whole address, and the profile of a provider there that
+#: names none. They are other regions, plans for coding, and addresses in the host's documentation. Each is for the Chat
+#: API only: at other paths the same hosts speak other APIs.
 OTHER_ADDRESSES: tuple[tuple[str, str], ...] = (
     (r"https://[a-z]{2}\.api\.openai\.com/v1", "openai"),
     (r"https://[a-z0-9-]+\.openai\.azure\.com/openai(/.*)?", "azure"),
@@ -211,7 +211,7 @@ OTHER_ADDRESSES: tuple[tuple[str, str], ...] = (
     (r"https://api\.cloudflare\.com/client/v4/accounts/[0-9a-f]+/ai/v1", "cloudflare"),
 )
 
-#: Host -> its name by OpenTelemetry's conventions for generative AI, where that is another one.
+#: Host -> its name in OpenTelemetry's conventions for generative AI, if that differs.
 TRACED_AS = {
     "bedrock": "aws.bedrock",
     "bedrock-anthropic": "aws.bedrock",
@@ -222,20 +222,20 @@ TRACED_AS = {
     "xai": "x_ai",
 }
 
-#: The region of a host of AWS whose region nothing tells.
+#: The default region of a host of AWS.
 DEFAULT_REGION = "us-east-1"
 
 #: The service and the region in an address of AWS: public, FIPS, or of a VPC.
 _AWS_ADDRESS = re.compile(r"\b(bedrock-[a-z]+?)(?:-fips)?\.([a-z]{2}(?:-[a-z]+)+-[0-9])\.")
 
-#: The first label of an address -> the name by which the service's requests are signed, where that is another one.
+#: The first label of an address -> the service's name in signatures, if that differs.
 _SIGNING_NAMES = {"bedrock-runtime": "bedrock"}
 
 
 @dataclass(frozen=True, slots=True)
 class AwsScope:
-    """What a request to an API of AWS is signed for. `profile` is the AWS profile whose credentials are used; None:
-    those of this process, such as a function's role."""
+    """The service and region for which a request to AWS is signed. `profile`: the AWS profile with the credentials;
+    None: those of this process, such as a function's role."""
 
     service: str
     region: str
@@ -243,7 +243,7 @@ class AwsScope:
 
 
 def aws_scope(provider: ProviderConfig) -> AwsScope | None:
-    """What requests to this provider are signed for; None where they are not signed."""
+    """The scope in which requests to this provider are signed; None if they are not signed."""
     kind, _, profile = provider.credential.partition(":")
     if kind != "aws":
         return None
@@ -252,7 +252,7 @@ def aws_scope(provider: ProviderConfig) -> AwsScope | None:
     return AwsScope(_SIGNING_NAMES.get(label, label), provider.region or region, profile or None)
 
 
-#: The name that no configuration can take: the demo provider.
+#: The name of the demo provider, which no configuration may use.
 DEMO = "demo"
 
 #: The model that the demo plays at Bedrock.

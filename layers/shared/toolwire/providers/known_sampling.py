@@ -9,13 +9,13 @@ from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers.openai_models import family_of, is_reasoning
 
-#: Setting -> what a model does unasked.
+#: Setting -> a model's default.
 _UNASKED = {"temperature": 1.0, "top_p": 1.0, "frequency_penalty": 0.0, "presence_penalty": 0.0}
 
 
 def with_known_sampling(request: ChatRequest, target: Target, warnings: Warnings) -> ChatRequest:
-    """The request without the settings that its model refuses while it reasons, with a warning for each that asks for
-    something; itself where there are none. A model that can do nothing but reason has no stop sequences either."""
+    """The request without the settings that its model refuses while it reasons; the same object if there are none. Each
+    setting that is not the default is warned of. A model that always reasons has no stop sequences either."""
     family = family_of(target.known_as)
     if not is_reasoning(family, request.reasoning_effort):
         return request

@@ -1,10 +1,10 @@
 """What differs between the models that OpenAI's two wires serve, as data: the first row that fits a name holds.
 
-Source: the model pages of OpenAI, xAI and Groq, and what their APIs were seen to refuse (pydantic-ai keeps OpenAI's
-answers for each model in its tests; openai/codex#6647 and the like have those of Codex): an effort that the model does
-not know, sampling beside reasoning, `reasoning.encrypted_content` of models that do not reason, tools beside reasoning
-on the Chat wire since gpt-5.4. A model that no row knows gets what was asked for and is asked for nothing more; its
-effort is asked for in the words of its host's profile.
+Models refuse an effort that they do not know, sampling beside reasoning, `reasoning.encrypted_content` if they do not
+reason, and tools beside reasoning on the Chat wire since gpt-5.4. Source: the model pages of OpenAI, xAI and Groq, and
+refusals of their APIs (pydantic-ai keeps OpenAI's answers for each model in its tests; openai/codex#6647 and the like
+have those of Codex). A model without a row is sent the client's settings and none of our own; its effort is a word of
+its host's profile.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ import functools
 import re
 from dataclasses import dataclass
 
-#: Every word for how much a model is to reason that a door takes, rising.
+#: All words for the effort of reasoning that doors take, rising.
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The models whose name, in lower case and after any path and maker, is matched whole by `pattern`."""
+    """A family of models. `pattern` matches the whole name, in lower case, without path and maker."""
 
     pattern: str
     #: The efforts that the model knows, rising; (): it refuses the member; None: not known.
     efforts: tuple[str, ...] | None = None
-    #: Whether the model can reason: its reasoning is then asked for in the form that can be sent back.
+    #: Whether the model can reason. Its reasoning is then asked for in the form that can be sent back.
     reasons: bool = False
-    #: Whether it reasons unless told not to.
+    #: Whether it reasons by default.
     by_default: bool = True
-    #: Whether its reasoning can be switched off (effort "none"), which is when it takes temperature and top_p.
+    #: Whether its reasoning can be switched off (effort "none"). Only then it takes temperature and top_p.
     can_rest: bool = False
     #: Whether OpenAI serves it, or serves it with tools, by the Responses wire only.
     needs_responses: bool = False
-    #: Whether its prompt cache can be told where a prefix ends.
+    #: Whether a request can mark the end of a prefix for its prompt cache.
     cache_breakpoints: bool = False
 
 
@@ -97,7 +97,7 @@ FAMILIES = (
     Family(r"(meta-)?(llama|codellama|mixtral|codestral|pixtral|gemma-?[123]).*", (), can_rest=True),
 )
 
-#: What Bedrock writes in front of a name: the region of an inference profile, and the maker.
+#: Bedrock's prefix of a name: the region of an inference profile, and the maker.
 _AT_BEDROCK = re.compile(r"^(?:[a-z]+\.)?openai\.")
 
 UNKNOWN = Family("", can_rest=True)

@@ -1,5 +1,5 @@
-"""What hosts of both of OpenAI's wires take of a request's tools, of `tool_choice` and of the answer's format, by their
-profile."""
+"""Rewrites a request's tools, `tool_choice` and format of the answer to what a host takes, by its profile. For both of
+OpenAI's wires."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from toolwire.schema.answer_schema import of_object
 from toolwire.schema.check import check_strict, is_strict
 from toolwire.schema.dialects import STRICT_OFF, SchemaDialect, adapted
 
-#: Hosts want an object with `properties`, and arrays that say what their items are; those with rules for strict tools
-#: also refuse combinations at the root.
+#: Hosts want an object with `properties`, and arrays with `items`. Hosts with rules for strict tools also refuse
+#: combinations at the root.
 SCHEMAS = SchemaDialect(whole=True)
 _COMBINED = frozenset({"allOf", "anyOf", "enum", "not", "oneOf"})
 STRICT_SCHEMAS = SchemaDialect(whole=True, refused_at_root=_COMBINED)
-#: Hosts with a form of their own, and those that have refused a schema.
+#: The rules of hosts with their own form of schemas, and of hosts that have refused a schema.
 TYPED_SCHEMAS = SchemaDialect(refused_at_root=_COMBINED, essential="typed")
 BARE_SCHEMAS = SchemaDialect(refused_at_root=_COMBINED, essential="bare")
 BARE_STRICT_SCHEMAS = replace_rules(STRICT_SCHEMAS, essential="bare")
 
 
 def check_tools(request: ChatRequest, target: Target, profile: Profile, warnings: Warnings) -> None:
-    """Raises RequestError for more tools than the host takes (`too_many_tools`), and for strict tools that break
-    OpenAI's rules (`invalid_strict_schema`) under `schema_mode: reject` at a host that has these rules, and under the
-    preset `2api` at any. At a host without them they are a warning."""
+    """Raises RequestError for more tools than the host takes (`too_many_tools`). Strict tools that break OpenAI's rules
+    are an error (`invalid_strict_schema`) under `schema_mode: reject` at a host with these rules, and under the preset
+    `2api` at any host; at a host without them they are a warning."""
     if profile.tools is not None and len(request.tools) > profile.tools:
         raise RequestError(
             f"`tools` has {len(request.tools)} entries; {target.provider.name} accepts at most {profile.tools} in one "
@@ -42,7 +42,7 @@ def check_tools(request: ChatRequest, target: Target, profile: Profile, warnings
     options = request.options
     refuses = options.contract_2api or (profile.strict_rules and options.schema_mode == "reject")
     if profile.strict_rules and not refuses:
-        return  # the host says it itself, or `with_known_schemas` has turned `strict` off
+        return  # the host refuses it itself, or `with_known_schemas` has turned `strict` off
     for number, tool in enumerate(request.tools):
         if refuses:
             check_strict(tool, tool.schema_place(number))
@@ -51,7 +51,7 @@ def check_tools(request: ChatRequest, target: Target, profile: Profile, warnings
 
 
 def _rules(profile: Profile) -> SchemaDialect:
-    """What the host takes as a tool's parameters."""
+    """The host's rules for a tool's parameters."""
     if profile.schemas == "bare":
         return BARE_STRICT_SCHEMAS if profile.strict_rules else BARE_SCHEMAS
     if profile.schemas == "typed":
@@ -60,10 +60,10 @@ def _rules(profile: Profile) -> SchemaDialect:
 
 
 def with_told_tools(request: ChatRequest, target: Target, profile: Profile, warnings: Warnings) -> ChatRequest:
-    """The request of a client of the host's own API with its tools as the host's refusals have told that they must be.
-    Raises RequestError (`tool_schema_incompatible`)."""
+    """The request of a client of the host's own API, with its tools as the host's refusals have shown that they must
+    be. Raises RequestError (`tool_schema_incompatible`)."""
     if any(name == "namespace" for tool in request.tools for name, _ in tool.extra):
-        return request  # only whole, as its client has it, is a namespace one
+        return request  # a namespace can only be sent as its client wrote it
     if profile.schemas == "bare":
         request = with_known_tools(request, target, profile, warnings)
     if not profile.tool_members:
@@ -86,8 +86,8 @@ def _without_members(request: ChatRequest, warnings: Warnings) -> ChatRequest:
 
 
 def with_known_tools(request: ChatRequest, target: Target, profile: Profile, warnings: Warnings) -> ChatRequest:
-    """The request with the tools' parameters in the words of the host, and `strict` where it can keep to it. Raises
-    RequestError (`tool_schema_incompatible`)."""
+    """The request with the tools' parameters by the host's rules, and with `strict` where the host can enforce it.
+    Raises RequestError (`tool_schema_incompatible`)."""
 
     def tools() -> Iterator[Tool]:
         rules = _rules(profile)
@@ -108,7 +108,7 @@ def with_known_tools(request: ChatRequest, target: Target, profile: Profile, war
 
 
 def _with_known_strict(request: ChatRequest, profile: Profile, warnings: Warnings) -> ChatRequest:
-    """The request without `strict` where the host does not take it, or not of some tools alone."""
+    """The request without `strict`, if the host does not take it, or takes it only for all tools alike."""
     said = [tool.strict for tool in request.tools if tool.kind == "function"]
     if profile.strict == "each" or set(said) <= {None} or (profile.strict == "alike" and all(said)):
         return request
@@ -119,8 +119,8 @@ def _with_known_strict(request: ChatRequest, profile: Profile, warnings: Warning
 
 
 def with_known_schemas(request: ChatRequest, target: Target, profile: Profile, warnings: Warnings) -> ChatRequest:
-    """The request of another API's client as `with_known_tools` has it, and the answer's schema `strict` where the host
-    can keep to it."""
+    """The request of another API's client after `with_known_tools`, and with a `strict` schema of the answer if the
+    host can enforce it."""
     shape = request.response_format
     if profile.strict_rules and shape is not None and shape.strict and shape.schema and not is_strict(shape.schema):
         request = replace(request, response_format=replace(shape, strict=False))
@@ -129,7 +129,7 @@ def with_known_schemas(request: ChatRequest, target: Target, profile: Profile, w
 
 
 def with_known_format(request: ChatRequest, profile: Profile, warnings: Warnings) -> ChatRequest:
-    """The request with the format of its answer in words, as far as the host has no member for it."""
+    """The request with the format of its answer in words, if the host has no member for it."""
     shape = request.response_format
     if shape is None or shape.kind == "text":
         return request
@@ -143,8 +143,8 @@ def with_known_format(request: ChatRequest, profile: Profile, warnings: Warnings
 
 
 def only_allowed(request: ChatRequest, profile: Profile) -> ChatRequest:
-    """The request with the tools of its allowed set alone, where the host knows no such set: what is not sent cannot be
-    called."""
+    """The request with only the allowed tools, if the host does not know an allowed set: a tool that is not sent cannot
+    be called."""
     choice = request.tool_choice
     if choice is None or choice.names is None or choice.named or profile.allowed_tools:
         return request
@@ -153,5 +153,5 @@ def only_allowed(request: ChatRequest, profile: Profile) -> ChatRequest:
 
 
 def without_idle_choice(request: ChatRequest) -> ChatRequest:
-    """The request without what it says of the use of tools, where it has none: hosts refuse it then."""
+    """The request without its settings for tools, if it has no tools: hosts refuse them then."""
     return request if request.tools else replace(request, tool_choice=None, parallel_tool_calls=None)

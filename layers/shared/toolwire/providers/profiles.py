@@ -16,125 +16,129 @@ from toolwire.providers.openai_models import EFFORTS
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Differences from OpenAI's own Chat Completions. The defaults are what an unknown compatible host is assumed to
-    do: take the plain subset, and everything else as it comes. Of other wires only what answers are like counts."""
+    """Differences from OpenAI's own Chat Completions. The defaults are for an unknown compatible host: it is sent the
+    plain subset of the API, and its answers may have any of its known deviations. Other wires read only the fields
+    about answers."""
 
     name: str
-    #: Call ids the host accepts, as a regular expression for the whole id. An id that does not match is rewritten
-    #: deterministically, on both ends of the pair. No bound on the alphabet: hosts send ids like "functions.f:0".
+    #: The call ids that the host accepts, as a regular expression for the whole id. Another id is rewritten
+    #: deterministically, in call and result. The default allows any characters: hosts send ids like "functions.f:0".
     call_id: str = r"[\x21-\x7e]{1,64}"
-    #: Whether the host's own ids are as its API documents them: a client of that API sees them, and none is minted.
+    #: Whether the host's own ids are as its API documents them. Then a client of that API sees them, and none is
+    #: minted.
     documented_ids: bool = False
     #: Length of a rewritten id.
     call_id_length: int = 40
-    #: The tool names that the host takes, as a regular expression for the whole name, where that is less than its API
+    #: The tool names that the host takes, as a regular expression for the whole name; "": the names that its API
     #: documents. Others are mapped, and restored in answers.
     tool_name: str = ""
-    #: Tools in one request, None for no known limit.
+    #: The most tools in one request; None: no known limit.
     tools: int | None = None
-    #: Whether a tool with `strict: true` must keep OpenAI's rules for strict schemas; else the word is passed on.
+    #: Whether a tool with `strict: true` must keep OpenAI's rules for strict schemas; else `strict` is passed on
+    #: unchecked.
     strict_rules: bool = False
-    #: What of a tool's schema the host takes, where that is not any: "typed" for a form in which each value has its one
-    #: type and nothing stands beside alternatives; "bare" where a host has refused a schema (`schema/essential.py`).
+    #: The form of a tool's schema that the host takes; None: any. "typed": each value has one type, and no keyword
+    #: stands beside alternatives. "bare": the host has refused a schema (`schema/essential.py`).
     schemas: Literal["", "typed", "bare"] = ""
-    #: Whether tools may say `strict`: each for itself, all or none of a request ("alike"), or none where a host has
-    #: refused the word.
+    #: Whether tools may have `strict`: each for itself, only all or none of a request ("alike"), or none, if the host
+    #: has refused it.
     strict: Literal["each", "alike", "none"] = "each"
     #: Whether `tool_choice: {"type": "allowed_tools"}` is understood; else only the allowed tools are sent.
     allowed_tools: bool = False
     #: Whether messages may have the role "developer"; else they are sent as "system", which means the same.
     developer_role: bool = False
-    #: Whether custom (freeform) tools are understood; else another API's client's are sent as functions.
+    #: Whether custom (freeform) tools are understood; else those of another API's client are sent as functions.
     custom_tools: bool = False
-    #: Whether the arguments of earlier calls may be any text, as at OpenAI; else what another API's client sends and is
-    #: no object, is put into one.
+    #: Whether the arguments of earlier calls may be any text, as at OpenAI; else arguments of another API's client that
+    #: are no object are put into one.
     any_arguments: bool = False
     #: Whether a host has refused arguments that are no object (`rewrite/history.py`).
     object_arguments: bool = False
-    #: What switches thinking off, a member and its value, at a host that refused to be told which tool to call while
-    #: the model thinks (`openai_chat/thinking_off.py`).
+    #: The member and value that switch thinking off, at a host that has refused a forced call while the model thinks
+    #: (`openai_chat/thinking_off.py`).
     thinking_off: tuple[str, bytes] | None = None
     #: Whether a host has refused tools beside reasoning, which is then switched off for requests with tools.
     tools_at_rest: bool = False
-    #: The most tokens of output that a host has said it takes (`rewrite/output_limit.py`).
+    #: The most output tokens, as a refusal of the host has named them (`rewrite/output_limit.py`).
     most_output: int | None = None
-    #: The forms of `tool_choice` that the host takes, as far as is known: all, only `words`, or only `auto`, where it
-    #: has refused others (`openai_chat/known_choice.py`).
+    #: The forms of `tool_choice` that the host takes: all, or only `words` or only `auto`, if it has refused others
+    #: (`openai_chat/known_choice.py`).
     tool_choices: Literal["all", "words", "auto"] = "all"
-    #: Whether the model reads images and files, as far as is known: False where a host has refused them
-    #: (`rewrite/unseen_images.py`).
+    #: Whether the model reads images and files. False if the host has refused them (`rewrite/unseen_images.py`).
     sees_images: bool = True
     #: Whether the host fetches images by their address; false where it has refused to.
     fetches_images: bool = True
-    #: Whether a file is a part of the type `document_url`, as Mistral has it, by its bytes or its address; else Chat's
-    #: own `file`, which has no address.
+    #: Whether a file is a part of the type `document_url`, with its bytes or its address (Mistral); else a `file` of
+    #: the Chat API, which has no address.
     document_urls: bool = False
-    #: The member of an assistant message in which the host wants its reasoning text back, None if it refuses one.
+    #: The member of an assistant message in which the host wants its reasoning text back; None: it refuses reasoning.
     reasoning_back: str | None = "reasoning_content"
     #: Whether the host refuses a turn with tool calls that lacks that member.
     reasoning_required: bool = False
-    #: What stands there for reasoning that the history has lost. Where it is empty, one refusal is answered with a
-    #: space.
+    #: The placeholder for reasoning that the history has lost. If it is empty and the host refuses that, a space is
+    #: sent once more.
     lost_reasoning: str = ""
     #: Whether `stream_options.include_usage` is understood (Mistral sends usage unasked and refuses the member).
     stream_usage: bool = True
-    #: Where the host refuses a message with a member it does not know: the ones that it takes beside `role`, `content`,
-    #: `tool_calls` and `tool_call_id`. Others are left out, with a warning where they say something.
+    #: For a host that refuses unknown members of messages: those that it takes beside `role`, `content`, `tool_calls`
+    #: and `tool_call_id`. Others are left out, with a warning if they have content.
     message_members: frozenset[str] | None = None
-    #: Whether tools may have members that the API does not document; false where a host has refused one.
+    #: Whether tools may have members that the API does not document. False if the host has refused one.
     tool_members: bool = True
-    #: Whether a refusal has a member of its own in an assistant's message; else another API's client's is its text.
+    #: Whether an assistant's message has the member `refusal`; else a refusal of another API's client becomes its text.
     refusals: bool = False
-    #: Request members the host calls otherwise, and those it refuses: a knob is left out with a warning.
+    #: Request members that have another name at the host, and those that it refuses: these are left out with a warning.
     rename: tuple[tuple[str, str], ...] = ()
     refuses: frozenset[str] = frozenset()
-    #: The host's name for the output limit, for a client of another API. The older name is the one that all know.
+    #: The host's name for the output limit, for a client of another API. All hosts know the older name.
     output_limit: str = "max_tokens"
-    #: Stop sequences in one request, None for no known limit.
+    #: The most stop sequences in one request; None: no known limit.
     stops: int | None = None
-    #: Whether `response_format` takes a schema; else another API's client's is asked for in words, as any JSON object.
+    #: Whether `response_format` takes a schema; else a schema of another API's client is put in words, and any JSON
+    #: object is asked for.
     json_schema: bool = True
-    #: Whether it takes a format of the answer without a schema, and any format beside tools; false where a host has
-    #: refused that: then another API's client's is asked for in words.
+    #: Whether it takes a format of the answer without a schema, and any format beside tools. False if the host has
+    #: refused that: then the format of another API's client is put in words.
     json_object: bool = True
     json_beside_tools: bool = True
-    #: Whether the model goes on with a last turn of the assistant's.
+    #: Whether the model continues a history that ends with the assistant.
     prefill: bool = True
-    #: Members that a client of another API is not asked for, and their JSON.
+    #: Members with their JSON that are added to the request of another API's client.
     adds: tuple[tuple[str, str], ...] = ()
-    #: Whether it serves open models of many makers: what their makers' profiles say of reasoning in the history holds.
+    #: Whether it serves open models of many makers. Then the makers' profiles decide about reasoning in the history.
     open_models: bool = False
-    #: The efforts of reasoning that a client of another API may ask of a model that no row of `reasoning_words.py` or
-    #: `openai_models.py` knows. The three that every host with the member takes; none where a model without reasoning
-    #: refuses the member.
+    #: The efforts for a model without a row in `reasoning_words.py` or `openai_models.py`, for clients of other APIs.
+    #: The default has the three that every host with the member takes. Empty at a host that refuses the member for
+    #: models without reasoning.
     efforts: tuple[str, ...] = ("low", "medium", "high")
-    #: Whether an effort is told as `reasoning: {"effort": ...}`, as the Responses API has it.
+    #: Whether an effort is sent as `reasoning: {"effort": ...}`, as in the Responses API.
     reasoning_object: bool = False
-    #: Whether answers may hold `{}` as a stand-in before a call's real arguments. Where they do not, a call without
-    #: arguments need not wait for its end.
+    #: Whether answers may have `{}` as a placeholder before a call's real arguments. If not, a call without arguments
+    #: need not wait for its end.
     placeholders: bool = True
     #: Whether answers may hold reasoning in the text, between tags (`openai_chat/tagged_reasoning.py`).
     tagged_reasoning: bool = True
-    #: Whether answers carry state that documented Chat fields cannot hold, so that ids must be ours.
+    #: Whether answers have state that the documented fields of the Chat API cannot hold. Then ids must be minted, to
+    #: find it by.
     yields_state: bool = False
-    #: Whether the host has the Responses API beside Chat Completions: clients of the former are always served by it,
-    #: others where the model needs it (`openai_models.py`).
+    #: Whether the host has the Responses API beside Chat Completions. Clients of the Responses API are then served by
+    #: it, others if the model needs it (`openai_models.py`).
     has_responses: bool = False
     #: Whether its Responses API serves only the models that need it.
     responses_if_needed: bool = False
-    #: How marks for the prompt cache are taken: OpenAI's, by models that have them, or Anthropic's in parts.
+    #: The marks for the prompt cache that it takes: OpenAI's, for models that have them, or Anthropic's in parts.
     cache_breakpoints: bool = False
     cache_control: bool = False
-    #: Whether a host has refused a history that ends with the assistant, whosever client it was.
+    #: Whether the host has refused a history that ends with the assistant. Holds for clients of every API.
     user_last: bool = False
-    #: Whether a host has refused turns that do not alternate (`rewrite/alternating_turns.py`).
+    #: Whether the host has refused turns that do not alternate (`rewrite/alternating_turns.py`).
     alternates: bool = False
-    #: Whether the host's Responses API takes an output that answers no call, as Codex sends them.
+    #: Whether the host's Responses API takes an output without a call, as Codex sends.
     unasked_outputs: bool = False
-    #: Whether it takes the ids of items that it does not keep; false where it has refused one.
+    #: Whether it takes the ids of items that it does not store. False if it has refused one.
     item_ids: bool = True
-    #: Whether tool calls that models wrote as text become calls (`stream/text_calls`), unless a request says no.
-    #: Never at vendors whose own servers read every call: markup in their text is text, whatever a request asks.
+    #: Whether tool calls that models write as text become calls (`stream/text_calls`), unless a request says no.
+    #: Vendors whose own servers parse every call never have it, whatever a request says: markup in their text is text.
     recovers_text_calls: bool = True
 
 
@@ -304,23 +308,22 @@ PROFILES: dict[str, Profile] = {
     )
 }
 
-#: Models, as patterns of their names without the host's namespace, whose rules go with them to every compatible host:
-#: the profile of their maker. Kimi's that think, and thinking is on unless a request says no; some hosts write their
-#: names with a `p` for the point.
+#: Pattern of a model's name, without the host's namespace -> the profile of its maker, whose rules hold at every
+#: compatible host. The Kimi models here think by default; some hosts write a `p` for the point in their names.
 MODELS: tuple[tuple[str, str], ...] = (
     (r"(?:moonshot(?:ai)?\.)?kimi-(?:k2-thinking|thinking|k2[.p][5-9]|k[3-9]|for-coding).*", "moonshot"),
 )
 
 
 def profile_for_model(model: str) -> str:
-    """The profile of a model's maker; "compatible" where no rule goes with the model."""
+    """The profile of a model's maker; "compatible" for a model without a row."""
     name = model.lower().rpartition("/")[2]
     return next((profile for pattern, profile in MODELS if re.fullmatch(pattern, name)), "compatible")
 
 
 @lru_cache(maxsize=256)
 def with_makers_rules(host: Profile, model: str) -> Profile:
-    """The profile of a host with what its model's maker asks of the reasoning in a history."""
+    """The profile of a host, with the rules of the model's maker for reasoning in a history."""
     maker = PROFILES[profile_for_model(model)]
     if not maker.reasoning_required or not host.open_models:
         return host

@@ -1,9 +1,9 @@
-"""Which effort of reasoning a model of OpenAI's wires is asked for (`openai_models.py` knows the words of each).
+"""Chooses the effort of reasoning for a model of OpenAI's wires (`openai_models.py` knows the words of each).
 
-A client that speaks the wire itself asks what it likes, and the host's refusal is between the two. Claude Code and its
-like ask for an effort with every request, whatever the model: sent to one that does not know the word, or the member,
-every request would be refused. A host with words of its own is asked in those (`reasoning_words.py`), another one in
-the model's, and for a model that no row knows in those of its profile (`Profile.efforts`).
+A client that speaks the wire itself keeps its word, and gets the host's own refusal. Other clients, such as Claude
+Code, send an effort with every request, and a model that does not know the word, or the member, would refuse each of
+them. The word sent is the host's own if it has any (`reasoning_words.py`), else the model's, else, for a model without
+a row, one of the profile (`Profile.efforts`).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from toolwire.providers.reasoning_words import Words
 def with_known_effort(
     request: ChatRequest, target: Target, otherwise: tuple[str, ...], warnings: Warnings, hosts: Words | None = None
 ) -> ChatRequest:
-    """The request with a word that the model knows. `otherwise`: the words for a model that no row knows; `hosts`: the
-    host's own words for it."""
+    """The request with an effort that the model knows. `otherwise`: the words for a model without a row. `hosts`: the
+    host's own words."""
     known = family_of(target.known_as).efforts if hosts is None else tuple(hosts.told) or None
     otherwise = otherwise if hosts is None else ()
     effort, found = _nearest(request.reasoning_effort, known, otherwise)
@@ -34,8 +34,8 @@ def with_known_effort(
 def _nearest(
     asked: str | None, known: tuple[str, ...] | None, otherwise: tuple[str, ...]
 ) -> tuple[str | None, list[str]]:
-    """The word to send, and codes of warnings: the nearest from below, else the least. Nothing stands in for "none" at
-    a model that nobody knows: it may not reason unless it is asked to."""
+    """The word to send, and codes of warnings. It is the nearest word that is not higher, else the lowest. For "none"
+    at an unknown model no other word is sent: it may reason only if asked to."""
     words = otherwise if known is None else known
     if asked is None or asked in words:
         return asked, []

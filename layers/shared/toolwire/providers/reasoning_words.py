@@ -1,8 +1,9 @@
-"""How a host of the Chat API is told how much to reason, where that is not `reasoning_effort` with the client's word.
+"""The members with which hosts of the Chat API are asked for an effort of reasoning, where it is not `reasoning_effort`
+with the client's word.
 
-Data: a row a host and a family of its models, the first that fits holds. A host that is asked in words it does not know
-either refuses (Groq's Qwen, Kimi K2.7 Code, MiniMax M3.1) or ignores them, so that a model thinks that was told not to
-(Moonshot, DashScope, Z.ai).
+Data: a row is a host and a family of its models, and the first one that fits counts. A host either refuses words that
+it does not know (Groq's Qwen, Kimi K2.7 Code, MiniMax M3.1) or ignores them, so that a model thinks although it was
+told not to (Moonshot, DashScope, Z.ai).
 
 Sources: https://docs.z.ai/guides/capabilities/thinking-mode (5.3 always thinks, by low, high and max),
 https://platform.kimi.ai/docs/guide/use-thinking-effort, https://www.alibabacloud.com/help/en/model-studio/deep-thinking,
@@ -33,8 +34,8 @@ Told = tuple[tuple[str, bytes], ...]
 
 
 class Words(NamedTuple):
-    """`models` matches the whole name of a model, in lower case and without its namespace; `told`: effort, rising, ->
-    the members that say it. Empty: the model takes no word, since it always thinks, or never."""
+    """One row. `models` matches the whole name of a model, in lower case and without its namespace. `told`: effort,
+    rising, -> the members for it; empty for a model that always thinks, or never."""
 
     profile: str
     models: str
@@ -93,7 +94,7 @@ WORDS: tuple[Words, ...] = (
     Words("dashscope", r".*(coder|instruct).*|qwen-(max|coder|long|math).*|qwen[12].*", {}),
     Words("dashscope", r"(qwen|kimi).*", _BUDGETS),
     Words("dashscope", ".*", _ENABLED),
-    Words(  # they always think, as long as they are told
+    Words(  # they always think; the effort says how long
         "siliconflow",
         r".*-thinking.*|(deepseek-r1|qwq|minimax).*",
         {
@@ -158,6 +159,6 @@ WORDS: tuple[Words, ...] = (
 
 @functools.lru_cache(maxsize=256)
 def words_of(profile: str, model: str) -> Words | None:
-    """The first row that the host's model belongs to."""
+    """The first row for this model of the host."""
     name = model.lower().rpartition("/")[2]
     return next((row for row in WORDS if row.profile == profile and re.fullmatch(row.models, name)), None)

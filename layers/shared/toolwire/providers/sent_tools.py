@@ -1,4 +1,4 @@
-"""The tools of an upstream's request, read back: POST /native/tools/check compares them with the client's."""
+"""Reads the tools of an upstream's request back. POST /native/tools/check compares them with the client's."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from toolwire.wire.json import elements, raw_members
 
 @dataclass(frozen=True, slots=True)
 class SentTool:
-    """A tool as it stands in an upstream's request, whatever the wire calls its members. `parameters` is the schema,
-    parsed; None where there is none."""
+    """A tool of an upstream's request, in one form for all wires. `parameters` is the parsed schema; None if there is
+    none."""
 
     name: str
     raw: bytes
@@ -26,9 +26,9 @@ class SentTool:
 def sent_tool(
     raw: msgspec.Raw, inner: msgspec.Raw | None, schema: str, *, within: str | None = None, is_forced: bool = False
 ) -> SentTool:
-    """One entry. `inner` is the object in it that holds the name, where that is not the entry itself; `schema` the
-    member with the schema, which may be in an object (`within`). `is_forced`: the request asks of all calls what
-    `strict` asks of one tool's."""
+    """Reads one entry. `inner`: the member of the entry that holds the name; None: the entry itself does. `schema`: the
+    member with the schema, which may be within another one (`within`). `is_forced`: the request holds the calls of all
+    tools to their schemas, as `strict` does for one."""
     members = members_of(raw if inner is None else inner)
     found = members.get(schema) if within is None else member(members.get(schema), within)
     name = members.get("name") or members_of(raw).get("type") or b'""'

@@ -1,7 +1,7 @@
-"""How many tokens a request has: the provider's own count where it has one (`Provider.count_request`), else an estimate
-of a token for every four bytes of the request, and 1,600 for each image or file in it.
+"""Counts the tokens of a request: by the provider if it can count (`Provider.count_request`), else by an estimate of
+one token for four bytes of the request, and 1,600 for each image or file in it.
 
-The request to count is the one that would be sent for an answer, so what is counted is what would be paid for.
+The counted request is the one that would be sent for an answer, and paid for.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ import msgspec
 from toolwire.model.http import UpstreamRequest
 from toolwire.wire.json import members, write_object
 
-#: Statuses of a host that has no such count: hosts of a vendor's protocol often have only its main path.
+#: The statuses of a host without a count: hosts of a vendor's protocol often have only its main path.
 NO_COUNT = frozenset({404, 405, 501})
 
 #: What four bytes of English, JSON and code are on average, within a fifth, to the tokenisers of today.
 _BYTES = 4
 #: An image of the largest size that Anthropic's models look at (1.15 megapixels).
 _FILE_TOKENS = 1_600
-#: Base64 of something that is no text.
+#: Base64 of anything but text.
 _FILE = re.compile(rb'[A-Za-z0-9+/_-]{1024,}={0,2}"')
 
 
 class Count(NamedTuple):
-    """The request that asks for a count, the member of the answer that is it, and the statuses that say that the host
-    does not count this."""
+    """The request that asks for a count, the member of the answer with the count, and the statuses that mean that the
+    host does not count this."""
 
     request: UpstreamRequest
     member: str
@@ -37,7 +37,7 @@ class Count(NamedTuple):
 
 
 def counting(request: UpstreamRequest, url: str, members: Iterable[tuple[str, bytes]], member: str) -> Count:
-    """The request with these members to `url`, as `request` would be sent."""
+    """A request with these members to `url`, with the headers of `request`."""
     return Count(replace(request, url=url, body=write_object(members), stream=False), member)
 
 
@@ -51,8 +51,8 @@ def read_count(body: bytes, member: str) -> int | None:
 
 
 def estimate(body: bytes) -> int:
-    """About how many tokens a request body has: see the module. It rather errs on the high side, since the names of
-    members count as text does."""
+    """Estimates the tokens of a request body: see the module. It is rather too high, since the names of members count
+    as text."""
     files = len(_FILE.findall(body))
     text = _FILE.sub(b"", body) if files else body
     return -(-len(text) // _BYTES) + files * _FILE_TOKENS

@@ -1,4 +1,4 @@
-"""What providers' errors have in common: our code for a status, which faults are final, a refused credential."""
+"""The parts that providers' errors share: our code for a status, which faults are final, a refused credential."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from toolwire.model.errors import TOO_LONG, UpstreamError
 _SECONDS = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
 _MILLISECONDS = re.compile(r"[0-9]{1,8}(\.[0-9]{1,6})?")
 
-#: Our code for an account without money, which is OpenAI's.
+#: The code of an account without money, which is OpenAI's.
 NO_MONEY = "insufficient_quota"
 
 #: HTTP status -> our code, where the upstream has no code of its own.
@@ -30,7 +30,7 @@ CODES = {
 
 
 _CONTEXT = r"context[ _-]?(length|size|window|limit)"
-#: What hosts say of a prompt that the model's context does not hold. Each has words of its own, and few have a code.
+#: The words of hosts for a prompt that is too long for the model's context. Few hosts have a code.
 _TOO_LONG = re.compile(
     rf"\b(maximum|max|available|model('s)?) {_CONTEXT}|\bexceed\w*\b.{{0,60}}\b{_CONTEXT}|\b{_CONTEXT}\W+exceed"
     r"|\b(prompt|input)( is)? too long\b|\btoo many input tokens\b|\bcontext length of only\b"
@@ -42,7 +42,7 @@ _TOO_LONG = re.compile(
 )
 
 
-#: What hosts say of an account without money, by whatever status: 403 at xAI, new-api, SiliconFlow and Volcengine, 400
+#: The words of hosts for an account without money. The status is 403 at xAI, new-api, SiliconFlow and Volcengine, 400
 #: at DashScope and Anthropic, 412 at Fireworks.
 _NO_MONEY = re.compile(
     r"\binsufficient[_ ](user[_ ])?(quota|balance|credits?|funds)\b|\bbalance is (too low|insufficient|not enough)"
@@ -51,16 +51,16 @@ _NO_MONEY = re.compile(
     "|余额不足|额度不足|欠费",
     re.IGNORECASE,
 )
-#: What xAI, OpenAI and others say beside a 403 that is about the prompt.
+#: The words of xAI, OpenAI and others for a 403 that is about the prompt.
 _FLAGGED = re.compile(
     r"\bviolat\w+\b.{0,60}\b(guidelines|polic(y|ies))\b|\bsafety_check|\bcontent[_ ](filter|policy|moderation)"
     r"|\binappropriate content\b|\bflagged\b.{0,40}\b(moderation|inappropriate|unsafe|sensitive)",
     re.IGNORECASE,
 )
-#: Statuses of a failure that may pass, which no client takes for one -> one that says so: TGI's of a generation that
-#: failed, "too early", Groq's of a tier without capacity, and Google's of a request that it has cancelled.
+#: The status of a temporary failure that clients do not retry -> a status that they do. They are TGI's for a failed
+#: generation, "too early", Groq's for a tier without capacity, and Google's for a request that it has cancelled.
 _PASSING = {424: 502, 425: 503, 498: 503, 499: 502}
-#: What a host says with a 403 -> what it is about.
+#: The words of a 403 -> what it is about.
 _WHY = (
     (re.compile(r"\b(country|region|territory|location)\b.{0,40}\b(not|un)", re.IGNORECASE),
      "the host does not serve the place that the gateway asks from"),
@@ -71,8 +71,8 @@ _WHY = (
 
 
 def in_words(status: int, message: str) -> tuple[int, str | None]:
-    """A refusal's status and our code for it, by what the host says: that there is no money left, that it does not take
-    the prompt, or not its length. No code where it says none of this. A 403 of these is not about our key."""
+    """The status and our code for a refusal by its words: the account has no money, or the prompt is refused, or too
+    long. The code is None for any other refusal. A 403 with these words is not about our key."""
     if status in (400, 403, 412) and _NO_MONEY.search(message):
         return (402 if status == 403 else status), NO_MONEY
     if status == 403 and _FLAGGED.search(message):
@@ -81,14 +81,14 @@ def in_words(status: int, message: str) -> tuple[int, str | None]:
 
 
 def why_refused(message: str, body: bytes) -> str:
-    """What a 403 is about, in our own words; "" where only the key is left."""
+    """The reason of a 403, in our own words; "" if it can only be the key."""
     if body.lstrip()[:1] == b"<":
         return "it answered with a web page, which something in front of its API may have written"
     return next((why for said, why in _WHY if said.search(message)), "")
 
 
 def code_of(status: int, message: str = "") -> str:
-    """Our code for an upstream's status and what it says."""
+    """Our code for an upstream's status and message."""
     return TOO_LONG if is_too_long(status, message) else CODES.get(status, "upstream_error")
 
 
@@ -103,8 +103,8 @@ def retry_of(status: int) -> bool | None:
 
 
 def retry_after_of(headers: dict[str, str]) -> str | None:
-    """When the upstream says to try again, as `Retry-After` has it. `retry-after-ms`, which OpenAI's hosts send beside
-    it or in its place, is told in seconds with a fraction. Names of headers in lower case."""
+    """The upstream's `Retry-After`. If there is a `retry-after-ms`, which OpenAI's hosts send beside it or in its
+    place, that in seconds with a fraction. Names of headers are lower case."""
     if (said := headers.get("retry-after")) is not None:
         return said
     milliseconds = headers.get("retry-after-ms", "").strip()
@@ -112,8 +112,8 @@ def retry_after_of(headers: dict[str, str]) -> str | None:
 
 
 def retry_delay_in(details: Any) -> str | None:
-    """When Google says to try again: seconds of a RetryInfo's `retryDelay` ("34.4s") among an error's details, rounded
-    up, since the header knows whole ones only."""
+    """Google's time to wait: the seconds of `retryDelay` ("34.4s") in a RetryInfo of an error's details, rounded up,
+    since the header takes whole seconds only."""
     delays = (
         (detail.get("retryDelay") for detail in details if isinstance(detail, dict))
         if isinstance(details, list)
@@ -124,8 +124,8 @@ def retry_delay_in(details: Any) -> str | None:
 
 
 def credential_refused(status: int, why: str = "") -> UpstreamError:
-    """A refused credential becomes 502: the client's own key was fine, and the upstream's text may quote ours. `why` is
-    in our own words."""
+    """A refused credential becomes 502: the client's own key was fine, and the upstream's text may quote ours. `why`:
+    the reason in our own words, or ""."""
     return UpstreamError(
         f"the upstream refused this gateway's credential ({status}){f': {why}' if why else ''}",
         code="upstream_authentication_failed",

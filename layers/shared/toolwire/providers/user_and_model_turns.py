@@ -1,8 +1,7 @@
-"""A history as turns of the user and the model that alternate: what the wires share whose API has them.
+"""Writes a history as alternating turns of the user and the model, for the wires whose API has such turns.
 
-Such an API wants the user's turn first, no turn that says nothing, and every result in the one user's turn right behind
-the turn with its call, before anything else there. Nothing is dropped or moved to get there but what it has no place
-for.
+Such an API wants the user's turn first, no empty turn, and every result in the one user's turn right behind the turn
+with its call, before anything else there. Only content that the API has no place for is dropped or moved.
 """
 
 from __future__ import annotations
@@ -18,20 +17,20 @@ from toolwire.wire.json import dump, write_array, write_object
 
 
 def marked_instructions(message: Message) -> str:
-    """The text of instructions inside a conversation, for a user's turn: there is no such role there."""
+    """The text of instructions inside a conversation, marked, for a user's turn: the API has no role for it."""
     text = "\n".join(part.text for part in message.parts if type(part) is TextPart)
     return f"<system>\n{text}\n</system>"
 
 
 def arguments_object(call: ToolCallPart, warnings: Warnings) -> bytes:
-    """A call's arguments as an object in such an API. Half a surrogate pair, which UTF-8 cannot hold, is escaped."""
+    """A call's arguments as a JSON object. Half a surrogate pair, which UTF-8 cannot hold, is escaped."""
     return object_arguments(call.arguments, warnings).encode("utf-8", "backslashreplace")
 
 
 @dataclass(slots=True)
 class Turn:
-    """One message of the API. `answer` is the user's turn behind an assistant's; `raw` is a whole message of a client
-    of the same API, to which nothing is added."""
+    """One message of the API. `answer`: the user's turn behind an assistant's. `raw`: a whole message of a client of
+    the same API, to which nothing may be added."""
 
     role: str
     results: list[bytes] = field(default_factory=list)
@@ -60,30 +59,31 @@ class Turns:
         return self._turns[-1].role if self._turns else None
 
     def open(self, role: str) -> Turn:
-        """The turn to go on with: the last one if it is of this role, else a new one."""
+        """The turn to write to: the last one if it has this role, else a new one."""
         last = self._turns[-1] if self._turns else None
         return last if last is not None and last.role == role and last.raw is None else self.append(Turn(role))
 
     def append(self, turn: Turn) -> Turn:
-        """The turn, now behind the last one."""
+        """Adds the turn behind the last one, and returns it."""
         if self._turns:
             self._turns[-1].answer = turn
         self._turns.append(turn)
         return turn
 
     def note_calls(self, turn: Turn, calls: Iterable[ToolCallPart]) -> None:
-        """Says which turn has made these calls, so that their results find their place."""
+        """Notes the turn of these calls, so that their results can be put behind it."""
         self._callers |= {call.id: turn for call in calls}
 
     def answer_to(self, call_id: str) -> Turn:
-        """The turn for a call's result: the user's right behind the call's own, wherever the client has put it."""
+        """The turn for a call's result: the user's turn right behind the call's turn, wherever the client put the
+        result."""
         caller = self._callers.get(call_id)
         turn = caller.answer if caller is not None else None
         return turn if turn is not None and turn.raw is None else self.open("user")
 
     def end(self, no_text: bytes, warnings: Warnings) -> bytes:
-        """The turns as JSON. A turn that says nothing, and a user's that is missing at the beginning, say `no_text`,
-        with a warning."""
+        """The turns as JSON. An empty turn, and a missing user's turn at the beginning, get the text `no_text`, with a
+        warning."""
         if not self._turns or (self._turns[0].role != "user" and self._turns[0].raw is None):
             self._turns.insert(0, Turn("user"))
         for turn in self._turns:

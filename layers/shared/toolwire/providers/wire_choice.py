@@ -1,4 +1,4 @@
-"""Which wire a model is reached by, at a provider that has several."""
+"""Chooses the wire for a model at a provider that has several."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from toolwire.wire import anthropic_messages, openai_responses
 
 
 def wire_for(target: Target, dialect: str) -> Target:
-    """The target by the wire that serves a client of this dialect best, where the configuration names none.
+    """The target with the wire that serves a client of this dialect best, unless the configuration names the wire.
 
     At a provider that has both of OpenAI's, a client of the Responses API keeps it (at Bedrock, for the models that
     have it), and every other client gets it for the models that need it. OpenAI refuses tools beside reasoning on the

@@ -1,4 +1,4 @@
-"""Request to request: what is changed in a neutral request so that a provider can take it.
+"""Rewrites a neutral request so that a provider can take it.
 
 CONTRIBUTING.md has the order in which the steps are applied.
 
@@ -9,12 +9,12 @@ CONTRIBUTING.md has the order in which the steps are applied.
     tool_names           names of tools that a provider refuses, and back
     property_names       names of parameters that a provider refuses, and back
     custom_tools         freeform tools as functions, and back
-    deferred_tools       tools that the client holds back until a search has found them
+    deferred_tools       tools that are declared only after a search has found them
     call_text            rewrites the text of some calls of an answer
-    client_dialect       what only the client's API can express
+    client_dialect       fields and content that only the client's API has
     unread_members       warns of each member that the provider does not get
     prompt_cache         marks for the provider's prompt cache
-    output_limit         as much as the host takes
-    stop_sequences       as many as the provider takes
+    output_limit         the output limit, within what the host takes
+    stop_sequences       stop sequences, within what the provider takes
     answer_format        the format of an answer, asked for in words
 """

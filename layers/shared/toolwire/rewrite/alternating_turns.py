@@ -1,5 +1,5 @@
-"""A history in the strictest order that hosts ask for: the templates of many open models take one system message, first
-of all, and behind it turns of the user and of the assistant by turns. No text is lost on the way there."""
+"""Puts a history in the strictest order that hosts ask for. The templates of many open models take one system message
+at the beginning, then alternating turns of the user and the assistant. No text is lost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 from toolwire.rewrite.history import GO_ON, with_user_last
 
-#: What a refusal says that is about the order of the turns: Mistral's own rules, and templates of open models.
+#: The words of a refusal about the order of the turns: of Mistral's own rules, and of templates of open models.
 _ABOUT_ORDER = re.compile(
     r"unexpected role '\w+' after role '\w+'|roles must alternate|expected last role"
     r"|system (message|role|prompt)s? (must|should|can|may)( only)?( be| appear| come)?( at| in| as)? the (very )?"
@@ -22,26 +22,26 @@ _ABOUT_ORDER = re.compile(
 #: Warning: the turns were put in an order that the host takes.
 ORDER = "turns_rearranged"
 
-#: What the assistant says between results and what the user says after them.
+#: The assistant's text between results and a user's text behind them.
 _HEARD = "OK."
 
 
 def is_about_order(refusal: str) -> bool:
-    """Whether a host has refused a request for the order of its turns, as its message tells."""
+    """Whether a refusal is about the order of the turns, by its message."""
     return _ABOUT_ORDER.search(refusal) is not None
 
 
 def with_one_system_message(request: ChatRequest) -> ChatRequest:
-    """The request with the instructions that lead its history as one message; itself where they are."""
+    """The request with its leading instructions as one message; the same object if they are."""
     leading, others = split_instructions(request.messages)
     return request if len(leading) < 2 else replace(request, messages=(_joined(leading), *others))
 
 
 def with_alternating_turns(request: ChatRequest, warnings: Warnings) -> ChatRequest:
-    """The request with one system message, and with turns of the user and the assistant that alternate. Later
-    instructions stand in the user's turn, between <system> and </system>. Messages of one role in a row become one. A
-    short turn of the assistant's stands between results and what the user says after them, and one of the user's behind
-    a last one of the assistant's."""
+    """The request with one system message and alternating turns of the user and the assistant. Later instructions
+    become text in a user's turn, between <system> and </system>. Successive messages of one role are joined. A short
+    assistant's turn is put between results and a user's text behind them, and a short user's turn behind a last
+    assistant's turn."""
     leading, others = split_instructions(request.messages)
     turns: list[Message] = [_joined(leading)] if leading else []
     for message in others:
@@ -57,9 +57,9 @@ def with_alternating_turns(request: ChatRequest, warnings: Warnings) -> ChatRequ
 
 
 def with_tool_turns_apart(request: ChatRequest, warnings: Warnings) -> ChatRequest:
-    """The request with calls and results in turns of their own: what the assistant says beside a call comes before it,
-    and a short turn of the user's between them; a short one of the assistant's stands between results and what the user
-    says behind them."""
+    """The request with calls and results in turns of their own. An assistant's text beside a call is put in front of
+    it, with a short user's turn between them. A short assistant's turn is put between results and a user's text behind
+    them."""
     turns: list[Message] = []
     for message in request.messages:
         said = tuple(part for part in message.parts if type(part) is TextPart) if message.tool_calls else ()
@@ -86,7 +86,7 @@ def _of_the_user(message: Message) -> Message:
 
 
 def _apart(last: Message, message: Message) -> tuple[Part, ...]:
-    """The parts of a message that continues the last one of its role. Between texts of the assistant's an empty line is
-    put; those of the user's are kept apart by whoever writes them."""
+    """The parts of a message that is joined to the last one of its role. Texts of the assistant's are separated by an
+    empty line; the writer separates those of the user's."""
     between = (TextPart("\n\n"),) if message.role == "assistant" and last.parts and message.parts else ()
     return (*between, *message.parts)

@@ -1,4 +1,4 @@
-"""The form of an answer asked for in words, for providers that have no member for it, or none beside tools."""
+"""Asks for the format of an answer in words, for providers that have no member for it, or none beside tools."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 from toolwire.schema.answer_schema import enforced, of_object
 
-#: Warning: the form of the answer is asked for in words, which a model may fail to keep.
+#: Warning: the format of the answer is asked for in words, which a model may ignore.
 IN_WORDS = "response_format_in_words"
 
-#: Warning: of the answer's schema, some is only said in its descriptions.
+#: Warning: some of the answer's schema is only in its descriptions.
 _REDUCED = "answer_schema_reduced"
 
 _ONE = "Unless you call a tool, answer with one JSON {} and nothing else: no text around it, no code fence."
@@ -18,7 +18,8 @@ _AS_SCHEMA = "It must be valid against this JSON Schema:"
 
 
 def with_format_in_words(request: ChatRequest, warnings: Warnings) -> ChatRequest:
-    """The request with its format as the last of its leading instructions; itself if it asks for plain text."""
+    """The request with its format as the last one of its leading instructions; the same object if it asks for plain
+    text."""
     shape = request.response_format
     if shape is None or shape.kind == "text":
         return request
@@ -34,8 +35,8 @@ def with_format_in_words(request: ChatRequest, warnings: Warnings) -> ChatReques
 
 
 def with_enforced_format(request: ChatRequest, warnings: Warnings) -> ChatRequest:
-    """The request with the schema of its answer as a provider takes it that enforces a part of JSON Schema, or in words
-    where it cannot."""
+    """The request with the schema of its answer reduced to the part of JSON Schema that the provider enforces; in words
+    if that is not possible."""
     shape = request.response_format
     if shape is None or shape.schema is None:
         return request
@@ -48,8 +49,9 @@ def with_enforced_format(request: ChatRequest, warnings: Warnings) -> ChatReques
 
 
 def with_object_format(request: ChatRequest, warnings: Warnings) -> ChatRequest:
-    """The request with a schema of objects for its answer, in words where it is one of arrays, strings or several
-    kinds: OpenAI's hosts refuse those ("schema must be a JSON Schema of 'type: \"object\"'")."""
+    """The request with its answer's schema only if that describes an object; any other schema (of an array, a string or
+    several types) is put in words. OpenAI's hosts refuse those ("schema must be a JSON Schema of 'type:
+    \"object\"'")."""
     shape = request.response_format
     if shape is None or shape.schema is None:
         return request

@@ -1,4 +1,4 @@
-"""Rewrites the text of some calls of an answer, over its batches and whatever the cuts."""
+"""A stage that rewrites the text of some calls of an answer, wherever their pieces are cut."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ class TextRewriter(Protocol):
     """Rewrites the text of one call as it comes."""
 
     def feed(self, text: str, /) -> str:
-        """What is certain with this text."""
+        """Takes a piece. Returns the rewritten text that is certain by now."""
 
     def end(self) -> str:
-        """The rest, once the call is over."""
+        """The rest of the text, when the call has ended."""
 
 
 Rewriter = TypeVar("Rewriter", bound=TextRewriter)
 
 
 class CallTextStage(Stage, Generic[Rewriter]):
-    """A class that extends this says which calls (`rewriter`), and may change their starts (`started`) and look at what
-    was read (`ended`)."""
+    """A class that extends this chooses the calls (`rewriter`). It may also change their starts (`started`) and use
+    what was read (`ended`)."""
 
     deltas = frozenset({ToolCallDelta})
 
@@ -34,17 +34,17 @@ class CallTextStage(Stage, Generic[Rewriter]):
 
     @abstractmethod
     def rewriter(self, call: ToolCallStart) -> Rewriter | None:
-        """What rewrites the text of this call; None: it stays as it is."""
+        """The rewriter of this call's text; None: the text stays as it is."""
 
     def started(self, call: ToolCallStart) -> ToolCallStart:
-        """The start that is shown of a call whose text is rewritten."""
+        """The start of a call whose text is rewritten, as it is shown."""
         return call
 
     def ended(self, rewriter: Rewriter) -> None:
-        """A call is over, and all of its text was read."""
+        """Called when a call has ended and all of its text was read."""
 
     def take(self, batch: Batch) -> list[Batch]:
-        """The batch with these calls rewritten; itself, with its source, if it has nothing of one."""
+        """The batch with the text of these calls rewritten; the same object, with its source, if it has none of it."""
         if not any(self._concerns(event) for event in batch.events):
             return [batch]
         bare = plain(batch)

@@ -1,4 +1,4 @@
-"""Handles what only the client's dialect can express, when the request goes to a provider of another dialect.
+"""Handles fields and content that only the client's dialect has, in a request to a provider of another dialect.
 
 Fields that only tune the answer are left out, with a warning. Content is translated or refused.
 """
@@ -27,8 +27,7 @@ from toolwire.rewrite.prompt_cache import marks_of
 from toolwire.wire.member_names import NOTHING_ASKED
 from toolwire.wire.server_tools import is_accounting_part, is_reasoning_part, is_server_tool_part, is_toolset
 
-#: Fields without effect on the answer: accounting, storage, caching and speed at the host that the client was written
-#: for.
+#: Fields without effect on the answer: accounting, storage, caching and speed at the host of the client's API.
 _IGNORED = frozenset(
     {"metadata", "moderation", "prompt_cache_key", "prompt_cache_options", "safety_identifier", "service_tier", "store"}
 ) | {
@@ -36,7 +35,7 @@ _IGNORED = frozenset(
     "prompt_cache_retention", "speed", "user",
 }  # fmt: skip
 
-#: Fields that tune the answer, and services of the host that the client was written for.
+#: Fields that tune the answer, and services of the host of the client's API.
 _KNOBS = frozenset({"context_management", "logit_bias", "logprobs", "mcp_servers", "top_logprobs", "verbosity"}) | {
     "generationConfig.responseMimeType",
     "image",
@@ -48,7 +47,7 @@ _KNOBS = frozenset({"context_management", "logit_bias", "logprobs", "mcp_servers
 #: Anthropic's code for what a thread cannot be combined with; its SDKs go on without one then.
 NO_THREADS = "thread_unsupported_request"
 
-#: Warning: what only another dialect's hosts can run was left out.
+#: Warning: a tool that only hosts of another dialect can run was left out.
 _SERVER_TOOLS = "not_supported:server_tools"
 
 _EFFORTS = "send none, minimal, low, medium, high, xhigh or max"
@@ -71,8 +70,8 @@ _CODES = {"previous_response_id": "previous_response_not_found"}
 
 
 def check_fields(request: ChatRequest, target: Target) -> Warnings:
-    """Warnings for the members that a provider of another dialect does not get. Raises RequestError
-    (`unsupported_parameter`, most often) for a field that changes what the answer is."""
+    """The warnings for members that a provider of another dialect does not get. Raises RequestError
+    (`unsupported_parameter`, most often) for a field that changes the kind of answer."""
     _check_choice(request, target)
     warnings = Warnings()
     members = dict(request.fields.members) if request.fields is not None else {}
@@ -112,8 +111,8 @@ def no_threads(target: Target) -> RequestError:
 
 
 def check_server_tools(request: ChatRequest, target: Target) -> None:
-    """Raises RequestError (`unsupported_tool`) where all tools are such that only another dialect's hosts have: the
-    model would invent what they find. Toolsets, whose calls come by a name of the set, are refused in any case."""
+    """Raises RequestError (`unsupported_tool`) if only hosts of another dialect can run any of the tools: the model
+    would invent their results. A toolset is always refused, since its calls also name the set."""
     forbidden = request.tool_choice is not None and request.tool_choice.mode == "none"
     for number, tool in enumerate(request.tools):
         if tool.kind == "opaque" and is_toolset(tool.name):
@@ -137,7 +136,7 @@ def _not_there(tool: Tool, number: int, target: Target, fix: str) -> RequestErro
 
 
 def _check_choice(request: ChatRequest, target: Target) -> None:
-    """Raises RequestError where only tools of another dialect's hosts may be called, and one must be."""
+    """Raises RequestError if a call is required and only tools of another dialect's hosts are allowed."""
     choice = request.tool_choice
     if choice is None or choice.mode != "required" or not choice.names:
         return
@@ -155,9 +154,9 @@ def _no_tool_left(target: Target) -> RequestError:
 
 
 def without_dialect(request: ChatRequest, dialect: str) -> ChatRequest:
-    """The request for a writer of `dialect`. Where the client speaks another dialect, its bytes and the members that
-    only it names are left out. Marks for the prompt cache stay: they are the wire's already. So does a custom tool's
-    definition, which is all that the tool is."""
+    """The request for a writer of `dialect`. If the client speaks another dialect, its bytes and the members that only
+    its dialect has are left out. Marks for the prompt cache stay, since they have the wire's form already; so does the
+    definition of a custom tool."""
     if request.fields is None or request.fields.dialect == dialect:
         return request
     messages = (replace(message, parts=tuple(map(_plain, message.parts)), extra=()) for message in request.messages)
@@ -172,8 +171,8 @@ def _plain(part: Any) -> Any:
 
 
 def without_server_tools(request: ChatRequest, dialect: str, target: Target, warnings: Warnings) -> ChatRequest:
-    """The request without the tools that only another dialect's hosts can run, and a warning if there were any. Raises
-    RequestError (`unsupported_tool`) where `tool_choice` could then not be met."""
+    """The request without the tools that only another dialect's hosts can run, with a warning if there were any. Raises
+    RequestError (`unsupported_tool`) if `tool_choice` can then not be met."""
     gone = {tool.name for tool in request.tools if _is_foreign(tool, dialect)}
     if not gone:
         return request
@@ -187,8 +186,8 @@ def without_server_tools(request: ChatRequest, dialect: str, target: Target, war
 
 
 def without_server_tool_items(request: ChatRequest, warnings: Warnings) -> ChatRequest:
-    """The request without what only another dialect's hosts can read in its history: the items of their server tools,
-    of their billing, and of their models' own kinds. A warning names what was left out."""
+    """The request without items of its history that only another dialect's hosts can read: those of their server tools,
+    their billing, and their own kinds. A warning names each kind."""
 
     def without_left(part: Part, role: Role) -> Part | None:
         code = _left(part, role)
@@ -204,7 +203,7 @@ def without_server_tool_items(request: ChatRequest, warnings: Warnings) -> ChatR
 
 
 def without_unsigned_reasoning(request: ChatRequest) -> ChatRequest:
-    """The request without reasoning that no signature proves; itself if it has none."""
+    """The request without unsigned reasoning; the same object if it has none."""
 
     def signed(part: Part) -> Part | None:
         return None if _is_unsigned(part) else part
@@ -217,8 +216,8 @@ def _is_unsigned(part: Part) -> bool:
 
 
 def _left(part: Part, role: Role) -> str:
-    """The warning for a part that only its own dialect's hosts can read; "" for every other part. What a user has sent
-    is never left out."""
+    """The warning for a part that only its own dialect's hosts can read; "" for any other part. A user's content is
+    never left out."""
     if type(part) is ToolReferencePart and role == "assistant":
         return "unknown_field:tool_reference"
     if type(part) is not OpaquePart:

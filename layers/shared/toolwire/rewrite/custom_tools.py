@@ -1,9 +1,10 @@
-"""Custom (freeform) tools for providers that only know functions: there as a function with one string, and back.
+"""Rewrites custom (freeform) tools for providers that only know functions: to a function with one string, and its calls
+back.
 
-OpenAI's custom tools take plain text, no JSON: Codex sends its patches so. Any other provider is told of a function
-whose one parameter `input` is that text (`bridged`). Its call comes back as arguments, `{"input": "..."}`, and leaves
-as the text that they hold, piece by piece while it streams (`CustomCalls`). The names stay the same, so a door tells
-by the request's own tools which calls these are.
+OpenAI's custom tools take plain text, no JSON; Codex sends its patches so. Any other provider is sent a function whose
+one parameter `input` is that text (`bridged`). The arguments of a call, `{"input": "..."}`, are shown as the text in
+them, piece by piece while they stream (`CustomCalls`). The names stay the same, so a door recognises these calls by the
+request's own tools.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _PARAMETERS = dump(
     }
 )
 
-#: What the arguments of such a function begin with, but for white space.
+#: The beginning of such a function's arguments, without white space.
 _HEAD = re.compile(r'\s*\{\s*"input"\s*:\s*"')
 _PLAIN_HEAD = '{"input":"'
 #: Characters and whole escapes of a JSON string.
@@ -53,8 +54,8 @@ _MORE = "custom_tool_arguments_dropped"
 
 
 def bridged(request: ChatRequest, warnings: Warnings) -> ChatRequest:
-    """The request with functions in the place of custom tools and of the calls to them, and a warning where tools were
-    declared so; itself if it has none."""
+    """The request with functions in place of custom tools and of their calls, with a warning if such tools were
+    declared; the same object if it has none."""
     if any(tool.kind == "custom" for tool in request.tools):
         tools = tuple(_function(tool) if tool.kind == "custom" else tool for tool in request.tools)
         request = replace(request, tools=tools)
@@ -65,7 +66,8 @@ def bridged(request: ChatRequest, warnings: Warnings) -> ChatRequest:
 
 
 def _function(tool: Tool) -> Tool:
-    """The function that stands for a custom tool. A grammar is told in words: no other API has a field for it."""
+    """The function that stands for a custom tool. A grammar is put in the description, since no other API has a field
+    for it."""
     texts = [tool.description] if tool.description else []
     grammar = _grammar(tool)
     if grammar is not None:
@@ -92,10 +94,10 @@ def _bridged_part(part: Part) -> Part:
 
 
 class CustomCalls(CallTextStage["InputText"]):
-    """Gives a request's custom tools their calls back, over the batches of one answer."""
+    """The stage that turns calls of these functions into calls of the custom tools."""
 
     def __init__(self, request: ChatRequest, warnings: Warnings) -> None:
-        """`warnings`: where to say what could not be carried."""
+        """`warnings`: gets the warnings about content that is lost."""
         super().__init__()
         self._warnings = warnings
         self._names = frozenset(tool.name for tool in request.tools if tool.kind == "custom")
@@ -115,10 +117,10 @@ class CustomCalls(CallTextStage["InputText"]):
 
 
 class InputText:
-    """Reads the text out of `{"input": "..."}` as it comes, whatever the cuts.
+    """Reads the text out of `{"input": "..."}`, which comes in pieces cut anywhere.
 
-    Arguments of another form are not lost: the text may stand behind another member (`has_more`), or be the only one
-    under another name, which models write too; what is no such object is the text itself.
+    Arguments of another form are not lost. The text may stand behind another member (`has_more`), or be the only member
+    under another name, as some models write. If the arguments are no such object, they are the text itself.
     """
 
     def __init__(self) -> None:
@@ -142,7 +144,7 @@ class InputText:
         return self._text() if self._state == "text" else ""
 
     def end(self) -> str:
-        """The rest, once the call is over. Of a text that was cut inside an escape, the escape is no text."""
+        """The rest of the text, when the call has ended. An incomplete escape at its end is dropped."""
         held, self._held = self._held, ""
         if self._state in ("text", "tail"):
             return ""
@@ -177,6 +179,6 @@ class InputText:
             if rest[0] == '"':
                 self._state, self._held = "tail", ""
                 self.feed(rest[1:])
-            else:  # no escape of JSON's, as models write them in patterns: it stands for itself
+            else:  # not an escape of JSON, as models write in patterns: taken literally
                 found, self._held = found + rest[0], rest[1:]
         return found

@@ -1,7 +1,7 @@
-"""Tools that a client keeps back until a search has found them, for providers without such a feature.
+"""Handles deferred tools, which a client declares for a search only, for providers without this feature.
 
-Claude Code and Codex declare some tools as deferred and search them by a tool of their own, whose result names what it
-has found. A provider that knows no deferred tools is sent those that were found, and the result says so in words.
+Claude Code and Codex declare some tools as deferred and search them by a tool of their own, whose result names the
+tools that were found. A provider without deferred tools is sent only the found ones, and the result in words.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from toolwire.model.source import replace
 
 
 def with_found_tools(request: ChatRequest) -> ChatRequest:
-    """The request without deferred tools that nothing has found yet, and with what was found in words; itself if it has
-    neither. Where the search itself runs at another provider, all tools go: nobody could find them."""
+    """The request without deferred tools that were not found yet, and with results of searches in words; the same
+    object if it has neither. If the search itself would run at another provider, all tools are sent, since none could
+    be found."""
     given, request = request, map_messages(request, _in_words)
     if not any(map(_is_deferred, request.tools)) or any(map(_searches_elsewhere, request.tools)):
         return request

@@ -46,8 +46,8 @@ _STORED = ("previous_response_id", "conversation", "prompt", "(item_reference)")
 
 def check_results(request: ChatRequest) -> None:
     """Raises RequestError (`unknown_tool_call_id`) for a result whose call is not in the history before it, and
-    (`duplicate_tool_result`) for a second result of one call. Where a part of the history is stored at a provider
-    (`previous_response_id`, ...), that provider knows."""
+    (`duplicate_tool_result`) for a second result of one call. It checks nothing if a part of the history is stored at a
+    provider (`previous_response_id`, ...), which checks it itself."""
     if any(name.endswith(_STORED) for name in request.dialect_fields):
         return
     history = request.fields.history if request.fields is not None else "messages"
@@ -72,8 +72,8 @@ def check_results(request: ChatRequest) -> None:
 
 
 def with_call_names(request: ChatRequest, warnings: Warnings) -> ChatRequest:
-    """The request with results that name the tool of their call, with a warning where one names another. A result
-    without a name stays without: a provider that wants one gets the call's."""
+    """The request with results that name the tool of their call, with a warning if a result names another tool. A
+    result without a name stays so: a provider that wants one gets the call's."""
     if not any(_is_named(part) for message in request.messages if message.role == "tool" for part in message.parts):
         return request  # as most clients' results are
     names: dict[str, str] = {}
@@ -98,10 +98,10 @@ def _is_named(part: Part) -> bool:
 def with_results(request: ChatRequest, warnings: Warnings) -> ChatRequest:
     """The request with a synthetic error result for every call that has none, with a warning.
 
-    The Chat API refuses an assistant message with tool calls that is not followed by a result for each; a call is
-    never dropped. A result that comes later, behind what the user said in the meantime, is moved to its turn; the
-    synthetic ones stand behind it. What the assistant said in the meantime is of the turn with the calls: else the
-    history would end with it, and not with the results.
+    The Chat API refuses an assistant message with tool calls that is not followed by a result for each. No call is
+    dropped. A result that comes later, behind a user's text, is moved to its turn; the synthetic ones stand behind it.
+    An assistant's text between a call and its later result becomes part of the turn with the call: else the history
+    would end with that text, and not with the results.
     """
     given = request.messages
     missing, turns = _pairs(request)
@@ -135,7 +135,8 @@ def _said_beside_calls(messages: tuple[Message, ...], answered: frozenset[int]) 
 
 
 def _as_one(message: Message, others: list[Message]) -> Message:
-    """The message with what the others say, apart from what it says itself: some APIs join the texts of a turn."""
+    """The message with the content of the others behind its own, with separate texts, since some APIs join the texts of
+    a turn."""
     if not others:
         return message
     parts: list[Part] = [*message.parts]
@@ -156,9 +157,9 @@ def lacks_results(request: ChatRequest) -> bool:
 
 
 def without_silent_turns(request: ChatRequest, warnings: Warnings, *, own: str | None) -> ChatRequest:
-    """The request without turns of the assistant's that say nothing: interrupted ones, of which there is only
-    reasoning. Providers refuse them as empty, and reasoning that nothing follows. A message that came as it is from a
-    client of the dialect `own` stays."""
+    """The request without assistant's turns that have no text and no calls: interrupted ones, which have only
+    reasoning. Providers refuse empty turns, and reasoning that nothing follows. An unchanged message of a client of the
+    dialect `own` stays."""
     left_out = [m for m in request.messages if _is_silent(m) and (own is None or raw_in(m, own) is None)]
     if not left_out:
         return request
@@ -169,8 +170,8 @@ def without_silent_turns(request: ChatRequest, warnings: Warnings, *, own: str |
 
 
 def with_user_last(request: ChatRequest, warnings: Warnings) -> ChatRequest:
-    """The request with a short turn of the user's behind a last one of the assistant's, which many models refuse to go
-    on with. Calls that wait for their results are not the last."""
+    """The request with a short user's turn behind a last assistant's turn, which many models refuse to continue. A turn
+    with calls is not the last, since its results follow."""
     last = request.messages[-1] if request.messages else None
     if last is None or last.role != "assistant" or last.tool_calls:
         return request
@@ -179,8 +180,8 @@ def with_user_last(request: ChatRequest, warnings: Warnings) -> ChatRequest:
 
 
 def with_trimmed_end(request: ChatRequest, warnings: Warnings) -> ChatRequest:
-    """The request without white space at the end of a last turn of the assistant's, which Claude refuses to go on
-    from."""
+    """The request without white space at the end of a last assistant's turn, which Claude refuses to continue
+    otherwise."""
     last = request.messages[-1] if request.messages else None
     end = last.parts[-1] if last is not None and last.role == "assistant" and last.parts else None
     if last is None or type(end) is not TextPart or end.text == (text := end.text.rstrip()):
@@ -219,8 +220,8 @@ def _pairs(request: ChatRequest) -> tuple[list[tuple[int, ToolCallPart]], dict[i
 
 
 def with_legal_ids(request: ChatRequest, pattern: str, length: int) -> ChatRequest:
-    """The request with every id the provider refuses, and every later use of an id already taken, rewritten on both
-    ends of its pair. Ids that are legal stay, so most requests come back as they are."""
+    """The request with each id that the provider refuses, and each later use of an id, rewritten in call and result.
+    Legal ids stay, so most requests are returned unchanged."""
     parts_of_all = [part for message in request.messages for part in message.parts]
     own = frozenset(part.id for part in parts_of_all if type(part) is ToolCallPart and part.own_id)
     legal = _Legal(re.compile(pattern), own)
@@ -250,7 +251,7 @@ def with_legal_ids(request: ChatRequest, pattern: str, length: int) -> ChatReque
 
 @dataclass(frozen=True, slots=True)
 class _Legal:
-    """The ids that a provider takes: those that match its pattern, and those that it has made itself."""
+    """The ids that a provider takes: those that match its pattern, and those that it made itself."""
 
     pattern: re.Pattern[str]
     own: frozenset[str]
@@ -272,8 +273,8 @@ def _renamed_result(part: ToolResultPart, legal: _Legal, occurrence: int, length
 
 
 def with_object_arguments(request: ChatRequest, warnings: Warnings) -> ChatRequest:
-    """The request with each call's arguments as the text of an object. Most hosts parse what OpenAI takes as any text,
-    and refuse every further turn of a conversation in which one call was cut or misspelt."""
+    """The request with each call's arguments as the text of an object. OpenAI takes any text, but most hosts parse it,
+    and refuse every further turn of a conversation in which one call was cut or malformed."""
 
     def of_object(part: Part) -> Part:
         if type(part) is not ToolCallPart or part.kind != "function":
@@ -285,8 +286,8 @@ def with_object_arguments(request: ChatRequest, warnings: Warnings) -> ChatReque
 
 
 def object_arguments(text: str, warnings: Warnings) -> str:
-    """A call's arguments, which are to be an object: the client's own text, digit by digit. A text that is no object
-    becomes a member of one, with a warning."""
+    """A call's arguments as an object: the client's own text, digit for digit. A text that is no object becomes a
+    member of one, with a warning."""
     if is_object(text):
         return text
     if text.strip() in ("", "null"):

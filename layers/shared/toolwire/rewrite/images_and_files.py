@@ -1,7 +1,7 @@
-"""Images and files as a wire can carry them: what has no place there goes as text, or is refused by its exact path.
+"""Rewrites images and files to the forms that a wire has. Others become text, or are refused with their exact path.
 
-Nothing is left out in silence: bytes that a client has sent arrive, or the client is told which part could not, and
-what to send instead in the words of its own API.
+Nothing is left out in silence: either the bytes of a part arrive, or an error names the part and what to send instead,
+in the words of the client's own API.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from toolwire.model.warnings import Warnings
 from toolwire.rewrite.unseen_images import IMAGES_IN_WORDS, in_words, newest_turn
 from toolwire.wire.server_tools import is_reasoning_part
 
-#: What is wrong with a part, and what to send instead.
+#: The fault of a part, and what to send instead.
 Refusal = tuple[str, str]
 
-#: Warning: a document went as text.
+#: Warning: a document was sent as text.
 DOCUMENT_AS_TEXT = "document_as_text"
 
-#: The client's word for a part -> how it sends the bytes themselves.
+#: The client's word for a part -> how to send its bytes in that API.
 _WITH_BYTES = {
     "document": 'send the file itself in a `source` of the type "base64"',
     "image": 'send the image itself in a `source` of the type "base64"',
@@ -51,20 +51,21 @@ _WITH_BYTES = {
 
 @dataclass(frozen=True, slots=True)
 class ContentRules:
-    """What a wire has places for."""
+    """The content that a wire can carry."""
 
     dialect: str
-    #: Whether a file that is text goes as a part of text, with its title in front.
+    #: Whether a text file is sent as a text part, with its title in front.
     as_text: Callable[[FilePart], bool]
-    #: Why a part cannot be in a message of this role; None where it can. A tool's results have the role "tool".
+    #: Returns the refusal of a part in a message of this role; None if it is allowed. A tool's results have the role
+    #: "tool".
     refusal: Callable[[ImagePart | FilePart, Role], Refusal | None]
-    #: Whether a document has a place for what the client tells about it; else that is a text in front of the document.
+    #: Whether a document can have the client's note about it; else the note becomes a text in front of the document.
     has_context: bool = False
 
 
 def with_carried_content(request: ChatRequest, rules: ContentRules, provider: str, warnings: Warnings) -> ChatRequest:
-    """The request with content that the wire can carry; itself where it has no other. What the wire has no place for is
-    in words in what tools and earlier turns have said; in the user's newest turn, and in a system message, it raises
+    """The request with only content that the wire can carry; the same object if it has no other. Other content of
+    tools' results and earlier turns becomes words. In the user's newest turn, and in a system message, it raises
     RequestError (`unsupported_content`), naming the path."""
     carrier = _Carrier(rules, provider, warnings, newest_turn(request.messages))
     return map_messages(request, carrier.message)
@@ -128,7 +129,7 @@ class _Carrier:
 
 
 def written_out(part: FilePart) -> FilePart | None:
-    """The file with its text as `content`, where it is text; None where it is none."""
+    """The file with its text as `content`; None for a file that is no text."""
     if part.content:
         return part
     if part.data is None or not is_text(part.media_type):
@@ -141,7 +142,7 @@ def written_out(part: FilePart) -> FilePart | None:
 
 
 def _as_text(document: FilePart) -> tuple[TextPart | ImagePart, ...]:
-    """The document and its title: one text where it is only text, else the title in front of its parts."""
+    """The document with its title: one text if it is only text, else the title in front of its parts."""
     told = _about(document)
     content = document.content
     if all(type(part) is TextPart for part in content):
@@ -158,13 +159,13 @@ def _about(document: FilePart) -> list[str]:
 
 
 def of_this_role(part: ImagePart | FilePart, role: Role) -> Refusal:
-    """The refusal of a part that only a user's message may hold."""
+    """The refusal of a part that is only allowed in a user's message."""
     what = "an image" if type(part) is ImagePart else "a file"
     return f"{what} in a message of role {role}", "send it in a message of role user"
 
 
 def only_bytes(part: ImagePart | FilePart, what: str) -> Refusal:
-    """The refusal of a part that names its bytes in a way that the provider cannot follow."""
+    """The refusal of a part that refers to its bytes in a way that the provider cannot resolve."""
     return what, _WITH_BYTES.get(part.kind, "send the file itself")
 
 

@@ -1,9 +1,9 @@
-"""Marks for a provider's prompt cache, as the provider writes them.
+"""Rewrites marks for a provider's prompt cache to the provider's form.
 
 Clients mark the end of a prefix that is worth keeping: `cache_control` (Anthropic's API, and Chat Completions hosts
-that serve its models), `prompt_cache_breakpoint` (OpenAI's two APIs). Between APIs a mark goes along under the name
-that the wire has for it, on the nearest part that can hold one: at the part itself, or before it in the same message.
-A mark that the wire has no place for is named in a warning. In a lane nothing is touched.
+that serve its models), `prompt_cache_breakpoint` (OpenAI's two APIs). Between APIs a mark gets the wire's name, and is
+put on the nearest part that can hold one: the part itself, or one before it in the same message. A mark that the wire
+cannot hold is named in a warning. In a lane nothing is changed.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ _CUT = "cache_marks_cut"
 
 @dataclass(frozen=True, slots=True)
 class CacheForm:
-    """How a wire marks the end of a prefix, and where."""
+    """The form of a wire's marks for the end of a prefix, and their places."""
 
-    #: Its member, and the members of clients that become it.
+    #: The wire's member for a mark, and the members of clients that become it.
     member: str
     takes: frozenset[str] = MARKS
-    #: The kinds of parts that may hold it, and the roles of their messages. A tool's result holds it itself where it is
-    #: among the kinds, else the content of the result does.
+    #: The kinds of parts that may hold it, and the roles of their messages. A tool's result holds it itself if it is
+    #: among the kinds; else the content of the result does.
     parts: tuple[type, ...] = (TextPart, ImagePart, FilePart)
     roles: frozenset[Role] = frozenset({"system", "developer", "user", "tool"})
     tools: bool = False
-    #: How many marks one request may have; the last ones count.
+    #: The most marks of one request; the last ones are kept.
     most: int | None = None
 
 
-#: Anthropic's: thinking and empty text may hold none, and four in one request are the most.
+#: Anthropic's form: thinking and empty text may hold no mark, and one request may have four.
 ON_BLOCKS = CacheForm(
     CACHE_CONTROL,
     parts=(TextPart, ImagePart, FilePart, ToolCallPart, ToolResultPart),
@@ -63,15 +63,15 @@ ON_BLOCKS = CacheForm(
     tools=True,
     most=4,
 )
-#: OpenAI's, which the content that a model is given may hold.
+#: OpenAI's form: input content may hold marks.
 ON_CONTENT = CacheForm(BREAKPOINT)
 #: A host of OpenAI's wires whose models are not known to have them: what a client has written itself goes along.
 AS_GIVEN = CacheForm(BREAKPOINT, takes=frozenset({BREAKPOINT}))
 
 
 def with_cache_marks(request: ChatRequest, form: CacheForm | None, warnings: Warnings) -> ChatRequest:
-    """The request with the marks that the wire takes, under its name, and no others; what was left out is named in a
-    warning. Itself if it has none. `form` is None for a wire without marks."""
+    """The request with only the marks that the wire takes, under its name; those left out are named in a warning. The
+    same object if it has none. `form` is None for a wire without marks."""
     if _is_plain(request):  # as nearly all are
         return request
     marks = _Marks(form, Warnings())
@@ -85,7 +85,7 @@ def with_cache_marks(request: ChatRequest, form: CacheForm | None, warnings: War
 
 
 def _is_plain(request: ChatRequest) -> bool:
-    """Whether nothing in the request has a member that the model does not name, which a mark is."""
+    """Whether the request has no members that the model does not name, such as marks."""
     if CACHE_CONTROL in request.dialect_fields:
         return False
     for tool in request.tools:
@@ -106,7 +106,7 @@ def marks_of(extra: Members) -> Members:
 
 
 class _Marks:
-    """One walk over a request in the order in which a model is told it: tools, then messages."""
+    """Walks over a request in the order of the prompt: tools, then messages."""
 
     def __init__(self, form: CacheForm | None, warnings: Warnings, skip: int = 0) -> None:
         self._form = form
@@ -122,7 +122,7 @@ class _Marks:
         return self._automatic(request)
 
     def _automatic(self, request: ChatRequest) -> ChatRequest:
-        """A mark of the whole request asks for one at its end, wherever that is."""
+        """Puts the mark of the whole request at its end."""
         form, fields = self._form, request.fields
         if form is None or form.member != CACHE_CONTROL or fields is None:
             return request
@@ -169,7 +169,7 @@ class _Marks:
         return message
 
     def _set(self, message: Message, number: int, value: bytes) -> Message | None:
-        """The message with a mark on this part or the nearest one before it; None where none can hold it."""
+        """The message with a mark on this part, or on the nearest one before it; None if none can hold it."""
         form = self._form
         if form is None or message.role not in form.roles:
             return None
@@ -186,7 +186,7 @@ class _Marks:
         return self.count <= self._skip
 
     def _taken(self, given: dict[str, bytes]) -> bytes | None:
-        """The value of the wire's own mark for these marks of a node; None, and a warning, where there is none."""
+        """The value of the wire's mark for these marks of a node; None, with a warning, if it has none."""
         form = self._form
         for name, raw in given.items():
             if form is not None and name in form.takes and (value := _value(form, name, raw)) is not None:
@@ -217,7 +217,7 @@ def _is_marked(message: Message) -> bool:
 
 
 def _without(node: Any) -> Any:
-    """The node without marks; itself if it has none."""
+    """The node without marks; the same object if it has none."""
     if type(node) is ToolResultPart:
         content = map_each(node.content, _without)
         node = node if content is node.content else replace(node, content=content)
@@ -243,8 +243,8 @@ def _others(extra: Members) -> Members:
 
 
 def _value(form: CacheForm, name: str, raw: bytes) -> bytes | None:
-    """A client's mark as the wire writes it; None for one that means nothing. A lifetime becomes the wire's shortest
-    that is not shorter; where the client names none, the wire's default holds."""
+    """The wire's value for a client's mark; None for an empty one. A lifetime becomes the wire's shortest one that is
+    not shorter; without one the wire's default holds."""
     if not is_object(raw):
         return None
     given = members(raw)

@@ -1,7 +1,8 @@
-"""Names of parameters that a provider refuses, in calls: the provider's in the history, the client's in the answer.
+"""Replaces names of parameters in calls, for tools with names that a provider refuses: the provider's names in the
+history, the client's in the answer.
 
-For the tools that have such names alone, a scanner replaces keys of the outermost object, whatever the cuts, and passes
-every other character as it came. Nothing else rewrites the text of arguments unasked.
+For these tools only, a scanner replaces keys of the outermost object, wherever the pieces are cut, and passes all other
+characters unchanged. Nothing else rewrites the text of arguments without being asked to.
 """
 
 from __future__ import annotations
@@ -17,19 +18,19 @@ from toolwire.model.source import replace
 from toolwire.rewrite.call_text import CallTextStage
 from toolwire.wire.json import dump
 
-#: Tool name -> its names: what is written -> what is meant.
+#: Tool name -> the names of its parameters: as written -> as meant.
 Names = Mapping[str, Mapping[str, str]]
 
-#: What matters outside a string, and how a string goes on.
+#: The characters that matter outside a string, and within one.
 _SIGN = re.compile(r'["{}\[\],]')
 _RUN = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
 
 
 class KeyScanner:
-    """Replaces keys of one JSON object as its text comes. What is no JSON passes unchanged."""
+    """Replaces keys of one JSON object, whose text comes in pieces. Text that is no JSON passes unchanged."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
-        """`names`: key -> what stands in its place."""
+        """`names`: key -> its replacement."""
         self._names = names
         self._depth = 0
         self._is_object = False
@@ -39,7 +40,7 @@ class KeyScanner:
         self._escaped = False  # whether the text so far ends inside an escape
 
     def feed(self, text: str) -> str:
-        """What is certain with this text: a key leaves when it is complete."""
+        """Takes a piece. Returns the text that is certain by now: a key is returned when it is complete."""
         out: list[str] = []
         at = 0
         while at < len(text):
@@ -47,7 +48,7 @@ class KeyScanner:
         return "".join(out)
 
     def end(self) -> str:
-        """What was held of a key that never ended."""
+        """The held beginning of a key that has not ended."""
         held, self._key, self._string = self._key, "", None
         return held
 
@@ -102,7 +103,7 @@ class KeyScanner:
 
 
 def with_replaced_names(request: ChatRequest, names: Names) -> ChatRequest:
-    """The request with the keys of its calls replaced, of the tools in `names`; itself if there is none."""
+    """The request with the keys replaced in calls of the tools in `names`; the same object if there are none."""
     if not any(names.values()):
         return request
     return map_messages(request, lambda message: map_parts(message, lambda part: _part(part, names)))
@@ -117,10 +118,10 @@ def _part(part: Part, names: Names) -> Part:
 
 
 class RestoredNames(CallTextStage[KeyScanner]):
-    """Gives the calls of one answer their parameters' own names back, over its batches."""
+    """The stage that restores the client's names of parameters in the calls of an answer."""
 
     def __init__(self, names: Names) -> None:
-        """`names`: of the tools, as the client calls them."""
+        """`names`: by the client's names of the tools."""
         super().__init__()
         self._names = {tool: known for tool, known in names.items() if known}
 

@@ -1,4 +1,5 @@
-"""Stop sequences within what a provider takes: the rest is left out, and the client is told in its own words."""
+"""Limits stop sequences to those that a provider takes. The rest is left out, with a warning in the client's own
+words."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from toolwire.model.warnings import Warnings
 def with_stops(
     request: ChatRequest, warnings: Warnings, *, most: int | None = None, takes: Callable[[str], object] = bool
 ) -> ChatRequest:
-    """The request with the first `most` stop sequences that `takes` lets pass; itself if these are all. Nobody takes an
-    empty one. Stopping later than asked is no error of the request's, so the rest is a warning."""
+    """The request with the first `most` stop sequences for which `takes` is true; the same object if these are all. No
+    provider takes an empty one. The rest is only warned of, since an answer that stops later is better than none."""
     given = request.sampling.stop
     if given is None:
         return request

@@ -22,7 +22,7 @@ _LIMIT = 64
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 
 
-#: A pattern compiled: `re.compile` looks in a cache of its own, which takes longer than the match of a short name.
+#: A compiled pattern, cached: the look-up in `re.compile`'s own cache takes longer than the match of a short name.
 _compiled = lru_cache(maxsize=64)(re.compile)
 
 
@@ -43,7 +43,7 @@ def wire_name(name: str, pattern: str = WIRE_NAME) -> str:
 
 
 def renamed(request: ChatRequest, pattern: str = WIRE_NAME) -> dict[str, str]:
-    """Client's name -> wire name, for every function or custom tool named in the request that must be renamed. What a
+    """The client's name -> the wire name, for each function or custom tool of the request that must be renamed. What a
     tool of the host's own is called ("$web_search") stays: the calls of it in the history are the host's."""
     names = {tool.name for tool in request.tools if tool.kind != "opaque"}
     names.update([call.name for call in request.tool_calls])
@@ -57,7 +57,7 @@ def renamed(request: ChatRequest, pattern: str = WIRE_NAME) -> dict[str, str]:
 
 
 def with_wire_names(request: ChatRequest, pattern: str = WIRE_NAME) -> ChatRequest:
-    """The request with every name that must be renamed replaced, wherever it stands; itself if there is none."""
+    """The request with each such name replaced everywhere; the same object if there is none."""
     names = renamed(request, pattern)
     if not names:
         return request

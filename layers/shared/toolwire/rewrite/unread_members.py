@@ -97,7 +97,7 @@ def _parts(part: Part) -> tuple[Part, ...]:
 
 
 def meant(warnings: Iterable[str], dialect: str) -> dict[str, str]:
-    """For each unknown member among these warnings the name that the client may have meant, where one is near."""
+    """For each unknown member among these warnings: the name that the client may have meant, if one is near."""
     names = MEMBER_NAMES.get(dialect)
     unknown = [about for code, _, about in (warning.partition(":") for warning in warnings) if code == UNKNOWN]
     if names is None or not unknown:

@@ -1,7 +1,7 @@
-"""Images and files of a history whose model reads text alone, in words.
+"""Replaces images and files of a history by words, for models that read only text.
 
-A screenshot in a tool's result is in every further request of its conversation. A host that refuses it would end the
-conversation for good: nobody can take it out of an agent's history.
+A screenshot in a tool's result is in every further request of its conversation. If the host refuses it, the
+conversation ends for good: a user cannot remove it from an agent's history.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from toolwire.model.warnings import Warnings
 #: Warning: words stand for images or files.
 IMAGES_IN_WORDS = "images_in_words"
 
-#: What a refusal says that is about images and files as such, not about one of them: hosts' own words (OpenRouter, xAI,
-#: Ollama, llama.cpp, OpenAI), and those of their parsers and templates (DeepSeek, Z.ai, Groq, vLLM).
+#: The words of a refusal of images and files in general: hosts' own words (OpenRouter, xAI, Ollama, llama.cpp, OpenAI),
+#: and those of their parsers and templates (DeepSeek, Z.ai, Groq, vLLM).
 _ABOUT_IMAGES = re.compile(
     r"unknown variant `(image_url|file|input_audio)`, expected `text`|content\.type\b.{0,40}\['text'\]"
     r"|\b(not|n't|no endpoints found that) support\w* (the )?"
@@ -43,7 +43,7 @@ _WORDS: dict[type, str] = {
 
 
 def is_about_images(refusal: str) -> bool:
-    """Whether a host has refused a request because its model reads no images or files, as its message tells."""
+    """Whether a refusal says that the model reads no images or files, by its message."""
     return _ABOUT_IMAGES.search(refusal) is not None
 
 
@@ -64,8 +64,8 @@ def newest_turn(messages: tuple[Message, ...]) -> int:
 
 
 def without_earlier_images(request: ChatRequest, warnings: Warnings, *, by_address: bool = False) -> ChatRequest:
-    """The request with words in the place of images and files in what tools and earlier turns have said, or of images
-    by their address alone. Those of the user's newest message stay."""
+    """The request with words in place of images and files in tools' results and earlier turns, or only in place of
+    images by their address. Those of the user's newest message stay."""
     messages = request.messages
     newest = newest_turn(messages)
     in_words = _addresses_in_words if by_address else _in_words

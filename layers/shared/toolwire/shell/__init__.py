@@ -1,12 +1,12 @@
 """The shell: the only code that does IO, reads the clock, the environment or randomness.
 
     serve          a Lambda invocation from event to answer
-    recording      keeps what crossed an exchange, and replays it
-    access         who may ask, how much, and with which credential
+    recording      records exchanges, and replays them
+    access         keys of clients, rates of tenants, credentials of providers
     store          where ids and state are kept between turns
     settings       the configuration
-    network        bytes on their way
-    telemetry      what an operator is told of requests
+    network        connections to clients, providers and AWS
+    telemetry      the log, metrics and spans
     random_text    random characters and ids
 
 Imports go down this list.

@@ -1,4 +1,4 @@
-"""Random text for ids: every character is the operating system's, equally likely."""
+"""Random text for ids, from the operating system's random bytes. All characters are equally likely."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Callable
 
 from toolwire.conversation.tool_call_ids import ALPHABET
 
-#: What a random byte is as a character. A byte beyond the last whole round of the alphabet is none: its character would
-#: be likelier than others.
+#: Random byte -> character. Bytes beyond the last whole round of the alphabet are dropped: their characters would be
+#: likelier than others.
 _ROUND = 256 // len(ALPHABET) * len(ALPHABET)
 _CHARACTERS = bytes(ord(ALPHABET[byte % len(ALPHABET)]) for byte in range(256))
 _NONE = bytes(range(_ROUND, 256))
 
-#: Bytes that are read ahead at once.
+#: The number of bytes that are read ahead.
 _AHEAD_BYTES = 4096
 
 
 def new_id(length: int) -> str:
-    """So many random characters of the alphabet of ids."""
+    """This many random characters of the alphabet of ids."""
     text = b""
     while len(text) < length:
         text += _source(length + 4).translate(_CHARACTERS, _NONE)
@@ -38,21 +38,21 @@ _source: Callable[[int], bytes] = os.urandom
 
 
 def use_source(source: Callable[[int], bytes]) -> None:
-    """Has this process take its random bytes from there: `ReadAhead.take`, or a test's."""
+    """Makes this process take its random bytes from `source`: `ReadAhead.take`, or a test's function."""
     global _source
     _source = source
 
 
 class ReadAhead:
-    """Random bytes of the operating system's, many at once: each read of few lets another thread run, which costs more
-    than the read. Not for a process whose memory is copied (SnapStart): both would go on with the same bytes."""
+    """Reads many random bytes of the operating system's at once: each small read lets another thread run, which costs
+    more than the read. Not for a process whose memory is copied (SnapStart): both copies would use the same bytes."""
 
     def __init__(self) -> None:
         self._bytes, self._at = b"", 0
         self._lock = threading.Lock()
 
     def take(self, count: int) -> bytes:
-        """So many bytes that nobody else gets."""
+        """This many bytes, which no other call gets."""
         with self._lock:
             if self._at + count > len(self._bytes):
                 self._bytes, self._at = os.urandom(max(count, _AHEAD_BYTES)), 0

@@ -19,12 +19,12 @@ other types than the API's own, and `_client_tools` the typed tools that run at 
     gemini_extra                  its other members
     gemini_snake                  the same with names in snake_case, as some proxies write it
     bedrock_converse              Amazon Bedrock's Converse
-    json                          JSON of which parts are kept as they came
+    json                          reads and writes JSON whose parts may stay raw
     plain                         a batch without its source's bytes
-    member_names                  which members of a request each API has
-    server_tools                  parts of a history that only the host can read that has run a server tool
+    member_names                  the members of a request in each API
+    server_tools                  parts of a history that server tools have left
     cross_api_names               names that hosts of one API take from another
     lenient_calls                 tool calls as hosts write them, for the slow paths
     lenient_values                values as hosts write them, for the slow paths
-    type_mismatch                 what msgspec says of a wrong type, taken apart
+    type_mismatch                 parses msgspec's message about a wrong type
 """

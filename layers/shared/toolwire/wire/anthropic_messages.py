@@ -130,8 +130,8 @@ SERVER_TOOL_BLOCKS = frozenset({
     "mcp_tool_use", "mcp_tool_result", "fallback",
 })  # fmt: skip
 
-#: What a line of Claude Code's system text begins with that tells Anthropic's host who pays. It is another one in every
-#: request, so that no other host finds what stands behind it in its prompt cache.
+#: The beginning of Claude Code's billing line in the system text. The line differs in every request, so that no host
+#: but Anthropic's finds the text behind it in its prompt cache.
 BILLING = "x-anthropic-billing-header"
 
 # ---------------------------------------------------------------- answers

@@ -1,5 +1,5 @@
-"""Names that hosts of one API take from another: the types of parts that are calls or reasoning, and what arguments are
-called. Every wire reads them alike."""
+"""Names of one API that hosts of another use: the types of parts for calls and reasoning, and the members for
+arguments. Every wire reads them alike."""
 
 from __future__ import annotations
 

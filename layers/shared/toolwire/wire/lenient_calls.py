@@ -1,5 +1,5 @@
-"""Tool calls as hosts write them, whatever API they serve: in the words of other APIs, as the text of their JSON, one
-without a list. For the slow paths of the wires (`*_lenient.py`), in the shape of Chat's calls."""
+"""Reads tool calls in all forms that hosts write: in the words of other APIs, as JSON text in a string, one call
+without a list. The result has the shape of the Chat API's calls. For the slow paths of the wires (`*_lenient.py`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toolwire.wire.openai_chat import CustomDelta, FunctionDelta, ToolCallDelta
 
 #: The object around a call, where it is not `function`: in a part of a content, or in the words of Bedrock and Gemini.
 _AROUND_CALL = ("tool_use", "tool_call", "function_call", "toolUse", "functionCall")
-#: What a call's id and name are called: by OpenAI, Snowflake, Cohere, Bedrock, and the AI SDK.
+#: The members for a call's id and name: of OpenAI, Snowflake, Cohere, Bedrock, and the AI SDK.
 _IDS = ("id", "call_id", "tool_call_id", "tool_use_id", "toolUseId", "toolCallId")
 _NAMES = ("name", "tool_name", "toolName")
 
@@ -75,7 +75,7 @@ def function_of(raw: bytes) -> FunctionDelta | None:
 
 
 def _first(found: dict[str, bytes], names: Sequence[str]) -> str | None:
-    """The first of these members that says something, or else is there."""
+    """The first of these members that is not empty, else the first one that is present."""
     told = [text for name in names if (text := text_of(found.get(name))) is not None]
     return next(filter(None, told), told[0] if told else None)
 

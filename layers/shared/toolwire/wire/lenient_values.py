@@ -1,5 +1,5 @@
-"""Values of answers as hosts write them, whatever API they serve: numbers as strings, contents in parts, reasoning in
-an object, half a surrogate pair, NaN. For the slow paths of the wires (`*_lenient.py`)."""
+"""Reads values of answers in all forms that hosts write: numbers as strings, content in parts, reasoning in an object,
+half a surrogate pair, NaN. For the slow paths of the wires (`*_lenient.py`)."""
 
 from __future__ import annotations
 

@@ -4,11 +4,11 @@ request             the request's fields
 tools               its tools and tool_choice
 history             its messages
 foreign_parts       parts of other APIs that stand in messages
-foreign_reasoning   how hard to think, in the words of other hosts
-undocumented_forms  requests in undocumented forms, as the documented ones that they mean
+foreign_reasoning   the effort of reasoning, in the members of other hosts
+undocumented_forms  rewrites requests of undocumented forms to the documented ones
 undocumented_calls  the calls of such requests
 legacy_functions    the deprecated `functions`, read as tools
-contract_2api       what the preset `2api` promises beyond the API
+contract_2api       members that the preset `2api` adds to answers
 stream              the answer in chunks
 document            the answer as one JSON document
 errors              errors

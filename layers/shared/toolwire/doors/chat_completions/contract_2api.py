@@ -1,13 +1,14 @@
-"""What the reference document 2api adds to a JSON answer with calls (5.2 and 5.5), under the preset of its name.
+"""Adds to a JSON answer with calls what the reference document 2api asks for (5.2 and 5.5). Only under the preset
+`2api`.
 
-Streams have the calls' indexes anyway, and the document shows its warning in a JSON answer alone.
+Streams have the calls' indexes anyway, and the reference document shows its warning only in a JSON answer.
 """
 
 from __future__ import annotations
 
 from toolwire.wire.json import dump, elements, members, write_array, write_object
 
-#: Word for word.
+#: The warning, word for word.
 _WARNING = "Response contains tool_calls. Client must execute tools and send results to continue conversation."
 
 

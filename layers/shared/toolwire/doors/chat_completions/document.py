@@ -16,8 +16,8 @@ def more_members(extra: Members) -> bytes:
 
 
 def finish_word(finish: Finish, has_calls: bool, *, as_function: bool) -> str:
-    """OpenAI's word for the reason. The deprecated function_call stays what it is where its call is a field of its own,
-    not one of the tool calls; `as_function`: it is what calls are shown as."""
+    """OpenAI's word for the reason. `function_call` stays if the call is not one of the tool calls. `as_function`:
+    calls are shown as the deprecated `function_call`."""
     if as_function and has_calls and finish.reason == "tool_calls":
         return "function_call"
     own_way = finish.raw == "function_call" and finish.reason == "tool_calls" and not has_calls
@@ -32,7 +32,8 @@ def write_call(id: str, name: str, text: str, kind: str, extra: Members) -> byte
 
 
 def render_usage(usage: Usage | None) -> bytes:
-    """OpenAI's usage object: its own bytes where the upstream speaks it, else built; zeros, never omissions."""
+    """OpenAI's usage object: the upstream's own bytes if it speaks this API, else written, with zeros for absent
+    counts."""
     usage = usage or Usage()
     raw = raw_in(usage, DIALECT)
     if raw is not None:
@@ -41,7 +42,7 @@ def render_usage(usage: Usage | None) -> bytes:
 
 
 def render_response(response: ChatResponse, batch: Batch, *, as_function: bool) -> bytes:
-    """The JSON answer: the upstream's own bytes where they are fit to be shown, else built from the fold."""
+    """The JSON answer: the upstream's own bytes if they can be shown, else written from the fold."""
     raw = raw_in(batch, DIALECT)
     if raw is not None:
         return raw

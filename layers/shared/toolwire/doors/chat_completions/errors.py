@@ -1,4 +1,4 @@
-"""The chat door's errors, as an answer and as an event of a stream: what both of OpenAI's APIs say."""
+"""The chat door's errors, as an answer and as an event of a stream, in the form of both of OpenAI's APIs."""
 
 from __future__ import annotations
 

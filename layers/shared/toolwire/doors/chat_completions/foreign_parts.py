@@ -1,7 +1,7 @@
-"""Parts of other APIs that clients put into Chat messages: LangChain and the AI SDK when a history moves, MCP results;
-and videos and recordings, as vLLM, Qwen and OpenRouter have them.
+"""Reads parts of other APIs in Chat messages. LangChain and the AI SDK send them when a history moves to another
+provider; others are results of MCP, and videos and recordings as vLLM, Qwen and OpenRouter have them.
 
-A provider of the same API gets them as they are; every other one gets what they say.
+A provider of the same API gets them as they are; any other one gets their content.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Part(msgspec.Struct):
 
 
 def foreign_part(kind: str, raw: bytes, path: str) -> Part | None:
-    """The part that it stands for; None for a kind that is no other API's, or one that lacks what it must have."""
+    """The neutral part for this kind; None for an unknown kind, or a part without its required members."""
     try:
         shape = msgspec.json.decode(raw, type=_Part)
     except msgspec.DecodeError:

@@ -1,8 +1,10 @@
-"""How hard to think, where a Chat client says it as one host has it: OpenRouter's `reasoning`, Anthropic's `thinking`
-(DeepSeek, Z.ai and Moonshot have it, too), Qwen's `enable_thinking`, the template arguments of vLLM and SGLang.
+"""Reads the effort of reasoning from members that only some Chat hosts have: OpenRouter's `reasoning`, Anthropic's
+`thinking` (also at DeepSeek, Z.ai and Moonshot), Qwen's `enable_thinking`, and the template arguments of vLLM and
+SGLang.
 
-A host of this API gets the members as they are. Every other provider gets the effort that they mean, since without it a
-model would think that was told not to, or the other way round. `reasoning_effort`, the API's own word, is read first.
+A host of this API gets the members as they are. Any other provider gets the effort that they mean: without it a model
+would think although it was told not to, or the other way round. `reasoning_effort`, the API's own member, is read
+first.
 """
 
 from __future__ import annotations
@@ -13,12 +15,12 @@ from typing import Any
 from toolwire.doors.reasoning_efforts import EFFORTS, effort_of_budget
 from toolwire.doors.typed_json import decode
 
-#: What a client asks for that says no more than that the model is to think: OpenRouter's default.
+#: The effort for a client that only asks the model to think: OpenRouter's default.
 _ON = "medium"
 
 
 def foreign_effort(top: dict[str, bytes]) -> str | None:
-    """The effort that the first of these members means; None where none of them says anything."""
+    """The effort of the first of these members; None if no member gives one."""
     for name, meaning in _FORMS:
         if name in top and (effort := meaning(decode(top[name], Any, name))) is not None:
             return effort
@@ -68,7 +70,7 @@ def _off(said: Any) -> str | None:
     return "none" if said is False else None
 
 
-#: A member, and what its value means, in the order in which they are read: a budget says more than a switch that is on.
+#: A member -> the effort of its value, in the order in which they are read: a budget is more exact than a switch.
 _FORMS: tuple[tuple[str, Callable[[Any], str | None]], ...] = (
     ("reasoning", _reasoning),
     ("thinking", _thinking),

@@ -92,8 +92,8 @@ def _given(name: str | msgspec.UnsetType | None) -> str | None:
 
 
 def _is_taken_everywhere(shape: wire.LenientMessage) -> bool:
-    """Whether hosts take the message as the client wrote it. A null member means an absent one: OpenAI's SDKs replay
-    them, and several hosts refuse them. OpenAI, DeepSeek and DashScope refuse empty lists."""
+    """Whether hosts take the message as the client wrote it. Several hosts refuse null members, which OpenAI's SDKs
+    send back and which mean the same as absent ones. OpenAI, DeepSeek and DashScope refuse empty lists."""
     optional = (shape.name, shape.tool_calls, shape.tool_call_id, shape.refusal, shape.reasoning_content)
     return None not in optional and shape.tool_calls != [] and shape.content != []
 
@@ -160,7 +160,7 @@ def _content_part(raw: bytes, path: str) -> Part:
 
 
 def _known_part(kind: str, value: Any, extra: Members, path: str) -> Part | None:
-    """The part of a known type; None where its members do not fit the type."""
+    """The part of a known type; None if its members do not fit the type."""
     match kind:
         case "text":
             return TextPart(value, extra)

@@ -1,7 +1,7 @@
-"""The deprecated `functions`, `function_call` and role `function`, read as what has replaced them.
+"""Reads the deprecated `functions`, `function_call` and role `function` as tools, calls and results.
 
-A provider of the same dialect gets the client's own members. For every other one, and for the gateway's own rules, they
-are read as tools; the answer then says its call in the client's way (`ChatEncoder`, `render_response`).
+A provider of the same dialect gets the client's own members. Any other provider, and the gateway's own rules, get
+tools; the answer then has its call in the client's form (`ChatEncoder`, `render_response`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from toolwire.model.request import ChatRequest, Message, OpaquePart
 from toolwire.wire import openai_chat as wire
 from toolwire.wire.json import dump, elements, members, write_array, write_object
 
-#: The kind of the opaque part that a message of role `function` is read as, before it has its call's id.
+#: The kind of the opaque part that stands for a message of role `function`, until it has its call's id.
 FUNCTION_MESSAGE = "function_message"
 
 _ABSENT = (b"", b"null")
@@ -29,7 +29,7 @@ def speaks_functions(request: ChatRequest) -> bool:
 
 
 def is_deprecated(top: dict[str, bytes], messages: tuple[Message, ...]) -> bool:
-    """Whether something of the request, or of its messages as they were read, has the deprecated form."""
+    """Whether the request, or one of its messages as read, has the deprecated form."""
     return "functions" in top or "function_call" in top or any(map(_is_deprecated, messages))
 
 
@@ -40,7 +40,7 @@ def _is_deprecated(message: Message) -> bool:
 
 
 def as_tools(top: dict[str, bytes]) -> dict[str, bytes]:
-    """The members of a request with tools in the place of functions; the same object if it has none. Raises
+    """The members of a request with tools in place of functions; the same object if it has no functions. Raises
     RequestError."""
     messages = _modern_messages(top.get("messages", b""))
     functions = member(top, "functions", list[msgspec.Raw])
@@ -52,7 +52,7 @@ def as_tools(top: dict[str, bytes]) -> dict[str, bytes]:
     if functions is not None and modern.get("tools", b"null") == b"null":
         tools = (write_object([("type", b'"function"'), ("function", bytes(raw))]) for raw in functions)
         modern["tools"] = write_array(tools)
-        modern.setdefault("parallel_tool_calls", b"false")  # there is room for one call
+        modern.setdefault("parallel_tool_calls", b"false")  # `function_call` has room for one
     choice = top.get("function_call", b"null")
     if choice != b"null":
         modern["tool_choice"] = choice if choice[:1] == b'"' else _named(choice)
@@ -65,8 +65,8 @@ def _named(choice: bytes) -> bytes:
 
 
 def _modern_messages(raw: bytes) -> bytes | None:
-    """The messages with calls and results by id; None where none is a function's. Those that cannot be read are the
-    reader's to refuse."""
+    """The messages with calls and results by id; None if no message is about a function. Messages that cannot be read
+    stay, for the reader to refuse."""
     try:
         raws = elements(raw)
         given = list(map(members, raws))
@@ -82,8 +82,8 @@ def _is_functions(message: dict[str, bytes]) -> bool:
 
 
 def _paired(raws: list[bytes], given: list[dict[str, bytes]]) -> Iterator[bytes]:
-    """The messages, with each result for the newest call of its name that has none: there were no ids. A result
-    without a call stays what it is."""
+    """The messages, in which each result answers the newest open call of its name, since the deprecated form has no
+    ids. A result without a call stays as it is."""
     waiting: dict[bytes, list[str]] = {}
     for number, (raw, message) in enumerate(zip(raws, given, strict=True)):
         call = message.get("function_call", b"")

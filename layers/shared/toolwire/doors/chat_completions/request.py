@@ -87,7 +87,7 @@ def parse_request(body: bytes) -> ChatRequest:
 
 
 def _read(given: dict[str, bytes]) -> ChatRequest:
-    """The request; one that cannot be read is read again as the documented one that it means."""
+    """Reads the request. One that cannot be read is rewritten to the documented forms and read again."""
     refused: RequestError | None = None
     try:
         messages = read_messages(given)
@@ -137,7 +137,7 @@ def _request(given: dict[str, bytes], messages: tuple[Message, ...]) -> ChatRequ
 
 
 def _asks(top: dict[str, bytes], name: str) -> bool:
-    """Whether the member asks for something that is not done anyway."""
+    """Whether the member asks for something other than the default."""
     raw = top.get(name, b"null")
     return raw != b"null" and (name != "modalities" or decode(raw, Any, name) != ["text"])
 
@@ -175,7 +175,7 @@ def _sampling(top: dict[str, bytes]) -> Sampling:
 
 
 def _top_k(top: dict[str, bytes]) -> int | None:
-    """What compatible hosts have beside the API; vLLM's clients write 0 or -1 for none."""
+    """`top_k`, which compatible hosts have beside the API. vLLM's clients write 0 or -1 for none."""
     given = decode(top.get("top_k", b"null"), Any, "top_k")
     return given if isinstance(given, int) and given > 0 else None
 

@@ -43,12 +43,12 @@ _CONTENT = (ResponseStart, TextDelta, ReasoningDelta, ToolCallStart, ToolCallDel
 class ChatEncoder:
     """One streamed answer.
 
-    The chunk with the finish is held until the upstream's end: whatever still comes (a late delta, usage, a second
-    finish that says the output limit was hit) is then in its place.
+    The chunk with the finish is held until the upstream's end, so that a late delta, usage, or a second finish (the
+    output limit was reached) can still be put in its place.
     """
 
     def __init__(self, include_usage: bool, *, as_function: bool = False) -> None:
-        """`as_function`: calls are shown as the deprecated `function_call`, which has room for one."""
+        """`as_function`: calls are written as the deprecated `function_call`, which has room for one."""
         self._as_function = as_function
         self._include_usage = include_usage
         self._prefix = b""
@@ -56,10 +56,10 @@ class ChatEncoder:
         self._calls: dict[int, int] = {}  # part index -> index among the calls
         self._refusals: set[int] = set()
         self._held: list[Batch] = []  # from the finish on
-        self._finish_extra: dict[str, dict[str, bytes]] = {"": {}, "choice": {}}  # what a finish written anew carries
+        self._finish_extra: dict[str, dict[str, bytes]] = {"": {}, "choice": {}}  # unnamed members for `_finish`
         self._finish: Finish | None = None
         self._usage: Usage | None = None
-        self._usage_chunk: bytes | None = None  # the upstream's own, where it is fit to be shown
+        self._usage_chunk: bytes | None = None  # the upstream's own, if it can be shown
         self._usage_extra: Members = ()
         self._delta_prefixes: dict[int, bytes] = {}
 
@@ -107,7 +107,7 @@ class ChatEncoder:
     # ------------------------------------------------------------ order
 
     def _late(self, batch: Batch) -> bytes:
-        """From the finish on. Content that comes after it goes out before it."""
+        """Takes a batch from the finish on. Its content is written before the finish."""
         ends = bool(batch.events) and type(batch.events[-1]) is ResponseEnd
         content = any(isinstance(event, _CONTENT) for event in batch.events)
         brings_finish = any(type(event) is Finish for event in batch.events)
@@ -138,7 +138,7 @@ class ChatEncoder:
     def _write(self, batch: Batch) -> bytes:
         raw = raw_in(batch, DIALECT)
         if raw is not None:
-            # A chunk that is shown as it is and brings usage brings nothing else; it is shown at the end.
+            # A chunk with usage that is shown as it is has nothing else, and is shown at the end.
             shows_usage = self._usage is not None and any(type(event) is UsageUpdate for event in batch.events)
             return b"" if shows_usage else encode_data(raw)
         extra = dict(batch.extra)
@@ -154,7 +154,7 @@ class ChatEncoder:
         return b"".join(out)
 
     def _deltas(self, batch: Batch, extra: Members) -> list[bytes]:
-        """The batch's content as delta objects; what the model does not name comes last."""
+        """The batch's content as delta objects. Members that the model does not name come last."""
         chunks: list[bytes] = []
         for event in batch.events:
             match event:

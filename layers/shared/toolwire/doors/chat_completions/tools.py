@@ -54,7 +54,7 @@ def _tool(raw: bytes, path: str) -> Tool:
 
 
 def read_tool_choice(top: dict[str, bytes]) -> ToolChoice | None:
-    """What a request says of the use of its tools, None where it says nothing. Raises RequestError."""
+    """The request's tool choice; None if it has none. Raises RequestError."""
     raw = top.get("tool_choice", b"null")
     if raw == b"null":
         return None

@@ -1,6 +1,6 @@
-"""Calls of an assistant's message in forms that no Chat API documents, as the documented ones that they mean: the list
-as the text of its JSON, calls of LangChain's, arguments that are null. What the API's documents rule out in their own
-form (arguments that are an object, a call or a result without its id) is refused as it is."""
+"""Rewrites calls of an assistant's message from forms that no Chat API documents: the list as a JSON string,
+LangChain's calls, null arguments. Forms that the API's documentation forbids are not rewritten but refused: arguments
+that are an object, a call or a result without its id."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from toolwire.wire.json import dump, elements, members, write_object
 
 
 def calls_in(raw: bytes) -> list[bytes]:
-    """The calls of an assistant's message, each in its documented form; none where there is no list."""
+    """The calls of an assistant's message, each in its documented form; none if there is no list."""
     if raw[:1] == b'"':
         raw = decode(raw, str, "tool_calls").strip().encode("utf-8", "surrogatepass")
     return list(map(_call, elements(raw))) if raw[:1] == b"[" else []
 
 
 def arguments_text(value: bytes) -> bytes:
-    """Arguments as the text that they are in this API: a JSON value's own, `{}` for none."""
+    """Arguments as a text, as this API has them: the text of a JSON value, `{}` for none."""
     return dump("{}" if value in (b"", b"null") else value.decode("utf-8", "surrogatepass"))
 
 

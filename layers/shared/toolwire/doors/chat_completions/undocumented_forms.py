@@ -1,9 +1,9 @@
-"""Requests in forms that real clients send and no Chat API documents, as the documented request that they mean.
+"""Rewrites requests that real clients send, in forms that no Chat API documents, to the documented forms.
 
-Other APIs' blocks and tools (agents that speak to Claude by this API), content that is null or a single part, a tool's
-result that is a value, another API's word for a choice: what the strict reader refuses is read again in this form. A
-request that it can read is never looked at, and every provider gets the documented form, also one of the same API: it
-would refuse the other. Texts and arguments stay what they were, byte for byte.
+Such forms are other APIs' blocks and tools (agents that speak to Claude by this API), content that is null or a single
+part, a tool's result that is a value, another API's word for a choice. A request that the strict reader refuses is
+rewritten and read again; a request that it can read is not touched. Every provider gets the documented form, also one
+of the same API, which would refuse the other. Texts and arguments stay byte for byte.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from toolwire.doors.chat_completions.undocumented_calls import arguments_text, c
 from toolwire.model.request import Message, OpaquePart
 from toolwire.wire.json import dump, elements, members, write_array, write_object
 
-#: Blocks of Anthropic's API that stand in messages where this API has calls and results.
+#: Blocks of Anthropic's API for calls and results, which stand in messages.
 _BLOCKS = ("tool_use", "tool_result")
 
 
 def has_blocks(messages: tuple[Message, ...]) -> bool:
-    """Whether the messages, as they were read, hold calls or results in another API's form."""
+    """Whether the messages, as read, hold calls or results in another API's form."""
     return any(type(part) is OpaquePart and part.kind in _BLOCKS for message in messages for part in message.parts)
 
 
 def documented(top: dict[str, bytes]) -> dict[str, bytes]:
-    """The members of a request with its messages, tools and tool_choice in their documented form. What is in that form
-    already, or in no form that means anything, stays equal."""
+    """The members of a request with its messages, tools and tool_choice in their documented form. A value that has this
+    form, or an unknown one, stays equal."""
     changed: dict[str, bytes] = {}
     try:
         if top.get("messages", b"null") == b"null" and "input" in top:
@@ -162,7 +162,8 @@ def _text_part(raw: bytes) -> bytes:
 
 
 def _tool(raw: bytes) -> bytes:
-    """A tool with its function inside; Anthropic's and the Responses API's have none."""
+    """A tool with its function inside, made also of a tool of Anthropic's or the Responses API, which have no such
+    object."""
     if raw[:1] != b"{":
         return raw
     tool = members(raw)
@@ -179,7 +180,7 @@ def _tool(raw: bytes) -> bytes:
 
 
 def _choice(raw: bytes) -> bytes:
-    """A choice by its word; other APIs say the same in an object, or by another word."""
+    """A tool choice in this API's words, also if it is another API's object or word."""
     word = raw if raw[:1] == b'"' else members(raw).get("type", b"") if raw[:1] == b"{" else b""
     meant = {b'"any"': b'"required"', b'""': b"null"}.get(word, word)
     return meant if meant in (b'"auto"', b'"none"', b'"required"', b"null") else raw

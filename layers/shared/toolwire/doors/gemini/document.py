@@ -12,10 +12,10 @@ from toolwire.model.warnings import named_warning
 from toolwire.wire.gemini import DIALECT, FINISH_REASONS
 from toolwire.wire.json import dump, is_object, write_array, write_object
 
-#: Why a turn ended of which nothing is said.
+#: The finish of an answer that gives no reason.
 DEFAULT_FINISH = Finish("stop")
 
-#: The part of a chunk that says nothing.
+#: The part of a chunk without content.
 _NOTHING = b'{"text":""}'
 
 #: Neutral reason -> Google's word. It has none for calls.
@@ -23,7 +23,7 @@ _WORDS = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS", "content
 
 
 def finish_reason(finish: Finish) -> str:
-    """Google's word for the reason: the provider's own where it is one of these."""
+    """Google's word for the reason; the provider's own word if it is one of Google's."""
     if finish.raw is not None and FINISH_REASONS.get(finish.raw) == finish.reason:
         return finish.raw
     return _WORDS[finish.reason]
@@ -53,8 +53,8 @@ def render_chunk(
     usage: bytes | None = None,
     extra: dict[str, Members] | None = None,
 ) -> bytes:
-    """An answer, or a piece of one. `stop`: the candidate's members about its end. `extra`: what the upstream had
-    besides, of the same dialect."""
+    """An answer, or a piece of one. `stop`: the candidate's members about its end. `extra`: the upstream's members that
+    the model does not name, in the same dialect."""
     more = extra or {}
     # As Google writes it: google-genai's chat forgets a turn of which a chunk has no part.
     content = write_object([("parts", write_array(parts or [_NOTHING])), ("role", b'"model"')])
@@ -67,13 +67,13 @@ def render_chunk(
 
 
 def text_part(text: str, signature: str | None = None, *, thought: bool = False) -> bytes:
-    """A part of text or of a thought, with the signature that proves it."""
+    """A part of text or of a thought, with its signature."""
     pairs = [("text", dump(text)), *([("thought", b"true")] if thought else [])]
     return write_object([*pairs, *_signature(signature)])
 
 
 def call_part(id: str, name: str, arguments: str, signature: str | None) -> bytes:
-    """A call, its arguments to the digit. One without an id came so from a provider of this API."""
+    """A call, with its arguments digit for digit. A call without an id came so from a provider of this API."""
     named = [*([("id", dump(id))] if id else []), ("name", dump(name))]
     call = write_object([*named, ("args", arguments.strip().encode("utf-8", "backslashreplace") or b"{}")])
     return write_object([("functionCall", call), *_signature(signature)])
@@ -84,9 +84,9 @@ def _signature(signature: str | None) -> list[tuple[str, bytes]]:
 
 
 def is_shown(name: str, arguments: str, finish: Finish, context: AnswerContext) -> bool:
-    """Whether a call's arguments can be shown: an object, or nothing. A call that the output limit has cut cannot, and
-    a warning names it. Raises UpstreamProtocolError (`malformed_tool_arguments`) for other text, for which this API has
-    no place."""
+    """Whether a call can be shown: its arguments must be an object, or empty. A call that the output limit has cut
+    cannot be shown; a warning names it. Raises UpstreamProtocolError (`malformed_tool_arguments`) for other arguments,
+    since this API has no place for them."""
     if is_object(arguments) or (not arguments.strip() and not finish.is_cut):
         return True
     if finish.is_cut:
@@ -100,7 +100,7 @@ def is_shown(name: str, arguments: str, finish: Finish, context: AnswerContext) 
 
 
 def render_response(response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:
-    """The JSON answer: the upstream's own bytes where they are fit to be shown, else built from the fold. Raises
+    """The JSON answer: the upstream's own bytes if they can be shown, else written from the fold. Raises
     UpstreamProtocolError: see `is_shown`."""
     raw = raw_in(batch, DIALECT)
     if raw is not None:

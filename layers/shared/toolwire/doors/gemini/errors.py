@@ -25,7 +25,7 @@ _CODES = {
 _TYPE = "type.googleapis.com/google.rpc."
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 
-#: A rule that every door shares calls this member what it is in the Chat API.
+#: The rules that all doors share use the Chat API's name for this member.
 _CHOICE = re.compile(r"\btool_choice\b")
 
 

@@ -1,11 +1,11 @@
 """The gemini door's history: `contents` and `systemInstruction`, each node with the client's own bytes.
 
-Contents of the model that follow each other are one turn: a client that streams keeps a content for each chunk. The
-neutral history has one message for each result, the results of a content first.
+Successive contents of the model are one turn, since a client that streams keeps a content for each chunk. The neutral
+history has one message for each result; the results of a content come first.
 
-Calls need no id here. A call without one gets one by its place, and a result without one, or with one that no call has,
-answers the first open call of its name. A name that no call has had is an id of the client's, or nothing: Google takes
-such results by their place (mozilla-ai/any-llm#1318), and Goose sends no others.
+Calls need no id in this API. A call without an id gets one by its place. A result without an id, or with an unknown
+one, answers the first open call of its name. If no call has had its name, the name is an id of the client's, or means
+nothing: Google matches such results by their place (mozilla-ai/any-llm#1318), and Goose sends only such ones.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from toolwire.model.source import Members, Source, with_source
 from toolwire.wire.gemini import DIALECT, PLACE_ID
 from toolwire.wire.json import is_object
 
-#: The role of a content -> the neutral one. The two last are how results were sent once.
+#: The role of a content -> the neutral one. The last two are older roles for results.
 _ROLES: dict[str, Any] = {"user": "user", "model": "assistant", "function": "user", "tool": "user"}
 
 
@@ -55,7 +55,7 @@ def read_history(top: dict[str, bytes]) -> tuple[Message, ...]:
 
 
 def _system(top: dict[str, bytes]) -> list[Message]:
-    """The system text, which is a content, a part or its text alone."""
+    """The system text, which may be a content, a part, or a text."""
     path = "systemInstruction"
     raw = top.get(path, b"null")
     if raw == b"null":
@@ -81,7 +81,7 @@ def _rest(content: dict[str, bytes]) -> Members:
 
 
 def _parts_of(content: dict[str, bytes], path: str) -> list[tuple[bytes, str]]:
-    """The raw parts of a content, each with its path; one may stand without an array."""
+    """The raw parts of a content, each with its path. A single part may stand without an array."""
     raw = content.get("parts", b"null")
     at = f"{path}.parts"
     if raw[:1] == b"{":
@@ -125,7 +125,7 @@ class _Reader:
                 param=f"{path}.parts",
                 code="invalid_value",
             )
-        if has_calls or (_ROLES[word] == "assistant" and not results):  # none but the model calls
+        if has_calls or (_ROLES[word] == "assistant" and not results):  # only the model makes calls
             for part in parts:
                 self._add(part)
             self._sources.append(raw)
@@ -140,10 +140,10 @@ class _Reader:
         self._messages += [with_source(message, source) for message in made]
 
     def _add(self, part: Part) -> None:
-        """A part of the model's. Thoughts that came in pieces are one, up to the signature that proves it."""
+        """Adds a part of the model's. The pieces of a thought become one part, up to the signature."""
         last = self._turn[-1] if self._turn else None
         if type(part) is TextPart and not (part.text or part.signature or part.extra):
-            return  # the end of a stream, which a client keeps as a part
+            return  # an empty part: the end of a stream, as a client keeps it
         if type(part) is ReasoningPart and type(last) is ReasoningPart and last.signature is None:
             self._turn[-1] = ReasoningPart(last.text + part.text, part.signature, (*last.extra, *part.extra))
         else:
@@ -230,8 +230,8 @@ def _named(found: dict[str, bytes], path: str) -> tuple[str, str | None]:
 
 
 def _content(raw: bytes, path: str) -> tuple[Iterable[TextPart | ImagePart | FilePart | OpaquePart], bool]:
-    """A result as text, and whether it is an error. By convention, an object's `output` or `error` is the result; with
-    neither the whole object is."""
+    """A result as text, and whether it is an error. By convention, an object's `output` or `error` is the result;
+    without these the whole object is."""
     if raw == b"null":
         return (), False
     response = _own_members_of(raw)

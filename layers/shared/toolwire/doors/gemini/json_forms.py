@@ -38,8 +38,8 @@ def own_members(raw: bytes, path: str) -> dict[str, bytes]:
 
 
 def documented(given: dict[str, bytes], known: frozenset[str], path: str = "") -> dict[str, bytes]:
-    """The members with those that are known under their documented names; any other keeps its name. Raises
-    RequestError for one that is given in both spellings."""
+    """The members, with documented names for the known ones; others keep their names. Raises RequestError for a member
+    in both spellings."""
     own: dict[str, bytes] = {}
     for spelled, value in given.items():
         name = _camel(spelled)
@@ -52,8 +52,8 @@ def documented(given: dict[str, bytes], known: frozenset[str], path: str = "") -
 
 
 def own_object(raw: bytes, path: str) -> bytes:
-    """An object of settings with its documented members under their names, and those of the objects in it; the same
-    bytes where they have these. Raises RequestError."""
+    """An object of settings with documented names, also in its inner objects; the same bytes if it has these names
+    already. Raises RequestError."""
     if raw[:1] != b"{":
         return raw
     given = members(raw)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-#: What each model can be asked for.
+#: The methods of each model.
 _METHODS = ["generateContent", "streamGenerateContent", "countTokens"]
 
 
 def model_entry(name: str) -> dict[str, object]:
-    """One model. Its limits are its provider's to tell."""
+    """One model. Its limits are not known here."""
     return {
         "name": f"models/{name}",
         "baseModelId": name,

@@ -1,7 +1,7 @@
-"""One part of a content, as the neutral part that it means. What has no neutral form stays as it is (opaque).
+"""Reads one part of a content as a neutral part. A part without a neutral form becomes an opaque part.
 
-A signature is base64. One that another provider made was shown in this form too, with its origin in front (see
-`conversation.state_origin`): here it is unpacked. Google's own stays to the character.
+A signature is base64. Another provider's signature was shown as base64 with its origin in front (see
+`conversation.state_origin`), and is unpacked here. Google's own stays character for character.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _READ = frozenset({"text", "thought", "thoughtSignature", "inlineData", "fileDat
 #: Members of inlineData and fileData that the model reads.
 _BLOB = frozenset({"data", "fileUri", "displayName", "mimeType"})
 
-#: Members of which a part has one.
+#: The members of which a part has exactly one.
 PART_DATA = frozenset(
     {"text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode", "codeExecutionResult"}
 )
 
-#: Google's documented stand-ins for the signature of a call that none of its models made.
+#: Google's documented placeholders for the signature of a call that another model made.
 _STAND_INS = frozenset({"skip_thought_signature_validator", "context_engineering_is_the_way_to_go"})
 
 Content = TextPart | ReasoningPart | ImagePart | FilePart | OpaquePart
@@ -42,8 +42,8 @@ def shown_signature(signature: str) -> str:
 
 
 def read_signature(found: dict[str, bytes], path: str) -> str | None:
-    """The signature of a part, as its provider made it or with its origin's tag; None for a stand-in, which is no
-    provider's state. Raises RequestError."""
+    """The signature of a part, as its provider made it or with its origin's tag; None for a placeholder. Raises
+    RequestError."""
     given: str | None = decode(found.get("thoughtSignature", b"null"), str | None, f"{path}.thoughtSignature")
     if not given or given in _STAND_INS:
         return None
@@ -55,7 +55,7 @@ def read_signature(found: dict[str, bytes], path: str) -> str | None:
 
 
 def _padded(text: str) -> str:
-    """Base64 as Python reads it; Google reads it without its padding, too."""
+    """Base64 with its padding, which Python needs and Google does not."""
     text = plain_base64(text).rstrip("=")
     return text + "=" * (-len(text) % 4)
 
@@ -69,7 +69,7 @@ def check_data(found: dict[str, bytes], path: str) -> None:
 
 
 def read_content(raw: bytes, found: dict[str, bytes], path: str) -> Content:
-    """A part that is no call and no result, given its members. Raises RequestError."""
+    """Reads a part that is neither a call nor a result, given its members. Raises RequestError."""
     extra = rest(found)
     for name, read in _READERS.items():
         if found.get(name, b"null") != b"null":
@@ -113,7 +113,7 @@ def _file(raw: bytes, extra: Members, path: str) -> ImagePart | FilePart:
 
 
 def _required(found: dict[str, bytes], name: str, path: str) -> str:
-    """A member that says where the data is, or what. Raises RequestError."""
+    """A required member about the place or the kind of the data. Raises RequestError."""
     value: str | None = decode(found.get(name, b"null"), str | None, f"{path}.{name}")
     if not value:
         raise RequestError(f"`{path}.{name}` is required", param=f"{path}.{name}", code="missing_required_parameter")

@@ -1,8 +1,8 @@
 """The gemini door: POST /models/{model}:generateContent, :streamGenerateContent and :countTokens.
 
-The model and what is asked of it stand in the path, and the form of a stream in the query. Every rejected request names
-the JSON path of the field, what was there, and the fix. Unknown fields, tools and parts are accepted; they reach a
-provider of the same dialect only.
+The path has the model and the method, the query the form of a stream. Every rejected request names the JSON path of the
+field, what was there, and the fix. Unknown fields, tools and parts are accepted; they reach a provider of the same
+dialect only.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NAMES = MEMBER_NAMES[DIALECT]
 
 _ANSWER, _STREAM, _COUNT = "generateContent", "streamGenerateContent", "countTokens"
 
-#: The parameter of the path that holds the model and what is asked of it.
+#: The parameter of the path with the model and the method.
 _PARAMETER = "id"
 
 #: A model in the paths of Vertex AI: the project and the place before it are the client's own.
@@ -98,8 +98,8 @@ DOOR = GeminiDoor()
 
 
 def asked_of(http: HttpRequest) -> tuple[str, str]:
-    """The model that the path names, and what is asked of it. A model's name may hold slashes and colons. In Vertex
-    AI's paths the publisher stands before it; Google is the one that clients add by themselves."""
+    """The model and the method in the path. A model's name may hold slashes and colons. In Vertex AI's paths the
+    publisher stands in front of it; `google` is removed, since clients add it by themselves."""
     named = unquote(http.parameters.get(_PARAMETER, ""))
     model, _, method = named.rpartition(":")
     found = _PUBLISHED.search(http.path.replace(f"{{{_PARAMETER}+}}", model) if _PARAMETER in http.path else model)
@@ -109,7 +109,7 @@ def asked_of(http: HttpRequest) -> tuple[str, str]:
 
 
 def _alt(http: HttpRequest) -> str | None:
-    """The form of a stream that is asked for, by either name of the parameter."""
+    """The form of a stream, by either name of the parameter."""
     return http.query.get("alt", http.query.get("$alt"))
 
 
@@ -133,7 +133,7 @@ def parse_request(http: HttpRequest) -> ChatRequest:
 
 
 def _own_names(top: dict[str, bytes]) -> dict[str, bytes]:
-    """The members under their documented names, those of settings as well. The path has named the model."""
+    """The members under their documented names, also those of settings, without the model, which is in the path."""
     own = documented(top, _NAMES.read | _NAMES.documented)
     own.pop("model", None)
     return own | {name: own_object(own[name], name) for name in _NAMES.within if name in own}
@@ -170,8 +170,8 @@ def _request(top: dict[str, bytes], model: str, *, is_stream: bool, in_array: bo
 
 
 def _config(found: dict[str, bytes], path: str) -> dict[str, bytes]:
-    """The members of an object of settings by their paths; none where it is absent. Protobuf's JSON has numbers as
-    strings, too: they are read as numbers. Raises RequestError."""
+    """The members of an object of settings by their paths; none if it is absent. Numbers as strings, which protobuf's
+    JSON allows, are read as numbers. Raises RequestError."""
     raw = found.get(path, b"null")
     if raw == b"null":
         return {}
@@ -220,7 +220,7 @@ def _sampling(config: dict[str, bytes]) -> Sampling:
 
 
 def _response_format(config: dict[str, bytes]) -> ResponseFormat | None:
-    """The form of the answer: JSON, by a schema of either kind."""
+    """The format of the answer: JSON, by a schema of either kind."""
     kind = member(config, "generationConfig.responseMimeType", str)
     for name in ("generationConfig.responseJsonSchema", "generationConfig.responseSchema"):
         schema = config.get(name, b"null")
@@ -234,18 +234,18 @@ def _response_format(config: dict[str, bytes]) -> ResponseFormat | None:
 
 
 def _own_form(config: dict[str, bytes]) -> tuple[str, ...]:
-    """The member that asks for a form that other APIs do not have: the value of an enum without quotes."""
+    """The name of the member that asks for a format which other APIs do not have: an enum's value without quotes."""
     name = "generationConfig.responseMimeType"
     return (name,) if member(config, name, str) not in (None, "", "text/plain", _JSON) else ()
 
 
 def _kept(top: dict[str, bytes]) -> tuple[str, ...]:
-    """The member that stands for a part of the prompt, which Google's storage has."""
+    """The name of the member that refers to a part of the prompt in Google's storage."""
     return (_CACHED,) if member(top, _CACHED, str) else ()
 
 
 def _thinking(config: dict[str, bytes]) -> tuple[str | None, bool]:
-    """How hard to think, None where the model is to judge by itself, and whether thoughts are asked for."""
+    """The effort of thinking (None: the model decides), and whether thoughts are asked for."""
     path = "generationConfig.thinkingConfig"
     found = _config(config, path)
     thoughts = bool(member(found, f"{path}.includeThoughts", bool))

@@ -1,8 +1,8 @@
-"""The gemini door's stream: chunks that each hold what is new, the finish reason in the last.
+"""The gemini door's stream: each chunk holds new content, and the last one the finish reason.
 
-There are two forms, SSE and one JSON array; neither has a word for its end but the end of the body. A call is one part,
-so it is shown when it has ended. google-genai reads every line that is no `data:` as JSON: there are no comments, and
-blank lines keep a connection alive. A stream that broke off ends with an object that has `error`, which it raises.
+There are two forms, SSE and one JSON array, and only the end of the body ends them. A call is one part, so it is shown
+when it has ended. google-genai reads every line other than `data:` as JSON, so there are no comments, and blank lines
+keep the connection alive. A stream that broke off ends with an object with `error`, which google-genai raises.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from toolwire.wire.gemini import DIALECT
 from toolwire.wire.gemini_extra import without_source
 from toolwire.wire.json import dump, is_object
 
-#: The events that end what the upstream's own chunks have shown.
+#: The events that only end what the upstream's own chunks have shown.
 _ENDS = (TextEnd, ReasoningEnd, ToolCallEnd)
 
 
@@ -54,7 +54,7 @@ _ENDS = (TextEnd, ReasoningEnd, ToolCallEnd)
 class _Call:
     id: str
     name: str
-    #: Whether the upstream's own bytes have shown it.
+    #: Whether the upstream's own chunk has shown it.
     shown: bool = False
     fragments: list[str] = field(default_factory=list)
     signature: str | None = None
@@ -63,8 +63,8 @@ class _Call:
 class GeminiEncoder:
     """One streamed answer.
 
-    An upstream's own chunk is shown as it is. Everything from the finish reason on waits for the upstream's end, so
-    that late content and a reason that is corrected are in their place.
+    An upstream's own chunk is shown as it is. From the finish reason on, all waits for the upstream's end, so that late
+    content and a corrected reason can be put in their places.
     """
 
     def __init__(self, context: AnswerContext, *, in_array: bool) -> None:
@@ -75,12 +75,12 @@ class GeminiEncoder:
         self._id: str | None = None
         self._model: str | None = None
         self._calls: dict[int, _Call] = {}
-        self._unshown: list[_Call] = []  # ended with arguments that are no object: why is known at the end
+        self._unshown: list[_Call] = []  # calls whose arguments are no object: the end shows whether they were cut
         self._finish: Finish | None = None
         self._usage: Usage | None = None
-        #: The upstream's own chunks, from the finish reason on, with what is ready of each.
+        #: The upstream's own chunks from the finish reason on, each with its events.
         self._tail: list[tuple[Batch, list[StreamEvent]]] = []
-        self._tail_finish: Finish | None = None  # what they say
+        self._tail_finish: Finish | None = None  # their reason
         self._extra: dict[str, Members] = {}
 
     def encode(self, batch: Batch) -> bytes:
@@ -134,7 +134,7 @@ class GeminiEncoder:
         return self._end() if _ends(batch) else b""
 
     def _tail_parts(self) -> list[bytes]:
-        """The parts of the held chunks, whose finish reason was not the end after all."""
+        """The parts of the held chunks, for a finish reason that was not the end."""
         held, self._tail = self._tail, []
         for batch, _ in held:
             self._extra |= dict(without_source(batch).extra)
@@ -175,7 +175,7 @@ class GeminiEncoder:
         return [call_part(call.id, call.name, arguments, signature)]
 
     def _end(self) -> bytes:
-        """The last chunk: calls of which is known only now whether they were cut, the finish reason and usage."""
+        """The last chunk: the calls that may have been cut, the finish reason and usage."""
         finish = self._finish or DEFAULT_FINISH
         is_own = bool(self._tail) and self._tail_finish is self._finish
         parts = [] if is_own else self._tail_parts()
@@ -198,7 +198,8 @@ class GeminiEncoder:
         return shown + (b"]" if self._in_array else b"")
 
     def _late_warnings(self) -> str:
-        """What was found out after the head, for which this API has one place: the words beside the finish reason."""
+        """The warnings that came after the head. This API has one place for them: the message beside the finish
+        reason."""
         return self._context.warnings.header(self._told)
 
     def _frame(self, chunk: bytes) -> bytes:
@@ -211,7 +212,7 @@ class GeminiEncoder:
 
 
 def _is_whole(arguments: str, finish: Finish | None) -> bool:
-    """Whether an ended call can be shown before it is known why the turn ended."""
+    """Whether an ended call can be shown before the finish reason is known."""
     return is_object(arguments) or (not arguments.strip() and finish is not None and not finish.is_cut)
 
 

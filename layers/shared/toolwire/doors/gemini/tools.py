@@ -16,10 +16,10 @@ from toolwire.wire.gemini import DIALECT
 
 _MODES = ("MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED")
 
-#: The member whose word VALIDATED only this API has.
+#: The member with the value VALIDATED, which only this API has.
 VALIDATED = "toolConfig.functionCallingConfig.mode"
 
-#: The members that hold the parameters' schema; the first counts where both are there.
+#: The members for the parameters' schema; if both are there, the first counts.
 _SCHEMAS = ("parametersJsonSchema", "parameters")
 
 _DECLARATION = frozenset({"name", "description", *_SCHEMAS})
@@ -63,7 +63,7 @@ def _declared(raw: bytes, path: str) -> Tool:
 
 
 def read_tool_choice(top: dict[str, bytes]) -> ToolChoice | None:
-    """What a request says of the use of its tools, None where it says nothing. Raises RequestError."""
+    """The request's tool choice; None if it has none. Raises RequestError."""
     if top.get("toolConfig", b"null") == b"null":
         return None
     raw = own_members(top["toolConfig"], "toolConfig").get("functionCallingConfig", b"null")
@@ -83,7 +83,7 @@ def read_tool_choice(top: dict[str, bytes]) -> ToolChoice | None:
 
 
 def is_validated(top: dict[str, bytes]) -> bool:
-    """Whether calls are to keep to their schemas, which other APIs ask for tool by tool."""
+    """Whether all calls must keep to their schemas, which other APIs set for each tool."""
     raw = top.get("toolConfig", b"")
     config = own_members(raw, "").get("functionCallingConfig", b"") if raw[:1] == b"{" else b""
     return config[:1] == b"{" and own_members(config, "").get("mode", b"").upper() == b'"VALIDATED"'

@@ -11,7 +11,7 @@ from toolwire.model.warnings import named_warning
 from toolwire.wire.anthropic_messages import DIALECT, STOP_REASONS
 from toolwire.wire.json import dump, is_object, write_array, write_object
 
-#: Why a turn ended of which nothing is said.
+#: The finish of an answer that gives no reason.
 DEFAULT_STOP = Finish("stop")
 
 #: Neutral reason -> Anthropic's word.
@@ -19,15 +19,15 @@ _WORDS = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens", 
 
 
 def stop_reason(finish: Finish, refused: bool) -> str:
-    """Anthropic's word for the reason: the provider's own where it is one of these and still holds (pause_turn, ...).
-    `refused`: the answer is a refusal in words, which other APIs end as any text."""
+    """Anthropic's word for the reason; the provider's own word if it is one of Anthropic's and still true (pause_turn,
+    ...). `refused`: the answer is a refusal in words, which other APIs end with an ordinary stop."""
     if finish.raw is not None and STOP_REASONS.get(finish.raw) == finish.reason:
         return finish.raw
     return "refusal" if refused and finish.reason == "stop" else _WORDS[finish.reason]
 
 
 def render_usage(usage: Usage | None, extra: Members = ()) -> bytes:
-    """Anthropic's usage object, whose input leaves out what the prompt cache held; zeros, never omissions."""
+    """Anthropic's usage object. Its input does not include cached tokens. Absent counts are zeros."""
     usage = usage or Usage()
     counts: dict[str, object] = {
         "input_tokens": max(0, usage.input_tokens - usage.cache_read_tokens - usage.cache_write_tokens),
@@ -44,10 +44,10 @@ def render_usage(usage: Usage | None, extra: Members = ()) -> bytes:
 
 
 def render_response(response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:
-    """The JSON answer: the upstream's own bytes where they are fit to be shown, else built from the fold.
+    """The JSON answer: the upstream's own bytes if they can be shown, else written from the fold.
 
-    Raises UpstreamProtocolError (`malformed_tool_arguments`) for a call whose arguments are no JSON object, which this
-    API cannot show. For one that the output limit has cut, a warning names it.
+    Raises UpstreamProtocolError (`malformed_tool_arguments`) for a call whose arguments are no JSON object, since this
+    API cannot show it. A call that the output limit has cut is named in a warning instead.
     """
     raw = raw_in(batch, DIALECT)
     if raw is not None:
@@ -74,7 +74,7 @@ def render_response(response: ChatResponse, batch: Batch, context: AnswerContext
 
 
 def _block(part: OutputPart, extra: Members, context: AnswerContext) -> bytes | None:
-    """One content block; None for a part that says nothing here."""
+    """One content block; None for a part without content in this API."""
     match part:
         case TextOutput(text):
             return write_object([("type", b'"text"'), ("text", dump(text)), *extra]) if text else None
@@ -92,11 +92,11 @@ def _block(part: OutputPart, extra: Members, context: AnswerContext) -> bytes | 
 
 
 def _input(call: ToolCallOutput, context: AnswerContext) -> bytes:
-    """The arguments as the object that they are, to the digit.
+    """The arguments as an object, digit for digit.
 
-    Clients of this API find a call that the output limit has cut in the last block, and ask again with a higher limit
-    (Anthropic's guide to tool use). So it is there, and its text in a member of its own: it is completed to nothing.
-    Where it has no text yet its input is empty, as it is at the end of a stream.
+    Clients of this API look for a call that the output limit has cut in the last block, and ask again with a higher
+    limit (Anthropic's guide to tool use). So the call is shown, with its incomplete text in a member of its own.
+    Without any text its input is empty, as at the end of a stream.
     """
     text = call.arguments
     if not call.complete:

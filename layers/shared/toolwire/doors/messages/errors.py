@@ -23,15 +23,15 @@ _TYPES = {
     529: "overloaded_error",
 }
 
-#: Where a rule that every door shares names a place within a tool, it does so in the Chat API's words.
+#: The rules that all doors share name a place within a tool as the Chat API does.
 _TOOL_PLACES = (
     (re.compile(r"(tools\[\d+\])\.(?:function|custom)\.parameters"), r"\1.input_schema"),
     (re.compile(r"(tools\[\d+\])\.(?:function|custom)\b"), r"\1"),
 )
 
-#: The words by which Claude Code knows that it has to summarise, and that it may ask again for fewer tokens.
+#: The texts by which Claude Code recognises that it must summarise, or may ask again for fewer tokens.
 _KNOWN_TOO_LONG = ("prompt is too long", "input length and `max_tokens` exceed context limit")
-#: How vLLM tells of a prompt that would fit if less were asked for.
+#: vLLM's message for a prompt that would fit if fewer tokens were asked for.
 _SUMS = (
     re.compile(
         r"context length (?:is|of) (?P<limit>\d+)\b.*?\b(?P<input>\d+) (?:tokens )?(?:in|from) the (?:input )?"
@@ -44,8 +44,8 @@ _SUMS = (
 
 
 def render_error(error: GatewayError, request_id: str) -> bytes:
-    """`{"type": "error", "error": {type, message, details}, "request_id"}`, our code in `details` where Anthropic has
-    its own. An upstream's own error body of this API is passed on as it came: clients match on its wording."""
+    """`{"type": "error", "error": {type, message, details}, "request_id"}`. `details` has our code, at the place of
+    Anthropic's own. An upstream's own error body of this API is passed on as it came: clients match its wording."""
     if error.source is not None and error.source.dialect == DIALECT:
         return error.source.raw
     kind = _TYPES.get(error.status, "invalid_request_error" if error.status < 500 else "api_error")
@@ -55,7 +55,7 @@ def render_error(error: GatewayError, request_id: str) -> bytes:
     if error.param is not None:
         details["param"] = _own_place(error.param)
     if error.code == NO_THREADS:
-        details["unsupported"] = error.features  # by which the SDKs know that they may go on without
+        details["unsupported"] = error.features  # by which the SDKs know that they may continue without
     elif error.features:
         details["incompatible_features"] = error.features
     message = _too_long(error.message) if error.code == TOO_LONG else _own_place(error.message)
@@ -64,7 +64,7 @@ def render_error(error: GatewayError, request_id: str) -> bytes:
 
 
 def _too_long(message: str) -> str:
-    """The upstream's words behind Anthropic's own."""
+    """Anthropic's message, with the upstream's behind it."""
     if any(known in message.lower() for known in _KNOWN_TOO_LONG):
         return message
     for pattern in _SUMS:

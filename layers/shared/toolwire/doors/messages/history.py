@@ -1,8 +1,8 @@
 """The messages door's history: system text, turns and their blocks, each with the client's own bytes.
 
-The neutral history has one message for each tool result, so a user's message that brings results becomes several, the
-results first: behind the calls they answer is where every provider wants them. All of them carry the bytes of the whole
-message as their `source`; together, unchanged and in this order, they are that message again.
+The neutral history has one message for each tool result. So a user's message with results becomes several messages, the
+results first: every provider wants them right behind their calls. Each has the bytes of the whole message as its
+`source`; together, unchanged and in this order, they are written as that message again.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from toolwire.wire.json import dump, unnamed
 _ROLES = ("user", "assistant", "system")
 
 _MESSAGE = frozenset({"role", "content"})
-#: Kinds of blocks that the model reads -> the members it names. Every other kind goes as it is.
+#: Kinds of blocks that the neutral model has -> the members it names. Other kinds become opaque parts.
 _BLOCKS = {
     "text": frozenset({"type", "text"}),
     "thinking": frozenset({"type", "thinking", "signature"}),
@@ -44,7 +44,7 @@ _BLOCKS = {
     "tool_result": frozenset({"type", "tool_use_id", "content", "is_error"}),
     "tool_reference": frozenset({"type", "tool_name"}),
 }
-#: The one role in which a kind means something.
+#: Kinds of blocks that only one role may have.
 _ROLE_OF = {"tool_use": "assistant", "thinking": "assistant", "tool_result": "user"}
 
 
@@ -57,7 +57,7 @@ def read_history(top: dict[str, bytes]) -> tuple[Message, ...]:
 
 
 def _system(top: dict[str, bytes]) -> list[Message]:
-    """The system text in front of the messages, as one message; none where it says nothing."""
+    """The system text in front of the messages, as one message; none if it is empty."""
     content = member(top, "system", cast("type[str | list[msgspec.Raw]]", str | list[msgspec.Raw]))
     if not content:
         return []
@@ -66,7 +66,7 @@ def _system(top: dict[str, bytes]) -> list[Message]:
 
 
 def _accounting_apart(part: Part) -> tuple[Part, ...]:
-    """A part of the system text. Claude Code's billing line, with which the text may begin, is a part of its own."""
+    """Splits a part of the system text that begins with Claude Code's billing line into that line and the rest."""
     if type(part) is not TextPart or not part.text.startswith(wire.BILLING):
         return (part,)
     line, _, text = part.text.partition("\n")
@@ -115,7 +115,7 @@ def _part(raw: bytes, role: str, path: str) -> Part:
 
 
 def _opaque(raw: bytes, path: str) -> OpaquePart:
-    """What only Anthropic's own models understand: server tools, whatever is new."""
+    """A block that only Anthropic's own API understands: server tools, new kinds."""
     return OpaquePart(decode(raw, wire.AnyBlock, path).type, wire.DIALECT, raw, path=path)
 
 
@@ -124,7 +124,7 @@ def _text(raw: bytes, path: str) -> Part:
 
 
 def _compaction(raw: bytes, path: str) -> Part:
-    """The summary that stands for earlier turns, which any model can read."""
+    """The summary of earlier turns, as text that any model can read."""
     text = decode(raw, wire.CompactionBlock, path).content
     return TextPart(text) if text else _opaque(raw, path)
 
@@ -175,7 +175,7 @@ def _document(raw: bytes, path: str) -> Part:
 
 
 def _search_result(raw: bytes, path: str) -> Part:
-    """What a search of the client's has found: a document, whose source is what there is to tell about it."""
+    """A result of the client's own search, as a document with its source as context."""
     block = decode(raw, wire.SearchResultBlock, path)
     extra = unnamed(raw, _BLOCKS["search_result"])
     document = FilePart(name=block.title, context=block.source, extra=extra, kind="search_result", path=path)
@@ -183,7 +183,7 @@ def _search_result(raw: bytes, path: str) -> Part:
 
 
 def _written_out(document: FilePart, content: str | list[msgspec.Raw], path: str) -> FilePart | None:
-    """The document with this content; None where something of it is neither text nor an image."""
+    """The document with this content; None if some of it is neither text nor an image."""
     parts = _parts(content, "user", path)
     written = tuple(part for part in parts if isinstance(part, TextPart | ImagePart))
     return replace(document, media_type="text/plain", content=written) if len(written) == len(parts) else None
@@ -192,7 +192,7 @@ def _written_out(document: FilePart, content: str | list[msgspec.Raw], path: str
 def _tool_use(raw: bytes, path: str) -> Part:
     block = decode(raw, wire.ToolUseBlock, path)
     given = bytes(block.input)
-    if given[:1] == b'"':  # what came of a call that was cut, in histories of several agents
+    if given[:1] == b'"':  # a call that was cut, in histories of several agents
         given = decode(given, str, f"{path}.input").encode("utf-8", "surrogatepass")
     elif given in (b"", b"null"):
         given = b"{}"

@@ -29,13 +29,14 @@ from toolwire.model.source import replace
 from toolwire.wire import anthropic_messages as wire
 from toolwire.wire.json import dump
 
-#: Where the tokens of a request are counted.
+#: The path that counts the tokens of a request.
 _COUNT = "/messages/count_tokens"
 
 _EFFORTS = ("low", "medium", "high", "xhigh", "max")
 _THINKING = ("adaptive", "between_tools", "disabled", "enabled")
 
-#: The API's headers that a client may send: betas, versions, what is new. Which account pays is the gateway's own.
+#: The API's headers that are passed on: betas, versions, new ones. Not those that choose the account, which is the
+#: gateway's own.
 _HEADER = re.compile(r"anthropic-[a-z0-9-]+")
 _ACCOUNT = frozenset({"anthropic-organization-id", "anthropic-workspace-id"})
 
@@ -81,8 +82,8 @@ DOOR = MessagesDoor()
 
 
 def parse_request(http: HttpRequest) -> ChatRequest:
-    """The neutral request, with the client's own bytes on every node. One whose tokens are to be counted needs no
-    output limit. Raises RequestError."""
+    """The neutral request, with the client's own bytes on every node. A request that only counts tokens needs no output
+    limit. Raises RequestError."""
     try:
         request = _request(with_own_choice(top_members(http.body), "tool"), to_count=http.path == _COUNT)
     except RecursionError:
@@ -180,7 +181,7 @@ def _response_format(top: dict[str, bytes], config: wire.OutputConfig) -> Respon
 
 
 def _reasoning_effort(top: dict[str, bytes], config: wire.OutputConfig) -> str | None:
-    """How hard to think, from `thinking` and `output_config.effort`; None where the model is to judge by itself."""
+    """The effort of thinking, from `thinking` and `output_config.effort`; None: the model decides."""
     thinking = member(top, "thinking", wire.Thinking)
     effort = config.effort if config.effort in _EFFORTS else None
     if thinking is not None and thinking.type in ("disabled", "between_tools"):
@@ -191,7 +192,7 @@ def _reasoning_effort(top: dict[str, bytes], config: wire.OutputConfig) -> str |
 
 
 def _new_words(top: dict[str, bytes], config: wire.OutputConfig) -> Iterator[str]:
-    """The members whose word no version of the API that we know has: the API's own models may."""
+    """The names of members with an unknown word, which newer models of the API may know."""
     thinking, choice = member(top, "thinking", wire.Thinking), member(top, "tool_choice", wire.ToolChoice)
     if thinking is not None and thinking.type not in _THINKING:
         yield "thinking.type"

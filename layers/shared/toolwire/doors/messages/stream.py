@@ -45,7 +45,7 @@ _STOP = encode_event(b"message_stop", b'{"type":"message_stop"}')
 
 
 class _Frame(msgspec.Struct):
-    """Of an upstream's own event, what decides whether it fits at this point of the stream."""
+    """The members of an upstream's own event that decide whether it fits at this point of the stream."""
 
     type: str
     index: int | None = None
@@ -55,10 +55,10 @@ _frame = msgspec.json.Decoder(_Frame)
 
 
 def _frame_of(raw: bytes) -> _Frame | None:
-    """What decides whether an event fits; None for an event that cannot be read."""
+    """Reads these members of an event; None for an event that cannot be read."""
     try:
         return _frame.decode(raw)
-    except ValueError:  # half a character somewhere in it is no reason to write it anew
+    except ValueError:  # half a character somewhere in it need not be written anew
         with suppress(ValueError):
             return _frame.decode(whole_characters(raw))
         return None
@@ -67,23 +67,23 @@ def _frame_of(raw: bytes) -> _Frame | None:
 class MessagesEncoder:
     """One streamed answer.
 
-    An upstream's own event is shown as it is where it fits: its block has the index that comes next here, and nothing
-    is held back. Everything from the stop reason on waits for the upstream's end, so that late content, late usage and
-    a reason that is corrected are in their place.
+    An upstream's own event is shown as it is if it fits: its block has the next index, and nothing is held. From the
+    stop reason on, all waits for the upstream's end, so that late content, late usage and a corrected reason can be put
+    in their places.
     """
 
     def __init__(self) -> None:
         self._sequence = Sequential()
         self._started = False
-        self._open: int | None = None  # the index of the block that has begun and not ended
+        self._open: int | None = None  # the index of the open block
         self._next = 0
-        self._prefix = b""  # what stands before the text of the open block's deltas
+        self._prefix = b""  # the bytes in front of the text, in deltas of the open block
         self._refused = False
         self._usage: Usage | None = None
         self._finish: Finish | None = None
         self._tail: list[bytes] = []  # the upstream's own message_deltas, from the stop reason on
-        self._tail_finish: Finish | None = None  # what they say
-        self._extra: dict[str, Members] = {}  # what a message_delta written anew carries
+        self._tail_finish: Finish | None = None  # their reason
+        self._extra: dict[str, Members] = {}  # unnamed members for a message_delta that is written anew
 
     def encode(self, batch: Batch) -> bytes:
         for event in batch.events:
@@ -142,7 +142,7 @@ class MessagesEncoder:
         return shown
 
     def _hold(self, shown: bytes, batch: Batch) -> bytes:
-        """A message_delta waits for the end, unless it says no more than how many tokens there are so far."""
+        """Holds a message_delta until the end, unless it only counts the tokens so far."""
         if self._note_finish(batch):
             self._tail_finish = self._finish
             self._extra |= dict(without_source(batch).extra)
@@ -191,7 +191,7 @@ class MessagesEncoder:
             self._finish = event
         elif type(event) is TextStart:
             self._refused = self._refused or event.refusal
-        return b""  # the beginnings of text and reasoning wait for their first word; a failure is told by `fail`
+        return b""  # text and reasoning begin with their first word; `fail` writes a failure
 
     def _begin(self, event: ResponseStart, extra: Members) -> bytes:
         self._started = True
@@ -211,12 +211,13 @@ class MessagesEncoder:
         return self._open_block(write_object([*named, *more]))
 
     def _delta(self, kind: bytes, field: bytes) -> bytes:
-        """What stands before the text of a delta of the open block, which has begun last."""
+        """The bytes in front of the text, in deltas of the open block."""
         start = b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,"delta":{"type":"%s","%s":'
         return start % (self._next - 1, kind, field)
 
     def _say(self, field: bytes, text: str) -> bytes:
-        """More of the open block. Text and thinking open with their first word: an empty block is not shown."""
+        """Writes more of the open block. Text and thinking open with their first word, so an empty block is not
+        shown."""
         if not text:
             return b""
         opened = b""
@@ -229,14 +230,14 @@ class MessagesEncoder:
         return opened + self._prefix + dump(text) + b"}}\n\n"
 
     def _sign(self, signature: str | None) -> bytes:
-        """The signature of a thinking block, which may be all that there is of it."""
+        """Writes the signature of a thinking block, which may have no text."""
         if not signature:
             return b""
         opened = self._open_block(_EMPTY[b"thinking"]) if self._open is None else b""
         return opened + self._delta(b"signature_delta", b"signature") + dump(signature) + b"}}\n\n"
 
     def _whole_block(self, raw: bytes) -> bytes:
-        """A block that only this dialect has. Where its beginning has been shown as it came, its end is missing."""
+        """Writes a block that only this dialect has. If its beginning was shown as it came, only its end is written."""
         return (self._open_block(raw) if self._open is None else b"") + self._close()
 
     def _close(self) -> bytes:
@@ -247,7 +248,7 @@ class MessagesEncoder:
         return encode_event(b"content_block_stop", end)
 
     def _end(self, stop: bytes) -> bytes:
-        """The stop reason and the end."""
+        """Writes the stop reason and the end."""
         if self._tail and self._tail_finish is self._finish:
             return b"".join(self._tail) + stop
         word = stop_reason(self._finish or DEFAULT_STOP, self._refused)
@@ -259,7 +260,7 @@ class MessagesEncoder:
 
 #: The member that holds a delta's text -> the type of the delta.
 _DELTAS = {b"text": b"text_delta", b"thinking": b"thinking_delta", b"partial_json": b"input_json_delta"}
-#: How a block begins that has no text yet.
+#: The beginning of a block without text.
 _EMPTY = {
     b"text": b'{"type":"text","text":""}',
     b"thinking": b'{"type":"thinking","thinking":"","signature":""}',

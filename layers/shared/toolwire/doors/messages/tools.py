@@ -31,8 +31,8 @@ def read_tools(top: dict[str, bytes]) -> tuple[Tool, ...]:
 
 
 def _tool(raw: bytes, path: str) -> Tool:
-    """A tool of the client's. One that Anthropic has defined is a function if the client runs it, else known to
-    Anthropic only, and by its name."""
+    """Reads one tool. A tool that Anthropic has defined is a function if the client runs it, else an opaque tool with
+    its name."""
     shape = decode(raw, wire.Tool, path)
     source = Source(wire.DIALECT, raw)
     if shape.type not in (None, "custom"):
@@ -59,8 +59,8 @@ def _typed(shape: wire.Tool, raw: bytes) -> Tool:
 
 
 def read_tool_choice(top: dict[str, bytes]) -> tuple[ToolChoice | None, bool | None]:
-    """What a request says of the use of its tools, None where it says nothing; and whether calls may be parallel
-    (None: as the provider likes). Raises RequestError."""
+    """The request's tool choice (None if it has none), and whether calls may be parallel (None: the provider decides).
+    Raises RequestError."""
     shape = member(top, "tool_choice", wire.ToolChoice)
     if shape is None:
         return None, None

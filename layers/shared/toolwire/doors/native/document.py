@@ -11,7 +11,7 @@ from toolwire.model.source import Members
 from toolwire.model.warnings import Warnings
 from toolwire.wire.json import dump, is_object, write_array, write_object
 
-#: Said of every answer with calls: nobody but the client executes them.
+#: The warning of every answer with calls: the client must execute them.
 _CONTAINS_CALLS = "contains_tool_calls"
 
 
@@ -21,12 +21,12 @@ def if_said(**members: str | None) -> dict[str, str]:
 
 
 def raw_arguments(arguments: str) -> bytes:
-    """Arguments as the JSON that they are. Half a surrogate pair, which UTF-8 cannot hold, is escaped."""
+    """Arguments as JSON. Half a surrogate pair, which UTF-8 cannot hold, is escaped."""
     return arguments.encode("utf-8", "backslashreplace")
 
 
 def cut_arguments(name: str, text: str, finish: Finish) -> Members:
-    """What is said of arguments that are no object. Raises UpstreamProtocolError unless the answer was cut."""
+    """The members for arguments that are no object. Raises UpstreamProtocolError unless the answer was cut."""
     if not finish.is_cut:
         raise UpstreamProtocolError(
             f"the model's arguments for the tool {name!r} are no JSON object", code="malformed_tool_arguments"
@@ -35,7 +35,7 @@ def cut_arguments(name: str, text: str, finish: Finish) -> Members:
 
 
 def finish_reasons(finish: Finish) -> Members:
-    """The members that say why the turn ended: in the gateway's word, and in the provider's."""
+    """The members with the finish reason, in the gateway's word and in the provider's."""
     return (("finish_reason", dump(finish.reason)), ("provider_finish_reason", dump(finish.raw)))
 
 
@@ -64,7 +64,7 @@ def _message(response: ChatResponse) -> bytes:
     texts, refusals, reasoning, calls, opaque = _sorted(response)
     pairs: list[tuple[str, bytes]] = [("role", b'"assistant"')]
     pairs.append(("content", dump("".join(part.text for part in texts)) if texts or not calls else b"null"))
-    if len(texts) == 1 and texts[0].signature is not None:  # of several runs, each has its own
+    if len(texts) == 1 and texts[0].signature is not None:  # several runs have a signature each
         pairs.append(("content_signature", dump(texts[0].signature)))
     if refusals:
         pairs.append(("refusal", dump("".join(part.text for part in refusals))))
@@ -85,7 +85,7 @@ def _message(response: ChatResponse) -> bytes:
 def _sorted(
     response: ChatResponse,
 ) -> tuple[list[TextOutput], list[TextOutput], list[ReasoningOutput], list[ToolCallOutput], list[OpaquePart]]:
-    """The parts by their kind, in the order of the answer within each."""
+    """The parts, grouped by kind; each group is in the order of the answer."""
     texts: list[TextOutput] = []
     refusals: list[TextOutput] = []
     reasoning: list[ReasoningOutput] = []
@@ -118,7 +118,7 @@ def _call(call: ToolCallOutput, number: int, finish: Finish) -> bytes:
 
 
 def render_warnings(context: AnswerContext, *, contains_calls: bool) -> list[dict[str, str]]:
-    """Each warning with its code and a sentence; what validation found in a call also says where."""
+    """Each warning with its code and a sentence. A fault that validation found in a call also has its place."""
     told = {fault.code for fault in context.faults}
     warnings = Warnings(code for code in context.warnings if code.partition(":")[0] not in told).explained()
     warnings += [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolwire.model.errors import GatewayError, InternalError, UpstreamError
 from toolwire.wire.json import dump
 
-#: HTTP status -> the error's type; of other statuses the class decides.
+#: HTTP status -> the error's type. For other statuses the class decides.
 _TYPES = {
     401: "authentication_error",
     403: "permission_error",
@@ -16,7 +16,7 @@ _TYPES = {
 
 
 def error_object(error: GatewayError) -> dict[str, object]:
-    """`{type, code, message, param}`, all four always there, and what a provider has no words for."""
+    """`{type, code, message, param}`, always all four, and the features that a provider does not have."""
     kind = _TYPES.get(error.status, "invalid_request_error" if error.status < 500 else "api_error")
     if isinstance(error, UpstreamError) and error.status >= 500:
         kind = "upstream_error"
@@ -27,5 +27,5 @@ def error_object(error: GatewayError) -> dict[str, object]:
 
 
 def render_error(error: GatewayError, request_id: str) -> bytes:
-    """The error as an object with a `type`, which is both an answer's body and an event of a stream."""
+    """The error as an object with a `type`: it is the body of an answer, and an event of a stream."""
     return dump({"type": "error", "error": error_object(error), "request_id": request_id})

@@ -95,7 +95,7 @@ def _tool_call(call: request_models.ToolCall, path: str) -> ToolCallPart:
 
 def _result(raw: bytes, path: str) -> tuple[_Content, ...]:
     """A tool's result as content: a string is text, an array of content parts is those, other JSON is its own text."""
-    value = msgspec.json.decode(raw)  # only looked at
+    value = msgspec.json.decode(raw)  # only to see its type
     if isinstance(value, str):
         return (TextPart(value),)
     if not isinstance(value, list) or not value:

@@ -1,4 +1,5 @@
-"""A body of the native API as one of its models, or an error that names the JSON path, what was there, and the fix."""
+"""Reads a body of the native API as one of its models, or raises an error that names the JSON path, what was there, and
+the fix."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from toolwire.wire.json import elements, raw_members
 
 M = TypeVar("M", bound=Model)
 
-#: What other APIs call otherwise, or have and this one has not.
+#: Members of other APIs that this one does not have -> what to do instead.
 _ELSEWHERE = {
     "functions": "send `tools`",
     "function_call": "send `tool_choice`",
@@ -26,7 +27,7 @@ _ELSEWHERE = {
     "stream_options": "leave it out: usage is always told",
 }
 
-#: What a JSON text is, by its first character; what is none of these is a number.
+#: The first character of a JSON text -> its type. Any other text is a number.
 _KINDS = {b"{": "an object", b"[": "an array", b'"': "a string", b"t": "a boolean", b"f": "a boolean", b"n": "null"}
 
 #: pydantic's words -> ours.
@@ -44,10 +45,10 @@ _WANTED = (
 
 
 def read(body: bytes, model: type[M], kept: frozenset[str] = RAW_MEMBERS) -> M:
-    """The body as this model; members in `kept` stay text. Raises RequestError."""
+    """Reads the body as this model. Members in `kept` stay text. Raises RequestError."""
     given: Any = None
     try:
-        body.decode()  # once for all: what is kept as text is not looked at
+        body.decode()  # checks all of it, since members that stay text are not decoded
         given = _tree(Raw(body.strip()), kept)
         if isinstance(given, dict):
             return model.model_validate(given)
@@ -61,7 +62,7 @@ def read(body: bytes, model: type[M], kept: frozenset[str] = RAW_MEMBERS) -> M:
 
 
 def _tree(raw: Raw, kept: frozenset[str]) -> Any:
-    """The value with what only travels left as text: `kept` members, and what a tool answered."""
+    """The value, with `kept` members and tools' results left as text."""
     text = bytes(raw)
     if text[:1] == b"[":
         return [_tree(Raw(element), kept) for element in elements(text)]
@@ -82,7 +83,7 @@ def _within(name: str) -> frozenset[str]:
 
 
 def _refusal(error: ValidationError, given: Any, model: type[Model]) -> RequestError:
-    """The error of pydantic's that is deepest in the body: it knows best what was meant."""
+    """The error, made of the deepest one of pydantic's, which is the most exact."""
     found = [(_path(detail, given), detail) for detail in error.errors(include_url=False, include_context=True)]
     (path, value), detail = max(found, key=lambda pair: len(pair[0][0]))
     where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
@@ -112,7 +113,7 @@ def _refusal(error: ValidationError, given: Any, model: type[Model]) -> RequestE
 
 
 def _unknown_kind(detail: Any, where: str, value: Any) -> RequestError:
-    """A message without a role that is known, a content part or choice without a type that is."""
+    """The error for a message without a known role, or a content part or choice without a known type."""
     member = re.sub(r"\W|_by_\w+\(\)", "", str(detail["ctx"].get("discriminator", ""))) or "type"
     if not isinstance(value, dict):
         return RequestError(f"`{where}` must be an object, not {_kind(value)}", param=where, code="invalid_type")
@@ -124,8 +125,8 @@ def _unknown_kind(detail: Any, where: str, value: Any) -> RequestError:
 
 
 def _path(detail: Any, given: Any) -> tuple[tuple[str | int, ...], Any]:
-    """Where in the body an error is, and what stands there. pydantic's own path also names alternatives of a type,
-    which the body does not have."""
+    """The path of an error in the body, and the value there. pydantic's own path also names alternatives of a type,
+    which are no members."""
     path: list[str | int] = []
     last = len(detail["loc"]) - 1
     for place, step in enumerate(detail["loc"]):
@@ -139,7 +140,7 @@ def _path(detail: Any, given: Any) -> tuple[tuple[str | int, ...], Any]:
 
 
 def _kind(value: Any) -> str:
-    """What stands there, in JSON's words."""
+    """The JSON type of a value, in words."""
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "an array"
     text = bytes(value) if isinstance(value, Raw) else msgspec.json.encode(value)

@@ -37,7 +37,7 @@ class NativeDoor(Door):
 
     name = "native"
     dialect = "native"
-    #: No id matches: a client of this door gets only ids of ours.
+    #: No id matches: clients of this door see only minted ids.
     call_id = r"(?!)"
     response_prefix = "native_"
 
@@ -88,7 +88,7 @@ def _neutral(given: request_models.ChatRequest) -> ChatRequest:
 
 
 def _model(given: request_models.ChatRequest) -> str:
-    """The model's name; empty for the one that the named conversation used last."""
+    """The model's name; empty for the model that the named conversation used last."""
     if given.model is None and given.conversation_id is None:
         raise RequestError(
             "`model` is required: a configured alias, or provider/model (only a later turn of a conversation that "

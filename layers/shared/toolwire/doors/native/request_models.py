@@ -25,10 +25,10 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from toolwire.doors import DOORS
 
-#: A tool's name on this door: what every provider takes as it is.
+#: A tool's name on this door: every provider takes it unchanged.
 TOOL_NAME = r"^[a-zA-Z0-9_]{1,64}$"
 
-#: Members that are kept as text wherever they stand.
+#: Members that are kept as text everywhere.
 RAW_MEMBERS = frozenset({"arguments", "parameters", "schema", "data"})
 
 _kept = GetPydanticSchema(lambda _source, _handler: core_schema.is_instance_schema(Raw))
@@ -65,7 +65,7 @@ NonEmpty = Annotated[str, Field(min_length=1)]
 
 
 class Model(BaseModel):
-    """Members are named here or refused; a value is of its type or refused: nothing is converted."""
+    """Refuses members that are not named here, and values of a wrong type: nothing is converted."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, arbitrary_types_allowed=True)
 
@@ -187,7 +187,8 @@ class UserMessage(Model):
 
 
 class AssistantMessage(Model):
-    """An earlier answer's `message`, as it came. `reasoning_parts` says what `reasoning_content` says, with proofs."""
+    """An earlier answer's `message`, as it came. `reasoning_parts` has the same text as `reasoning_content`, with the
+    providers' proofs."""
 
     role: Literal["assistant"]
     content: Texts | None = None
@@ -260,7 +261,7 @@ def _by_choice(value: Any) -> str | None:
 
 
 def _typed(value: Any) -> Any:
-    """A choice of one tool without its type, which the reference document of 2api shows, with it."""
+    """Adds the type to a choice of one tool without it, as the reference document of 2api shows it."""
     if not isinstance(value, dict) or "type" in value:
         return value
     return {"type": "function", "function": value} if value.keys() == {"name"} else {"type": "function", **value}
@@ -300,7 +301,7 @@ def _is_no_number(value: Any) -> Any:
 
 
 class RequestOptions(Model):
-    """What is asked of the gateway itself. `validate_tool_arguments: true` is "reject", false is "off"."""
+    """Options for the gateway itself. `validate_tool_arguments: true` means "reject", false "off"."""
 
     stream: bool | None = None
     validate_tool_arguments: Annotated[

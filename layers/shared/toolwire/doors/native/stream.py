@@ -1,9 +1,9 @@
 """The native door's stream: named events. `docs/native.md` shows each.
 
-A stream is the neutral events on the wire, one class one event, and ends with `response.end` or with `error`. What a
-call's arguments are is said once, by `tool_call.end`, as an object in the model's own digits. Arguments that are no
-object are an error, unless the output limit cut them: then they are null, with their text beside them. The reason of a
-cut comes after the call on some wires, so such a call's end waits for the end of the answer.
+A stream has one named event for each class of neutral events, and ends with `response.end` or with `error`.
+`tool_call.end` has the call's arguments once more, as an object with the model's own digits. Arguments that are no
+object are an error, unless the output limit cut them: then they are null, with their text beside them. On some wires
+the finish reason comes after the call, so the end of such a call waits for the end of the answer.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _Call:
     __slots__ = ("fragments", "number", "signature", "start")
 
     def __init__(self, start: ToolCallStart, number: int) -> None:
-        self.start, self.number = start, number  # its place among the calls
+        self.start, self.number = start, number  # `number`: its place among the calls
         self.fragments: list[str] = []
         self.signature: str | None = None
 
@@ -60,13 +60,13 @@ class NativeEncoder:
 
     def __init__(self, context: AnswerContext) -> None:
         self._context = context
-        self._told: list[dict[str, str]] = []  # warnings that the client knows
+        self._told: list[dict[str, str]] = []  # warnings that were written
         self._calls: dict[int, _Call] = {}
         self._unfinished: list[int] = []  # ended calls whose arguments are no object
         self._finish = Finish("stop")
         self._usage: Usage | None = None
         self._has_begun = False
-        self._out: list[bytes] = []  # written of a batch so far
+        self._out: list[bytes] = []  # the bytes of the current batch so far
 
     def encode(self, batch: Batch) -> bytes:
         for event in batch.events:
@@ -76,7 +76,8 @@ class NativeEncoder:
         return self._taken()
 
     def fail(self, error: GatewayError, request_id: str) -> bytes:
-        """The error event, which is the last one, behind what a batch held that `encode` could not show whole."""
+        """The error event, which is the last one. In front of it stands the part of the last batch that `encode` had
+        written when it failed."""
         before = self._taken() + (self._warnings() if self._has_begun else b"")
         return before + encode_event(b"error", render_error(error, request_id))
 
@@ -108,12 +109,12 @@ class NativeEncoder:
             case ResponseStart():
                 return self._started(event)
             case Finish():
-                self._finish = event  # said by response.end: a later one replaces it
+                self._finish = event  # response.end has it: a later one replaces it
                 return b""
             case ResponseEnd(usage):
                 return self._ended(usage)
             case StreamFailed():
-                return b""  # `fail` says it
+                return b""  # `fail` writes it
             case _:
                 return _plain(event)
 
@@ -149,7 +150,7 @@ class NativeEncoder:
         return _frame(b"tool_call.end", write_object(members)[1:-1])
 
     def _ended(self, usage: Usage | None) -> bytes:
-        """The last events. Raises UpstreamProtocolError for an answer that cannot be shown."""
+        """Writes the last events. Raises UpstreamProtocolError for an answer that cannot be shown."""
         out = []
         for index in self._unfinished:
             call = self._calls[index]
@@ -161,7 +162,7 @@ class NativeEncoder:
         return b"".join(out)
 
     def _warnings(self, *, contains_calls: bool = False) -> bytes:
-        """The warnings that have come up since the last ones were told."""
+        """The warnings since the last ones that were written."""
         new = [
             warning
             for warning in render_warnings(self._context, contains_calls=contains_calls)
@@ -180,7 +181,7 @@ def _event(kind: bytes, /, **members: object) -> bytes:
 
 
 def _plain(event: TextStart | TextEnd | ReasoningStart | ReasoningEnd | OpaquePart) -> bytes:
-    """The frame of an event that changes nothing in what comes later."""
+    """The frame of an event that later events do not depend on."""
     match event:
         case TextStart(index, refusal):
             return _event(b"text.start", index=index, **({"refusal": True} if refusal else {}))

@@ -11,7 +11,7 @@ from toolwire.wire.json import raw_members
 
 
 def read_tools(tools: Iterable[request_models.ToolDefinition]) -> tuple[Tool, ...]:
-    """The tools of a request. Raises RequestError for parameters that do not say that they are an object."""
+    """The tools of a request. Raises RequestError for parameters that are not declared as an object."""
     return tuple(_tool(tool, f"tools[{n}]") for n, tool in enumerate(tools))
 
 
@@ -30,7 +30,7 @@ def _tool(tool: request_models.ToolDefinition, path: str) -> Tool:
 
 
 def read_tool_choice(choice: request_models.ToolChoice | None) -> ToolChoice | None:
-    """What a request says of the use of its tools, None where it says nothing."""
+    """The request's tool choice; None if it has none."""
     match choice:
         case None:
             return None

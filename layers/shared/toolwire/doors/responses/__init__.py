@@ -10,10 +10,10 @@ kept_answers      `previous_response_id`, `item_reference` and `store`
 
 The answer as a stream, each module in terms of those below it:
 
-stream            an answer's batches: an upstream's own event stays as it is, any other goes to the writer
-event_writer      a neutral event: which item it belongs to
+stream            writes an answer's batches: an upstream's own event as it is, all others by the writer
+event_writer      finds the item of a neutral event
 item_events       the events that open and end that item
-open_items        the item while it grows
+open_items        the open items and their content
 numbered_events   an event as bytes, numbered
 
 The answer as one document, and what both forms have in common:
@@ -21,8 +21,8 @@ The answer as one document, and what both forms have in common:
 document          the answer as one JSON document
 response_object   the response object, as JSON
 output_items      the items of its output, as JSON
-request_echo      what the response object repeats of the request
-required_members  what Open Responses requires, put in where a host leaves it out
+request_echo      the members of the request that the response object repeats
+required_members  adds the members that Open Responses requires and a host leaves out
 errors            errors
 
 What else a client asks for:

@@ -1,4 +1,4 @@
-"""A compacted conversation, as a host answers it, with what the standard requires."""
+"""A compacted conversation: a host's answer, with the members that the standard requires."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from toolwire.wire.json import raw_members
 
 
 def whole_compaction(body: bytes) -> bytes:
-    """The host's own bytes, with the members that it leaves out of its items behind theirs. Raises
-    UpstreamProtocolError for what is no compacted conversation."""
+    """The host's own bytes, with the missing members added behind those of each item. Raises UpstreamProtocolError for
+    a body that is no compacted conversation."""
     try:
         given = raw_members(body)
         output = whole_output(bytes(given["output"]), "completed", "")

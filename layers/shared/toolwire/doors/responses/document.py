@@ -1,4 +1,4 @@
-"""The Responses door's JSON answer: item for item what the stream would have said."""
+"""The Responses door's JSON answer. It has the same items as the stream."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def _is_call(item: bytes) -> bool:
 
 
 def _as_was(call: bytes, raw: bytes) -> bytes:
-    """A call written anew, with what the upstream's item has beside what was written, and under its id."""
+    """A call that was written anew, with the upstream item's id and its other members."""
     given = members(raw)
     kept = {name: value for name, value in given.items() if name == "id" or name not in KNOWN_CALL}
     return write_object((members(call) | kept).items())
 
 
 def render_response(response: ChatResponse, batch: Batch, context: AnswerContext) -> bytes:
-    """The upstream's own bytes where they are fit to be shown, else built from the fold."""
+    """The upstream's own bytes if they can be shown, else written from the fold."""
     start = ResponseStart(response.id, response.model, response.created)
     status = status_of(response.finish)
     shape = ResponseShape(context.request, context.now)
@@ -72,14 +72,14 @@ class _Document:
         ]
         try:
             return self._with_raw(written)
-        except ValueError:  # an item that is none, or has half a character, cannot be read
+        except ValueError:  # an item that is no object, or has half a character
             return written
 
     def _with_raw(self, written: list[bytes]) -> list[bytes]:
-        """The upstream's own items, where it speaks this API, and only the calls written anew. Raises ValueError."""
+        """The upstream's own items, with only the calls written anew, if it speaks this API. Raises ValueError."""
         raws = [raw for _, raw in dict(self._response.extra).get("output", ())]
         calls = list(filter(_is_call, written))
-        if not raws or sum(map(_is_call, raws)) != len(calls):  # one was withheld
+        if not raws or sum(map(_is_call, raws)) != len(calls):  # a stage has left one out
             return written
         left = iter(calls)
         return [

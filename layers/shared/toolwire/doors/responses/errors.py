@@ -10,15 +10,15 @@ from toolwire.doors.responses.required_members import with_members
 from toolwire.model.errors import TOO_LONG, GatewayError, RequestError
 from toolwire.wire.json import dump, raw_members
 
-#: Where the rules for all doors find a tool's parts. Here a tool has them itself.
+#: Paths of a tool's members in the rules of all doors: in the object `function`. In this API the tool has them itself.
 _INNER = re.compile(r"(tools\[[0-9]+\])\.(?:function|custom)\b")
 
-#: The ids that the gateway gives its answers.
+#: The form of ids that the gateway gives its answers.
 OWN_RESPONSE = re.compile(r"resp_[A-Za-z0-9]{24}")
 
 
 def _flat(error: GatewayError) -> GatewayError:
-    """The error with the paths of a tool as this API has them."""
+    """The error, with the paths of a tool as this API has them."""
     if not isinstance(error, RequestError) or not (error.param or "").startswith("tools["):
         return error
     return RequestError(
@@ -32,14 +32,14 @@ def _flat(error: GatewayError) -> GatewayError:
 
 
 def render_error(error: GatewayError, request_id: str) -> bytes:
-    """The body of an error answer. An upstream's own passes as it came, with what of an error it leaves out."""
+    """The body of an error answer. An upstream's own body is passed on, with its missing members added."""
     body = openai_errors.render_error(_flat(error), request_id)
     return body if error.source is None else _whole(body, error)
 
 
 def _whole(body: bytes, error: GatewayError) -> bytes:
-    """An upstream's error body with all four members that the standard requires. A code that is a number, as some hosts
-    have it, becomes text."""
+    """An upstream's error body with all four members that the standard requires. A number as code, which some hosts
+    send, becomes text."""
     try:
         said = bytes(raw_members(body).get("error", b"null"))
         code = bytes(raw_members(said).get("code", b"null"))
@@ -54,8 +54,8 @@ def _whole(body: bytes, error: GatewayError) -> bytes:
 
 
 def no_compaction(provider: str) -> RequestError:
-    """The answer to POST /responses/compact where the provider has no compaction: only what it makes itself can it
-    read again."""
+    """The error for POST /responses/compact at a provider without compaction. No other can stand in, since a provider
+    reads only its own."""
     return RequestError(
         f"{provider} does not compact conversations (/responses/compact). In Codex's config.toml, give the provider a "
         "`name` other than OpenAI: Codex then asks the model itself for a summary.",
@@ -66,7 +66,7 @@ def no_compaction(provider: str) -> RequestError:
 
 
 def not_served(method: str, path: str, headers: Mapping[str, str]) -> RequestError | None:
-    """The answer to a request for what this API has and the gateway does not serve: a WebSocket."""
+    """The error for what this API has and the gateway does not serve: a WebSocket."""
     below = path.partition("/responses")[2]
     if not below and method == "GET" and is_websocket(headers):
         return RequestError(
@@ -80,7 +80,7 @@ def not_served(method: str, path: str, headers: Mapping[str, str]) -> RequestErr
 
 
 def no_kept_answers() -> RequestError:
-    """The answer to a request for a kept answer, where none is kept."""
+    """The error for a request about a kept answer, for a tenant whose answers are not kept."""
     return RequestError(
         "No answers are kept for this key: send the whole history in `input` each turn, or have them kept (the setting "
         "`keep_answers`).",
@@ -91,7 +91,7 @@ def no_kept_answers() -> RequestError:
 
 
 def answer_not_found(id: str) -> RequestError:
-    """The answer to a request for a kept answer that is not there."""
+    """The error for a request about an unknown kept answer."""
     why = (
         "it was not kept, or has expired" if OWN_RESPONSE.fullmatch(id) else "only the host that gave this id keeps it"
     )
@@ -103,8 +103,8 @@ def answer_not_found(id: str) -> RequestError:
 
 
 def not_cancellable() -> RequestError:
-    """The answer to who wants to cancel a kept answer, which is over. OpenAI says the same of any that was not made in
-    the background."""
+    """The error for cancelling a kept answer, which is always complete. OpenAI sends the same for any answer that was
+    not made in the background."""
     return RequestError(
         "Cannot cancel a synchronous response: only one that is made in the background can be, and none is here. To "
         "end a stream, close its connection.",
@@ -113,12 +113,12 @@ def not_cancellable() -> RequestError:
 
 
 def no_stream_of_kept() -> RequestError:
-    """The answer to who wants a kept answer as events: OpenAI tells those of answers in the background alone."""
+    """The error for a kept answer as a stream: OpenAI has that only for answers made in the background."""
     return RequestError(
         "`stream` cannot be true here: a kept answer is shown whole", param="stream", code="unsupported_parameter"
     )
 
 
 def is_websocket(headers: Mapping[str, str]) -> bool:
-    """Whether the client wants to speak in a WebSocket. API Gateway does not hand `upgrade` on."""
+    """Whether the client asks for a WebSocket. API Gateway does not pass `upgrade` on."""
     return "websocket" in headers.get("upgrade", "").lower() or "sec-websocket-key" in headers

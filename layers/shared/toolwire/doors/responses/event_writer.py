@@ -1,8 +1,8 @@
 """Neutral events as events of the Responses API.
 
-An item whose completeness only the finish can tell ends with the answer: a message that later text may extend, a call
-whose arguments do not parse, a freeform call. Every other one ends as soon as its part does. Nothing is held back else:
-the deltas of parallel calls interleave.
+Some items end only with the answer, since only the finish shows whether they are complete: a message that later text
+may extend, a call whose arguments do not parse, a freeform call. Any other item ends with its part. Nothing else is
+held: the deltas of parallel calls interleave.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ class EventWriter:
         self.output = Output(self.emitter)
         self.start: ResponseStart | None = None
         self.usage: Usage | None = None
-        self.same_dialect = False  # whether the upstream speaks this API, and a call's unnamed members mean something
+        self.same_dialect = False  # the upstream speaks this API, so a call's unnamed members can be written
         self._names = Names(request)
         self.shape = ResponseShape(request, context.now)
-        self._refusals: dict[int, bool] = {}  # part index of a text -> whether it is a refusal
+        self._refusals: dict[int, bool] = {}  # part index of an open text -> whether it is a refusal
         self._texts: dict[int, tuple[OutputItem, Content]] = {}  # part index -> where its text goes
         self._items: dict[int, OutputItem] = {}  # part index of reasoning or a call -> its item
-        self._prefixes: dict[int, bytes] = {}  # part index -> how its deltas begin
+        self._prefixes: dict[int, bytes] = {}  # part index -> the bytes in front of its deltas' text
         self._finish = Finish("stop")
         self._first_text: tuple[OutputItem, Content] | None = None  # an open part without text
 
@@ -77,7 +77,7 @@ class EventWriter:
     # ------------------------------------------------------------ the response
 
     def lifecycle(self, kind: bytes) -> bytes:
-        """An event that shows the response as it stands before its end."""
+        """An event with the response object, before the answer's end."""
         if self.emitter.frame is not None:
             return b""
         assert self.start is not None
@@ -86,23 +86,23 @@ class EventWriter:
         )
 
     def failed(self, error: bytes) -> bytes:
-        """`response.failed`, with all that was said. What is open was not finished."""
+        """`response.failed`, with all output so far. Open items are incomplete in it."""
         assert self.start is not None
         self.output.cut_open()
         response = self.shape.write(self.start, "failed", self.output.finished(), usage=self.usage, error=error)
         return self.ending(b"response.failed", response)
 
     def ending(self, kind: bytes, response: bytes) -> bytes:
-        """The last event; then `response.done`, if the client has asked for that."""
+        """The last event, with `response.done` behind it if the client asked for that."""
         self._context.final = response if kind != b"response.failed" else b""
         return self.emitter.event(kind, b'"response":', response) + self.done(response)
 
     def done(self, response: bytes) -> bytes:
-        """The reference document's last event, for a client that has asked for it."""
+        """The reference document's last event, for a client that asked for it."""
         return self.emitter.extended(b"response.done", b'"response":', response)
 
     def close_all(self) -> bytes:
-        """Ends what is open."""
+        """Ends all open items."""
         return self.output.close_all(self._finish)
 
     def _started(self, event: ResponseStart) -> bytes:
@@ -134,7 +134,7 @@ class EventWriter:
         return b""
 
     def _opaque(self, part: OpaquePart) -> bytes:
-        """An item that only this API knows. What another API alone understands is not for this client."""
+        """Writes an item that only this API knows. A part that only another API knows is not written."""
         if part.dialect != DIALECT or self.emitter.frame is not None:
             return b""
         return self.output.whole(part.raw)
@@ -142,7 +142,7 @@ class EventWriter:
     # ------------------------------------------------------------ text
 
     def _text_begins(self, event: TextStart) -> bytes:
-        """The message is opened by its first text: an empty one is not shown."""
+        """Notes that a text begins. Its first delta opens the message, so an empty one is not shown."""
         self._refusals[event.index] = event.refusal
         return b""
 
@@ -163,14 +163,14 @@ class EventWriter:
         return b'%b%b%b,"sequence_number":%d}\n\n' % (out, said, logprobs, number)
 
     def _content_for(self, refusal: bool) -> tuple[tuple[OutputItem, Content], bytes]:
-        """Where a text goes: the part that waits for it in the reference document's order, or another."""
+        """The content for a text: in the reference document's order the open part without text, else a new one."""
         waiting, self._first_text = self._first_text, None
         if waiting is not None and not refusal and not waiting[0].closed:
             return waiting, b""
         return self._open_content(refusal)
 
     def _open_content(self, refusal: bool) -> tuple[tuple[OutputItem, Content], bytes]:
-        """Another part of the message that takes text, or of a new one."""
+        """Opens another part of the open message, or of a new one."""
         item, out = self.output.message()
         out += b"".join([close_content(self.emitter, item, content) for content in item.contents])
         content = Content(len(item.contents), refusal)
@@ -184,7 +184,7 @@ class EventWriter:
     # ------------------------------------------------------------ reasoning
 
     def _reasoning_begins(self, event: ReasoningStart) -> bytes:
-        """An item of ours is opened by its first text, or by its state."""
+        """Notes that reasoning begins. Its first text, or its state, opens the item."""
         if self.emitter.frame is not None:
             self._items[event.index] = self.output.begin("reasoning")
         return b""
@@ -200,7 +200,7 @@ class EventWriter:
         return out + self.emitter.event(*delta_of(item), b',"delta":', dump(event.text))
 
     def _end_reasoning(self, event: ReasoningEnd) -> bytes:
-        """Reasoning without readable text is an item too, if it has state to be sent back."""
+        """Ends reasoning. Without readable text it is still an item, if it has state to be sent back."""
         item, out = self._items.get(event.index), b""
         if item is None:
             if event.signature is None:
@@ -229,7 +229,7 @@ class EventWriter:
         return out + self.emitter.extended(b"response.output_tool_call.delta", place(item), b',"delta":', said)
 
     def _end_call(self, event: ToolCallEnd) -> bytes:
-        """Ends the call if it is certain to be whole; else the finish tells."""
+        """Ends the call if it is certainly complete; else the finish does."""
         item = self._items[event.index]
         is_free = item.kind == "custom_tool_call"
         if self.emitter.frame is not None or item.closed or is_free or not is_object(item.text):

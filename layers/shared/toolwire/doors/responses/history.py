@@ -1,8 +1,8 @@
 """The Responses door's input: items, each with the client's own bytes, as the messages of a history.
 
-What the assistant has said comes as items of its own (reasoning, messages, calls). What stands in a row is one turn and
-becomes one neutral message, so that results pair with their turn at every provider. `wire/openai_responses.py` says
-what of an item is kept where.
+A turn of the assistant comes as several items (reasoning, messages, calls). Successive items of the assistant become
+one neutral message, so that results belong to their turn at every provider. `wire/openai_responses.py` says where each
+member of an item is kept.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ _ROLES = ("system", "developer", "user", "assistant")
 _CALLS = ("function_call", "custom_tool_call")
 _RESULTS = ("function_call_output", "custom_tool_call_output")
 
-#: Item -> the member that clients leave out where there is nothing to say (Vercel's AI SDK does, of a call without
-#: arguments and a tool that returns nothing), and what says so.
+#: Item -> the member that clients leave out if it is empty, and its empty value. Vercel's AI SDK leaves out the
+#: arguments of a call without any, and the output of a tool that returns nothing.
 _NOTHING = {
     "function_call": ("arguments", b'"{}"'),
     "custom_tool_call": ("input", b'""'),
@@ -58,21 +58,21 @@ _NOTHING = {
 
 @dataclass(slots=True)
 class History:
-    """The messages, and the paths of what only this API knows, each with the word for it: "input[3] (item_reference)".
-    The provider decides on these."""
+    """The messages, and the items that only this API knows, as a path with a type: "input[3] (item_reference)". The
+    provider decides about these."""
 
     messages: tuple[Message, ...]
     foreign: list[str] = field(default_factory=list)
     #: Tools that the history has loaded.
     tools: list[Tool] = field(default_factory=list)
-    #: Whether there were references to items that are not kept.
+    #: Whether references to items that are not kept were left out.
     left_out: bool = False
     #: Whether a call lacked its arguments, or a result its output.
     completed: bool = False
 
 
 def read_input(top: dict[str, bytes]) -> History:
-    """The history of a request, given its raw members; `instructions` lead it. Raises RequestError."""
+    """The history of a request, given its raw members. `instructions` come first. Raises RequestError."""
     reader = _Reader()
     instructions = top.get("instructions", b"null")
     if instructions != b"null":
@@ -100,14 +100,14 @@ class _Reader:
         self._parts: list[Part] = []  # of the assistant's turn that is being read
         self._raws: list[bytes] = []
         self._ids: dict[str, str] = {}  # id or call id of a call of the client's own tools -> its call id
-        self._exact = True  # whether a provider may see its items as they are
+        self._exact = True  # a provider may see its items as they are
 
     def end(self) -> History:
         self._end_turn()
         return History(tuple(self._messages), self._foreign, self._tools, self._left_out, self._completed)
 
     def add(self, message: Message, source: Source | None) -> None:
-        """A message that is nothing of the assistant's."""
+        """Adds a message that is not the assistant's."""
         self._end_turn()
         self._messages.append(with_source(message, source))
 
@@ -138,8 +138,8 @@ class _Reader:
             self._foreign_item(kind, raw, path, has_status=bool(shape.status))
 
     def _own_item(self, kind: str, shape: wire.InputItem, raw: bytes, path: str) -> bool:
-        """Takes what a typed tool of the client's has left, or an MCP server that was called for it, and tools that are
-        added on the way; says whether the item is such."""
+        """Takes an item of a typed tool of the client's or of an MCP server, or one that adds tools. Returns whether
+        the item is such."""
         if kind == wire.MORE_TOOLS:
             self.add(Message("developer", (self._more_tools(shape, path),)), Source(wire.DIALECT, raw))
             return True
@@ -159,14 +159,14 @@ class _Reader:
         return True
 
     def _foreign_item(self, kind: str, raw: bytes, path: str, *, has_status: bool) -> None:
-        """What only this API knows. An item with a status is one that a host has put out, save the results of the
-        client's own tools, and what stands for a history."""
+        """Takes an item that only this API knows. An item with a status is a host's output, except results of the
+        client's own tools and references to a history."""
         is_put_out = has_status and kind not in client_tools.OUTPUTS and kind != "compaction"
         leavable = kind in wire.SERVER_TOOL_ITEMS or is_put_out
         if not leavable:
             self._foreign.append(f"{path} ({kind})")
         part = with_source(OpaquePart(kind, wire.DIALECT, raw), Source(wire.DIALECT, raw))
-        if leavable or kind.endswith("_call"):  # what the assistant had its host do
+        if leavable or kind.endswith("_call"):  # a call that the host itself has run
             self._say([part], raw)
         else:
             self.add(Message("user", (part,)), Source(wire.DIALECT, raw))
@@ -214,8 +214,8 @@ class _Reader:
         return ToolResultPart(call_id, content, name=shape.name, path=f"{path}.call_id")
 
     def _unasked(self, shape: wire.InputItem, path: str) -> list[Part]:
-        """An output that answers no call: what a tool of the client's tells the model unasked, as Codex does with a
-        goal. Elsewhere it is the user who tells it."""
+        """Takes an output without a call, with which a client's tool tells the model something unasked (a goal, in
+        Codex). Other APIs get it as a user's message."""
         name = wire.flat_name(shape.namespace, shape.name or "")
         said = f"Output of the tool `{name}`, unasked:" if name else "Output of a tool, unasked:"
         return [TextPart(said), *self._output(shape, path)]
@@ -223,11 +223,11 @@ class _Reader:
     def _output(self, shape: wire.InputItem, path: str) -> list[Part]:
         output = bytes(shape.output)
         if output[:1] not in (b'"', b"["):
-            return [TextPart(output.decode("utf-8", "surrogatepass"))]  # a value, told as the JSON that it is
+            return [TextPart(output.decode("utf-8", "surrogatepass"))]  # any JSON value, as its text
         return self._content(output, f"{path}.output")
 
     def _own_result(self, kind: str, call_id: str, shape: wire.InputItem, raw: bytes, path: str) -> ToolResultPart:
-        """What such a tool has answered: a text, a list of what commands have said, or a screenshot."""
+        """The result of a typed tool: a text, a list of commands' outputs, or a screenshot."""
         extra = unnamed(raw, KNOWN_CALL | {"output"})
         output, failed = bytes(shape.output), shape.status == "failed"
         content: list[Part]
@@ -241,14 +241,14 @@ class _Reader:
         return ToolResultPart(call_id, tuple(cast(Any, content)), failed, extra=extra, path=f"{path}.call_id")
 
     def _found(self, shape: wire.InputItem, path: str) -> ToolResultPart:
-        """What a search of the client's has found: tools of the request from here on."""
+        """Takes the result of the client's own search: tools that the request has from here on."""
         tools = read_tool_list(shape.tools or (), f"{path}.tools")
         self._tools += tools
         found = ((wire.FOUND, write_array(bytes(raw) for raw in shape.tools or ())),)
         return ToolResultPart(shape.call_id or "", tuple(ToolReferencePart(tool.name) for tool in tools), extra=found)
 
     def _more_tools(self, shape: wire.InputItem, path: str) -> TextPart:
-        """Tools that the request has from here on, which other APIs declare with all others."""
+        """Takes an item that adds tools. Other APIs declare them with all others."""
         tools = read_tool_list(shape.tools or (), f"{path}.tools")
         self._tools += tools
         return TextPart(f"More tools can be called now: {', '.join(f'`{tool.name}`' for tool in tools)}.")
@@ -256,7 +256,7 @@ class _Reader:
     # ------------------------------------------------------------ content
 
     def _content(self, content: bytes, path: str, phase: Members = ()) -> list[Part]:
-        """A string, or a list of parts."""
+        """The content of a message, which is a string or a list of parts."""
         if content[:1] == b'"':
             return [TextPart(decode(content, str, path), phase)]
         parts = decode(content, list[msgspec.Raw], path)

@@ -1,4 +1,4 @@
-"""One item of a Responses history, or one part of an item's content, as the neutral part that it is."""
+"""Reads one item of a Responses history, or one part of an item's content, as a neutral part."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _KNOWN_REASONING = frozenset({"type", "summary", "content", "encrypted_content"}
 
 
 def known_part(shape: wire.ContentPart, raw: bytes, path: str, phase: Members) -> Part | None:
-    """The part of a type that the model knows; None for one that only this API does."""
+    """The neutral part; None for a type that only this API knows."""
     extra = unnamed(raw, _KNOWN_PART.get(shape.type, _KNOWN_TEXT))
     match shape.type:
         case "input_text" | "output_text" | "text":
@@ -66,7 +66,7 @@ def tool_call(shape: wire.InputItem, kind: str, raw: bytes, path: str) -> ToolCa
 
 
 def is_said(value: msgspec.Raw | str | None) -> bool:
-    """Whether a member is there and not null."""
+    """Whether a member is present and not null."""
     return value is not None and (isinstance(value, str) or not is_null(value))
 
 
@@ -119,7 +119,7 @@ class _ReasoningText(msgspec.Struct):
 
 
 def reasoning_part(shape: wire.InputItem, raw: bytes, path: str) -> ReasoningPart:
-    """An item of reasoning: its text, or the summary where it has none, and what only OpenAI can read."""
+    """An item of reasoning: its text, else its summary, and the encrypted state."""
     content = bytes(shape.content)
     if content[:1] != b"[" or content == b"[]":
         content = write_array(bytes(part) for part in shape.summary or ())
@@ -131,8 +131,8 @@ def reasoning_part(shape: wire.InputItem, raw: bytes, path: str) -> ReasoningPar
 
 
 def required(value: str | None, path: str, what: str, may_be_empty: bool = False) -> str:
-    """The value of a member. Raises RequestError (`missing_required_parameter`) where it is absent; `what` says what
-    it is."""
+    """The value of a required member. Raises RequestError (`missing_required_parameter`) if it is absent; `what`
+    describes it."""
     if value is None or (not value and not may_be_empty):
         raise RequestError(f"`{path}` is required: {what}", param=path, code="missing_required_parameter")
     return value

@@ -1,7 +1,7 @@
 """GET /responses/{id}/input_items: the input of a kept answer, with the whole history before it, as items in pages.
 
-Items are shown as the standard has them, whatever short form the client wrote: with an id, a status and their parts. An
-id that the client did not give is the item's place in the conversation, the same in every page.
+Items are shown in the standard's full form, with an id, a status and their parts, even if the client wrote a short
+form. An item without an id gets one of its place in the conversation, the same in every page.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from toolwire.wire.json import dump, elements, members, write_array, write_objec
 
 _NULL = b"null"
 
-#: What OpenAI shows unasked, and the most that it shows at once.
+#: OpenAI's default number of items in a page, and the most.
 _ITEMS, _MOST_ITEMS = 20, 100
 
-#: Type of an item -> what its ids begin with, and its members beside id and status.
+#: Type of an item -> the prefix of its ids, and its members beside id and status.
 _TYPES: dict[str, tuple[str, dict[str, bytes]]] = {
     "message": ("msg", {}),
     "reasoning": ("rs", {}),
@@ -80,7 +80,7 @@ def _shown(item: bytes, token: str, number: int) -> tuple[str, bytes]:
 
 
 def _content(raw: bytes, role: bytes | None) -> bytes:
-    """The parts of a message; a text stands for one of them."""
+    """The parts of a message. A plain text becomes one part."""
     if raw[:1] != b'"':
         return _parts(raw)
     kind = b'"output_text"' if role == b'"assistant"' else b'"input_text"'
@@ -96,7 +96,7 @@ def _text(raw: bytes) -> str:
 
 
 def _one_of(query: Mapping[str, str], name: str, known: tuple[str, ...]) -> str:
-    """The value, the first one where nothing is said."""
+    """The value of a parameter of the query; the first known one if it is absent."""
     value = query.get(name, known[0])
     if value not in known:
         raise _refused(name, f"`{name}` must be {' or '.join(known)}, not {value[:128]!r}")

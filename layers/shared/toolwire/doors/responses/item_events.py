@@ -16,7 +16,7 @@ class _Id(msgspec.Struct):
 
 
 class Output:
-    """The items of one answer: finished ones, and open ones, which are ours or the upstream's own."""
+    """The items of one answer, finished and open. An open one is written by us, or is the upstream's own."""
 
     def __init__(self, emitter: Emitter) -> None:
         self.response_id = ""
@@ -28,7 +28,7 @@ class Output:
         self._message: OutputItem | None = None  # the one that still takes text
 
     def begin(self, kind: Kind) -> OutputItem:
-        """An item behind all others; the upstream's own where its event is being shown."""
+        """Begins an item behind all others. While an upstream's own event is shown, it is the upstream's item."""
         frame = self._emitter.frame
         if frame is not None and frame.output_index is not None:
             index = frame.output_index
@@ -44,19 +44,19 @@ class Output:
         return index
 
     def message(self) -> tuple[OutputItem, bytes]:
-        """The message that takes text, and the events that open it if it is new."""
+        """The open message, and the events that open it if it is new."""
         if self._message is not None:
             return self._message, b""
         self._message = item = self.begin("message")
         return item, self.added(item)
 
     def added(self, item: OutputItem) -> bytes:
-        """The event that opens an item. A message before it is over, but in the reference document's order."""
+        """The events that open an item. A message before it ends, except in the reference document's order."""
         out = self._close_message() if item.kind != "message" and not self._emitter.is_extended else b""
         return out + self._emitter.item_event(b"response.output_item.added", item.index, item.id, item.opening())
 
     def end(self, item: OutputItem) -> bytes:
-        """The events that end an item which is known to be whole."""
+        """The events that end an item which is complete."""
         self.open.remove(item)
         return self._close(item, "completed")
 
@@ -72,7 +72,7 @@ class Output:
         return self._emitter.item_event(b"response.output_item.done", index, id, raw)
 
     def close_all(self, finish: Finish) -> bytes:
-        """Ends what is open. What the output limit or a filter has cut was the last."""
+        """Ends all open items. If the output limit or a filter has cut the answer, the last one is incomplete."""
         last = self.next_index - 1
         out = [
             self._close(item, item.final_status(finish, item.index == last))
@@ -82,7 +82,7 @@ class Output:
         return b"".join(out)
 
     def cut_open(self) -> None:
-        """What is open goes into the output as it is: it was not finished."""
+        """Puts the open items into the output, as incomplete."""
         self._finished |= {item.index: item.write("incomplete") for item in self.open}
 
     def finished(self) -> list[bytes]:
@@ -90,12 +90,12 @@ class Output:
         return [self._finished[index] for index in sorted(self._finished)]
 
     def whole(self, raw: bytes) -> bytes:
-        """An item that only this API knows: it comes in one piece."""
+        """Takes an item that only this API knows, which comes in one piece."""
         out = self._close_message()
         id = msgspec.json.decode(raw, type=_Id).id
         known = {item.index for item in self.open}
         begun = [index for index in self.raw_open if index not in known]
-        if begun:  # it may go by another id now
+        if begun:  # its id may have changed
             index = next((index for index in begun if self.raw_open[index] == id), begun[0])
             del self.raw_open[index]
         else:
@@ -104,7 +104,8 @@ class Output:
         return out + self._finish(index, str(id), raw)
 
     def open_raw(self, index: int, id: str, *, is_message: bool) -> None:
-        """The upstream has begun an item of its own. A message is known by it alone; the others are by their events."""
+        """Notes that the upstream has begun an item of its own. A message is known only by this; other items by their
+        events."""
         self.raw_open[index] = id
         self.next_index = max(self.next_index, index + 1)
         if is_message:
@@ -112,19 +113,19 @@ class Output:
             self.open.append(self._message)
 
     def told_end(self, index: int) -> None:
-        """The upstream's own event has ended the arguments of this item."""
+        """Notes that the upstream's own event has ended the arguments of this item."""
         for item in self.open:
             if item.index == index:
                 item.mended = False
 
     def end_mended(self, index: int) -> bytes:
-        """The event that ends the arguments of the upstream's own item, where the last of them were written anew: the
-        upstream's event was replaced by them."""
+        """The event that ends the arguments of the upstream's own item, if the last of them were written anew in place
+        of the upstream's event."""
         mended = [item for item in self.open if item.index == index and item.mended]
         return b"".join([_text_ended(self._emitter, item) for item in mended])
 
     def close_raw(self, index: int, raw: bytes) -> bytes:
-        """The upstream has ended an item of its own. Returns the reference document's event for that."""
+        """Notes that the upstream has ended an item of its own. Returns the reference document's event for that."""
         self._finished[index] = raw
         self.raw_open.pop(index, None)
         ended = [item for item in self.open if item.index == index]
@@ -134,7 +135,7 @@ class Output:
         return b"".join([_call_ended(self._emitter, item) for item in ended])
 
     def _close_message(self) -> bytes:
-        """Before an item of another kind. In the lane the upstream's own events show that it is over."""
+        """Ends the open message before an item of another kind. In the lane the upstream's own events do that."""
         item = self._message
         if item is None or self._emitter.frame is not None:
             return b""
@@ -143,7 +144,7 @@ class Output:
 
 
 def _close_item(emitter: Emitter, item: OutputItem) -> bytes:
-    """The events that end what an item has said, before the item itself ends."""
+    """The events that end an item's content, before the item itself ends."""
     text = item.text
     match item.kind:
         case "message":
@@ -156,7 +157,7 @@ def _close_item(emitter: Emitter, item: OutputItem) -> bytes:
 
 
 def _text_ended(emitter: Emitter, item: OutputItem) -> bytes:
-    """The event that ends the arguments or the input of a call; none for what is told by its item alone."""
+    """The event that ends the arguments or the input of a call; none for a call without such events."""
     if item.kind == "custom_tool_call":
         return emitter.event(b"response.custom_tool_call_input.done", place(item), b',"input":', dump(item.text))
     if item.kind == "function_call":
@@ -194,28 +195,28 @@ def _call_ended(emitter: Emitter, item: OutputItem) -> bytes:
 
 
 def place(item: OutputItem) -> bytes:
-    """Where an event of this item belongs."""
+    """The members of an event that name this item."""
     return b'"item_id":%b,"output_index":%d' % (dump(item.id), item.index)
 
 
 def content_place(item: OutputItem, content: Content) -> bytes:
-    """Where an event of this part of a message belongs."""
+    """The members of an event that name this part of a message."""
     return b'%b,"content_index":%d' % (place(item), content.index)
 
 
 def summary_place(item: OutputItem) -> bytes:
-    """Where an event of this reasoning's summary belongs: it is one part."""
+    """The members of an event that name this reasoning's summary, which is one part."""
     return place(item) + b',"summary_index":0'
 
 
 def text_delta_of(item: OutputItem, content: Content) -> tuple[bytes, bytes]:
-    """The kind of a message's deltas, and their place."""
+    """The kind of a message's deltas, and the members that name their place."""
     kind = b"response.refusal.delta" if content.refusal else b"response.output_text.delta"
     return kind, content_place(item, content)
 
 
 def delta_of(item: OutputItem) -> tuple[bytes, bytes]:
-    """The kind of the deltas of reasoning or of a call, and their place."""
+    """The kind of the deltas of reasoning or of a call, and the members that name their place."""
     if item.kind == "reasoning":
         return b"response.reasoning_summary_text.delta", summary_place(item)
     kind = b"custom_tool_call_input" if item.kind == "custom_tool_call" else b"function_call_arguments"

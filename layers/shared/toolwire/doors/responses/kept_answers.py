@@ -1,7 +1,7 @@
 """Kept answers in a request: `previous_response_id` (continue from one), `item_reference` (an item of one), `store`
 (keep this request's own).
 
-An id that OpenAI gave is none of ours: where the host keeps its answers itself, they are its own business.
+Ids that OpenAI gave are not looked up here: a host that keeps its answers itself gets them as they are.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def named_answers(request: ChatRequest) -> list[str]:
 def continued(
     request: ChatRequest, answers: Mapping[str, KeptAnswer], parse: Callable[[dict[str, bytes]], ChatRequest]
 ) -> ChatRequest:
-    """The request with the history that it continues from, and what is to be kept of its answer. `answers`: what was
-    found of those it names, and of those before them; `parse` reads a request's members. Raises RequestError
-    (`previous_response_not_found`, `item_not_found`)."""
+    """The request with the history that it continues from, and with what is to be kept of its answer. `answers`: the
+    answers that it names and those before them, as far as they were found. `parse` reads a request's members. Raises
+    RequestError (`previous_response_not_found`, `item_not_found`)."""
     assert request.fields is not None
     top, previous = dict(request.fields.members), _previous(request)
     before = _before(previous, answers) if previous else ()
@@ -80,14 +80,14 @@ def _own_input(request: ChatRequest) -> list[bytes]:
 
 
 def _reference(item: bytes) -> tuple[str, int] | None:
-    """The answer, and the place in it, of the item that this one only names."""
+    """The answer with the item that this item refers to, and the item's place there."""
     shape = msgspec.json.decode(item, type=_Item)
     is_reference = shape.type == "item_reference" or (shape.type is None and shape.role is None)
     return answer_of(shape.id) if is_reference and isinstance(shape.id, str) else None
 
 
 def _resolved(item: bytes, path: str, answers: Mapping[str, KeptAnswer]) -> bytes:
-    """The item, or the one that it names. Raises RequestError where that is not there."""
+    """The item, or the one that it refers to. Raises RequestError if that is unknown."""
     place = _reference(item)
     if place is None:
         return item

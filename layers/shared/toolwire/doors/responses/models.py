@@ -24,7 +24,7 @@ def model_entry(name: str, priority: int) -> dict[str, object]:
     }
 
 
-#: Codex wants instructions for each model. What it needs to know of its tools it is told with them.
+#: Codex wants instructions for each model. They say nothing of its tools, which describe themselves.
 _INSTRUCTIONS = (
     "You are a coding agent in the user's workspace. Work on the task until it is done: look before you change, use "
     "the tools you have, check what you did, and say in short what you changed."

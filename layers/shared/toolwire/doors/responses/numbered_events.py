@@ -1,4 +1,4 @@
-"""Events of the Responses API as bytes, numbered."""
+"""Writes events of the Responses API as bytes, and numbers them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from toolwire.wire.json import dump
 
 
 class Frame(msgspec.Struct):
-    """What is read of an upstream's event that is shown as it is."""
+    """The members that are read of an upstream's event that is shown as it is."""
 
     type: str
     sequence_number: int | None = None
@@ -22,9 +22,9 @@ class Frame(msgspec.Struct):
 
 
 class Emitter:
-    """Writes the events of one answer. While `frame` is set the upstream's own event is being shown: the state of the
-    answer follows, and nothing of ours is written. `extended`: whether the client gets the reference document's
-    events and their order, too."""
+    """Writes the events of one answer. While `frame` is set, the upstream's own event is shown: the state of the answer
+    is updated, and nothing is written. `extended`: the client also gets the reference document's events, in their
+    order."""
 
     def __init__(self, *, extended: bool) -> None:
         self.frame: Frame | None = None
@@ -37,18 +37,18 @@ class Emitter:
         return number
 
     def event(self, kind: bytes, *said: bytes) -> bytes:
-        """One event of ours; none while the upstream's own is shown."""
+        """One event; none while the upstream's own is shown."""
         if self.frame is not None:
             return b""
         return encode_event(kind, b'{"type":"%b",%b,"sequence_number":%d}' % (kind, b"".join(said), self.next_number()))
 
     def item_event(self, kind: bytes, index: int, item_id: str, raw: bytes) -> bytes:
-        """An event that shows a whole item. The reference document's has the item's id at its top, too."""
+        """An event with a whole item. In the reference document's form it also has the item's id at the top."""
         id = b'"item_id":%b,' % dump(item_id) if self.is_extended else b""
         return self.event(kind, b'%b"output_index":%d,"item":' % (id, index), raw)
 
     def extended(self, kind: bytes, *said: bytes) -> bytes:
-        """One event of the reference document's own, which no client gets unasked."""
+        """One event of the reference document, which only a client that asked for it gets."""
         if not self.is_extended:
             return b""
         frame, self.frame = self.frame, None

@@ -1,7 +1,7 @@
-"""What a streamed answer of the Responses door holds at a moment: its open items and what they have said.
+"""The state of a streamed answer of the Responses door: its open items and their content so far.
 
-An item is written by us, or is the upstream's own (`raw`) and only followed, so that the door can take over in the
-middle: close it, or say in a failure how far it came.
+An item is written by us, or it is the upstream's own (`raw`). The latter is followed too, so that the door can take
+over in the middle: to close it, or to show it in a failure.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ Kind = Literal[
     "local_shell_call", "shell_call", "apply_patch_call", "computer_call",
 ]  # fmt: skip
 
-#: Calls that are told by their items alone, at their end: no events are defined for them, or few clients know them.
+#: Kinds of calls without events of their own, which are shown only at their end: none are defined, or few clients know
+#: them.
 WHOLE: Final = frozenset({SEARCH_CALL, *CALLS})
 
 
@@ -53,7 +54,8 @@ class OutputItem:
     extra: Members = ()
     signature: str | None = None
     closed: bool = False
-    #: Whether some of its text was written anew within the upstream's own item, and the end of that text is to be told.
+    #: Whether some of its text was written anew within the upstream's own item, so that the end of the text must be
+    #: written too.
     mended: bool = False
 
     @property
@@ -61,8 +63,8 @@ class OutputItem:
         return "".join(self.pieces)
 
     def final_status(self, finish: Finish, is_last: bool) -> str:
-        """The status at the answer's end: in one that was cut, a call is incomplete without whole arguments, text and
-        a freeform call where they are what came last."""
+        """The status at the answer's end. In an answer that was cut, a call without whole arguments is incomplete, and
+        so is a last item that is a text or a freeform call."""
         if self.kind == "function_call" or self.kind in WHOLE:
             cut = finish.is_cut and not is_object(self.text)
         elif self.kind == "message":
@@ -72,7 +74,7 @@ class OutputItem:
         return "incomplete" if cut else "completed"
 
     def write(self, status: str) -> bytes:
-        """The item with all that it has said."""
+        """The item with its content so far."""
         match self.kind:
             case "message":
                 contents = (text_content(content.text, content.refusal) for content in self.contents)
@@ -83,7 +85,7 @@ class OutputItem:
                 return call_item(self.kind, self.id, status, self.call_id, self.name, self.text, self.extra)
 
     def opening(self) -> bytes:
-        """The item as it begins: named, and with nothing said."""
+        """The item at its beginning: with its name and no content."""
         match self.kind:
             case "message":
                 return message_item(self.id, "in_progress", ())

@@ -11,7 +11,7 @@ from toolwire.wire.json import dump, is_object, write_array, write_object
 from toolwire.wire.openai_client_tools import CALLS, call_members
 from toolwire.wire.openai_responses import SEARCH_CALL, is_own_id
 
-#: Item type -> what its ids begin with (`is_own_id` knows them).
+#: Item type -> the prefix of its ids (`is_own_id` knows them).
 _PREFIXES = {
     "message": "msg",
     "reasoning": "rs",
@@ -24,23 +24,24 @@ _PREFIXES = {
     "computer_call": "cu",
 }
 
-#: What of a response's id its items' ids repeat: together they are within the 64 characters that clients expect.
+#: The characters of a response's id that its items' ids repeat, so that these stay within the 64 characters that
+#: clients expect.
 _TOKEN = re.compile(r"resp_([A-Za-z0-9_-]{1,48})")
 
 
 def item_id(kind: str, response_id: str, index: int) -> str:
-    """The id of the item at this output index: the same whenever it is asked for."""
+    """The id of the item at this output index. It is always the same."""
     return f"{_PREFIXES[kind]}_{token_of(response_id)}_{index}"
 
 
 def token_of(response_id: str) -> str:
-    """What the ids of a response's items have of its own."""
+    """The part of a response's id that its items' ids repeat."""
     match = _TOKEN.fullmatch(response_id)
     return match[1] if match else base62(response_id.encode("utf-8", "surrogatepass"), 24)
 
 
 def answer_of(id: str) -> tuple[str, int] | None:
-    """The answer whose item has this id of ours, and the item's output index; None for any other id."""
+    """The answer with the item of this id, and the item's output index; None for an id that is not ours."""
     if not is_own_id(id):
         return None
     _, _, rest = id.partition("_")
@@ -62,8 +63,8 @@ def message_item(id: str, status: str, contents: Iterable[bytes]) -> bytes:
 
 
 def reasoning_item(id: str, status: str, texts: Iterable[str], signature: str | None) -> bytes:
-    """Readable reasoning is its summary, which is what clients show; `encrypted_content` is what a client sends back
-    unread."""
+    """An item of reasoning. Readable text is its summary, which clients show. `encrypted_content` is state that clients
+    send back."""
     item: dict[str, object] = {"type": "reasoning", "id": id, "status": status}
     item["summary"] = [{"type": "summary_text", "text": text} for text in texts]
     if signature is not None:
@@ -74,8 +75,8 @@ def reasoning_item(id: str, status: str, texts: Iterable[str], signature: str | 
 def call_item(
     kind: str, id: str, status: str, call_id: str, name: tuple[str | None, str], text: str, extra: Members
 ) -> bytes:
-    """A call; `name` is (namespace or None, name). A search for tools has its arguments as an object, and so has a call
-    of a tool whose calls are items of their own type."""
+    """A call. `name` is (namespace or None, name). The arguments are an object for a search for tools, and for a tool
+    whose calls have their own type of item."""
     if kind in CALLS:
         head = {"type": dump(kind), "id": dump(id), "status": dump(status), "call_id": dump(call_id)}
         return write_object((head | dict(call_members(kind, text)) | dict(extra)).items())

@@ -1,7 +1,8 @@
 """The Responses door: OpenAI Responses in (POST /responses).
 
-Nothing is stored here: `store` is reported as false, and what needs something stored (`previous_response_id`,
-`conversation`, `item_reference`) passes to a provider of the same dialect and is refused by every other.
+Unless the tenant has answers kept, nothing is stored: `store` is reported as false, and members that need stored
+answers (`previous_response_id`, `conversation`, `item_reference`) are passed to a provider of the same dialect and
+refused for any other.
 """
 
 from __future__ import annotations
@@ -42,29 +43,29 @@ _DIALECT_FIELDS = (
     "truncation", "user",
 )  # fmt: skip
 
-#: Types of members that are shown again in the answer and that nobody else reads.
+#: The types of members that are only repeated in the answer.
 _TYPES: dict[str, Any] = {
     "max_tool_calls": int, "metadata": dict[str, msgspec.Raw], "previous_response_id": str, "prompt_cache_key": str,
     "safety_identifier": str, "service_tier": str, "store": bool, "top_logprobs": int, "truncation": str,
 }  # fmt: skip
 
-#: What every answer has that can have it: nobody has to be asked for it.
+#: Values of `include` that every provider's answer has anyway.
 _INCLUDED = "reasoning.encrypted_content"
 
 #: What Codex asks where it takes the provider for OpenAI.
 _COMPACT = "/responses/compact"
 
-#: Where the tokens of a request are counted.
+#: The path that counts the tokens of a request.
 _COUNT = "/responses/input_tokens"
 
 #: Warning: see `docs/operations.md`.
 _REFERENCE_LEFT_OUT, _FORM_CHANGED = "item_reference_left_out", "request_form_changed"
 
-#: Headers that say how the body is to be read: Codex tells its newer models' tools in `input` with it, and OpenAI
-#: refuses their members without it.
+#: Headers about the form of the body. With one, Codex sends the tools of newer models in `input`; OpenAI refuses their
+#: members without it.
 _OWN_HEADERS = frozenset({"x-openai-internal-codex-responses-lite"})
 
-#: What stands for a history that OpenAI keeps.
+#: The members that refer to a history which OpenAI keeps.
 _STORED_HISTORY = ("previous_response_id", "conversation", "prompt")
 
 
@@ -161,7 +162,7 @@ def _request(top: dict[str, bytes]) -> ChatRequest:
         dialect_fields=(*fields, *new_effort, *_included(top), *verbosity, *foreign_choice, *history.foreign),
     )
     fields_sent = RequestFields(wire.DIALECT, tuple(with_flat_tools(top).items()), parsed, "input")
-    if history.left_out or history.completed:  # the client's `input` is not what is sent
+    if history.left_out or history.completed:  # the client's own `input` is no longer sent
         messages = (*history.messages[:-1], *history.messages[-1:])
         notes = ((_REFERENCE_LEFT_OUT, history.left_out), (_FORM_CHANGED, history.completed))
         told = tuple(note for note, is_so in notes if is_so)
@@ -170,14 +171,15 @@ def _request(top: dict[str, bytes]) -> ChatRequest:
 
 
 def _with_loaded(tools: tuple[Tool, ...], loaded: list[Tool]) -> tuple[Tool, ...]:
-    """The request's tools, with those behind them that a search in the history has loaded."""
+    """The request's tools, followed by those that a search in the history has loaded."""
     known = {tool.name for tool in tools}
     new = {tool.name: tool for tool in loaded if tool.name not in known}
     return (*tools, *new.values()) if new else tools
 
 
 def _check_background(top: dict[str, bytes]) -> None:
-    """An answer in the background is fetched later, by its id: nothing here keeps it, or serves it from where it is."""
+    """Raises RequestError for an answer in the background, which is fetched later by its id: the gateway does not serve
+    that."""
     if member(top, "background", bool):
         raise RequestError(
             "`background` cannot be true: the gateway keeps no answer to be fetched later; leave it out, and set "
@@ -197,7 +199,7 @@ def _sampling(top: dict[str, bytes]) -> Sampling:
 
 
 def _included(top: dict[str, bytes]) -> list[str]:
-    """The member's name, if it asks for what only OpenAI can include."""
+    """The member's name, if it asks for content that only OpenAI can include."""
     asked = member(top, "include", list[str]) or ()
     return ["include"] if any(name != _INCLUDED for name in asked) else []
 
@@ -212,7 +214,7 @@ def _max_tokens(top: dict[str, bytes]) -> int | None:
 
 
 def _text(top: dict[str, bytes]) -> tuple[ResponseFormat | None, list[str]]:
-    """The format of the answer, and the names of what else `text` asks for."""
+    """The format of the answer, and the paths of the other members of `text`."""
     settings = member(top, "text", wire.TextSettings)
     if settings is None:
         return None, []

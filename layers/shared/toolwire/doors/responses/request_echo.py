@@ -1,5 +1,5 @@
-"""What the response object repeats of the request, as Open Responses has it: every member is there, a number where the
-standard has numbers."""
+"""The members of the request that the response object repeats, as Open Responses has them: all members are present,
+with a number where the standard wants one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from toolwire.model.request import ChatRequest
 from toolwire.wire.json import dump, raw_members, write_object
 from toolwire.wire.openai_responses import DIALECT
 
-#: Member -> what stands there where the request says nothing; None: nothing does.
+#: Member -> its value if the request does not have it; None: it is left out.
 _DEFAULTS = {
     "instructions": b"null",
     "max_output_tokens": b"null",
@@ -36,7 +36,7 @@ _DEFAULTS = {
 
 
 def request_echo(request: ChatRequest | None) -> dict[str, bytes]:
-    """The members, raw and in one line each."""
+    """The members, raw, each in one line."""
     fields = request.fields_in(DIALECT) if request is not None else None
     given = dict(fields.members) if fields is not None else {}
     echoed = {}
@@ -51,12 +51,12 @@ def request_echo(request: ChatRequest | None) -> dict[str, bytes]:
 
 
 def one_line(raw: bytes) -> bytes:
-    """JSON without white space between its tokens, where it does not fit into one line of an event as it is."""
+    """JSON without line breaks, so that it fits into one line of an event."""
     return msgspec.json.format(raw, indent=-1) if b"\n" in raw or b"\r" in raw else raw
 
 
 def _shaped(name: str, raw: bytes) -> bytes:
-    """The client's own value as a response shows it."""
+    """The client's value in the form that a response has."""
     match name:
         case "tools":
             return whole_tools(raw)
@@ -72,7 +72,7 @@ def _shaped(name: str, raw: bytes) -> bytes:
 
 
 def _text(raw: bytes) -> bytes:
-    """A response does not repeat the schema that the answer had to follow: it is null in the standard."""
+    """The client's `text` without the schema of the answer, which is null in the standard's response."""
     whole = whole_text(raw)
     shape = raw_members(whole)["format"]
     if "schema" not in raw_members(shape):
@@ -81,7 +81,8 @@ def _text(raw: bytes) -> bytes:
 
 
 def _choice(raw: bytes) -> bytes:
-    """A choice in the Chat API's form, which clients send too, becomes flat; one among tools says its mode."""
+    """The tool choice. One in the Chat API's form, which clients also send, becomes flat; an allowed set gets its
+    mode."""
     if raw[:1] != b"{":
         return raw
     given = {name: bytes(value) for name, value in raw_members(raw).items()}

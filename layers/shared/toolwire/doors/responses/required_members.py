@@ -1,7 +1,7 @@
-"""Members that Open Responses, the standard of this API, requires, put in where a host of the API leaves them out.
+"""Adds members that Open Responses, the standard of this API, requires and a host of the API leaves out.
 
-What a host says stays as it came: members are added behind its own. A null stands for nothing said where the standard
-has no null.
+A host's own members stay as they came; members are added behind them. A null counts as absent if the standard allows no
+null there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from toolwire.wire.json import dump, elements, raw_members, write_array, write_o
 
 _NULL = b"null"
 
-#: Members of a response that may be null in the standard. In any other one a null says nothing.
+#: Members of a response that may be null in the standard. A null in any other member counts as absent.
 NULLABLE = frozenset({
     "completed_at", "error", "incomplete_details", "instructions", "max_output_tokens", "max_tool_calls", "metadata",
     "previous_response_id", "prompt_cache_key", "reasoning", "safety_identifier", "usage",
@@ -66,8 +66,8 @@ def is_null(raw: msgspec.Raw) -> bool:
 
 
 def with_members(raw: bytes, required: Mapping[str, bytes], changed: Mapping[str, bytes] | None = None) -> bytes:
-    """The object with those of the required members that it lacks, and with some of its own changed; itself where
-    nothing is to be done."""
+    """The object with the required members that it lacks, and with the `changed` ones of its own; the same object if
+    nothing changes."""
     return _completed(raw, raw_members(raw), required, changed or {})
 
 
@@ -85,13 +85,13 @@ def _completed(
         return write_object(({name: bytes(value) for name, value in given.items()} | replaced | missing).items())
     if not missing:
         return raw
-    # Its own bytes stay, with their layout.
+    # The host's own bytes stay, with their layout.
     added = write_object(missing.items())[1:]
     return raw.rstrip()[:-1].rstrip() + (b"," if given else b"") + added
 
 
 def says_all(given: Mapping[str, msgspec.Raw]) -> bool:
-    """Whether a response has every member that it must have."""
+    """Whether a response has all required members."""
     return given.keys() >= REQUIRED and not any(is_null(given[name]) for name in _NEVER_NULL)
 
 
@@ -105,8 +105,8 @@ def whole_part(raw: bytes) -> bytes:
 
 
 def whole_item(raw: bytes, status: str, response_id: str, index: int) -> bytes:
-    """The item of the output at this index. `status` is that of one that does not say it. An item that only its host
-    knows, or that is of no form that the API has, stays as it came."""
+    """The item of the output at this index. `status` is used for an item without one. An item of an unknown type or
+    form stays as it came."""
     try:
         given = raw_members(raw)
         kind = bytes(given.get("type", b""))
@@ -133,7 +133,7 @@ def whole_output(raw: bytes, status: str, response_id: str) -> bytes:
 
 
 def whole_tools(raw: bytes) -> bytes:
-    """A list of tools. A function in the Chat API's form, which clients send too, becomes flat."""
+    """A list of tools. A function in the Chat API's form, which clients also send, becomes flat."""
 
     def whole(tool: bytes) -> bytes:
         if type_of(tool) != "function":
@@ -160,7 +160,7 @@ def whole_text(raw: bytes) -> bytes:
 
 
 def _each(raw: bytes, whole: Callable[[bytes], bytes]) -> bytes:
-    """A list with each element made whole; itself where all are."""
+    """A list with `whole` applied to each element; the same bytes if that changes none."""
     given = elements(raw)
     written = [whole(one) for one in given]
     return raw if written == given else write_array(written)

@@ -1,4 +1,4 @@
-"""The response object: written by us, or an upstream's own with what it left out."""
+"""Writes the response object, or adds to an upstream's own the members that it lacks."""
 
 from __future__ import annotations
 
@@ -29,17 +29,18 @@ _INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"
 
 
 def status_of(finish: Finish) -> str:
-    """The status of a response that ended so."""
+    """The status of a response with this finish."""
     return "incomplete" if _why_incomplete(finish) else "completed"
 
 
 def _why_incomplete(finish: Finish) -> str | None:
-    """Why a response that ended so is incomplete; a pause has no word of OpenAI's, so it keeps its own."""
+    """Why a response with this finish is incomplete. OpenAI has no word for a pause, which keeps its own."""
     return finish.raw if finish.is_paused else _INCOMPLETE.get(finish.reason)
 
 
 def _write_usage(usage: Usage) -> bytes:
-    """OpenAI's usage object: its own bytes where the upstream speaks it, else built; zeros, never omissions."""
+    """OpenAI's usage object: the upstream's own bytes if it speaks this API, else written, with zeros for absent
+    counts."""
     raw = raw_in(usage, DIALECT)
     if raw is not None:
         return raw
@@ -57,19 +58,20 @@ def _write_usage(usage: Usage) -> bytes:
 
 
 class ResponseShape:
-    """Writes the response object, again and again while an answer streams. `now`: seconds since 1970."""
+    """Writes the response object, several times while an answer streams. `now`: seconds since 1970."""
 
     def __init__(self, request: ChatRequest | None, now: Callable[[], float]) -> None:
         self._request, self._now = request, now
         self._echo: dict[str, bytes] | None = None
         self._completed_at: int | None = None
         self._said: dict[str, bytes] = {}
-        #: What a host says again and again, as it came and whole: members by their names, responses by their status.
+        #: Cache of values that a host repeats, as they came -> made whole: members by their names, responses by their
+        #: status.
         self._last: dict[str, tuple[bytes, bytes]] = {}
 
     def note(self, extra: Members) -> None:
-        """Members that an upstream of this API says of the response and no event tells: they stand in the place of
-        what is repeated, in every later one."""
+        """Notes members of the response from an upstream of this API. Later response objects have them in place of
+        those repeated from the request."""
         self._said |= dict(extra)
 
     def write(
@@ -82,7 +84,7 @@ class ResponseShape:
         finish: Finish | None = None,
         error: bytes = _NULL,
     ) -> bytes:
-        """The object. `finish` says why it is incomplete, where it is."""
+        """The object. `finish`: why it is incomplete, if it is."""
         reason = _why_incomplete(finish) if finish is not None else None
         written = {
             "id": dump(start.id),
@@ -109,11 +111,11 @@ class ResponseShape:
         return write_object((written | said).items())
 
     def _is_kept(self) -> bool:
-        """Whether the answer is kept, if it does not fail."""
+        """Whether the answer will be kept, unless it fails."""
         return self._request is not None and self._request.kept is not None and self._request.kept.wanted
 
     def whole(self, raw: bytes, start: ResponseStart, status: str) -> bytes:
-        """An upstream's own object with what the standard requires and it does not say; itself where it says all."""
+        """An upstream's own object with the required members that it lacks; the same bytes if it lacks none."""
         before, whole = self._last.get(status, (b"", b""))
         if raw != before:  # the first two events say the same
             whole = self._whole(raw, start, status)
@@ -148,7 +150,7 @@ class ResponseShape:
         return {name: value for name, value in required.items() if name in REQUIRED}
 
     def _shaped(self, name: str, raw: bytes) -> bytes:
-        """A host's member with what it requires, as long as it repeats itself."""
+        """A host's member with its required members, from the cache while the host repeats it."""
         before, shaped = self._last.get(name, (b"", b""))
         if raw != before:
             shaped = _shaped(name, raw)
@@ -161,7 +163,7 @@ class ResponseShape:
         return self._echo
 
     def _time(self, start: ResponseStart, status: str) -> bytes:
-        """When the answer was completed, the same however often it is asked for; null until then."""
+        """The time when the answer was completed, always the same; null until then."""
         if status != "completed":
             return _NULL
         if self._completed_at is None:
@@ -169,12 +171,12 @@ class ResponseShape:
         return dump(self._completed_at)
 
 
-#: Members of the response that have required members of their own.
+#: Members of the response that have required members themselves.
 _SHAPES: dict[str, Callable[[bytes], bytes]] = {"reasoning": whole_reasoning, "text": whole_text, "tools": whole_tools}
 
 
 def _shaped(name: str, raw: bytes) -> bytes:
-    """A host's member with what it requires; as it came where it is of no form that the API has."""
+    """A host's member with its required members; as it came if its form is unknown."""
     shape = _SHAPES.get(name)
     try:
         return shape(raw) if shape is not None and raw != _NULL else raw

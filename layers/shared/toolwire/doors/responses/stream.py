@@ -33,12 +33,12 @@ from toolwire.model.source import raw_in
 from toolwire.wire.json import dump, members, unnamed, write_array, write_object
 from toolwire.wire.openai_responses import DIALECT, KNOWN_RESPONSE
 
-#: Events that begin something: who writes one of them anew writes what follows.
+#: Events that begin an item or a part. If one of them is written anew, so are those that follow it.
 _STARTS = (ResponseStart, TextStart, ReasoningStart, ToolCallStart, OpaquePart)
 
 _ENDINGS = ("response.completed", "response.incomplete", "response.failed")
 
-#: Event that shows a response, an item or a part -> the status of one that does not say its own.
+#: Event with a response, an item or a part -> the status of one without a status.
 _STATUSES = {
     "response.created": "in_progress", "response.in_progress": "in_progress", "response.queued": "queued",
     "response.completed": "completed", "response.incomplete": "incomplete", "response.failed": "failed",
@@ -46,7 +46,7 @@ _STATUSES = {
     "response.content_part.added": "", "response.content_part.done": "",
 }  # fmt: skip
 
-#: Events of a text may tell how likely it was; some hosts say null for nothing.
+#: Events of a text may have log probabilities; some hosts send null for none.
 _CALL_TEXT_DONE = ("response.function_call_arguments.done", "response.custom_tool_call_input.done")
 _WITH_LOGPROBS = ("response.output_text.delta", "response.output_text.done")
 
@@ -55,7 +55,7 @@ _KNOWN_CODES = (TOO_LONG, "insufficient_quota", "invalid_prompt", "rate_limit_ex
 
 
 class _Item(msgspec.Struct):
-    id: object = None  # of an item that only this API knows nothing was checked
+    id: object = None  # an opaque item was not checked
     type: object = None
 
 
@@ -65,14 +65,14 @@ _frame_decoder = msgspec.json.Decoder(Frame)
 class ResponsesEncoder:
     """One streamed answer.
 
-    Frames of the same dialect pass as they are, but for a `sequence_number` that no longer fits, and the writer follows
-    them. What was changed is written anew, and so is, from the first item written anew, every later one.
+    Frames of the same dialect are passed on as they are, except for a `sequence_number` that no longer fits, and the
+    writer follows their state. A changed item is written anew, and so is every item after the first such one.
     """
 
     def __init__(self, request: ChatRequest, context: AnswerContext) -> None:
         self._writer = EventWriter(request, context)
         self._took_over = self._over = False
-        self._mended = False  # whether anything was written anew: then so is the ending, with what the client has seen
+        self._mended = False  # something was written anew: then the ending is too, with what the client has seen
 
     def encode(self, batch: Batch) -> bytes:
         raw = raw_in(batch, DIALECT)
@@ -88,8 +88,8 @@ class ResponsesEncoder:
         return out
 
     def fail(self, error: GatewayError, request_id: str) -> bytes:  # noqa: ARG002
-        """`response.failed` with what was said until then; before there was a response, an `error` event. Items that
-        are open are never said to be done."""
+        """`response.failed` with the output so far; an `error` event if there was no response yet. Open items are never
+        shown as completed."""
         self._over = True
         if self._writer.start is None:  # flat as the API has it, and nested, which is what makes both SDKs raise
             flat = {"code": error.code, "message": error.message, "param": error.param, "error": error_object(error)}
@@ -100,8 +100,8 @@ class ResponsesEncoder:
         return self._writer.failed(dump(shown))
 
     def keep_alive(self) -> bytes:
-        """Within an item an empty delta of its kind, between items `response.in_progress` once more: Codex counts
-        events, no comments. openai-node does not take the latter within an item."""
+        """An empty delta within an item, `response.in_progress` between items. Codex counts only events, no comments;
+        and openai-node does not take `response.in_progress` within an item."""
         writer = self._writer
         comment = encode_comment(b"keep-alive")
         if writer.start is None or self._over:
@@ -122,7 +122,7 @@ class ResponsesEncoder:
     # ------------------------------------------------------------ the lane
 
     def _pass(self, raw: bytes, events: tuple[StreamEvent, ...]) -> bytes:
-        """An upstream's own event, shown as it is where nothing that it belongs to was written anew."""
+        """Takes an upstream's own event, and shows it as it is unless its item was written anew."""
         writer = self._writer
         writer.same_dialect = True
         frame = _frame_decoder.decode(raw)
@@ -144,25 +144,25 @@ class ResponsesEncoder:
             self._writer.output.told_end(index)
         shown = before + self._shown(frame, raw, changed)
         writer.emitter.frame = frame
-        more = writer.write(events)  # no event but the reference document's own
+        more = writer.write(events)  # only events of the reference document
         writer.emitter.frame = None
         return shown + more + (self._ended(frame) if status is not None else b"")
 
     def _mended_end(self, frame: Frame) -> bytes:
-        """What must be told before the upstream's own item ends."""
+        """The events that must come before the end of the upstream's own item."""
         if frame.type != "response.output_item.done" or frame.output_index is None:
             return b""
         return self._writer.output.end_mended(frame.output_index)
 
     def _note_item(self, frame: Frame) -> None:
-        """The upstream may begin an item of its own here."""
+        """Notes an item of its own that the upstream begins with this event."""
         if frame.type == "response.output_item.added" and frame.output_index is not None:
             item = msgspec.json.decode(frame.item, type=_Item)
             id = item.id if isinstance(item.id, str) else ""
             self._writer.output.open_raw(frame.output_index, id, is_message=item.type == "message")
 
     def _ended(self, frame: Frame) -> bytes:
-        """The reference document's events for what may end here."""
+        """The reference document's events for an item that ends here."""
         if frame.type == "response.output_item.done" and frame.output_index is not None:
             return self._writer.output.close_raw(frame.output_index, bytes(frame.item))
         if frame.type in _ENDINGS:
@@ -177,7 +177,7 @@ class ResponsesEncoder:
         return bool(events) or any(item.index == frame.output_index for item in self._writer.output.open)
 
     def _shown(self, frame: Frame, raw: bytes, changed: dict[str, bytes]) -> bytes:
-        """The upstream's own event, with what was changed of it: most pass as they are."""
+        """The upstream's own event with the changed members; most events have none."""
         number = self._writer.emitter.next_number()
         if frame.sequence_number != number:
             changed["sequence_number"] = dump(number)
@@ -186,7 +186,8 @@ class ResponsesEncoder:
         return encode_event(frame.type.encode(), write_object((members(raw) | changed).items()) if changed else raw)
 
     def _made_whole(self, frame: Frame, status: str, events: tuple[StreamEvent, ...]) -> dict[str, bytes]:
-        """The members of the event that were not whole, written anew, in the frame, too."""
+        """Adds required members to the objects in the event. Returns the changed members, and changes them in the frame
+        too."""
         start = self._writer.start or next(event for event in events if type(event) is ResponseStart)
         changed: dict[str, bytes] = {}
         for name, given, whole in (
@@ -201,7 +202,7 @@ class ResponsesEncoder:
         return changed
 
     def _end_anew(self, frame: Frame, events: tuple[StreamEvent, ...]) -> bytes:
-        """The upstream's ending, with what the client has seen for its output."""
+        """The upstream's last event, with the output that the client has seen."""
         writer = self._writer
         assert writer.start is not None
         out = writer.write(event for event in events if type(event) is not ResponseEnd) + writer.close_all()

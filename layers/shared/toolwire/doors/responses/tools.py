@@ -24,7 +24,7 @@ from toolwire.wire.json import dump, elements, members, raw_members, unnamed, wr
 from toolwire.wire.openai_responses import SEARCH_CALL, SEARCH_TOOL
 
 _KNOWN = frozenset({"type", "name", "description", "parameters", "strict"})
-#: What a search for tools is, where the client does not say.
+#: The description of a search for tools without one.
 _SEARCHES = "Search for more tools by what they do. The tools that are found can be called then."
 _QUERY = b'{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}'
 #: What marks it.
@@ -35,7 +35,7 @@ _MAY_BE_NESTED = re.compile(rb'"(?:function|custom)"\s*:\s*\{')
 
 
 class Names:
-    """Which function of which namespace a tool's name stands for."""
+    """Maps a tool's name to the function and namespace that it stands for."""
 
     def __init__(self, request: ChatRequest) -> None:
         self._kinds: dict[str, Kind] = {tool.name: kind for tool in request.tools if (kind := _item_kind(tool))}
@@ -46,7 +46,7 @@ class Names:
         }
 
     def item_kind(self, name: str, kind: str) -> Kind:
-        """The type of the item that a call of this tool is."""
+        """The type of the item for a call of this tool."""
         if kind == "custom":
             return "custom_tool_call"
         return self._kinds.get(name, "function_call")
@@ -66,7 +66,7 @@ def read_tools(top: dict[str, bytes]) -> tuple[Tool, ...]:
 
 
 def read_tool_list(raws: Iterable[msgspec.Raw], place: str) -> tuple[Tool, ...]:
-    """The tools of a list that stands at this place of the request. Raises RequestError."""
+    """The tools of a list at this place of the request. Raises RequestError."""
     tools: list[Tool] = []
     for number, raw in enumerate(raws):
         path = f"{place}[{number}]"
@@ -79,7 +79,7 @@ def read_tool_list(raws: Iterable[msgspec.Raw], place: str) -> tuple[Tool, ...]:
 
 
 def _namespace(shape: wire.Tool, path: str) -> list[Tool]:
-    """Its tools, one by one. What it says of itself stands before what the first of them says."""
+    """The tools of a namespace. Its description is put in front of that of the first tool."""
     namespace = _name(shape, path)
     tools: list[Tool] = []
     for number, raw in enumerate(shape.tools or ()):
@@ -94,7 +94,7 @@ def _namespace(shape: wire.Tool, path: str) -> list[Tool]:
 
 
 def _tool(raw: bytes, shape: wire.Tool, path: str, namespace: str | None = None) -> Tool:
-    """One tool. One of a namespace has no bytes of its own to be sent alone."""
+    """One tool. A tool of a namespace has no source, since it cannot be sent alone."""
     source = Source(wire.DIALECT, raw) if namespace is None else None
     mark: Members = (("namespace", dump(namespace)),) if namespace is not None else ()
     if shape.type == SEARCH_TOOL and shape.execution == "client":
@@ -118,15 +118,15 @@ def _tool(raw: bytes, shape: wire.Tool, path: str, namespace: str | None = None)
 
 
 def _flat(raw: bytes, kind: str) -> bytes | None:
-    """A tool in the Chat API's form, which the reference document shows here too, as this API has it; None for any
-    other."""
+    """The flat form of a tool in the Chat API's form, which the reference document also shows for this API; None for
+    any other tool."""
     nested = bytes(raw_members(raw).get(kind, b""))
     return write_object([("type", dump(kind)), *members(nested).items()]) if nested[:1] == b"{" else None
 
 
 def with_flat_tools(top: dict[str, bytes]) -> dict[str, bytes]:
-    """The members of a request whose tools were read, with these as OpenAI takes them; the same object where they
-    are."""
+    """The members of a request whose tools were read, with the tools in OpenAI's flat form; the same object if they
+    have it."""
     raw = top.get("tools", b"")
     if _MAY_BE_NESTED.search(raw) is None:
         return top
@@ -135,14 +135,14 @@ def with_flat_tools(top: dict[str, bytes]) -> dict[str, bytes]:
 
 
 def _search(shape: wire.Tool) -> Tool:
-    """The client's own search for deferred tools, as a function, which other APIs can declare."""
+    """The client's own search for deferred tools, as a function, which every API has."""
     parameters = bytes(shape.parameters)
     schema = parameters if parameters[:1] == b"{" else _QUERY
     return Tool(SEARCH_TOOL, shape.description or _SEARCHES, schema, extra=_BY_CLIENT)
 
 
 def _item_kind(tool: Tool) -> Kind | None:
-    """The type of the items that calls of this function are, where it is one of their own."""
+    """The type of items for calls of this function, if it has its own."""
     if _is_search(tool):
         return SEARCH_CALL
     raw = dict(tool.extra).get(client_tools.ITEM)
@@ -155,7 +155,7 @@ def _is_search(tool: Tool) -> bool:
 
 
 def _custom(name: str, shape: wire.Tool) -> Members:
-    """A custom tool as the Chat API has it: the form in which it travels."""
+    """A custom tool in the Chat API's form, which the neutral model uses."""
     pairs = [("name", dump(name))]
     pairs += [("description", dump(shape.description))] if shape.description is not None else []
     grammar = bytes(shape.format)
@@ -177,14 +177,14 @@ def _name(shape: wire.Tool, path: str) -> str:
 
 
 class _Choice(msgspec.Struct):
-    """A tool that a choice names."""
+    """The tool that a choice names."""
 
     name: str
     namespace: str | None = None
 
 
 def read_tool_choice(top: dict[str, bytes], tools: tuple[Tool, ...]) -> tuple[ToolChoice | None, list[str]]:
-    """The choice, and the words for what of it only this API knows: a tool that the host runs. Raises RequestError."""
+    """The tool choice, and the names of tools in it that only the host runs. Raises RequestError."""
     raw = top.get("tool_choice", b"null")
     if raw == b"null":
         return None, []
@@ -222,8 +222,8 @@ def read_tool_choice(top: dict[str, bytes], tools: tuple[Tool, ...]) -> tuple[To
 
 
 def _chosen(raw: bytes, kind: str, tools: tuple[Tool, ...]) -> str | None:
-    """The name of a tool as the request's tools have it; None for one that the host runs. One that only a namespace has
-    may go without it."""
+    """The name of a tool as the request's tools have it; None for one that the host runs. A tool in only one namespace
+    may be named without it."""
     if kind not in ("function", "custom"):
         declared = ((tool.name, dict(tool.extra).get(client_tools.DECLARED)) for tool in tools)
         of_type = dump(kind)

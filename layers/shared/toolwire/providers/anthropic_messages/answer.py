@@ -1,8 +1,8 @@
 """Messages answers, decoded into neutral events: the stream's events and the JSON answer.
 
-A frame that a client of the same API can read as it is keeps its `source`, also where the neutral model has no word for
-it (ping, citations, whatever is new); one that needed repair (a block without its beginning or end, content in
-message_start) loses it.
+A frame that a client of the same API can read as it is keeps its `source`, even if the neutral model has no word for it
+(ping, citations, new events). A frame that needed repair has none (a block without its beginning or end, content in
+message_start).
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ _NOTHING = Batch(())
 #: The counts that are of the prompt.
 _PROMPT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
-#: The events that are read; another may have members of other types, and goes on as it is.
+#: The events that are decoded. Any other event is passed on as it is, since its members may have other types.
 _MODELLED = frozenset({
     "message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta",
     "message_stop",
 })  # fmt: skip
 
-#: What a delta's frame may be called.
+#: The names of the frames with a delta.
 _NAMES_OF_DELTAS = (None, "content_block_delta")
 
-#: Why a turn ended -> this API's word for it, where a host sends another API's.
+#: Why a turn ended -> this API's word, for hosts that send another API's word.
 _OWN_WORDS = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}
 
 
@@ -87,7 +87,7 @@ class MessagesDecoder:
         return self._alike.learnt(data, batch, keep)
 
     def end(self) -> Batch:
-        """The body is over, with or without message_stop. Once the reason was said, nothing more was to come."""
+        """The body is over, with or without message_stop. The answer is complete if its stop reason has come."""
         if self._ended:
             return _NOTHING
         if not self._started:
@@ -99,7 +99,7 @@ class MessagesDecoder:
         return Batch(tuple(events))
 
     def _event(self, kind: str | None, event: wire.Event, events: list[StreamEvent]) -> bool:
-        """The events of one frame; whether a client of the same API may see the frame as it is."""
+        """Adds the events of one frame. Returns whether a client of the same API may see the frame as it is."""
         match kind:
             case "content_block_delta":
                 if event.delta is None:
@@ -136,7 +136,7 @@ class MessagesDecoder:
         return bool(message.id and message.usage) and message.content == []
 
     def _begin(self, events: list[StreamEvent]) -> bool:
-        """An answer that begins without message_start is begun; whether there was nothing to repair."""
+        """Begins an answer that has no message_start. Returns whether nothing had to be repaired."""
         if self._started:
             return True
         self._started = True
@@ -178,8 +178,8 @@ class MessagesDecoder:
     # ------------------------------------------------------------ ends
 
     def _finished(self, given: str, details: wire.StopDetails | None, events: list[StreamEvent]) -> bool:
-        """Why the turn ended; whether a client of the same API may see the word. Calls make it tool_calls, whatever the
-        word; truncation and a refusal win over calls."""
+        """Notes why the turn ended. Returns whether a client of the same API may see the word. An answer with calls
+        ends with tool_calls whatever the word, unless it was cut or refused."""
         word = _own_word(given)
         reason = wire.STOP_REASONS.get(word, "stop")  # the word itself is kept beside it
         self._blocks.call_ends.end_waiting(events, cut=Finish(reason, word).is_cut)
@@ -214,8 +214,8 @@ class MessagesDecoder:
     # ------------------------------------------------------------ usage
 
     def _count(self, counts: wire.Usage | None, events: list[StreamEvent]) -> None:
-        """Counts are cumulative: a later one replaces an earlier one. A prompt that was counted does not become empty:
-        hosts say zeros with the stop reason."""
+        """Notes the usage. Counts are cumulative: a later one replaces an earlier one. A zero does not replace the
+        count of the prompt, since some hosts send zeros with the stop reason."""
         if counts is None:
             return
         is_empty = not any(getattr(counts, name) for name in _PROMPT)
@@ -227,7 +227,8 @@ class MessagesDecoder:
 
 
 def _own_word(given: str) -> str:
-    """This API's word for a host's. An unknown word stays. Raises UpstreamError for one that means a failure."""
+    """This API's word for a host's stop reason. An unknown word stays. Raises UpstreamError for a word that means a
+    failure."""
     if given in wire.STOP_REASONS:
         return given
     said = meaning(given)

@@ -32,25 +32,25 @@ _OTHER_DELTAS = {"output_text_delta": "text_delta", "reasoning_delta": "thinking
 
 
 class Block:
-    """A block that has begun and not ended. `part` is its place in the neutral stream, None for one that goes there
-    whole at its end."""
+    """An open block. `part` is its index in the neutral stream; None for a block that becomes a part only at its
+    end."""
 
     __slots__ = ("by_text", "call", "input", "is_implied", "kind", "part", "pieces", "raw", "signature")
 
     def __init__(self, kind: str, part: int | None, raw: bytes = b"") -> None:
         self.kind = kind
         self.part = part
-        self.raw = raw  # of a block that goes whole
+        self.raw = raw  # of a block that becomes a part at its end
         self.pieces: list[str] = []  # the input of such a block
         self.call: BlockCall | None = None
         self.input = ""  # a call's arguments that came with its beginning
         self.signature = ""
-        self.is_implied = False  # whether the host has not begun it
-        self.by_text = False  # whether a call's arguments come as deltas of text
+        self.is_implied = False  # begun by its first delta, without content_block_start
+        self.by_text = False  # a call whose arguments come as deltas of text
 
     def takes(self, text: str | None) -> bool:
-        """Whether a delta of text within a call is its arguments: some hosts write them so. In a call whose arguments
-        come as such, and in one that has none yet and gets no object, it is a text."""
+        """Whether a delta of text within a call belongs to its arguments, as some hosts write them. It does not in a
+        call whose arguments come by their own deltas, nor in one without arguments if the text begins no object."""
         if self.call is not None and self.call.is_empty and (text or "").lstrip()[:1] in ("", "{"):
             self.by_text = True
         return self.call is None or self.by_text
@@ -81,7 +81,8 @@ class Blocks:
         return max(self.open, default=-1) + 1
 
     def _start(self, raw: bytes, events: list[StreamEvent], *, streamed: bool) -> tuple[Block, bool]:
-        """The beginning of a block, with what it already says, and whether a client of the same API may see it."""
+        """Begins a block with the content it already has. Returns it, and whether a client of the same API may see the
+        frame as it is."""
         block, exact = read_block(raw) if raw not in NULL else (wire.Block("text"), False)
         self.call_ends.end_waiting(events)
         match block.type:
@@ -152,8 +153,8 @@ class Blocks:
         return keep
 
     def go_on(self, index: int, kind: str, text: str) -> StreamEvent | None:
-        """The event of a delta of this kind, whose frame a client of the same API may see as it is, and whose block
-        only goes on with it, as nearly all do. None: it is for `add`, and nothing has changed."""
+        """The event of a delta that only continues its block, as nearly all do, so that a client of the same API may
+        see the frame as it is. Returns None, and changes nothing, for any other delta: it is for `add`."""
         opened = self.open.get(index)
         if opened is None or opened.is_implied or opened.kind != _OWNERS[kind]:
             return None
@@ -162,15 +163,14 @@ class Blocks:
         return TextDelta(opened.part, text) if kind == "text_delta" else ReasoningDelta(opened.part, text)
 
     def _last_call(self) -> Block:
-        """The call that a fragment of arguments belongs to whose index is no open call's."""
+        """The call for a fragment of arguments whose index is not that of an open call."""
         calls = [opened for opened in self.open.values() if opened.call is not None]
         if not calls:
             raise UpstreamProtocolError("the upstream sent arguments of no tool call")
         return calls[-1]
 
     def _implied(self, kind: str | None, events: list[StreamEvent]) -> Block | None:
-        """The block that a delta belongs to whose block never began: for text and thinking, the delta is enough to
-        begin one."""
+        """The block for a delta without content_block_start. For text and thinking, the delta begins it."""
         if kind == "text_delta":
             self.call_ends.end_waiting(events)
             return self._open_text(events)
@@ -180,8 +180,8 @@ class Blocks:
         return None
 
     def _say(self, opened: Block, text: str | None, events: list[StreamEvent]) -> bool:
-        """More of a block, under whatever kind of delta it came. Returns whether a client of the same API may see it as
-        it is."""
+        """Adds to a block, by any kind of delta. Returns whether a client of the same API may see the frame as it
+        is."""
         if not text:
             return True
         if opened.call is not None:
@@ -220,8 +220,8 @@ class Blocks:
             events.append(ReasoningEnd(opened.part, opened.signature or None))
 
     def _end_call(self, opened: Block, call: BlockCall, events: list[StreamEvent]) -> None:
-        """The call of a block is over. What came with its beginning counts where nothing else came, or `{}` alone:
-        clients take the arguments from the deltas."""
+        """Ends the call of a block. If no deltas came, or only `{}`, the arguments that came with its beginning are
+        written as a delta, since clients read the deltas only."""
         if opened.input and call.is_empty:
             call.say(opened.input, events)
         elif opened.input:
@@ -235,12 +235,12 @@ class Blocks:
         return shown
 
     def refuse(self, explanation: str, events: list[StreamEvent]) -> None:
-        """A refusal that the stop reason explains: a text of its own."""
+        """Writes the explanation of a refusal as a text part."""
         part = self._next_part()
         events += (TextStart(part, refusal=True), TextDelta(part, explanation), TextEnd(part))
 
     def end_all(self, finish: Finish | None, events: list[StreamEvent]) -> None:
-        """End what is open. Raises UpstreamTruncated for a call that broke off, which a stop reason excludes."""
+        """Ends all open blocks. Raises UpstreamTruncated for an incomplete call in an answer without a stop reason."""
         for index in sorted(self.open):
             opened = self.open[index]
             self._end(opened, events)
@@ -259,7 +259,7 @@ class Blocks:
 
 
 def _is_another(opened: str, delta: str | None) -> bool:
-    """Whether the delta is thinking within a text, or a text within thinking."""
+    """Whether the delta's kind is not the block's: thinking within a text, or text within thinking."""
     owner = _OWNERS.get(delta or "")
     return owner != opened and owner in _WITHOUT_INPUT and opened in _WITHOUT_INPUT
 

@@ -14,7 +14,7 @@ from toolwire.wire import anthropic_messages as wire
 from toolwire.wire import anthropic_messages_lenient as lenient
 from toolwire.wire.json import dump, is_object, raw_members, write_object
 
-#: A raw member that says nothing.
+#: A raw member without content.
 NULL = (b"", b"null")
 
 #: A block without a type is of the kind whose member it has.
@@ -36,7 +36,7 @@ def usage(counts: wire.Usage) -> Usage:
     )
 
 
-#: What is said of a document that cannot be read, and of a whole answer that cannot.
+#: The errors for an event, and for a whole answer, that cannot be read.
 _UNREADABLE = "the upstream sent something that is not as its API has it"
 _UNREADABLE_ANSWER = "the upstream's answer is not as its API has it"
 
@@ -60,7 +60,7 @@ def _read(
 ) -> tuple[_Shape, bool]:
     try:
         if not data.isascii():
-            data.decode()  # what is only skipped is not checked, and travels on
+            data.decode()  # msgspec does not check what it skips, and we pass that on
         return decoder.decode(data), True
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
@@ -81,7 +81,7 @@ def arguments(block: wire.Block) -> str:
 
 
 def fragment(delta: wire.Delta) -> str | None:
-    """The text of a delta of an input, which may have another name, or be the object."""
+    """The text of a delta of an input. Some hosts use another member's name, or send the object itself."""
     raw = next((bytes(raw) for raw in (delta.input, delta.arguments) if bytes(raw) not in NULL), None)
     if delta.partial_json is not None or raw is None:
         return delta.partial_json
@@ -90,8 +90,8 @@ def fragment(delta: wire.Delta) -> str | None:
 
 
 def read_block(raw: bytes) -> tuple[wire.Block, bool]:
-    """The block, and whether it is as Anthropic writes it. A block of another kind, whose members have types of their
-    own, is. Raises UpstreamProtocolError."""
+    """The block, and whether it is as Anthropic writes it. A block of an unknown kind counts as such, since its members
+    may have any types. Raises UpstreamProtocolError."""
     block, exact = _read(raw, wire.block_decoder, lenient.read_block)
     if block.type in lenient.OTHER_CALLS or (block.type == "tool_use" and not block.name):
         return lenient.read_other_call(raw, block), False
@@ -115,8 +115,8 @@ def joined(raw: bytes, text: str) -> bytes:
 
 
 def blocks_of(message: wire.Message) -> list[bytes]:
-    """The blocks of a whole answer, with what a proxy tells beside its content, as Chat's API does: the reasoning, and
-    calls that no block tells."""
+    """The blocks of a whole answer. Reasoning and calls that a proxy writes beside the content, as the Chat API does,
+    are added as blocks."""
     blocks = [bytes(block) for block in message.content or ()]
     if message.tool_calls:
         known = {call_id for block in blocks if (call_id := read_block(block)[0].id)}

@@ -1,5 +1,5 @@
-"""What clouds change that serve Claude by the Messages API in a frame of their own: the version and the betas are
-members of the body, and the model and whether it streams are in the address."""
+"""The frame in which clouds serve Claude by the Messages API: the version and the betas are members of the body, and
+the URL has the model and says whether the answer is streamed."""
 
 from __future__ import annotations
 
@@ -36,15 +36,16 @@ BETAS: Mapping[str, str | None] = {
 #: How a base URL ends where Vertex AI has Anthropic's models.
 PUBLISHED = "/publishers/anthropic"
 
-#: The API's header that names betas, and the member of a cloud's body in its place.
+#: The API's header with betas, and the member of a cloud's body that replaces it.
 BETA_HEADER, _BETA_MEMBER = "anthropic-beta", "anthropic_beta"
 
 
 def in_body(
     members: Iterable[tuple[str, bytes]], own: Headers, version: str, warnings: Warnings
 ) -> Iterator[tuple[str, bytes]]:
-    """The members as a cloud takes them that has the model and the kind of answer in its address, and nothing in
-    headers. `own` are the API's headers that would go with them, `version` is the cloud's name of the API's version."""
+    """The members of the body as a cloud takes them. It has the model and the kind of answer in the URL and reads no
+    headers of the API. `own`: the API's headers, which become members. `version`: the cloud's name for the API's
+    version."""
     yield "anthropic_version", dump(version)
     named = [value for name, value in own if name == BETA_HEADER]
     for name, value in members:
@@ -57,7 +58,7 @@ def in_body(
 
 
 def _known_betas(named: Iterable[str], warnings: Warnings) -> Iterator[str]:
-    """The betas in values of the header by the clouds' names, each once, without those that they have not."""
+    """The betas in the header's values, by the clouds' names, each once, without unknown ones."""
     words = [word for value in named for word in value.replace(" ", "").split(",") if word]
     warnings.add(*(f"beta_left_out:{word}" for word in words if BETAS.get(word, word) is None))
     yield from dict.fromkeys(known for word in words if (known := BETAS.get(word, word)) is not None)
@@ -87,7 +88,7 @@ def prediction(
 
 
 def _texts(value: bytes) -> list[str] | None:
-    """The texts in a list of them; None for anything else, which is the cloud's to refuse."""
+    """The texts in a JSON list of texts; None for anything else, which is left to the cloud to refuse."""
     try:
         return msgspec.json.decode(value, type=list[str])
     except msgspec.DecodeError:

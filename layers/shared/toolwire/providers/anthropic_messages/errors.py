@@ -63,7 +63,7 @@ def _code(error: dict[str, Any], status: int, meant: str | None) -> str:
 
 
 def _error_object(body: bytes) -> tuple[dict[str, Any], bool]:
-    """The error's object (empty if there is none), and whether the body is what Anthropic's SDKs read."""
+    """The error's object (empty if there is none), and whether the body has the form that Anthropic's SDKs read."""
     try:
         document = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -1,8 +1,7 @@
 """Neutral messages written as Anthropic Messages: system text, and turns that alternate
 (`providers/user_and_model_turns.py`).
 
-A client of the same API has its messages as they are, each that nothing has changed: the API's rules are between it and
-the API.
+A client of the same API keeps each message that the gateway has not changed: it follows the API's rules itself.
 """
 
 from __future__ import annotations
@@ -101,7 +100,7 @@ def write_messages(request: ChatRequest, family: Family) -> Written:
 
 
 def _own_messages(request: ChatRequest, fields: RequestFields, family: Family) -> Written:
-    """Those of a client of the same API: whole where nothing has changed, else message by message."""
+    """The messages of a client of the same API: the raw member if nothing has changed, else message by message."""
     members, parsed = dict(fields.members), fields.parsed
     if request.messages is parsed.messages:
         return Written(members.get("system"), members["messages"])
@@ -122,7 +121,7 @@ def _own_messages(request: ChatRequest, fields: RequestFields, family: Family) -
 
 
 def _groups(messages: tuple[Message, ...]) -> dict[int, tuple[Message, ...]]:
-    """By the source that they share, the neutral messages that one message of the client's has become."""
+    """Groups the neutral messages that were read from one message of the client's, by the source they share."""
     groups: dict[int, tuple[Message, ...]] = {}
     for message in messages:
         groups[id(message.source)] = (*groups.get(id(message.source), ()), message)
@@ -133,7 +132,7 @@ class _Writer:
     """Joins messages into turns."""
 
     def __init__(self, family: Family, *, keeps_extra: bool = False) -> None:
-        """`keeps_extra`: the members that the model does not name are of this API."""
+        """`keeps_extra`: members that the model does not name are this API's own, and are kept."""
         self._family = family
         self._keeps_extra = keeps_extra
         self._turns = Turns()
@@ -156,7 +155,7 @@ class _Writer:
                 self.warnings.add("not_supported:detail")
 
     def add_whole(self, group: tuple[Message, ...], raw: bytes) -> None:
-        """A message of the client's as it is: these neutral ones together."""
+        """Adds a message of the client's as it came, from which this group was read."""
         role = "user" if group[0].role == "tool" else group[0].role
         turn = self._turns.append(Turn(role, raw=raw))
         for message in group:
@@ -170,8 +169,8 @@ class _Writer:
         return node.extra if self._keeps_extra else marks_of(node.extra)
 
     def _add_system(self, message: Message) -> None:
-        """Where it stands: as a system message in families that have them, which they take behind a user's turn only;
-        else as marked text of the user's."""
+        """Writes instructions within the history: as a system message in families that know those, which must follow a
+        user's turn; else as marked text in a user's turn."""
         blocks = _blocks(message)
         if not blocks:
             return
@@ -214,7 +213,7 @@ def _blocks(message: Message) -> list[bytes]:
 
 
 def _block(part: Part) -> bytes | None:
-    """One block; None for a part that says nothing, or that the API does not want back."""
+    """The block of a part; None for an empty part, or one that the API does not take back."""
     raw = raw_in(part, DIALECT)
     if raw is not None:
         return raw
@@ -226,7 +225,7 @@ def _block(part: Part) -> bytes | None:
         case FilePart():
             return _document(part)
         case ReasoningPart(text, signature):
-            if not signature:  # the API takes thinking back only with the proof that it is its own
+            if not signature:  # the API takes thinking back only with its own signature
                 return None
             return dump({"type": "thinking", "thinking": text, "signature": signature})
         case OpaquePart():
@@ -262,7 +261,7 @@ def _document(part: FilePart) -> bytes:
 
 
 def _written(content: tuple[TextPart | ImagePart, ...]) -> bytes:
-    """The source of a document that is written out."""
+    """The source of a document whose content the client wrote out."""
     if len(content) == 1 and type(content[0]) is TextPart:
         return dump({"type": "text", "media_type": "text/plain", "data": content[0].text})
     blocks = write_array(block for part in content if (block := _block(part)) is not None)

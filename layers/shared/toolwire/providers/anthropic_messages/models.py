@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import urlsplit
 
-#: How a family thinks when asked to: within a token budget, by its own judgement, or not at all.
+#: How a family thinks: within a token budget, by its own judgement, or not at all.
 Thinking = Literal["budget", "adaptive", "none"]
 
 #: When a family refuses a forced tool choice ("any", "tool").
@@ -25,12 +25,12 @@ class Family:
 
     #: Regular expression, searched in the model's name.
     pattern: str
-    #: Most output tokens, which is also what is asked for when the client names no limit.
+    #: The most output tokens. Also the limit of requests that name none.
     max_tokens: int = 64_000
     thinking: Thinking = "adaptive"
     #: Whether it thinks unless told not to.
     thinks_by_default: bool = False
-    #: The `thinking.type` that turns thinking off; None where nothing does.
+    #: The `thinking.type` that turns thinking off; None if it cannot be turned off.
     off: str | None = "disabled"
     refuses_forced_choice: Refusal = "never"
     #: Effort words it knows, from the least to the most.
@@ -41,9 +41,9 @@ class Family:
     system_messages: bool = True
     #: Whether `output_config.format` is known.
     structured_output: bool = True
-    #: Whether thinking is taken back with its signature only.
+    #: Whether the API takes thinking back only with its signature.
     signs_thinking: bool = True
-    #: Whether the model goes on with a last turn of the assistant's, when it does not think.
+    #: Whether the model, when it does not think, continues a history that ends with the assistant.
     prefill: bool = False
 
 
@@ -83,11 +83,11 @@ FAMILIES: tuple[Family, ...] = (
     replace(_CLASSIC, pattern=r"sonnet-4|4-sonnet|3[-.]7-sonnet", structured_output=False),
     replace(_OLDEST, pattern=r"claude-3[-.]5", max_tokens=8_192),
     replace(_OLDEST, pattern=r"claude-(3|2|instant)", max_tokens=4_096),
-    # A Claude that this table does not know yet: it is told nothing it was not asked.
+    # A Claude that this table does not know yet. It is sent no setting that the client did not ask for.
     Family(r"claude"),
     # The demo's, which signs its thinking and else takes what all take.
     replace(_CLASSIC, pattern=r"^anthropic$", max_tokens=8_192),
-    # Another vendor's model behind this protocol, or a deployment that goes by a name of its owner's.
+    # Another vendor's model behind this protocol, or a deployment whose owner named it.
     replace(_CLASSIC, max_tokens=8_192, signs_thinking=False),
 )
 

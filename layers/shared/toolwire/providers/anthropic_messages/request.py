@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 #: Tool names the API accepts.
 _TOOL_NAME = r"[A-Za-z0-9_-]{1,128}"
-#: Call ids the API accepts; and the length of one that stands in for another.
+#: The call ids that the API accepts, and the length of an id that replaces another.
 _CALL_ID = r"[A-Za-z0-9_-]{1,64}"
 _CALL_ID_LENGTH = 40
 
@@ -84,7 +84,7 @@ class AnthropicMessages(Provider):
         return self.posted(target, members, own, credential, warnings, stream=request.stream), warnings
 
     def family(self, target: Target) -> Family:
-        """What the model does differently where it is served."""
+        """The model's family, as this host serves it."""
         return family_at(target.known_as, target.provider.base_url)
 
     def posted(
@@ -97,8 +97,8 @@ class AnthropicMessages(Provider):
         *,
         stream: bool,
     ) -> UpstreamRequest:
-        """The HTTP request with these members of the API's body and these of its headers. Clouds that serve the API in
-        a frame of theirs have another one."""
+        """The HTTP request with these members of the body and these headers of the API. A cloud that serves the API in
+        its own frame overrides this."""
         key = key_headers(target.provider, credential, "x-api-key")
         if is_published(target):
             return prediction(target, members, own, key, warnings, stream=stream)
@@ -109,8 +109,7 @@ class AnthropicMessages(Provider):
         return ON_BLOCKS
 
     def refuses_betas(self, target: Target) -> bool:
-        """True for hosts other than Anthropic's own: with that one, clients settle by themselves which betas there
-        are."""
+        """True for hosts other than Anthropic's own, which leaves an unknown beta to the client."""
         return not (urlsplit(target.provider.base_url).hostname or "").endswith("anthropic.com")
 
     def decoder(self, context: DecoderContext) -> Decoder:

@@ -1,8 +1,8 @@
-"""A request of a client of the same API: its own bytes, member by member, but the model and what had to change.
+"""A request from a client of the same API: its own bytes, member by member, except the model and what had to change.
 
-What the API refuses is between it and the client, whose own retries go by the API's words. So nothing is settled here
-that the client has said: only what the gateway itself has changed (ids, names, state of another origin, tools that a
-policy took out) is written anew, and the headers of the API go with it.
+The client gets the API's own refusals, by whose words it retries. So the client's settings are not touched. Only what
+the gateway itself has changed (ids, names, state of another origin, tools that a policy took out) is written anew. The
+client's headers of the API go with the request.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SAMPLING = ("temperature", "top_p", "top_k")
 
 
 def own_headers(request: ChatRequest, fields: RequestFields) -> Headers:
-    """The API's headers that the client sent, and a version where it named none: one that takes its members."""
+    """The client's headers of the API. If it named no version, one that knows the request's members is added."""
     names = {name for name, _ in request.headers}
     if "anthropic-version" in names:
         return request.headers
@@ -35,9 +35,9 @@ def own_headers(request: ChatRequest, fields: RequestFields) -> Headers:
 
 
 def check_thread(fields: RequestFields, target: Target) -> None:
-    """Raises RequestError for a request that goes on with a thread at a host that is not known to keep any: it holds
-    only the newest messages, and a host that merely speaks the protocol may take the member without a word. The client
-    sends all messages as soon as it is told."""
+    """Raises RequestError for a request that continues a thread at a host that is not known to keep threads. Such a
+    request holds only the newest messages, and a host that merely speaks the protocol might ignore the member. The
+    client then sends all messages."""
     thread = dict(fields.members).get("thread", b"")
     goes_on = thread[:1] == b"{" and members(thread).get("type") == b'"continue"'
     if goes_on and not is_platform(target.provider.base_url):
@@ -45,8 +45,8 @@ def check_thread(fields: RequestFields, target: Target) -> None:
 
 
 def with_signed_thinking(request: ChatRequest, family: Family) -> ChatRequest:
-    """The request without thinking that has no signature: another provider's, shown to this client earlier. Families
-    that sign theirs refuse it."""
+    """The request without unsigned thinking. It is another provider's, which this client was shown earlier, and
+    families that sign their own refuse it."""
     return without_unsigned_reasoning(request) if family.signs_thinking else request
 
 
@@ -88,8 +88,8 @@ def own_members(
 def without_refused(
     pairs: Iterable[tuple[str, bytes]], refused: frozenset[str], warnings: Warnings
 ) -> Iterator[tuple[str, bytes]]:
-    """The members without those that the host has refused, and tools without such members of theirs. What an answer is
-    to look like is never left out."""
+    """The members, without those that the host has refused, also within tools. A member that gives the form of the
+    answer is never left out."""
     for name, raw in pairs:
         if name in refused and not (name == "output_config" and b'"format"' in raw):
             warnings.add(f"not_supported:{name}")
@@ -108,8 +108,8 @@ def _known(tool: bytes, refused: frozenset[str], warnings: Warnings) -> bytes:
 
 
 def _without_billing(request: ChatRequest, raw: bytes, warnings: Warnings) -> bytes | None:
-    """The system text for a host that is not Anthropic's: without Claude Code's line about who pays, which is another
-    one in every request, so that nothing behind it would be found in a prompt cache."""
+    """The system text for a host that is not Anthropic's: without Claude Code's billing line. That line differs in
+    every request, so nothing behind it would be found in a prompt cache."""
     parts = request.messages[0].parts if request.messages and request.messages[0].role == "system" else ()
     kept = [part for part in parts if not (type(part) is OpaquePart and part.kind == BILLING)]
     if len(kept) == len(parts):
@@ -143,8 +143,8 @@ def _tool(tool: Tool) -> bytes:
 
 
 def _thinking(request: ChatRequest, raw: bytes, family: Family, warnings: Warnings) -> bytes | None:
-    """Thinking stays as it was asked for, unless the turn that is to go on has lost its own: it was another origin's,
-    or the API has refused it. From there the API does not go on thinking by a budget."""
+    """The `thinking` member. It stays as the client wrote it, unless the turn to continue has lost its thinking (it was
+    of another origin, or the API has refused it): there the API refuses thinking by a budget."""
     assert request.fields is not None
     parsed = request.fields.parsed
     lost = _state(request) != _state(parsed) and lacks_thinking(request)

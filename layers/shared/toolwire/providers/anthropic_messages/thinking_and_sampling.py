@@ -1,7 +1,8 @@
-"""How a request's settings become Anthropic's: thinking and effort, sampling, and the version of the API that takes it.
+"""Writes a request's settings as Anthropic's: thinking and effort, sampling, and the version of the API that takes
+these.
 
-They hang together: thinking excludes a forced tool choice and, in the families that still take it, sampling; sampling
-excludes the newer version of the API.
+They depend on each other: thinking excludes a forced tool choice and, in the families that still take it, sampling;
+sampling excludes the newer version of the API.
 """
 
 from __future__ import annotations
@@ -29,20 +30,20 @@ _LEAST_BUDGET = 1_024
 
 _EFFORTS = tuple(_BUDGETS)
 
-#: The API's effort where a request says none.
+#: The API's effort if a request names none.
 _UNSAID_EFFORT = "high"
 
 
 @dataclass(slots=True)
 class Settings:
-    """The members of a request that follow from its settings, and what could not be carried."""
+    """The members of a request that its settings make, and the warnings."""
 
     max_tokens: int
     version: str = VERSION
     thinking: dict[str, Any] | None = None
     effort: str | None = None
     sampling: dict[str, float] = field(default_factory=dict)
-    #: A forced tool choice gives way, since the model's thinking cannot (`schema_mode: lossy`).
+    #: Whether a forced tool choice is given up, since thinking cannot be switched off (`schema_mode: lossy`).
     frees_choice: bool = False
     warnings: Warnings = field(default_factory=Warnings)
 
@@ -110,7 +111,7 @@ def _set_thinking(settings: Settings, request: ChatRequest, family: Family) -> N
 
 
 def _cannot_be_forced(family: Family, effort: str | None) -> bool:
-    """Whether the family takes no forced choice at all, or none beside thinking that stays on."""
+    """Whether the family refuses a forced choice: always, or beside thinking that cannot be switched off."""
     if family.refuses_forced_choice == "always":
         return True
     thinks = effort != "none" and (effort is not None or family.thinks_by_default)
@@ -131,7 +132,7 @@ def _turn_on(settings: Settings, effort: str, family: Family) -> None:
 
 
 def _set_effort(settings: Settings, effort: str, family: Family) -> None:
-    """The family's word that comes nearest from below, else its least."""
+    """Sets the effort: the family's nearest word that is not higher, else its lowest."""
     known = [word for word in family.efforts if _EFFORTS.index(word) <= _EFFORTS.index(effort)]
     settings.effort = known[-1] if known else family.efforts[0]
     if settings.effort != effort:
@@ -139,8 +140,8 @@ def _set_effort(settings: Settings, effort: str, family: Family) -> None:
 
 
 def lacks_thinking(request: ChatRequest) -> bool:
-    """Whether the history ends in a tool loop whose turn does not begin with its signed thinking: the API refuses to
-    go on thinking from there by a budget. Adaptive thinking may skip a turn, so there it may lack; and turning it off
+    """Whether the history ends in a tool loop whose turn lacks its signed thinking at the beginning. From there the API
+    refuses to think by a budget. Adaptive thinking does not need it, since it may skip a turn; and turning that off
     would lose the prompt cache."""
     last = next((message for message in reversed(request.messages) if message.role == "assistant"), None)
     if last is None or not last.tool_calls:
@@ -165,7 +166,7 @@ def _conflict() -> RequestError:
 
 
 def _set_sampling(settings: Settings, sampling: Sampling, family: Family) -> None:
-    """Temperature or top_p, never both, and neither beside thinking. 1 is what the API does unasked."""
+    """Sets temperature or top_p: never both, and neither beside thinking. The value 1 is the API's default."""
     given = {name: getattr(sampling, name) for name in ("temperature", "top_p", "top_k")}
     given = {name: value for name, value in given.items() if value is not None and (value != 1 or name == "top_k")}
     if not family.sampling or settings.thinks:

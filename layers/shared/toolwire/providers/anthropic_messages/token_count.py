@@ -10,7 +10,7 @@ from toolwire.providers.anthropic_messages.cloud import PUBLISHED
 from toolwire.providers.token_count import Count, counting
 from toolwire.wire.json import dump, members
 
-#: Members of a request that a count is not told: they say what the answer is to be like, not what is read.
+#: Members of a request that a count does not take: they are about the answer, not about what the model reads.
 _NOT_COUNTED = frozenset(
     {
         "container", "diagnostics", "inference_geo", "max_tokens", "metadata", "service_tier", "speed",
@@ -23,7 +23,7 @@ def count_request(request: UpstreamRequest) -> Count:
     """The request that asks for the tokens of `request`."""
     told = [(name, value) for name, value in members(request.body).items() if name not in _NOT_COUNTED]
     before, published, rest = request.url.partition(PUBLISHED + "/models/")
-    if published:  # there the model, which its address had, is a member
+    if published:  # there the model is a member, not in the URL
         model, _, _ = rest.rpartition(":")
         url = f"{before}{published}count-tokens:rawPredict"
         return counting(request, url, [("model", dump(unquote(model))), *told], "input_tokens")

@@ -29,13 +29,13 @@ SCHEMAS = SchemaDialect(
 
 #: Where a host of the API has refused them (Ollama and llama.cpp, Moonshot).
 BARE_SCHEMAS = rules_with(SCHEMAS, essential="bare")
-#: The same for a client of this API, which has names that it takes.
+#: The same for a client of this API, whose property names are valid already.
 _BARE_KEPT_NAMES = rules_with(BARE_SCHEMAS, property_name=None)
 
 
 def with_bare_tools(request: ChatRequest, target: Target, warnings: Warnings) -> ChatRequest:
-    """The request of a client of this API with its tools' schemas as every host takes them. Raises RequestError
-    (`tool_schema_incompatible`)."""
+    """The request of a client of this API, with its tools' schemas reduced to what every host takes. Raises
+    RequestError (`tool_schema_incompatible`)."""
 
     def bare(number: int, tool: Tool) -> Tool:
         if tool.kind != "function" or tool.parameters is None:
@@ -52,8 +52,8 @@ def with_bare_tools(request: ChatRequest, target: Target, warnings: Warnings) ->
 def with_tools(
     request: ChatRequest, target: Target, family: Family, profile: Profile, warnings: Warnings
 ) -> tuple[ChatRequest, list[bytes]]:
-    """The request with the tools that are sent, and these as JSON. Where only some are allowed, only they are: what is
-    not sent cannot be called. Raises RequestError (`unsupported_tool`, `tool_schema_incompatible`)."""
+    """The request with the tools that are sent, and these as JSON. If `tool_choice` allows only some, only these are
+    sent, so that no other can be called. Raises RequestError (`unsupported_tool`, `tool_schema_incompatible`)."""
     choice = request.tool_choice
     allowed = choice.names if choice is not None and not choice.named else None
     kept = [
@@ -87,7 +87,7 @@ def _tool(tool: Tool, schema: Adapted, family: Family, warnings: Warnings) -> by
     raw = raw_in(tool, DIALECT)
     if raw is not None:
         return raw
-    assert schema.parameters is not None  # this dialect says something for a tool without
+    assert schema.parameters is not None  # this dialect writes a schema also for a tool without one
     warnings.add(*schema.warnings)
     members = [("name", dump(tool.name))]
     description = schema.described(tool.description)
@@ -101,7 +101,7 @@ def _tool(tool: Tool, schema: Adapted, family: Family, warnings: Warnings) -> by
 
 
 def write_tool_choice(request: ChatRequest) -> bytes | None:
-    """The choice, which also holds whether calls may be parallel. Without tools there is nothing to choose."""
+    """The value of `tool_choice`, with whether calls may be parallel; None without tools."""
     choice = request.tool_choice
     alone = request.parallel_tool_calls is False
     if not request.tools or (choice is None and not alone):

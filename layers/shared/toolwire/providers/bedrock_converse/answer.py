@@ -68,7 +68,7 @@ class ConverseDecoder:
         return Batch(tuple(events), source=Source(wire.DIALECT, frame.data))
 
     def end(self) -> Batch:
-        """The body is over. Once the stop reason was said, nothing more than the usage was to come."""
+        """The body is over. The answer is complete if its stop reason has come; only the usage may be missing."""
         if self._ended:
             return _NOTHING
         if self._finish is None:
@@ -104,7 +104,7 @@ class ConverseDecoder:
     # ------------------------------------------------------------ ends
 
     def _finished(self, word: str, events: list[StreamEvent]) -> None:
-        """Why the turn ended: tool_calls where there are calls, unless the limit or a filter ended it."""
+        """Notes why the turn ended: with tool_calls if there are calls, unless the limit or a filter ended it."""
         if word in wire.MALFORMED:
             raise UpstreamError(f"the model's answer cannot be used: {word}", code=f"upstream_{word}")
         reason = wire.STOP_REASONS.get(word, "stop")
@@ -127,8 +127,8 @@ class ConverseDecoder:
         events.append(ResponseEnd(self._usage))
 
     def _count(self, counts: wire.Usage | None, events: list[StreamEvent]) -> None:
-        """The usage, which is the last that a stream says. OpenAI's models count what the cache held within the input,
-        and the total shows it."""
+        """Notes the usage, which comes last in a stream. OpenAI's models count cached tokens within the input, as their
+        total shows."""
         if counts is not None:
             read, written = counts.cacheReadInputTokens or 0, counts.cacheWriteInputTokens or 0
             given, output = counts.inputTokens or 0, counts.outputTokens or 0

@@ -23,15 +23,15 @@ from toolwire.wire.json import raw_members
 
 _Shape = TypeVar("_Shape")
 
-#: In front of redacted reasoning where a part's signature holds it: there is no text beside it.
+#: The mark in front of redacted reasoning, which a part without text holds as its signature.
 REDACTED = "redacted:"
 
-#: A raw member that says nothing.
+#: A raw member without content.
 _NULL = (b"", b"null")
 
 
 class Block:
-    """A block that has begun and not ended. `part` is its place in the neutral stream."""
+    """An open block. `part` is its index in the neutral stream."""
 
     __slots__ = ("call", "kind", "part", "signature")
 
@@ -62,7 +62,7 @@ class Blocks:
         if index in self._open:
             self._end(self._open.pop(index), events)
         call = start.toolUse
-        if call is None or call.type not in (None, "tool_use"):  # what runs at the provider, and media
+        if call is None or call.type not in (None, "tool_use"):  # tools that run at the provider, and media
             events.append(OpaquePart(self._next_part(), _kind(raw, "start"), wire.DIALECT, raw))
             return
         self._open[index] = self._call(call, events)
@@ -103,7 +103,7 @@ class Blocks:
             opened.signature += reasoning.redactedContent if opened.signature else REDACTED + reasoning.redactedContent
 
     def _begun(self, index: int, kind: str, events: list[StreamEvent]) -> Block:
-        """The open block of this kind there, begun if there is none."""
+        """The open block of this kind at this index. Begins one if there is none."""
         opened = self._open.get(index)
         if opened is not None and opened.kind == kind:
             return opened
@@ -129,7 +129,7 @@ class Blocks:
             self._end(opened, events)
 
     def end_all(self, events: list[StreamEvent], *, cut: bool) -> None:
-        """End what is open."""
+        """Ends all open blocks."""
         for index in sorted(self._open):
             self._end(self._open.pop(index), events)
         self.call_ends.end_waiting(events, cut=cut)
@@ -170,7 +170,7 @@ def _arguments(raw: msgspec.Raw) -> str:
 
 
 def _kind(raw: bytes, inside: str | None = None) -> str:
-    """The name of the member that a block, or what stands inside of an event, has."""
+    """The name of the one member of a block, or of the object inside an event."""
     try:
         members = raw_members(raw)
         return next(iter(members if inside is None else raw_members(members[inside])), "unknown")
@@ -182,7 +182,7 @@ def read(data: bytes, decoder: msgspec.json.Decoder[_Shape]) -> _Shape:
     """The data as the decoder's shape. Raises UpstreamProtocolError."""
     try:
         if not data.isascii():
-            data.decode()  # what is only skipped is not checked
+            data.decode()  # msgspec does not check what it skips
         return decoder.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UpstreamProtocolError("the upstream's answer is not as its API has it") from error

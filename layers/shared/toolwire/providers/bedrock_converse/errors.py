@@ -19,7 +19,7 @@ _STATUS = {
     "serviceunavailable": 503, "throttling": 429, "unrecognizedclient": 403, "validation": 400,
 }  # fmt: skip
 
-#: Exception -> what is to be done about it. AWS's own text names roles and accounts, and may quote what was signed.
+#: Exception -> our own text, with the fix. AWS's text names roles and accounts, and may quote what was signed.
 _REFUSED = {
     "accessdenied": "its role may not invoke this model (`bedrock:InvokeModel`, for an inference profile also on its "
     "models in every region), or its account has no access to the model",
@@ -73,8 +73,8 @@ def _error(name: str, status: int, document: dict[str, Any], retry_after: str | 
 
 
 def _shown(status: int) -> int:
-    """The status that the client is shown. A model that failed (424) or took too long (408) is no fault of the
-    client's, which may only try again."""
+    """The status that the client is shown. It is another one for a model that failed (424) or took too long (408),
+    since the client has made no mistake and can only try again."""
     return {408: 504, 424: 502}.get(status, status)
 
 

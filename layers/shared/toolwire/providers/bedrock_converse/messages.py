@@ -66,7 +66,7 @@ _DOCUMENTS = {
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
 }  # fmt: skip
 
-#: What the name of a document may not hold. The API names: letters, digits, single spaces, hyphens and brackets.
+#: What the name of a document may not hold. The API allows letters, digits, single spaces, hyphens and brackets.
 _UNFIT = re.compile(r"[^A-Za-z0-9()\[\] -]+")
 
 
@@ -89,12 +89,13 @@ def _has_images(part: FilePart) -> bool:
     return any(type(item) is ImagePart for item in part.content)
 
 
-#: A document that is written out with images in it has no word there: it goes as its parts.
+#: The content that Converse knows. It has no form for a document that the client wrote out with images, whose parts are
+#: sent.
 CONTENT = ContentRules(DIALECT, as_text=_has_images, refusal=_refusal, has_context=True)
 
 
 def with_own_redacted(request: ChatRequest) -> ChatRequest:
-    """The request with a Messages client's redacted thinking in this API's form; the same object where it has none."""
+    """The request with a Messages client's redacted thinking in this API's form; the same object if it has none."""
 
     def adapted(part: Part) -> Part:
         if type(part) is not OpaquePart or part.kind != "redacted_thinking":
@@ -106,8 +107,8 @@ def with_own_redacted(request: ChatRequest) -> ChatRequest:
 
 
 def write_messages(request: ChatRequest, family: Family, instruction: str | None = None) -> Written:
-    """The system text that leads the history, with an instruction of ours behind it, and the turns. Its
-    content is in the API's reach: see `CONTENT`."""
+    """Writes the leading system text, with an instruction of the gateway's behind it, and the turns. The request must
+    hold only content that the API knows: see `CONTENT`."""
     leading, history = split_instructions(request.messages)
     writer = _Writer(family)
     system = [block for message in leading for block in writer.blocks(message)]
@@ -159,7 +160,7 @@ class _Writer:
         return [block for part in message.parts for block in (*self._block(part), *cache_point(part.extra))]
 
     def _needed_text(self, message: Message) -> list[bytes]:
-        """The text that the API wants beside a document, where the client has written none."""
+        """The text that the API wants beside a document, if the client has written none."""
         has_text = any(type(part) is TextPart and part.text.strip() for part in message.parts)
         has_file = any(type(part) is FilePart for part in message.parts)
         return [_text(NO_TEXT)] if has_file and not has_text else []
@@ -186,7 +187,7 @@ class _Writer:
     # ------------------------------------------------------------ blocks
 
     def _block(self, part: Part) -> list[bytes]:
-        """The block of a part; none for one that says nothing, or that the API does not want back."""
+        """The block of a part; none for an empty part, or one that the API does not take back."""
         match part:
             case TextPart() | RefusalPart():
                 return [_text(part.text)] if part.text.strip() else []
@@ -210,7 +211,7 @@ class _Writer:
         return write_object([("toolUse", write_object(use))])
 
     def _name(self, part: FilePart) -> str:
-        """A name for a document that the API takes, and that no other of the request has."""
+        """A name for a document: valid for the API, and unique in the request."""
         base = " ".join(_UNFIT.sub(" ", part.name or "document").split())[:180] or "document"
         name, number = base, 1
         while name in self._names:
@@ -233,7 +234,7 @@ class _Writer:
 
 
 def cache_point(extra: Members) -> list[bytes]:
-    """The block behind a node that is marked for the prompt cache; none where it is not."""
+    """The block behind a node that the client has marked for the prompt cache; none behind other nodes."""
     marks = marks_of(extra)
     if not marks:
         return []

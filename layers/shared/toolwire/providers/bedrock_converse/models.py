@@ -1,4 +1,5 @@
-"""What differs between the models behind Converse, as data: one row a family, the first pattern that is found counts.
+"""What differs between the models behind Converse, as data. A row is a family; the first row whose pattern is found
+counts.
 
 A model is named by its id, by a cross-region inference profile ("us.anthropic.claude-sonnet-4-5-20250929-v1:0"), or by
 an ARN, which says nothing of the family unless its name does. Source: the Bedrock user guide, "Supported models and
@@ -11,16 +12,16 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-#: How a family is asked to reason, in `additionalModelRequestFields`.
+#: How a request asks a family to reason, in `additionalModelRequestFields`.
 Reasoning = Literal["claude", "nova", "effort", "none"]
 
-#: What a family takes of `toolChoice` beside `auto`.
+#: The values of `toolChoice` that a family takes beside `auto`.
 Forced = Literal["any and tool", "any", "none"]
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One model family. The defaults are what an unknown model is assumed to do: all that the API has words for."""
+    """One model family. The defaults are for an unknown model, which is assumed to have all features of the API."""
 
     #: Regular expression, searched in the model's id.
     pattern: str
@@ -30,10 +31,10 @@ class Family:
     #: Whether a streamed request may declare tools; else a request with tools asks for a whole answer.
     streams_tools: bool = True
     forced: Forced = "any and tool"
-    #: Call ids it takes, and the length of one that stands in for another.
+    #: The call ids that it takes, and the length of an id that replaces another.
     call_id: str = r"[A-Za-z0-9_-]{1,64}"
     call_id_length: int = 40
-    #: Whether it takes `system`; else the text goes in front of the first user's turn.
+    #: Whether it takes `system`; else that text is put in front of the first user's turn.
     system: bool = True
     #: Whether it reads `cachePoint` blocks: in the messages and `system`, and among the tools.
     cache_points: bool = True
@@ -82,7 +83,7 @@ FAMILIES: tuple[Family, ...] = (
     replace(_PLAIN, pattern=r"deepseek.*\br1\b", tools=False),
     replace(_PLAIN, pattern=r"titan", tools=False, system=False),
     replace(_OPEN_WEIGHTS, pattern=r"gpt-oss", reasoning="effort"),
-    replace(_OPEN_WEIGHTS, pattern=r"deepseek", forced="any"),  # it takes a named tool and does not keep to it
+    replace(_OPEN_WEIGHTS, pattern=r"deepseek", forced="any"),  # it accepts a named tool, and calls others
     replace(_OPEN_WEIGHTS, pattern=r"qwen|kimi|moonshot|minimax|glm|zai|nemotron|gemma"),
     Family(r""),
 )  # fmt: skip

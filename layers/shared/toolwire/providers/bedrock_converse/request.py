@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from toolwire.providers.token_count import Count
 
 
-#: Effort of reasoning -> what Amazon Nova calls it; it has three.
+#: Effort of reasoning -> Amazon Nova's word for it; Nova has three.
 _NOVA_EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
 
 #: Stop sequences in one request.
@@ -76,8 +76,8 @@ class BedrockConverse(Provider):
         return profile.tool_name or family_of(target.known_as).tool_name or self.tool_name
 
     def shares_state(self, dialect: str, model: str) -> bool:
-        """Claude's signatures hold wherever Claude is served, Anthropic says: clients of its own API have them as they
-        are. https://platform.claude.com/docs/en/build-with-claude/extended-thinking"""
+        """Claude's signatures are valid wherever Claude is served, says Anthropic. So clients of its own API see them
+        unchanged. https://platform.claude.com/docs/en/build-with-claude/extended-thinking"""
         return dialect == anthropic_messages.DIALECT and re.search("claude", model.lower()) is not None
 
     def cache_form(self, target: Target, profile: Profile) -> CacheForm | None:  # noqa: ARG002
@@ -124,13 +124,13 @@ def _accepts_events(headers: Headers) -> Iterator[tuple[str, str]]:
 
 
 def framing_of(content_type: str) -> Framing | None:
-    """What cuts an answer of this type (in lower case) into frames, if it is an AWS event stream."""
+    """The framing of an AWS event stream, if the content type (in lower case) says so; else None."""
     return AwsEventStreamDecoder() if content_type.startswith(CONTENT_TYPE) else None
 
 
 def write_request(request: ChatRequest, target: Target, tool_names: str = WIRE_NAME) -> tuple[bytes, bool, Warnings]:
-    """The body, whether its answer is streamed, and the codes of warnings about what could not be carried as it was.
-    Raises RequestError for what this provider cannot take."""
+    """Returns the body, whether its answer is streamed, and the warnings. Raises RequestError for what this provider
+    cannot take."""
     family = family_of(target.known_as)
     warnings = check_fields(request, target)
     if not family.pattern and target.known_as.startswith("arn:"):
@@ -206,7 +206,7 @@ _INFERENCE = {"temperature": "temperature", "top_p": "topP"}
 
 
 def _inference(request: ChatRequest, warnings: Warnings) -> dict[str, object]:
-    """The settings that every model has. `temperature` ends at 1 there."""
+    """The settings that every model has. The highest `temperature` there is 1."""
     sampling = request.sampling
     given: dict[str, object] = {"maxTokens": request.max_tokens} if request.max_tokens is not None else {}
     if sampling.temperature is not None:
@@ -247,7 +247,7 @@ def _additional(request: ChatRequest, family: Family, warnings: Warnings) -> dic
 
 
 def _claude_choice(request: ChatRequest, has_tools: bool) -> dict[str, object]:
-    """Whether calls may be parallel has no word in `toolConfig`; Claude takes its own API's `tool_choice`."""
+    """Claude's own `tool_choice`, which says whether calls may be parallel: `toolConfig` has no member for that."""
     if request.parallel_tool_calls is not False or not has_tools:
         return {}
     choice = request.tool_choice
@@ -260,7 +260,7 @@ def _claude_choice(request: ChatRequest, has_tools: bool) -> dict[str, object]:
 
 
 def _output_format(request: ChatRequest) -> bytes | None:
-    """The schema of the answer, which travels as text there."""
+    """The schema of the answer, which the API takes as text."""
     shape = request.response_format
     if shape is None or shape.kind == "text":
         return None

@@ -13,13 +13,13 @@ from toolwire.model.http import UpstreamRequest
 from toolwire.providers.token_count import NO_COUNT, Count, counting
 from toolwire.wire.json import members, write_object
 
-#: Members of a Converse request that a count is told.
+#: The members of a Converse request that a count takes.
 _COUNTED = frozenset({"additionalModelRequestFields", "messages", "system", "toolConfig"})
 
-#: Statuses of a model that is not counted (400), and of a role that may not count (403).
+#: The statuses for a model without a count (400), and for a role that may not count (403).
 _ABSENT = NO_COUNT | {400, 403}
 
-#: An inference profile, which is not counted itself: its model's id stands behind the region's name.
+#: An inference profile. Only its model can count, whose id stands behind the region's name.
 _PROFILE = re.compile(r"(?:arn:[^/]*:inference-profile/)?(?:[a-z]{2,}(?:-[a-z]+)*\.)?(anthropic\..+)")
 
 

@@ -14,17 +14,17 @@ from toolwire.providers.bedrock_converse.models import Family
 from toolwire.schema.dialects import Adapted, SchemaDialect, adapted
 from toolwire.wire.json import dump, write_array, write_object
 
-#: Takes the place of `tool_choice: none`, which the API has no word for, where the history needs tools declared.
+#: Replaces `tool_choice: none`, which the API does not have, if the history needs declared tools.
 DO_NOT_CALL = "Do not call any tool in this turn. Answer with text only."
 
-#: A forced choice was sent as `auto`.
+#: Warning: a forced choice was sent as `auto`.
 _CHOICE_CHANGED = "tool_choice_changed"
 
-#: What stands for the definition of a tool that the history has called and the request does not declare.
+#: The definition of a tool that the history has called and the request does not declare.
 _ABSENT_DESCRIPTION = "This tool is not available any more."
 _ABSENT_SCHEMA = b'{"type":"object","properties":{}}'
 
-#: As Anthropic's, whose models most are: but strict tools share no budget here.
+#: Anthropic's rules, since most models are Anthropic's; but strict tools share no budget here.
 SCHEMAS = SchemaDialect(
     empty=b'{"type":"object","properties":{}}',
     refused_at_root=frozenset({"allOf", "anyOf", "oneOf"}),
@@ -33,9 +33,9 @@ SCHEMAS = SchemaDialect(
 
 
 def with_known_tools(request: ChatRequest, target: Target, family: Family, warnings: Warnings) -> ChatRequest:
-    """The request with the functions that are sent, only the allowed ones where there is such a choice: what is not
-    sent cannot be called. So a family that can be made to call any tool, but not a certain one, is sent that one alone.
-    Raises RequestError (`unsupported_tool`) where `tool_choice` could then not be met."""
+    """The request with the functions that are sent. If `tool_choice` allows only some, only these are sent, so that no
+    other can be called. A family that can be forced to call any tool, but not a certain one, is sent that one only.
+    Raises RequestError (`unsupported_tool`) if `tool_choice` can then not be met."""
     choice = request.tool_choice
     allowed = choice.names if choice is not None and (not choice.named or family.forced == "any") else None
     if any(tool.kind != "function" for tool in request.tools):
@@ -98,7 +98,7 @@ def _entries(
 
 
 def _spec(tool: Tool, schema: Adapted, family: Family, warnings: Warnings) -> bytes:
-    assert schema.parameters is not None  # this dialect says something for a tool without
+    assert schema.parameters is not None  # this dialect writes a schema also for a tool without one
     members = [("name", dump(tool.name))]
     description = schema.described(tool.description)
     members += [("description", dump(description))] if description else []
@@ -119,7 +119,7 @@ def _absent_tools(request: ChatRequest) -> list[bytes]:
 
 
 def _choice(request: ChatRequest, family: Family, warnings: Warnings) -> bytes | None:
-    """`toolChoice`, as far as the family has it; None says `auto`, which is what the API does unasked."""
+    """`toolChoice`, as far as the family has it. None means `auto`, the API's default."""
     choice = request.tool_choice
     if choice is None or choice.mode in ("auto", "none"):
         return None

@@ -13,7 +13,7 @@ from toolwire.providers.bedrock_converse.errors import error_of_frame
 
 
 class _Chunk(msgspec.Struct, rename={"event": "bytes"}):
-    """The payload of a frame; beside it there is padding."""
+    """The payload of a frame, which also has padding."""
 
     event: bytes
 

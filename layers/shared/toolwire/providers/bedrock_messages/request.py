@@ -28,7 +28,7 @@ from toolwire.wire.json import write_object
 if TYPE_CHECKING:
     from toolwire.providers.token_count import Count
 
-#: What Bedrock calls the API's version, for every Claude that it has.
+#: Bedrock's name for the version of the API, for every Claude.
 _VERSION = "bedrock-2023-05-31"
 
 

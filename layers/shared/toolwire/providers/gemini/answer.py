@@ -1,8 +1,8 @@
 """Gemini's answers, decoded into neutral events: the stream's chunks and the JSON answer, which have one shape.
 
-A call is one part, its arguments a whole object; there is no finish reason for calls and no end of stream but the end
-of the body. The arguments' text is the wire's own without the white space around its tokens, so numbers keep all
-their digits. A frame that had to be repaired (a finish that repeats or comes early) loses its `source`.
+A call is one part, with its arguments as a whole object. There is no finish reason for calls, and only the end of the
+body ends a stream. The text of the arguments is the wire's own, without white space around its tokens, so numbers keep
+all their digits. A frame that needed repair has no `source` (its finish repeats or comes early).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from toolwire.wire.json import elements
 _NOTHING = Batch(())
 _NO_ANSWER = "the upstream sent something that is no answer of its protocol"
 
-#: Words for a call that the model could not finish: no answer, and never shown as one.
+#: Finish reasons for a call that the model could not finish. Such an answer is an error.
 _FAILURES = {
     "MALFORMED_FUNCTION_CALL": "wrote a tool call that cannot be read",
     "UNEXPECTED_TOOL_CALL": "called a tool that it may not use",
@@ -55,8 +55,8 @@ class GeminiDecoder:
         self._started = False
         self._ended = False
         self._parts = AnswerParts()
-        self._finish: Finish | None = None  # as Google means it
-        self._said: Finish | None = None  # as the last event has it: calls make it another
+        self._finish: Finish | None = None  # as Google gives it
+        self._said: Finish | None = None  # as the client was told; calls change it
         self._failure: UpstreamError | None = None  # read in a frame that had content, which is shown first
         self._counts: tuple[int, ...] = (0,) * 5  # in the order of `_count`
         self._usage: Usage | None = None
@@ -71,7 +71,7 @@ class GeminiDecoder:
         return self._chunk(*_read(data))
 
     def end(self) -> Batch:
-        """The body is over, which is all that ends a stream."""
+        """The body is over, and with it the answer: a stream has no other end."""
         if self._ended:
             return _NOTHING
         return Batch(tuple(self._close()))
@@ -115,7 +115,7 @@ class GeminiDecoder:
         return Batch(tuple(events), source=Source(wire.DIALECT, data) if keep else None)
 
     def _candidate(self, candidate: wire.Candidate, events: list[StreamEvent], before: int) -> bool:
-        """The events of the one candidate; whether its frame needed no repair."""
+        """Adds the events of the one candidate. Returns whether its frame needed no repair."""
         finished, exact = self._finish is not None, True
         for raw in (candidate.content and candidate.content.parts) or ():
             exact = self._parts.take(raw, events) and exact
@@ -123,7 +123,7 @@ class GeminiDecoder:
         if candidate.finish_reason is None:
             return exact and not (finished and has_content)
         given = str(candidate.finish_reason)
-        word = given.upper()  # a proxy writes it small
+        word = given.upper()  # a proxy writes lower case
         exact = exact and word == given
         if word in _FAILURES:
             message = f"the model broke its answer off with {word}: it {_FAILURES[word]}"
@@ -144,7 +144,8 @@ class GeminiDecoder:
     # ------------------------------------------------------------ ends
 
     def _say_finish(self, events: list[StreamEvent]) -> None:
-        """Calls make it tool_calls, since Google has no word for it; truncation and a filter win over calls."""
+        """Adds the finish. An answer with calls ends with tool_calls, for which Google has no word, unless it was cut
+        or filtered."""
         finish = self._finish
         assert finish is not None
         if finish.reason == "stop" and self._parts.has_calls:
@@ -154,7 +155,7 @@ class GeminiDecoder:
             events.append(finish)
 
     def _close(self) -> list[StreamEvent]:
-        """Everything that ends with the upstream's end."""
+        """Adds all that ends with the body."""
         self._ended = True
         self._raise_failure()
         if not self._started:
@@ -172,7 +173,7 @@ class GeminiDecoder:
             raise self._failure
 
     def _count(self, found: wire.UsageMetadata, events: list[StreamEvent]) -> None:
-        """Counts are cumulative; a chunk may leave out those that it does not know yet."""
+        """Notes the usage. Counts are cumulative; a chunk may leave out counts that are not known yet."""
         given = (
             found.prompt_token_count,
             found.tool_use_prompt_token_count,
@@ -195,7 +196,7 @@ def _read(data: bytes) -> tuple[wire.Chunk, bytes, bool]:
     """The chunk, its bytes, and whether its names are the API's own. Raises UpstreamProtocolError."""
     try:
         if not data.isascii():
-            data.decode()  # what is only skipped is not checked, and travels on
+            data.decode()  # msgspec does not check what it skips, and we pass that on
         return wire.chunk_decoder.decode(data), data, True
     except msgspec.ValidationError:
         pass

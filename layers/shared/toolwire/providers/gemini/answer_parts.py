@@ -1,4 +1,4 @@
-"""The parts of a Gemini answer while they arrive: texts, reasoning, calls, and what only this API knows."""
+"""The parts of a Gemini answer while they arrive: texts, reasoning, calls, and parts that only this API knows."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class AnswerParts:
         self._signature: str | None = None  # of that call
 
     def take(self, raw: msgspec.Raw, events: list[StreamEvent]) -> bool:
-        """The events of one part of a chunk; whether a client of the same API may see it as it is. Raises
+        """Adds the events of one part of a chunk. Returns whether a client of the same API may see it as it is. Raises
         UpstreamProtocolError for one that cannot be read."""
         part, exact = _read(raw)
         if part.function_call is not None:
@@ -52,7 +52,7 @@ class AnswerParts:
                 self._open_text = self._next_part()
                 events.append(TextStart(self._open_text))
             events.append(TextDelta(self._open_text, part.text))
-            if part.thought_signature:  # it proves this part alone
+            if part.thought_signature:  # it belongs to this part only
                 events.append(TextEnd(self._open_text, part.thought_signature))
                 self._open_text = None
         else:
@@ -61,7 +61,7 @@ class AnswerParts:
                 self._close_texts(events)
             if kind is not None:
                 events.append(OpaquePart(self._next_part(), kind, wire.DIALECT, bytes(raw)))
-            elif part.thought_signature:  # a part of its own, that says no more than a thought that is not shown
+            elif part.thought_signature:  # a signature alone becomes a thought without text
                 self._reasoning("", part.thought_signature, events)
         return exact and (part.function_call is None or bytes(part.function_call.args)[:1] != b'"')
 
@@ -74,7 +74,7 @@ class AnswerParts:
             events.append(ReasoningStart(self._open_reasoning))
         if text:
             events.append(ReasoningDelta(self._open_reasoning, text))
-        if signature:  # it proves this part and nothing after it
+        if signature:  # it belongs to this part and to none behind it
             events.append(ReasoningEnd(self._open_reasoning, signature))
             self._open_reasoning = None
 
@@ -103,7 +103,7 @@ class AnswerParts:
             self.close_call(events)
 
     def close_call(self, events: list[StreamEvent]) -> None:
-        """End the call whose arguments came as values. Its last, empty piece may be missing."""
+        """Ends the call whose arguments came as values. Its last, empty piece may be missing."""
         if self._streamed is not None:
             index, arguments = self._streamed
             self._streamed = None
@@ -122,7 +122,7 @@ class AnswerParts:
         return self.count - 1
 
     def end(self, events: list[StreamEvent]) -> None:
-        """End what is open."""
+        """Ends all open parts."""
         self.close_call(events)
         self._close_texts(events)
 
@@ -140,7 +140,7 @@ def _read(raw: msgspec.Raw) -> tuple[wire.Part, bool]:
 
 
 def _arguments(raw: msgspec.Raw) -> str:
-    """A call's arguments as text. Google leaves them out where there are none."""
+    """A call's arguments as text. Google leaves out empty arguments."""
     text = bytes(raw)
     if text[:1] == b'"':  # a proxy sends the text of the object
         text = str(json.loads(text, strict=False)).strip().encode("utf-8", "surrogatepass")

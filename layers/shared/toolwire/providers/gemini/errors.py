@@ -1,4 +1,4 @@
-"""Errors of Google's APIs: `{"error": {code, message, status, details}}`, in an array where a stream is one.
+"""Errors of Google's APIs: `{"error": {code, message, status, details}}`, in an array if the stream is an array.
 
 Google says when to come back in a `RetryInfo` among the details, not in a header, and refuses a wrong key with 400.
 """

@@ -1,7 +1,7 @@
 """The neutral history written as Gemini's `contents` and `systemInstruction`.
 
-Google wants the results of a turn's calls in one content right after them, one for each call and in their order, and
-tells them apart by name and place: the gateway's ids stay out of it.
+Google wants the results of a turn's calls in one content right behind the calls, one for each call and in their order.
+It matches them by name and place, so no ids are sent.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from toolwire.rewrite.images_and_files import ContentRules, Refusal, not_of_type
 from toolwire.wire.gemini import DIALECT
 from toolwire.wire.json import dump, write_array, write_object
 
-#: Google's documented stand-in for the signature of a call that none of its models made, or whose signature is lost.
+#: Google's documented placeholder for the signature of a call that another model made, or whose signature is lost.
 PLACEHOLDER_SIGNATURE = "skip_thought_signature_validator"
 
 #: Addresses that all of Google's models read by themselves.
@@ -49,13 +49,13 @@ class _Content:
     parts: list[bytes] = field(default_factory=list)
     #: Place among `parts` of each function call, and whether it is signed.
     calls: list[tuple[int, bool]] = field(default_factory=list)
-    #: Whether these are function responses: a content of their own.
+    #: Whether these are function responses, which need a content of their own.
     responses: bool = False
 
 
 class HistoryWriter:
-    """Writes the messages of one request, whose content `content_rules` have let pass. Every call must have its result,
-    and every id be used once."""
+    """Writes the messages of one request, which has only content that `content_rules` allow. Every call must have its
+    result, and no id may be used twice."""
 
     def __init__(self, request: ChatRequest, family: Family) -> None:
         self._family = family
@@ -76,11 +76,11 @@ class HistoryWriter:
         system = [part for message in leading for part in self._shown(message)]
         for message in history:
             self._message(message)
-        if not self._contents:  # instructions alone are what the model is asked
+        if not self._contents:  # a request of instructions only: they become the user's turn
             if not system:  # Vertex AI refuses an empty text
                 self.warnings.add("empty_message")
             self._contents, system = [_Content("user", system or [_text(NO_TEXT)])], []
-        elif self._contents[0].role != "user":  # a call, and a model's turn, stand behind a user's
+        elif self._contents[0].role != "user":  # Google wants the user's content first
             self._contents.insert(0, _Content("user", [_text(NO_TEXT)]))
             self._turn += self._turn > 0
             self.warnings.add("empty_message")
@@ -101,14 +101,14 @@ class HistoryWriter:
         elif message.role == "user":
             self._add("user", self._shown(message))
             self._turn = len(self._contents)
-        elif message.role != "tool":  # there is no such role inside a conversation: told by the user, and marked
+        elif message.role != "tool":  # no such role inside a conversation: marked text of the user's
             shown = self._shown(message)
             self._add("user", [_text("<system>"), *shown, _text("</system>")] if shown else [])
             if shown:
                 self.warnings.add("system_message_in_user_turn")
 
     def _add(self, role: str, parts: list[bytes]) -> _Content:
-        """The parts behind those of the same role, or as a content of their own."""
+        """Adds the parts to the last content if it has this role, else as a new content."""
         last = self._contents[-1] if self._contents else None
         if last is not None and last.role == role and not last.responses:
             last.parts += parts
@@ -143,7 +143,7 @@ class HistoryWriter:
         return _signed([("functionCall", inner)], call.signature)
 
     def _answer(self, calls: tuple[ToolCallPart, ...]) -> None:
-        """The results of one message's calls, in their order, wherever the client has put them."""
+        """Adds the results of one message's calls, in the order of the calls, wherever the client has put them."""
         responses, lifted = [], []
         for call in calls:
             response, outside = self._response(call, self._results[call.id])
@@ -154,7 +154,7 @@ class HistoryWriter:
             self._add("user", lifted)
 
     def _response(self, call: ToolCallPart, result: ToolResultPart) -> tuple[bytes, list[bytes]]:
-        """One functionResponse, and what of the result has to stand outside.
+        """One functionResponse, and the parts of the result that it cannot hold.
 
         Text is always a string under "output" (or "error"): Google keeps an object as a protobuf Struct, which turns
         every number into a double, and gives the names "output" and "error" a meaning.
@@ -180,8 +180,8 @@ class HistoryWriter:
         return type(part) is ImagePart or part.media_type in (PDF, "text/plain")
 
     def _sign(self) -> None:
-        """The stand-in for the signatures of the current turn, which newer models insist on: on the first call of each
-        step. Earlier turns are not looked at, and a stand-in costs quality."""
+        """Puts the placeholder on the first call of each step of the current turn, if its signature is missing: newer
+        models refuse it otherwise. They do not check earlier turns, and a placeholder costs quality."""
         if not self._family.wants_signatures:
             return
         for content in self._contents[self._turn :]:
@@ -197,8 +197,8 @@ class HistoryWriter:
         return [written for part in message.parts if (written := self._said(part)) is not None]
 
     def _said(self, part: Part) -> bytes | None:
-        """A part that is neither a call nor a result; None for one that says nothing. Reasoning without its signature
-        is left out. A signed part without text goes back as it came, which is not as a thought."""
+        """Writes a part that is neither a call nor a result; None for an empty one. Reasoning without a signature is
+        left out. A signed part without text is sent back as it came, which is not as a thought."""
         raw = raw_in(part, DIALECT)
         if raw is not None:
             return raw
@@ -215,7 +215,7 @@ class HistoryWriter:
                 return None
 
     def _part(self, part: Part) -> bytes:
-        """An image or a file, or what another host of this API has left."""
+        """Writes an image or a file, or a part of another host of this API."""
         if isinstance(part, ImagePart | FilePart):
             if type(part) is ImagePart and part.detail not in (None, "auto"):
                 self.warnings.add("not_supported:detail")
@@ -232,7 +232,7 @@ class HistoryWriter:
 
 
 def content_rules(family: Family) -> ContentRules:
-    """What models of this family have places for."""
+    """The kinds of content that models of this family take."""
     return ContentRules(DIALECT, as_text=_goes_as_text, refusal=partial(_refusal, family))
 
 
@@ -255,7 +255,8 @@ def _is_taken(media_type: str | None) -> bool:
 
 
 def _goes_as_text(part: FilePart) -> bool:
-    """A document that the client has written out, and text of a type that Google does not know."""
+    """Whether a file is sent as text: a document that the client wrote out, or text of a type that Google does not
+    know."""
     return bool(part.content) or not _is_taken(part.media_type)
 
 
@@ -268,5 +269,5 @@ def _text(text: str, signature: str | None = None) -> bytes:
 
 
 def _signed(members: list[tuple[str, bytes]], signature: str | None) -> bytes:
-    """A part with the signature that belongs on it and on no other."""
+    """A part's members with its signature."""
     return write_object([*members, ("thoughtSignature", dump(signature))] if signature else members)

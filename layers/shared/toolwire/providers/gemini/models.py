@@ -1,4 +1,5 @@
-"""What differs between families of Gemini models, as data: one row a family, the first pattern that matches counts."""
+"""What differs between families of Gemini models, as data. A row is a family; the first row whose pattern matches
+counts."""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ _LEVELS = ("MINIMAL", "LOW", "MEDIUM", "HIGH")
 class Family:
     """`pattern` is a regular expression for the beginning of the model's name, after any path.
 
-    `levels`: the thinking levels it takes, rising. `budget`: least and most thinking in tokens, for families that take
-    a budget; `can_stop_thinking`: whether it takes 0 as well. Neither: it does not think.
+    `levels`: the thinking levels it takes, rising. `budget`: the least and most thinking in tokens, for families that
+    take a budget; `can_stop_thinking`: whether it also takes 0. A family with neither does not think.
     """
 
     pattern: str
@@ -39,7 +40,7 @@ class Family:
     json_with_tools: bool = True
     #: Whether it fetches public files by their https address.
     reads_urls: bool = True
-    #: Whether it goes on with a last turn of the model's; newer ones say that requests which end so are not supported.
+    #: Whether it continues a last turn of the model's. Newer families refuse requests that end so.
     prefill: bool = True
     #: Whether it takes `frequencyPenalty` and `presencePenalty`.
     penalties: bool = True
@@ -71,7 +72,8 @@ def family_of(model: str) -> Family:
 
 
 def thinking(family: Family, effort: str) -> tuple[dict[str, object] | None, bool]:
-    """The `thinkingConfig` for an effort (None: it has none), and whether it means what was asked for."""
+    """The `thinkingConfig` for an effort (None: no such member), and whether it is exactly the effort that was asked
+    for."""
     level, tokens = _EFFORTS[effort]
     shown = effort != "none"
     if family.levels:

@@ -54,7 +54,7 @@ _MOST_STOPS = 5
 #: `seed` is a 32-bit number.
 _SEEDS = range(-(1 << 31), 1 << 31)
 
-#: Names that say where the model stands; any other is one of the host's own models.
+#: Prefixes of a model's name that are its collection in the path. A name without one is in `models/`.
 _COLLECTIONS = ("models/", "tunedModels/")
 
 
@@ -110,7 +110,7 @@ PROVIDER = Gemini()
 
 
 def _url(target: Target, stream: bool) -> str:
-    """The model's name comes from the client: it stays one segment of the path."""
+    """The URL. The model's name comes from the client, so it is quoted as one segment of the path."""
     collection = next((name for name in _COLLECTIONS if target.model.startswith(name)), "models/")
     name = quote(target.model.removeprefix(collection), safe="")
     method, query = ("streamGenerateContent", "alt=sse") if stream else ("generateContent", "")
@@ -155,15 +155,15 @@ def _carried(request: ChatRequest, target: Target, family: Family, warnings: War
 
 
 def _paired(request: ChatRequest, warnings: Warnings) -> ChatRequest:
-    """The request with a result for each call. Ids stay here; rewritten where one is used twice, they tell which result
-    is whose."""
+    """The request with a result for each call, and each id used once. Ids are not sent; `HistoryWriter` matches results
+    by them."""
     return with_legal_ids(with_results(request, warnings), r"(?s).+", 40)
 
 
 def _members(
     request: ChatRequest, target: Target, family: Family, profile: Profile, warnings: Warnings
 ) -> Iterator[tuple[str, bytes]]:
-    """The request's members; what changes least comes first."""
+    """The request's members. Those that change least come first, for the prompt cache."""
     writer = HistoryWriter(request, family)
     yield from writer.members()
     warnings.add(*writer.warnings)

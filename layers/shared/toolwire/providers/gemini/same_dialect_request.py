@@ -1,8 +1,8 @@
 """A request of a client of the same API: its own bytes, member by member, but what had to change.
 
-What the API refuses is between it and the client, but for the contents that an SDK keeps of a stream: see `joined`. A
-history is written anew as a whole where the gateway has changed some of it, or where another provider has made calls in
-it: those have ids and lack signatures that this API wants.
+The client gets the API's own refusals, except for the contents that an SDK keeps of a stream: see `joined`. A history
+is written anew as a whole if the gateway has changed some of it, or if another provider has made calls in it: such
+calls have ids, and lack signatures that this API wants.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ HISTORY = frozenset({"systemInstruction", "contents"})
 
 
 def has_own_history(request: ChatRequest, fields: RequestFields) -> bool:
-    """Whether the history may go as the client has sent it."""
+    """Whether the history can be sent as the client wrote it."""
     if request.messages is not fields.parsed.messages:
         return False
     return all(token_of(call.id) is None for call in request.tool_calls)
 
 
 def joined(request: ChatRequest, fields: RequestFields) -> dict[str, bytes]:
-    """The members that hold the history where a turn of the model with calls stands in several contents, these made
-    one: Google takes a call only right behind the user's content. Every part and every other content is the client's
-    own. Without such a turn, none."""
+    """Joins each turn of the model with calls that stands in several contents into one: Google takes a call only right
+    behind the user's content. Every part, and every other content, keeps the client's bytes. Returns the members that
+    hold the history; none if no turn had to be joined."""
     turns = (message for message in request.messages if message.role == "assistant" and message.tool_calls)
     if all(raw_in(turn, DIALECT) is not None for turn in turns):
         return {}
@@ -58,8 +58,8 @@ def _one(contents: list[bytes]) -> bytes:
 
 
 def with_own_ids(request: ChatRequest) -> ChatRequest:
-    """The request whose calls of this API's own keep their ids in a history that is written anew: those that neither
-    the gateway has made nor stand for none."""
+    """The request, in which calls keep the ids that this API gave them, for a history that is written anew. Minted ids,
+    and those that replace a missing id, are not kept."""
 
     def own(part: Part) -> Part:
         if type(part) is not ToolCallPart or token_of(part.id) is not None or part.id.startswith(PLACE_ID):
@@ -70,7 +70,7 @@ def with_own_ids(request: ChatRequest) -> ChatRequest:
 
 
 def own_members(request: ChatRequest, fields: RequestFields, history: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
-    """The members in the client's order. `history`: those that hold it where it was written anew."""
+    """The members in the client's order. `history`: the members of a history that was written anew."""
     parsed = fields.parsed
     written = dict(history)
     if written and "systemInstruction" not in dict(fields.members) and "systemInstruction" in written:

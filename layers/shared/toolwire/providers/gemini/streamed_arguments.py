@@ -1,7 +1,7 @@
-"""Arguments that Vertex streams as values with a path each, gathered into the JSON text they mean.
+"""Joins arguments that Vertex streams as values, each with a path, into one JSON text.
 
-Only sent to who asks for it (`streamFunctionCallArguments`), which the gateway does not; a proxy in between might. The
-pieces need a writer that knows which containers are open, so a call's arguments leave in one piece, when it closes.
+Vertex sends them only if asked (`streamFunctionCallArguments`). The gateway does not ask, but a proxy in between may.
+The text cannot be written until the containers are complete, so the arguments become one piece when the call ends.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class StreamedArguments:
             node[last] = b"null" if piece.bool_value is None else dump(piece.bool_value)
 
     def text(self, *, cut: bool = False) -> str:
-        """The JSON text. `cut`: the output limit came first, so what was open stays open: a call that is not complete
-        must not look complete."""
+        """The JSON text. `cut`: the output limit ended the answer. Open containers then stay open, so that an
+        incomplete call does not look complete."""
         return _write(self._root, self._open_string, cut).decode()
 
 

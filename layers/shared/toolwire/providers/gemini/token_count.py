@@ -16,7 +16,7 @@ def count_request(request: UpstreamRequest) -> Count:
 
 
 def _told(address: str, given: dict[str, bytes]) -> Iterable[tuple[str, bytes]]:
-    """Vertex AI is told the request itself, the Gemini API one inside another."""
+    """The members of the count: the request itself for Vertex AI, an object with the request for the Gemini API."""
     if "/publishers/" in address:
         return ((name, value) for name, value in given.items() if name != "toolConfig")
     _, _, model = address.rpartition("/models/")

@@ -11,9 +11,9 @@ from toolwire.providers.profiles import Profile
 from toolwire.schema.dialects import SchemaDialect, adapted
 from toolwire.wire.json import dump, write_object
 
-#: Of `parametersJsonSchema`, Google documents `$defs` and a `$ref` alone in its schema, going round only through
-#: properties that need not be there, `enum` of strings and numbers, inclusive bounds, `anyOf`, `oneOf` and
-#: `prefixItems`, and says of other keywords that they are ignored.
+#: For `parametersJsonSchema` Google documents `$defs`, a `$ref` that is alone in its schema and recurs only through
+#: optional properties, `enum` of strings and numbers, inclusive bounds, `anyOf`, `oneOf` and `prefixItems`. It says
+#: that other keywords are ignored.
 SCHEMAS = SchemaDialect(omits_empty=True, plain=True, optional_cycles=True)
 #: Where Google has refused them: bounds, formats and long lists make "too many states for serving" of many tools.
 BARE_SCHEMAS = replace(SCHEMAS, essential="bare")
@@ -26,7 +26,7 @@ def write_declarations(
     rules = BARE_SCHEMAS if profile.schemas == "bare" else SCHEMAS
     declarations, is_strict = [], False
     for number, tool in enumerate(request.tools):
-        if tool.kind == "opaque":  # a service of the host that the client had in mind
+        if tool.kind == "opaque":  # another host's own tool
             warnings.add("not_supported:server_tools")
             continue
         schema = adapted(tool, rules, tool.schema_place(number), target.provider.name, request.options.schema_mode)

@@ -11,8 +11,8 @@ from toolwire.wire import openai_chat as wire
 
 
 class AlikeChunks(AlikeFrames[int | None]):
-    """The chunks of one answer whose finish has not come. `parts`: what the answer has so far. The place of a piece is
-    its call's index; None: it is of the text."""
+    """Reads the alike chunks of one answer, until its finish. `parts`: the parts of the answer so far. The place of a
+    piece is its call's index, or None for the text."""
 
     def __init__(self, parts: AnswerParts) -> None:
         super().__init__(_FORM)
@@ -30,7 +30,7 @@ class AlikeChunks(AlikeFrames[int | None]):
 
 
 def _part_at(parts: AnswerParts, index: int) -> int | None:
-    """The part of the call that the client and the host both have at this index, if there is one."""
+    """The part of the call at this index, if host and client count it alike."""
     call = parts.announced[index] if 0 <= index < len(parts.announced) else None
     return call.part if call is not None and parts.accumulator.at(index) is call else None
 

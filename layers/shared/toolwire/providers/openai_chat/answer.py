@@ -1,8 +1,8 @@
 """Chat Completions answers, decoded into neutral events: the stream's chunks and the JSON answer.
 
-Lenient in what it reads, exact in what it says: a frame that a strict client could not read as it is (a missing index,
-an id that changes or repeats, a role or finish that is missing or comes twice, usage beside content) loses its
-`source`, so that the door writes it anew; all others keep it.
+It reads leniently and writes exactly. A frame that a strict client could not read as it is has no `source`, so that the
+door writes it anew: one with a missing index, an id that changes or repeats, a role or finish that is missing or comes
+twice, or usage beside content. All others keep their source.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from toolwire.wire.plain import plain
 
 _NOTHING = Batch(())
 
-#: Words that say that there is no reason yet: DashScope's own.
+#: Finish reasons that mean that there is none yet: DashScope's.
 _NOT_YET = ("null", "none")
 
 
@@ -125,7 +125,7 @@ class ChatDecoder:
         return batch
 
     def _choice(self, choice: wire.Choice, events: list[StreamEvent]) -> bool:
-        """The events of the one choice; whether a strict client may see it as it is."""
+        """Adds the events of the one choice. Returns whether a strict client may see it as it is."""
         keep = choice.index == 0 and choice.delta is not None
         delta = choice.delta
         if delta is None and not self._has_deltas:  # else the message would repeat what the deltas have said
@@ -207,13 +207,14 @@ class ChatDecoder:
         return (first and finish.reason == word) or (word == "function_call" and self._parts.passes_function_call)
 
     def _settle(self, reason: FinishReason, word: str | None) -> FinishReason:
-        """The reason is tool_calls where there are calls, unless the output limit or a filter ended the turn."""
+        """Notes why the turn ended: with tool_calls if there are calls, unless the output limit or a filter ended
+        it."""
         if reason in ("stop", "tool_calls") and not (word == "function_call" and self._parts.passes_function_call):
             return "tool_calls" if self._parts.calls else "stop"
         return reason
 
     def _close(self) -> list[StreamEvent]:
-        """Everything that ends with the upstream's end."""
+        """Adds all that ends with the body."""
         self._ended = True
         if not self._started:
             raise UpstreamTruncated("the upstream's answer ended before it began")
@@ -240,14 +241,14 @@ class ChatDecoder:
 
 
 def _tell_left_out(chunk: wire.Chunk, context: DecoderContext) -> None:
-    """Warns of parts of a content that the API has no words for."""
+    """Warns of parts of a content that the API does not have."""
     for choice in chunk.choices or ():
         for kind in getattr(choice.delta or choice.message, "left_out", ()):
             context.warnings.add(named_warning("answer_part_left_out", kind))
 
 
 def _without(batch: Batch, names: tuple[str, ...]) -> Batch:
-    """The batch, which has no source, without the unnamed members of these names."""
+    """The batch, which has no source, without these unnamed members."""
     if not batch.extra:
         return batch  # as nearly all
     extra = tuple((path, tuple(pair for pair in found if pair[0] not in names)) for path, found in batch.extra)
@@ -255,8 +256,8 @@ def _without(batch: Batch, names: tuple[str, ...]) -> Batch:
 
 
 def _message(choice: wire.Choice) -> wire.Delta | None:
-    """The message, or the mere text, that a host sends in place of a delta. The calls of a message have no index: their
-    place tells them apart."""
+    """The delta made of a message, or of a mere text, that a host sends in its place. The calls of a message have no
+    index: their place in the list counts."""
     if choice.message is None and choice.text is not None:
         return wire.Delta(content=choice.text)
     for position, call in enumerate((choice.message and choice.message.tool_calls) or ()):
@@ -266,15 +267,15 @@ def _message(choice: wire.Choice) -> wire.Delta | None:
 
 
 def _is_documented(chunk: wire.Chunk, choice: wire.Choice, message: wire.Delta) -> bool:
-    """Whether a whole answer has what the API says of every one."""
+    """Whether a whole answer has all members that the API documents as required."""
     whole = chunk.object == "chat.completion" and bool(chunk.id and chunk.model) and chunk.created is not None
     alone = is_null(chunk.error) and len(chunk.choices or ()) == 1 and choice.index == 0
     return whole and alone and choice.message is not None and message.role == "assistant"
 
 
 def _joined(message: wire.Delta, first: wire.Choice, choices: Sequence[wire.Choice]) -> wire.Delta:
-    """The message with what a host has put into other choices, though one was asked for: Copilot has a text in one, and
-    the calls in the next."""
+    """The message with the content of the host's other choices, although only one was asked for: Copilot puts a text in
+    one and the calls in the next."""
     for choice in choices:
         other = choice.message
         wants = not message.tool_calls and FINISH.get(meaning(first.finish_reason or "")) == "tool_calls"
@@ -287,18 +288,18 @@ def _joined(message: wire.Delta, first: wire.Choice, choices: Sequence[wire.Choi
 
 
 def _is_failed(chunk: wire.Chunk, data: bytes) -> bool:
-    """Whether a document says what went wrong: in `error`, as vLLM does, beside its choices, or in their place."""
+    """Whether a document reports an error: in `error` (vLLM), beside its choices, or in their place."""
     told = is_set(chunk.error) or chunk.object == "error"
     return told or (chunk.choices is None and is_failure(data)) or is_told_beside(chunk, data)
 
 
 def _is_error_array(data: bytes) -> bool:
-    """Whether it is an error in an array, as Google's endpoint has it."""
+    """Whether the body is an array with an error, as Google's endpoint sends it."""
     return data.lstrip()[:1] == b"[" and b'"error"' in data
 
 
 def _raise_error(choice: wire.Choice) -> None:
-    """OpenRouter reports an error of the host behind it within the choice."""
+    """Raises the error that OpenRouter reports within a choice, for a failure of the host behind it."""
     if is_set(choice.error):
         raise error_from_body(b'{"error":' + bytes(choice.error) + b"}", 200)
 
@@ -307,7 +308,7 @@ def _read(raw: bytes) -> tuple[wire.Chunk, bool, bytes]:
     """The chunk, whether every value has the type OpenAI gives it, and the bytes in which its members can be found."""
     try:
         if not raw.isascii():
-            raw.decode()  # here, since what is only skipped is not checked, and travels on
+            raw.decode()  # msgspec does not check what it skips, and we pass that on
         return wire.chunk_decoder.decode(raw), True, raw
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         from toolwire.wire import openai_chat_lenient  # rare, and not needed at a cold start
@@ -323,14 +324,14 @@ def _read(raw: bytes) -> tuple[wire.Chunk, bool, bytes]:
 
 
 def _says(choice: wire.Choice) -> bool:
-    """Whether a choice has anything that a client would miss."""
+    """Whether a choice has any content."""
     said = choice.delta or choice.message
     return bool(choice.text or (said and (said.content or said.reasoning_content or said.tool_calls)))
 
 
 def _check_native(word: str | None) -> None:
-    """Raises UpstreamError where a proxy gives a usual reason, and its host says that the answer failed or that the
-    model's call was malformed."""
+    """Raises UpstreamError if the word of the host behind a proxy means a failed answer or a malformed call, although
+    the proxy's own reason is a usual one."""
     if word is not None and word.upper().startswith("MALFORMED"):
         raise UpstreamError(f"the model's answer cannot be used: {word[:64]}", code="upstream_malformed_function_call")
     if word is not None and meaning(word) in FAILURES:

@@ -26,19 +26,19 @@ class AnswerParts(TextParts):
 
     def __init__(self, context: DecoderContext) -> None:
         super().__init__(context)
-        self.announced: list[Call] = []  # calls that the client knows, in its order
+        self.announced: list[Call] = []  # calls whose start was written, in the client's order
         self._call_state: dict[Call, str] = {}
         self._has_state = False
-        self._open_calls: list[Call] = []  # those of `announced` whose end the client does not know
+        self._open_calls: list[Call] = []  # those of `announced` that have not ended
         self.accumulator = ToolCallAccumulator(context.tool_names, placeholders=context.placeholders)
-        #: The deprecated `function_call`, held until it is known whether `tool_calls` say the same.
+        #: The deprecated `function_call`, held until it is known whether `tool_calls` hold the same call.
         self._deprecated = ToolCallAccumulator(context.tool_names, placeholders=context.placeholders)
-        #: Whether a `function_call` came that nobody asked tools for: the client's own way to call.
+        #: Whether a `function_call` came to a request without `tools`: the client uses the deprecated form.
         self.passes_function_call = False
 
     @property
     def calls(self) -> list[Call]:
-        """Every call so far, those without a name yet included."""
+        """Every call so far, with those that have no name yet."""
         return self.accumulator.calls or self._deprecated.calls
 
     @property
@@ -47,7 +47,7 @@ class AnswerParts(TextParts):
         return sorted({code for call in self.calls for code in call.notes})
 
     def say(self, delta: wire.Delta, events: list[StreamEvent]) -> bool:
-        """The events of a delta; whether a strict client may see its calls as they are."""
+        """Adds the events of a delta. Returns whether a strict client may see its calls as they are."""
         reasoning, keep = self._state.take(delta)
         if reasoning:
             self._end_tags(events)  # a host that has a member for it
@@ -68,7 +68,7 @@ class AnswerParts(TextParts):
         return keep and delta.tool_calls != []
 
     def call(self, entry: wire.ToolCallDelta, index: int | None, events: list[StreamEvent]) -> bool:
-        """The events of one entry of `tool_calls`; whether a strict client may see it as it is."""
+        """Adds the events of one entry of `tool_calls`. Returns whether a strict client may see it as it is."""
         self._end_tags(events)
         if (text := _only_arguments(entry, index)) and index is not None:
             going_on = self.accumulator.goes_on(index, text)
@@ -107,9 +107,10 @@ class AnswerParts(TextParts):
         return bare and 0 <= entry.index < announced and self.announced[entry.index] is touched
 
     def _append(self, call: Call, piece: str, events: list[StreamEvent]) -> None:
-        """Announce a call once its name is known, with all that came before; later pieces as they come.
+        """Adds a piece of a call's arguments. Once its name is known, the call is announced with all that came before.
 
-        White space behind a call that has ended (`_close`) is left out. Raises UpstreamProtocolError for other text."""
+        White space behind a call that has ended (`_close`) is left out. Raises UpstreamProtocolError for other text
+        there."""
         if call.part is not None:
             if piece and call in self._open_calls:
                 events.append(ToolCallDelta(call.part, piece))
@@ -130,7 +131,7 @@ class AnswerParts(TextParts):
                 events.append(ToolCallDelta(call.part, call.text()))
 
     def end(self, finished: bool, reason: FinishReason, events: list[StreamEvent]) -> None:
-        """End what is open. `finished`: the upstream gave a finish reason; `reason`: why the answer ended.
+        """Ends all open parts. `finished`: the upstream gave a finish reason; `reason`: why the answer ended.
 
         Raises UpstreamProtocolError for a call without a name, UpstreamTruncated for one that broke off.
         """
@@ -150,7 +151,7 @@ class AnswerParts(TextParts):
                 self._end_call(call, events)
 
     def _only_deprecated(self, events: list[StreamEvent]) -> list[Call]:
-        """The calls that came as `function_call` alone, now announced."""
+        """Announces the calls that came only as `function_call`."""
         for _ in self._deprecated.end():
             pass
         known = [(call.name, call.arguments) for call in self.accumulator.calls]
@@ -160,8 +161,8 @@ class AnswerParts(TextParts):
         return calls
 
     def _close(self, events: list[StreamEvent]) -> None:
-        """Another part begins: the texts before it have ended, and so has each call whose object is complete, since a
-        model writes one part after the other. A door that shows one part at a time need not hold the next one back."""
+        """Another part begins. A model writes one part after the other, so this ends the texts before it, and each call
+        whose object is complete. A door that shows one part at a time then need not hold the next one."""
         self._close_texts(events)
         for call in tuple(self._open_calls):
             if call.has_whole_object:
@@ -174,7 +175,7 @@ class AnswerParts(TextParts):
 
 
 def _state_of(entry: wire.ToolCallDelta) -> str | None:
-    """The state that its host wants back on the call."""
+    """The state on a call that its host wants back."""
     if entry.extra_content is ABSENT and entry.provider_specific_fields is ABSENT:
         return None  # as nearly all
     return call_signature({name: getattr(entry, name) for name in CALL_STATE})

@@ -30,14 +30,14 @@ from toolwire.wire.openai_chat import DIALECT, Chunk
 #: Where hosts put the text of an error, the likeliest first.
 _TEXTS = ("message", "detail", "error", "errors", "msg", "error_msg", "error_message", "error_description",
           "base_resp", "status_msg", "x_groq", "Response", "Error", "Message", "title")  # fmt: skip
-#: The longest body that is taken for a message though it is no JSON; and how much of a model's words is told in one.
+#: The longest body without JSON that is used as a message, and the most of a model's words in one.
 _TEXT_CHARS = 500
 #: What OpenRouter's moderation says beside a 403, which is about the prompt and not about our key.
 _FLAGGED = ("reasons", "flagged_input")
-#: MiniMax's status, told within a 200 answer -> the HTTP status that it would have had.
+#: MiniMax's status within a 200 answer -> the HTTP status for it.
 _BASE_RESP = {1001: 504, 1002: 429, 1008: 402, 1026: 400, 1027: 400, 1039: 429, 1042: 400, 2013: 400, 2056: 429}
-#: An error's code, type or status as a word -> the HTTP status that it would have had: those of OpenAI's, Anthropic's
-#: and Google's APIs, which relays pass on within a 200 answer.
+#: The word of an error's code, type or status -> its HTTP status. The words are those of OpenAI's, Anthropic's and
+#: Google's APIs, which relays pass on within a 200 answer.
 _WORDS = {
     **dict.fromkeys((
         "invalid_request_error", "badrequesterror", "bad_request_error", "context_length_exceeded", "content_filter",
@@ -96,13 +96,13 @@ def error_from_body(body: bytes, status: int, retry_after: str | None = None) ->
 
 
 def _told_behind(raw: Any) -> str | None:
-    """What the host behind an aggregator has said: OpenRouter's own message is "Provider returned error"."""
+    """The message of the host behind an aggregator: OpenRouter's own is "Provider returned error"."""
     value = _document(raw.encode("utf-8", "replace"))[0] if isinstance(raw, str) else raw
     return text_in(value)
 
 
 def is_told_beside(chunk: Chunk, body: bytes) -> bool:
-    """Whether a host tells an error beside its choices: MiniMax in `base_resp`, Groq in `x_groq`."""
+    """Whether a host reports an error beside its choices: MiniMax in `base_resp`, Groq in `x_groq`."""
     if b'"base_resp"' in body and _is_refused(raw_members(whole_characters(body))):
         return True
     if chunk.x_groq is ABSENT or bytes(chunk.x_groq)[:1] != b"{":
@@ -111,7 +111,7 @@ def is_told_beside(chunk: Chunk, body: bytes) -> bool:
 
 
 def is_failure(body: bytes) -> bool:
-    """Whether a document that holds no choices says in their place what went wrong."""
+    """Whether a document reports an error in place of choices."""
     found = raw_members(whole_characters(body))
     if any(name != "error" and bytes(found.get(name, b""))[:1] in (b'"', b"[") for name in _TEXTS):
         return True
@@ -119,14 +119,14 @@ def is_failure(body: bytes) -> bool:
 
 
 def _is_refused(found: Mapping[str, msgspec.Raw]) -> bool:
-    """Whether MiniMax's status in a document is one of a refusal."""
+    """Whether MiniMax's status in a document means a refusal."""
     status = bytes(found.get("base_resp", b""))
     return status[:1] == b"{" and bytes(raw_members(status).get("status_code", b"0")) not in (b"0", b"null")
 
 
 def _error_object(body: bytes) -> tuple[dict[str, Any], bool]:
-    """The error's fields with its `message`, wherever the host put it (none if nowhere), and whether the body is what
-    OpenAI's SDKs read: `{"error": {"message": "..."}}`."""
+    """The error's fields with its `message`, wherever the host put it (empty if there is none), and whether the body
+    has the form that OpenAI's SDKs read: `{"error": {"message": "..."}}`."""
     document, is_body = _document(body)
     in_array = isinstance(document, list) and bool(document)  # Gemini's endpoint
     document = document[0] if in_array else document
@@ -138,8 +138,8 @@ def _error_object(body: bytes) -> tuple[dict[str, Any], bool]:
 
 
 def _document(body: bytes) -> tuple[Any, bool]:
-    """The JSON value of an error body, and whether it is all of it. DashScope writes errors as events; what is neither
-    JSON nor a page of HTML is a message."""
+    """The JSON value of an error body, and whether it is the whole body. DashScope writes errors as events. Text that
+    is neither JSON nor HTML becomes the message."""
     try:
         return msgspec.json.decode(body), True
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -165,7 +165,7 @@ def text_in(value: Any, levels: int = 4) -> str | None:
 
 
 def _place_in(detail: Any) -> str | None:
-    """The member of the request that FastAPI's first complaint is about, which its words do not name."""
+    """The path of the member that FastAPI's first complaint is about: its message does not name it."""
     first = detail[0] if isinstance(detail, list) and detail else None
     place = first.get("loc") if isinstance(first, dict) else None
     names = [str(name) for name in place if name != "body"] if isinstance(place, list) else []

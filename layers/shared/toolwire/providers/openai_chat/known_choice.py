@@ -1,5 +1,5 @@
-"""A tool choice at a host that has refused its form: LM Studio and Groq's proxies know no object, Z.ai, Moonshot, Meta
-and relays nothing but `auto`."""
+"""Rewrites a tool choice for a host that has refused its form. LM Studio and Groq's proxies know no object; Z.ai,
+Moonshot, Meta and relays know only `auto`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from toolwire.model.warnings import Warnings
 
 
 def with_known_choice(request: ChatRequest, forms: Literal["words", "auto"], warnings: Warnings) -> ChatRequest:
-    """The request with a choice of the forms that the host takes: `words`, or `auto`. A tool that is named is the only
-    one that is sent, which says the same; where nothing can be forced, it goes with `auto` and a warning. Where calls
-    are forbidden, no tools are sent."""
+    """The request with a tool choice that the host takes: `forms` is `words` or `auto`. A named tool becomes the only
+    tool that is sent, which means the same. If the host cannot force a call, the choice becomes `auto` with a warning.
+    If calls are forbidden, no tools are sent."""
     choice = request.tool_choice
     if choice is None or (forms == "words" and choice.names is None):
         return request

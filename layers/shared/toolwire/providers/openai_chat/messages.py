@@ -33,7 +33,8 @@ from toolwire.wire.openai_chat import DIALECT, OPAQUE_PARTS
 
 
 def write_message(message: Message, reasoning_field: str | None) -> bytes:
-    """The message as JSON. `reasoning_field`: the member that the host wants reasoning back in; None: it wants none."""
+    """The message as JSON. `reasoning_field`: the member for reasoning that the host wants back; None: it wants
+    none."""
     raw = raw_in(message, DIALECT)
     return raw if raw is not None else write_object(_message(message, reasoning_field))
 
@@ -64,7 +65,7 @@ def _tool_result(part: ToolResultPart) -> Iterator[tuple[str, bytes]]:
 
 
 def with_files_apart(request: ChatRequest) -> ChatRequest:
-    """The request with the images and files of tool results in a message of the user's behind the results: a message of
+    """The request with the images and files of tool results moved to a user's message behind the results: a message of
     role tool holds only text."""
     if not any(map(_files, request.messages)):
         return request
@@ -105,7 +106,7 @@ def _refusal(part: ImagePart | FilePart, role: Role) -> Refusal | None:
 
 
 def _is_stored(part: FilePart) -> bool:
-    """Whether OpenAI's storage has the file; an image there has no place in a message."""
+    """Whether the file is in OpenAI's storage. A message cannot refer to an image there."""
     return part.dialect in (DIALECT, openai_responses.DIALECT) and part.media_type != "image/*"
 
 
@@ -159,12 +160,12 @@ def with_known_members(request: ChatRequest, known: frozenset[str], warnings: Wa
 
 
 def _is_numbered(part: Part) -> bool:
-    """Whether a call has the place that it had in a stream."""
+    """Whether a call has an `index`, as it had in a stream."""
     raw = raw_in(part, DIALECT) if type(part) is ToolCallPart else None
     return raw is not None and "index" in raw_members(raw)
 
 
-#: What a member says that says nothing, as SDKs send it back.
+#: Values without content, which SDKs send back.
 _NOTHING = (b"null", b"[]", b"{}", b'""')
 
 
@@ -211,12 +212,12 @@ def _content(message: Message, reasoning_field: str | None) -> Iterator[tuple[st
 
 
 def _has_place(part: Part) -> bool:
-    """Whether a message has a place for the part: not for pictures and the like of an answer."""
+    """Whether a message can hold the part. It cannot hold pictures and the like of an answer."""
     return not (type(part) is OpaquePart and part.dialect == DIALECT and part.kind in OPAQUE_PARTS)
 
 
 def _content_value(parts: Sequence[Part], between: str) -> bytes:
-    """A plain string where there is only text: every host takes that. `between` keeps apart what are separate texts."""
+    """The content: a plain string if there is only text, since every host takes that. `between` separates the texts."""
     if all(type(part) is TextPart and part.source is None and not part.extra for part in parts):
         return dump(between.join(part.text for part in parts if type(part) is TextPart))
     return write_array(_part(part) for part in parts)
@@ -269,7 +270,7 @@ def _tool_call(call: ToolCallPart) -> bytes:
 
 
 def _state(signature: str | None, known: dict[str, bytes], given: Members) -> dict[str, bytes]:
-    """The members in which the host wants its state back, but for those that the client has brought itself."""
+    """The members for the state that the host wants back, without those that the client sent itself."""
     if signature is None:
         return {}
     brought = {name for name, _ in given}

@@ -1,7 +1,7 @@
 """The Chat Completions wire: OpenAI itself and every compatible host. What differs between them is a `Profile`.
 
-For a client of the same dialect a request is its own bytes, member by member, except `model` and what had to change;
-for any other door it is written from the neutral request.
+A client of the same dialect keeps its own bytes, member by member, except `model` and what had to change. For any other
+client the request is written from the neutral one.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from toolwire.providers.sent_tools import SentTool
 
 
-#: Request member -> the neutral attribute it is made from: while that is untouched, the client's own bytes go out.
+#: Request member -> the neutral attribute it is made from. If that has not changed, the client's own bytes are sent.
 _ATTRIBUTES = {
     "messages": "messages",
     "tools": "tools",
@@ -132,7 +132,7 @@ PROVIDER = OpenAIChat()
 
 
 def _adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatRequest, Warnings]:
-    """The request within what this host takes: history pairs, ids, names, tools and tool_choice."""
+    """The request, rewritten to what this host takes: pairs of the history, ids, names, tools and tool_choice."""
     warnings = Warnings()
     translated = request.fields_in(DIALECT) is None
     if translated:
@@ -180,7 +180,7 @@ def _adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[Chat
 
 
 def _as_refusals_told(request: ChatRequest, profile: Profile, warnings: Warnings) -> ChatRequest:
-    """The request as the host's refusals have told that its messages must be."""
+    """The request with its messages as the host's refusals have shown that they must be."""
     if profile.user_last:
         request = with_user_last(request, warnings)
     if profile.tools_at_rest and request.tools and request.reasoning_effort != "none":
@@ -194,8 +194,8 @@ def _as_refusals_told(request: ChatRequest, profile: Profile, warnings: Warnings
 
 
 def _with_reasoning(request: ChatRequest, profile: Profile) -> ChatRequest:
-    """Reasoning of earlier turns left out where the host refuses it, or written anew under the host's name for it;
-    what stands for it where the host asks for it and there is none."""
+    """The request with reasoning of earlier turns as the host takes it: left out, or under the host's name for it, or a
+    placeholder if the host requires reasoning and there is none."""
 
     def adapted(message: Message) -> Message:
         if message.role != "assistant":
@@ -248,7 +248,8 @@ def _members(request: ChatRequest, target: Target, profile: Profile, warnings: W
 
 
 def _learned(profile: Profile, written: set[str]) -> tuple[str, ...]:
-    """The members that a request of this API's client needs, since its host has refused it without them."""
+    """The members that are added to a request of this API's client, because the host has refused requests without
+    them."""
     limits = not written.isdisjoint(("max_tokens", "max_completion_tokens"))
     limit = (profile.output_limit,) if profile.most_output is not None and not limits else ()
     return (*limit, *(("reasoning_effort",) if profile.tools_at_rest else ()))
@@ -257,7 +258,8 @@ def _learned(profile: Profile, written: set[str]) -> tuple[str, ...]:
 def _as_named(
     name: str, value: bytes, request: ChatRequest, target: Target, profile: Profile
 ) -> Iterator[tuple[str, bytes]]:
-    """A member under the host's name for it; how much to reason, in the host's words, where the client says none."""
+    """A member under the host's name for it. Adds the host's own members for the effort, if the client sent none of
+    them."""
     told = _told_effort(value, request, target, profile) if name == "reasoning_effort" else None
     if told is None:
         yield dict(profile.rename).get(name, name), value
@@ -268,14 +270,14 @@ def _as_named(
 
 
 def _told_effort(value: bytes, request: ChatRequest, target: Target, profile: Profile) -> Told | None:
-    """The members that tell the host how much to reason; None: those of the API itself."""
+    """The host's own members for this effort of reasoning; None: the API's member is used."""
     if (words := words_of(profile.name, target.known_as)) is not None:
         return words.told.get(request.reasoning_effort or "")
     return (("reasoning", write_object([("effort", value)])),) if profile.reasoning_object else None
 
 
 def _own(request: ChatRequest, name: str, raw: bytes, profile: Profile) -> bytes | None:
-    """A member the client sent: its own bytes while nothing made from it has changed."""
+    """A member that the client sent: its own bytes if the attribute made from it has not changed."""
     if name == "stream_options":
         return _stream_options(request, profile, raw)
     if raw == b"null":  # an absent member; several hosts refuse the null
@@ -336,7 +338,7 @@ def _encode(request: ChatRequest, name: str, profile: Profile) -> bytes | None:
 
 
 def _stream_options(request: ChatRequest, profile: Profile, raw: bytes) -> bytes | None:
-    """A stream is always asked for usage; the client's other stream options stay."""
+    """The stream options: usage is always asked for; the client's other options stay."""
     if not request.stream or not profile.stream_usage:
         return None
     options = members(raw) if raw[:1] == b"{" else {}

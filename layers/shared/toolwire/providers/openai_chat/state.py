@@ -1,6 +1,7 @@
-"""What Chat hosts want back that OpenAI's protocol has no field for: on a message OpenRouter's `reasoning_details`,
-LiteLLM's signed `thinking_blocks` and Copilot's `reasoning_opaque`, on a call `extra_content` of Gemini's endpoint and
-LiteLLM's `provider_specific_fields`. In a neutral stream it is a signature: a JSON object of those members.
+"""State that Chat hosts want back and OpenAI's protocol has no field for: on a message OpenRouter's
+`reasoning_details`, LiteLLM's signed `thinking_blocks` and Copilot's `reasoning_opaque`; on a call `extra_content` of
+Gemini's endpoint and LiteLLM's `provider_specific_fields`. In the neutral stream it is a signature: a JSON object of
+these members.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ from toolwire.wire.json import dump, is_set, members
 MESSAGE_STATE = {"reasoning_details": b"[", "thinking_blocks": b"[", "reasoning_opaque": b'"'}
 CALL_STATE = {"extra_content": b"{", "provider_specific_fields": b"{"}
 
-#: Members of a detail that arrive in pieces.
+#: The members of a detail that arrive in pieces.
 _PIECES = ("text", "summary", "data")
-#: Of these, what a reader can read.
+#: Those of them that hold readable text.
 _READABLE = ("text", "summary")
 
 
 class ReasoningState:
     """The reasoning of one answer's message while it arrives, with its state.
 
-    Pieces of one of the `reasoning_details` come as details of its index; at MiniMax each may be the whole so far
-    (https://platform.minimax.io/docs/api-reference/text-openai-api), which its second text tells. A block of
-    `thinking_blocks` comes in pieces until one has the signature, which may repeat the whole text; a block without one
-    is none that a host wants back.
+    The pieces of one of the `reasoning_details` have its index. At MiniMax each piece may be the whole text so far
+    (https://platform.minimax.io/docs/api-reference/text-openai-api), which the second piece shows. A block of
+    `thinking_blocks` comes in pieces; the last one has the signature, and may repeat the whole text. No host wants a
+    block without a signature back.
     """
 
     def __init__(self) -> None:
@@ -36,10 +37,10 @@ class ReasoningState:
         self._blocks: list[Any] = []
         self._thinking = ""  # of the block that has no signature yet
         self._opaque: str | None = None
-        #: Whether details tell the whole so far; None: not known.
+        #: Whether each detail repeats the whole text so far; None: not known yet.
         self._repeats: bool | None = None
         self._signed = False  # whether there was a signature
-        self._told_plainly = False  # reasoning came as a text of its own
+        self._told_plainly = False  # reasoning also came as plain text
 
     @property
     def has_had_any(self) -> bool:
@@ -47,8 +48,8 @@ class ReasoningState:
         return self._signed or bool(self._details or self._blocks or self._opaque)
 
     def take(self, delta: wire.Delta) -> tuple[str | None, bool]:
-        """The reasoning of a delta, under whatever name; whether it needs no other: clients of Chat are told of
-        `reasoning_content` alone."""
+        """Returns the reasoning of a delta, whatever its member is called, and whether no other member than
+        `reasoning_content` held some: Chat clients are shown only that one."""
         named = delta.reasoning or delta.reasoning_text or delta.thinking or delta.cot_summary
         said = delta.reasoning_content or named
         if said:
@@ -66,7 +67,7 @@ class ReasoningState:
         return said or named, not named
 
     def _take_blocks(self, raw: bytes) -> str:
-        """More of the `thinking_blocks`; the new text in them."""
+        """Takes more of the `thinking_blocks`. Returns their new text."""
         text = ""
         for block in _listed(raw):
             kind = block.get("type") if isinstance(block, dict) else None
@@ -84,8 +85,8 @@ class ReasoningState:
         return text
 
     def _take_details(self, raw: bytes) -> str:
-        """More of the `reasoning_details`; the text in them that can be read. What is no list of objects says nothing
-        that could be given back."""
+        """Takes more of the `reasoning_details`. Returns their readable text. Anything but a list of objects is
+        ignored."""
         details = _listed(raw)
         text = ""
         for detail in details:
@@ -100,7 +101,7 @@ class ReasoningState:
         return text
 
     def _piece_of(self, last: dict[str, Any], detail: dict[str, Any]) -> dict[str, Any]:
-        """The detail with what its text adds to the text before it."""
+        """The detail with only the new part of its text."""
         told, text = last.get("text"), detail.get("text")
         of_minimax = str(detail.get("format") or last.get("format")).startswith("MiniMax")
         if not of_minimax or not isinstance(told, str) or not isinstance(text, str) or not told.strip():
@@ -110,7 +111,7 @@ class ReasoningState:
         return {**detail, "text": text[len(told) :]} if self._repeats and text.startswith(told) else detail
 
     def signature(self) -> str | None:
-        """What no signature has held yet."""
+        """The signature of the state that no signature holds yet; None if there is none."""
         told = zip(MESSAGE_STATE, (self._details, self._blocks, self._opaque), strict=True)
         found = {name: value for name, value in told if value}
         self._details, self._blocks, self._opaque = [], [], None
@@ -119,7 +120,7 @@ class ReasoningState:
 
 
 def _listed(raw: bytes) -> list[Any]:
-    """The values of a list; none of what is no list."""
+    """The values of a list; none for anything else."""
     try:
         found = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -128,14 +129,14 @@ def _listed(raw: bytes) -> list[Any]:
 
 
 def call_signature(found: dict[str, msgspec.Raw]) -> str | None:
-    """The state that stands on a call: of these members, those that say something."""
+    """The state on a call: those of these members that are not empty."""
     told = [f'"{name}":{bytes(raw).decode("utf-8", "surrogatepass")}' for name, raw in found.items() if is_set(raw)]
     return "{" + ",".join(told) + "}" if told else None
 
 
 def state_members(signature: str, known: dict[str, bytes]) -> dict[str, bytes]:
-    """The known members in a signature. A client may bring what it likes as a signature: nothing but these members gets
-    into the request by it, and only in their form."""
+    """The known members in a signature. A client can send anything as a signature, so only these members, and only in
+    their form, get into the request."""
     try:
         found = members(signature.encode())
     except (ValueError, RecursionError):  # no JSON object, or no text

@@ -1,6 +1,6 @@
-"""Reasoning that a host leaves in the text, between tags: a server without a parser for its model (vLLM, LM Studio,
-TGI, KoboldCpp), Perplexity, DeepSeek R1 at clouds, gpt-oss at Bedrock (`<reasoning>`), Google's compatible endpoint
-(`<thought>`).
+"""Separates reasoning that a host leaves in the text, between tags. Such hosts are servers without a parser for their
+model (vLLM, LM Studio, TGI, KoboldCpp), Perplexity, clouds with DeepSeek R1, Bedrock for gpt-oss (`<reasoning>`), and
+Google's compatible endpoint (`<thought>`).
 
 Only at the beginning of an answer, where models write it; tags behind other text are text.
 """
@@ -16,7 +16,7 @@ _TAGS = {
 
 
 class TaggedReasoning:
-    """The beginning of one answer's text, which comes in pieces cut anywhere. `over`: what follows is text."""
+    """The beginning of one answer's text, which comes in pieces. `over`: all that follows is text."""
 
     __slots__ = ("_closes", "_held", "over")
 
@@ -26,7 +26,7 @@ class TaggedReasoning:
         self.over = False
 
     def take(self, text: str) -> tuple[str, str]:
-        """The reasoning and the text in a piece; the same object where all of it is text."""
+        """Returns the reasoning and the text in a piece. If all of it is text, the text is the same object."""
         if self._closes is None:
             held = self._held + text if self._held else text
             bare = held.lstrip()
@@ -47,7 +47,7 @@ class TaggedReasoning:
         return reasoning, self._behind(rest)
 
     def end(self) -> tuple[str, str]:
-        """The reasoning and the text that are left, where something else follows, or nothing."""
+        """Returns the held rest, as reasoning and text, when the text has ended."""
         self.over, held = True, self._held
         return (held, "") if self._closes else ("", held)
 

@@ -1,4 +1,5 @@
-"""The texts of a Chat Completions answer while they arrive: what is said, thought and refused, and what is beside."""
+"""The parts of a Chat Completions answer that are no calls, while they arrive: text, reasoning, refusals, and content
+beside them."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ class TextParts:
         self._opaque_kinds: set[str] = set()
 
     def _text(self, text: str, events: list[StreamEvent]) -> bool:
-        """The events of a piece of the text, which may be reasoning between tags; whether all of it is text."""
+        """Adds the events of a piece of the text, which may be reasoning between tags. Returns whether all of it is
+        text."""
         thought, shown = ("", text) if self._tags is None else self._tags.take(text)
         if self._tags is not None and self._tags.over:
             self._tags = None
@@ -63,7 +65,7 @@ class TextParts:
         events.append(TextDelta(self._open_refusal, text))
 
     def _end_tags(self, events: list[StreamEvent]) -> None:
-        """What follows is no reasoning between tags."""
+        """Ends the reading of tags: all that follows is text."""
         tags, self._tags = self._tags, None
         if tags is not None:
             thought, text = tags.end()
@@ -72,7 +74,8 @@ class TextParts:
                 self._text(text, events)
 
     def _opaque(self, delta: wire.Delta, events: list[StreamEvent]) -> None:
-        """Pictures, sounds and citations: parts that only this API's clients are shown, each kind once."""
+        """Adds pictures, sounds and citations as opaque parts, one of each kind: only clients of this API are shown
+        them."""
         for kind in wire.OPAQUE_PARTS:
             raw = bytes(getattr(delta, kind))
             if raw[:1] in (b"[", b"{") and raw[1:-1].strip() and kind not in self._opaque_kinds:
@@ -82,7 +85,7 @@ class TextParts:
                 events.append(OpaquePart(self._next_part(), kind, wire.DIALECT, member, goes_back=False))
 
     def _close(self, events: list[StreamEvent]) -> None:
-        """Another part begins: the texts before it have ended."""
+        """Ends the open texts, since another part begins."""
         self._close_texts(events)
 
     def _close_texts(self, events: list[StreamEvent]) -> None:
@@ -95,7 +98,7 @@ class TextParts:
         self._open_reasoning = self.open_text = self._open_refusal = None
 
     def _say_state(self, events: list[StreamEvent]) -> None:
-        """State that came without readable reasoning: a part of its own."""
+        """Adds state that came without readable reasoning as a part."""
         if (signature := self._state.signature()) is not None:
             part = self._next_part()
             events += (ReasoningStart(part), ReasoningEnd(part, signature))

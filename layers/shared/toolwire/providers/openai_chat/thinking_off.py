@@ -1,7 +1,8 @@
-"""A tool choice at a host whose models do not take one while they think: the choice is kept, and thinking switched off.
+"""Rewrites a request with a forced tool choice for a host whose models refuse one while they think: keeps the choice
+and switches thinking off.
 
-DeepSeek V4, Kimi K2.5 and Qwen think unless they are told not to, and refuse each request that says which tool is to be
-called. So does Claude, which is treated likewise.
+DeepSeek V4, Kimi K2.5 and Qwen think by default, and then refuse each request that forces a call. Claude does so too,
+and is treated likewise.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from toolwire.model.request import ChatRequest
 from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
 
-#: The members by which clients ask such hosts for thinking.
+#: The members with which clients ask such hosts for thinking.
 _ASKED = frozenset({"thinking", "enable_thinking", "thinking_budget", "reasoning", "reasoning_effort"})
 
 
 def without_thinking(request: ChatRequest, warnings: Warnings) -> ChatRequest:
-    """The request as such a host takes it: without a choice that says nothing, else without what asks for thinking."""
+    """The request as such a host takes it: without a tool choice that forces nothing, else without the members that ask
+    for thinking."""
     choice = request.tool_choice
     if choice is not None and choice.mode == "auto":
         return replace(request, tool_choice=None)
@@ -32,5 +34,5 @@ def without_thinking(request: ChatRequest, warnings: Warnings) -> ChatRequest:
 
 
 def is_forced(request: ChatRequest) -> bool:
-    """Whether a tool is to be called."""
+    """Whether the tool choice forces a call."""
     return request.tool_choice is not None and request.tool_choice.mode == "required"

@@ -12,9 +12,9 @@ from toolwire.wire.openai_usage import read_counts
 
 
 def read_usage(raw: msgspec.Raw) -> Usage:
-    """Chat usage to neutral: prompt_tokens includes cached, completion_tokens includes reasoning. xAI leaves the
-    reasoning out of completion_tokens and adds it to the total: there it is added back. On Azure it
-    counts more cached tokens than the prompt has: no more than all of it. The host's own bytes are kept where their
+    """The usage as the neutral model counts it: the input includes cached tokens, the output includes reasoning. xAI
+    leaves the reasoning out of completion_tokens and adds it to the total, so it is added back. xAI on Azure counts
+    more cached tokens than the prompt has, so they are limited to the prompt. The host's own bytes are kept if their
     total is the sum."""
     data = bytes(raw)
     counts = read_counts(data, wire.USAGE_COUNTS)
@@ -36,7 +36,7 @@ def read_usage(raw: msgspec.Raw) -> Usage:
 
 
 class UsageSoFar:
-    """The usage of one answer. What another place than the API's tells is for a host that tells it nowhere else."""
+    """The usage of one answer. Usage at another place than the API's counts only if the host sends none there."""
 
     def __init__(self) -> None:
         self._told: Usage | None = None
@@ -44,11 +44,11 @@ class UsageSoFar:
 
     @property
     def is_exact(self) -> bool:
-        """Whether a client may see the host's own bytes."""
+        """Whether a client may see the host's own bytes of the usage."""
         return self._told is not None and self._told.source is not None
 
     def take(self, chunk: wire.Chunk, events: list[StreamEvent]) -> bool:
-        """Whether the chunk, or the answer, tells its usage where the API has it."""
+        """Notes the usage of a chunk or a whole answer. Returns whether it stands where the API has it."""
         if not is_set(chunk.usage):
             self._elsewhere = _elsewhere(chunk) or self._elsewhere
             return False

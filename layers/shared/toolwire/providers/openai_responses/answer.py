@@ -1,8 +1,8 @@
 """Responses answers, decoded into neutral events: the stream's events and the JSON answer.
 
-A frame that a client of the same API can read as it is keeps its `source`, also where the neutral model has no word for
-it (annotations, a hosted tool's progress, whatever is new); one that needed repair (an item without its beginning, an
-index or an id that is missing or changes, text that only a `.done` tells) loses it.
+A frame that a client of the same API can read as it is keeps its `source`, even if the neutral model has no word for it
+(annotations, a hosted tool's progress, new events). A frame that needed repair has none (an item without its beginning,
+an index or id that is missing or changes, text that came only in a `.done`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ from toolwire.wire.plain import plain
 
 _NOTHING = Batch(())
 
-#: Why a response is incomplete -> why the turn ended. An unknown word is the output limit's: the answer is not whole.
+#: Why a response is incomplete -> why the turn ended. An unknown word counts as the output limit, since the answer is
+#: not whole.
 INCOMPLETE: dict[str, FinishReason] = {
     "max_output_tokens": "length", "max_messages": "length", "content_filter": "content_filter", "steered": "stop",
 }  # fmt: skip
@@ -109,7 +110,8 @@ class ResponsesDecoder:
         raise UpstreamTruncated("the upstream's answer broke off: no response.completed")
 
     def _done(self) -> Batch:
-        """[DONE], which is not in this API: hosts that write it in place of response.completed have said all."""
+        """Takes [DONE], which is not in this API. Hosts that write it in place of response.completed have completed the
+        answer."""
         if not self._output.count or not self._output.all_ended:
             raise UpstreamTruncated("the upstream's answer broke off: no response.completed")
         events: list[StreamEvent] = []
@@ -118,8 +120,8 @@ class ResponsesDecoder:
         return Batch(tuple(events))
 
     def _event(self, kind: str, event: wire.Event, events: list[StreamEvent]) -> tuple[bool, bool]:
-        """The events of one frame; whether they are all the frame says, and whether a client of the same API may see
-        it as it is."""
+        """Adds the events of one frame. Returns whether they hold all of the frame, and whether a client of the same
+        API may see it as it is."""
         if kind in ABOUT_ITEMS:
             begun = self._begin(events)
             return True, self._output.take(kind, event, events) and begun
@@ -147,7 +149,7 @@ class ResponsesDecoder:
         events.append(ResponseStart(response.id or None, response.model or None, created))
 
     def _begin(self, events: list[StreamEvent]) -> bool:
-        """An answer that begins without response.created is begun; whether there was nothing to repair."""
+        """Begins an answer that has no response.created. Returns whether nothing had to be repaired."""
         if self._started:
             return True
         self._start(wire.Response(), events)
@@ -187,7 +189,7 @@ class ResponsesDecoder:
         return keep and _tells(response, finish) and usage is not None and usage.source is not None
 
     def _close(self, finish: Finish, events: list[StreamEvent]) -> None:
-        """The answer's end. Calls make it tool_calls; truncation and a filter win over them."""
+        """Ends the answer: with tool_calls if there are calls, unless it was cut or filtered."""
         self._ended = True
         if finish.reason == "stop" and self._output.calls:
             finish = Finish("tool_calls", finish.raw)
@@ -247,7 +249,7 @@ def _finish(response: wire.Response, incomplete: bool) -> Finish:
 
 
 def _tells(response: wire.Response, finish: Finish) -> bool:
-    """Whether the response says in this API's word why it is incomplete."""
+    """Whether the response gives the reason why it is incomplete in this API's own words."""
     details = response.incomplete_details
     return details is None or details.reason is None or details.reason == finish.raw
 
@@ -260,7 +262,7 @@ def _raise_failure(response: wire.Response, failed: bool) -> None:
 
 
 def _raise_unfinished(response: wire.Response) -> None:
-    """A document of an answer that is still to come (`background`)."""
+    """Raises the error for a document whose answer is not finished (`background`)."""
     if response.status in ("queued", "in_progress"):
         raise UpstreamProtocolError(
             f"the upstream has not answered yet (status {response.status!r}): background answers are not supported"

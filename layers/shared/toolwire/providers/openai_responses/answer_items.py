@@ -1,7 +1,7 @@
 """The items of a Responses answer while they arrive: each becomes its parts of the neutral stream.
 
-What a stream says twice (in deltas, in `.done` events, in the finished item, in the response at the end) counts once: a
-later telling adds what the earlier ones have left out, and where the two differ what was said first stays.
+A stream holds its content several times: in deltas, in `.done` events, in the finished item, in the response at the
+end. It counts once. A later copy adds only what the earlier ones lack; if they differ, the first one stays.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from toolwire.wire.cross_api_names import REASONING_PARTS
 from toolwire.wire.json import is_object, members, unnamed
 from toolwire.wire.openai_client_tools import ACTIONS, CALLS, call_arguments, is_hosted
 
-#: Between two parts of a summary, which are paragraphs.
+#: The separator between two parts of a summary, which are paragraphs.
 _PARAGRAPH = "\n\n"
 
-#: What a text of an item is known by: the name of its list, and its place there.
+#: The key of a text of an item: the name of its list, and its place there.
 Place = tuple[str, int]
 
 
@@ -55,7 +55,7 @@ class Parts:
 
 
 class Said:
-    """One text, told in pieces and maybe again as a whole."""
+    """One text, which comes in pieces and often again as a whole."""
 
     __slots__ = ("ended", "part", "pieces", "position")
 
@@ -66,60 +66,60 @@ class Said:
         self.ended = False
 
     def rest(self, whole: str | None) -> str:
-        """What the whole has and the pieces have left out."""
+        """The part of the whole that the pieces have left out."""
         said = "".join(self.pieces)
         return whole[len(said) :] if whole and whole.startswith(said) else ""
 
     def begins(self, whole: str | None) -> bool:
-        """Whether the whole begins with what was said, and something was."""
+        """Whether the whole begins with the pieces so far, and there are any."""
         return bool(whole) and bool(self.pieces) and (whole or "").startswith("".join(self.pieces))
 
 
 def _told_before(texts: dict[Place, Said], place: Place, whole: str | None) -> Place:
-    """The place under which a text of the finished item was told: its own, or another, where a host counts otherwise in
-    its deltas."""
+    """The place under which a text of the finished item came in deltas: its own, or another one at hosts that count
+    differently there."""
     if place in texts:
         return place
     return next((known for known, said in texts.items() if known[0] == place[0] and said.begins(whole)), place)
 
 
 class Item:
-    """One item that has begun. `id`, `call_id`: as it began."""
+    """One open item. `id` and `call_id` are those it began with."""
 
     def __init__(self, shape: wire.OutputItem, parts: Parts) -> None:
         self.id = shape.id
         self.call_id = shape.call_id
         self.kind = shape.type
         self.ended = False
-        self.mended = False  # whether an event of it cannot be shown to a client of the same API as it is
-        self.is_renamed = False  # whether no event of it can: see `rename`
+        self.mended = False  # a client of the same API cannot see some of its events as they are
+        self.is_renamed = False  # a client of the same API can see none of them as it is: see `rename`
         self._parts = parts
 
     def rename(self) -> None:
-        """The client is told of it under another id, or in another place, than the host's."""
+        """The client sees the item under another id or index than the host's."""
         self.mended = self.is_renamed = True
 
     @property
     def shown(self) -> bool:
-        """Whether the client may know of it: a call has its name."""
+        """Whether the item can be shown: a call needs its name."""
         return True
 
     def is_dense(self, place: Place) -> bool:  # noqa: ARG002
-        """Whether the text at this place has the index that clients expect."""
+        """Whether the text at this place has the next index, as clients expect."""
         return True
 
     def begin(self, shape: wire.OutputItem, events: list[StreamEvent]) -> None:
-        """What the item's beginning says."""
+        """Adds the events of the item's beginning."""
 
     def say(self, place: Place, text: str, events: list[StreamEvent]) -> None:
-        """More of a text."""
+        """Adds more of a text."""
 
     def close(self, place: Place, whole: str | None, events: list[StreamEvent]) -> None:
-        """The whole of a text, told again, maybe as the end of its part."""
+        """Takes the whole of a text, which may end its part."""
 
     def finish(self, shape: wire.OutputItem | None, raw: bytes, cut: bool, events: list[StreamEvent]) -> None:
-        """The item is over. `shape` and `raw` are the finished item, None and nothing if it never came; `cut`: it was
-        cut by the output limit."""
+        """Ends the item. `shape` and `raw` are the finished item; None and empty if it never came. `cut`: the output
+        limit has cut it."""
 
 
 class Message(Item):
@@ -145,7 +145,7 @@ class Message(Item):
         return any(said.pieces for said in self._texts.values())
 
     def _said(self, place: Place, events: list[StreamEvent]) -> Said:
-        """The text at this place, begun if it is new: then those before it are over."""
+        """The text at this place. If it is new, it begins, and those before it end."""
         said = self._texts.get(place)
         if said is None:
             for other in self._texts.values():
@@ -204,8 +204,8 @@ def _end_text(said: Said, events: list[StreamEvent]) -> None:
 
 
 class Reasoning(Item):
-    """A summary of the reasoning, or the reasoning itself: one part, whose state is `encrypted_content`. An item that
-    tells both is told by what came first."""
+    """A summary of the reasoning, or the reasoning itself. It becomes one part, with `encrypted_content` as its state.
+    Of an item with both, the one that came first is used."""
 
     def __init__(self, shape: wire.OutputItem, parts: Parts) -> None:
         super().__init__(shape, parts)
@@ -256,9 +256,9 @@ class Call(Item):
         self._custom = shape.type == "custom_tool_call"
         kind: Kind = "custom" if self._custom else "function"
         self._call = BlockCall(parts.next_call, kind, placeholders=parts.placeholders)
-        self._told: list[str] = []  # the arguments as they came, in pieces
-        self._has_begun = False  # whether some came with its beginning, which clients would join with the deltas
-        self._is_over = False  # whether they came as a whole
+        self._told: list[str] = []  # the pieces of the arguments
+        self._has_begun = False  # some came with its beginning, which clients would join with the deltas
+        self._is_over = False  # they came as a whole
 
     @property
     def announced(self) -> bool:
@@ -270,7 +270,7 @@ class Call(Item):
         return self.announced
 
     def name_it(self, name: str, events: list[StreamEvent]) -> None:
-        """Its name, which only the end of its arguments tells."""
+        """Takes its name, which came only with the end of its arguments."""
         if not self.announced:
             self._call.announce(self.call_id, name, events)
 
@@ -289,7 +289,7 @@ class Call(Item):
         return shape.input if self._custom else shape.arguments
 
     def is_told_by(self, shape: wire.OutputItem) -> bool:
-        """Whether the item has the arguments as they are shown; an empty text is `{}` there."""
+        """Whether the item holds the arguments that the client was shown; an empty text counts as `{}`."""
         whole = self._whole(shape)
         return self._call.texts == [whole] and (self._custom or bool(whole))
 
@@ -314,7 +314,8 @@ class Call(Item):
         self._end(events)
 
     def _compare(self, whole: str, events: list[StreamEvent]) -> None:
-        """The whole is not what the pieces were: each was all so far, or something is lost."""
+        """Handles a whole that is not the joined pieces: either each piece repeated all so far, or something is
+        lost."""
         self._end(events)
         said = self._call.texts[0]
         if not self._custom and not is_object(said):
@@ -351,7 +352,7 @@ class Call(Item):
 
 
 class Opaque(Item):
-    """An item that only this API knows (a hosted tool's call, its output): it goes whole, at its end."""
+    """An item that only this API knows (a hosted tool's call, its output). It becomes one part at its end."""
 
     def finish(self, shape: wire.OutputItem | None, raw: bytes, cut: bool, events: list[StreamEvent]) -> None:  # noqa: ARG002
         if raw:
@@ -359,8 +360,8 @@ class Opaque(Item):
 
 
 class OwnCall(Opaque):
-    """A call of a typed tool that the client runs: it has a name and arguments as a function's has. One that the host
-    has run itself stays what it is."""
+    """A call of a typed tool that the client runs. It becomes a function's call, with a name and arguments. A call that
+    the host has run itself stays an opaque item."""
 
     def finish(self, shape: wire.OutputItem | None, raw: bytes, cut: bool, events: list[StreamEvent]) -> None:
         if shape is None or not shape.call_id or is_hosted(item := members(raw)):
@@ -383,5 +384,5 @@ _KINDS: dict[str, type[Item]] = {
 
 
 def new_item(shape: wire.OutputItem, parts: Parts) -> Item:
-    """The item of this type; one of a type that the neutral model has no word for is opaque."""
+    """A new item for this shape; an opaque one for types that the neutral model does not have."""
     return _KINDS.get(shape.type, Opaque)(shape, parts)

@@ -14,13 +14,13 @@ from toolwire.wire import openai_responses as wire
 from toolwire.wire import openai_responses_lenient as lenient
 from toolwire.wire.openai_usage import read_counts
 
-#: A raw member that says nothing.
+#: A raw member without content.
 NULL = (b"", b"null")
 
-#: The items whose members the neutral model has words for; every other item goes whole.
+#: The types of items that the neutral model has. Items of other types become opaque parts.
 MODELLED = frozenset({"message", "reasoning", "function_call", "custom_tool_call"})
 
-#: The types of items that are a text, or reasoning, in other words.
+#: Other names of the types for text and reasoning.
 _TEXT_ITEMS = frozenset({"output_text", "text"})
 _REASONING_ITEMS = frozenset({"reasoning", "thinking"})
 
@@ -33,7 +33,7 @@ def read_event(raw: bytes) -> tuple[wire.Event, bool]:
 
 
 def is_event(raw: bytes) -> bool:
-    """Whether an event of another type, whose members have types of their own, is one that clients can read."""
+    """Whether clients can read an event of a type that is not decoded here."""
     try:
         raw.decode()
         return wire.any_event_decoder.decode(raw).type is not None
@@ -42,8 +42,8 @@ def is_event(raw: bytes) -> bool:
 
 
 def read_item(raw: bytes) -> tuple[wire.OutputItem, bool]:
-    """The item, and whether it is as OpenAI writes it. An item of another kind, whose members have types of their own,
-    is."""
+    """The item, and whether it is as OpenAI writes it. An item of an unknown type counts as such, since its members may
+    have any types."""
     item, exact = _read(raw, wire.item_decoder, lenient.read_item)
     if item.type in lenient.OTHER_CALLS or (item.type == "function_call" and not item.name):
         item, exact = lenient.read_other_call(raw, item), False
@@ -51,7 +51,7 @@ def read_item(raw: bytes) -> tuple[wire.OutputItem, bool]:
 
 
 def _is_renamed(item: wire.OutputItem) -> bool:
-    """Whether the item says in other words what a message or reasoning is; then it is made one."""
+    """Changes an item that is a message or reasoning under another type into that. Returns whether it did."""
     told = item.thinking or item.reasoning_content or item.text
     if item.type in _TEXT_ITEMS and item.text is not None:
         item.type, item.content = "message", [wire.OutputPart("output_text", item.text)]
@@ -70,7 +70,7 @@ def read_response(raw: bytes) -> tuple[wire.Response, bool]:
 def _read(raw: bytes, decoder: msgspec.json.Decoder[_Shape], slow: Callable[[bytes], _Shape]) -> tuple[_Shape, bool]:
     try:
         if not raw.isascii():
-            raw.decode()  # here, since what is only skipped is not checked, and travels on
+            raw.decode()  # msgspec does not check what it skips, and we pass that on
         return decoder.decode(raw), True
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass

@@ -1,5 +1,5 @@
-"""Errors of Responses hosts: the Chat API's body as an answer with an error status; in a stream an `error` event, flat
-or nested, or the `error` of a failed response, which have a code where an HTTP answer would have had a status."""
+"""Errors of Responses hosts. An answer with an error status has the Chat API's body. A stream has an `error` event,
+flat or nested, or the `error` of a failed response, with a code in place of a status."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from toolwire.providers.openai_chat import errors as openai_errors
 from toolwire.wire.json import dump, raw_members, write_object
 from toolwire.wire.openai_responses import DIALECT
 
-#: The code of an error within an answer -> the HTTP status that it would have had.
+#: The code of an error within an answer -> the HTTP status for it.
 _STATUS = {
     "server_error": 500,
     "rate_limit_exceeded": 429,
@@ -20,7 +20,7 @@ _STATUS = {
     "slow_down": 503,
     "vector_store_timeout": 504,
 }
-#: Codes for what the client sent begin so; every code of OpenAI's that is not listed above is one.
+#: Prefixes of codes for faults of the client's request. Every code of OpenAI's that is not listed above has one.
 _CLIENTS = ("invalid_", "image_", "context_length", "unsupported_", "empty_image", "failed_to_download_image",
             "data_residency", "bio_policy", "misalignment_policy", "cyber_policy")  # fmt: skip
 

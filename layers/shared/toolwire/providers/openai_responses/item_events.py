@@ -1,4 +1,4 @@
-"""The output items of a Responses answer, by what each event tells of them."""
+"""Applies each event of a Responses answer to the output item that it is about."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from toolwire.wire.cross_api_names import CALL_PARTS, REASONING_PARTS
 from toolwire.wire.json import is_set
 from toolwire.wire.openai_responses_lenient import calls_in_message
 
-#: Event -> (the kind of item a delta belongs to, the name of the text's list in it).
+#: The event of a delta -> the kind of its item, and the name of the list with its text there.
 _DELTAS = {
     "response.output_text.delta": ("message", "content"),
     "response.refusal.delta": ("message", "refusal"),
@@ -34,10 +34,10 @@ _DELTAS = {
     "response.function_call_arguments.delta": ("function_call", "arguments"),
     "response.custom_tool_call_input.delta": ("custom_tool_call", "input"),
 }
-#: The events that tell a whole text again.
+#: The events that repeat a whole text.
 _WHOLES = {name.removesuffix("delta") + "done": place for name, place in _DELTAS.items()}
 
-#: The events that tell something of an item.
+#: The events that are about an item.
 ABOUT_ITEMS = frozenset({
     *_DELTAS, *_WHOLES, "response.output_item.added", "response.output_item.done", "response.content_part.added",
     "response.content_part.done",
@@ -45,20 +45,20 @@ ABOUT_ITEMS = frozenset({
 
 
 class Within:
-    """The calls and the reasoning within the messages of one answer, or beside its items. They count at its end: until
-    then, the host may tell them as items too."""
+    """The calls and the reasoning that a host writes within messages, or beside the items. They count only at the
+    answer's end, since the host may still send them as items too."""
 
     def __init__(self) -> None:
         self._found: dict[Item, list[wire.OutputItem]] = {}
         self._beside: list[wire.OutputItem] = []
 
     def note_beside(self, raw: bytes) -> None:
-        """Looks into an event or a response, whose own members tell calls."""
+        """Notes the calls in the members of an event or a response."""
         for call in calls_in_message(raw):
             self._beside = [one for one in self._beside if one.call_id != call.call_id or not one.call_id] + [call]
 
     def note(self, item: Item, shape: wire.OutputItem, raw: bytes) -> bool:
-        """Looks into an item as it was told now, which may be once more. Returns whether it holds some."""
+        """Notes the calls and reasoning in an item, which may have been noted before. Returns whether it holds some."""
         if shape.type != "message":
             return False
         thoughts = [part for part in shape.content or () if part.type in REASONING_PARTS]
@@ -74,7 +74,7 @@ class Within:
         return bool(found)
 
     def rest(self, items: Iterable[Item]) -> list[wire.OutputItem]:
-        """What none of the answer's items has told."""
+        """The noted calls and reasoning that are in no item of the answer."""
         told = {item.call_id for item in items}
         thought = any(isinstance(item, Reasoning) and item.has_text for item in items)
         rest: list[wire.OutputItem] = []
@@ -86,7 +86,8 @@ class Within:
 
 
 class Output:
-    """The items of one answer, by `output_index`, as they began. `placeholders`: see `DecoderContext`."""
+    """The items of one answer by `output_index`, in the order in which they began. `placeholders`: see
+    `DecoderContext`."""
 
     def __init__(self, *, placeholders: bool) -> None:
         self.items: dict[int, Item] = {}
@@ -96,12 +97,12 @@ class Output:
 
     @property
     def count(self) -> int:
-        """How many parts of the neutral stream have begun."""
+        """The number of parts of the neutral stream so far."""
         return self._parts.count
 
     @property
     def calls(self) -> int:
-        """How many calls have begun."""
+        """The number of calls so far."""
         return self._parts.calls
 
     @property
@@ -114,7 +115,8 @@ class Output:
         return all(item.ended for item in self.items.values())
 
     def take(self, kind: str, event: wire.Event, events: list[StreamEvent]) -> bool:
-        """The events of one frame, of a kind in ABOUT_ITEMS; whether a client of the same API may see it as it is."""
+        """Adds the events of one frame of a kind in ABOUT_ITEMS. Returns whether a client of the same API may see it as
+        it is."""
         if kind in _DELTAS:
             return self._say(*_DELTAS[kind], event, events)
         if kind in _WHOLES:
@@ -139,7 +141,7 @@ class Output:
         return keep and exact and bool(shape.id) and item.shown and not item.mended
 
     def _free_index(self, event: wire.Event) -> tuple[int, bool]:
-        """The index for a new item, and whether it is the event's own: a host may give none, or one that is taken."""
+        """The index for a new item, and whether it is the event's own: a host may send none, or one that is taken."""
         if event.output_index is not None and event.output_index not in self.items:
             return event.output_index, True
         return self._next_index(), False
@@ -150,13 +152,13 @@ class Output:
     def _open(self, index: int, shape: wire.OutputItem, events: list[StreamEvent]) -> Item:
         item = self.items[index] = new_item(shape, self._parts)
         if (shape.id and self._by_id.setdefault(shape.id, index) != index) or index != len(self.items) - 1:
-            item.rename()  # its id is another item's, or the client counts it otherwise
+            item.rename()  # its id is another item's, or its index is not the client's
         item.begin(shape, events)
         return item
 
     def _find(self, index: int | None, id: str | None, kind: str | None) -> Item | None:
-        """The item that is meant: by its id, else by its index, else the last of its kind that is open. Hosts write
-        index 0 on everything, or an id of its own in every event (GitHub Copilot)."""
+        """The item that an event means: by its id, else by its index, else the last open item of its kind. Some hosts
+        write index 0 everywhere, or a new id in every event (GitHub Copilot)."""
         known = self._by_id.get(id) if id else None
         there = self.items.get(index) if index is not None else None
         if known is not None:
@@ -186,8 +188,7 @@ class Output:
         return keep and event.delta is not None and self._named_exactly(item, event) and _is_dense(item, place)
 
     def _implied(self, event: wire.Event, kind: str, events: list[StreamEvent]) -> Item:
-        """The item that a delta without one belongs to: text and reasoning need no more than that; a call's name may
-        still come with its end."""
+        """Begins an item for a delta that has none. A call's name may still come with its end."""
         return self._open(self._free_index(event)[0], wire.OutputItem(kind, event.item_id), events)
 
     def _close_text(self, kind: str, name: str, event: wire.Event, events: list[StreamEvent]) -> bool:
@@ -210,7 +211,7 @@ class Output:
         """content_part.added and content_part.done."""
         part, keep = event.part or wire.OutputPart(), True
         if part.type in CALL_PARTS:
-            return False  # its item tells it
+            return False  # its item has it
         kind = "reasoning" if part.type == "reasoning_text" else "message"
         item = self._find(event.output_index, event.item_id, kind)
         if item is None and part.type in ("output_text", "refusal"):
@@ -233,19 +234,18 @@ class Output:
         item = self._find(event.output_index, shape.id, shape.type)
         if item is None or item.ended:
             if item is not None and (item.id == shape.id or item.call_id == shape.call_id is not None):
-                return False  # told twice
+                return False  # the second of two
             item, keep = self._open(self._free_index(event)[0], shape, events), False
         keep = keep and self.items.get(event.output_index if event.output_index is not None else -1) is item
         keep = keep and _is_as_begun(item, shape) and exact
         said = len(events)
         self.within.note(item, shape, raw)
         _finish(item, shape, raw, events)
-        # a call that the client runs is told by nothing else
+        # only this event tells of a call that the client runs
         return keep and (isinstance(item, OwnCall) or _has_told_all(item, shape, events[said:]))
 
     def complete(self, output: Iterable[msgspec.Raw], cut: bool, events: list[StreamEvent]) -> bool:
-        """The response at the end tells what the stream has left out: items that have not ended, or never began.
-        Returns whether it tells all items under the ids that they had."""
+        """Ends open items, and adds missing ones, by the response at the end. Returns whether all have their ids."""
         told: set[int] = set()
         same = True
         for place, raw in enumerate(map(bytes, output)):
@@ -272,7 +272,7 @@ class Output:
         return same
 
     def end(self, text: str | None, cut: bool, events: list[StreamEvent]) -> None:
-        """No item follows: what only other places of the answer tell counts now. `text`: its `output_text`."""
+        """Ends the output. Content at other places counts now. `text`: the answer's `output_text`."""
         for shape in self.within.rest(list(self.items.values())):
             _finish(self._open(self._next_index(), shape, events), shape, b"", events, cut)
         if text and not any(isinstance(item, Message) and item.has_text for item in self.items.values()):
@@ -280,15 +280,14 @@ class Output:
             _finish(self._open(self._next_index(), shape, events), shape, b"", events, cut)
 
     def whole(self, index: int, shape: wire.OutputItem, raw: bytes, cut: bool, events: list[StreamEvent]) -> bool:
-        """An item that comes in one piece. `cut`: the output limit has cut the answer. Returns whether a client of the
-        same API may see it as it is."""
+        """Takes an item in one piece. `cut`: the answer was cut. Returns whether clients may see it as it is."""
         item = self._open(index, shape, events)
         _finish(item, shape, raw, events, cut)
         return not self.within.note(item, shape, raw) and (not isinstance(item, Call) or item.is_told_by(shape))
 
 
 def _is_dense(item: Item, place: Place) -> bool:
-    """Whether the text has the index that clients expect; else the item's end must be written anew too."""
+    """Whether the text has the index that clients expect. If not, the item's end must be written anew too."""
     item.mended = item.mended or not item.is_dense(place)
     return not item.mended
 
@@ -300,20 +299,20 @@ def _finish(item: Item, shape: wire.OutputItem, raw: bytes, events: list[StreamE
 
 
 def _is_as_begun(item: Item, shape: wire.OutputItem) -> bool:
-    """Whether the finished item is the one that clients know."""
+    """Whether the finished item is the one that clients saw begin."""
     same = (item.id, item.kind) == (shape.id, shape.type)
     return same and (not isinstance(item, Call) or item.call_id == shape.call_id) and item.shown and not item.mended
 
 
 def _has_told_all(item: Item, shape: wire.OutputItem, events: list[StreamEvent]) -> bool:
-    """Whether its end told nothing that was not told before. `events`: those of its end."""
+    """Whether the item's end added nothing. `events`: those of its end."""
     told = [event for event in events if type(event) is TextDelta or type(event) is ToolCallDelta]
     return not item.mended and all(type(one) is ToolCallDelta and shape.arguments == "{}" for one in told)
 
 
 def _has_its_ids(item: Item, shape: wire.OutputItem) -> bool:
-    """Whether the item is told again under the ids that it had. One without a neutral word keeps its bytes, whatever
-    it says of its call by then."""
+    """Whether the finished item has the ids that it began with. An opaque item always does, since it keeps its
+    bytes."""
     return item.id == shape.id and (item.kind not in MODELLED or item.call_id == shape.call_id)
 
 
@@ -323,5 +322,5 @@ def _place(event: wire.Event, name: str) -> Place:
 
 
 def _is(item: Item, shape: wire.OutputItem) -> bool:
-    """Whether the item is the one that the response at the end tells again, though its id or place is another."""
+    """Whether the response at the end repeats this item, even under another id or at another place."""
     return item.kind == shape.type and (item.call_id == shape.call_id if shape.call_id else not item.ended)

@@ -1,5 +1,5 @@
-"""Neutral messages written as the input items of Responses: what a message holds beside its content (reasoning, calls)
-is an item of its own there, in order. A node that came unchanged from a client of the same dialect is its own bytes.
+"""Writes neutral messages as the input items of Responses. Reasoning and calls of a message become items of their own,
+in order. An unchanged node of a client of the same dialect keeps its bytes.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class Written:
 
 
 def write_input(request: ChatRequest, *, same_dialect: bool, reasoning_text: bool) -> Written:
-    """The instructions that lead the history, and its items. A client of this dialect has sent its instructions itself.
-    `reasoning_text`: whether the host wants reasoning back that it has not encrypted. Raises RequestError
-    (`unsupported_content`), naming the path, for content that this API has no part for."""
+    """Returns the leading instructions, and the items. A client of this dialect has its instructions in its own member.
+    `reasoning_text`: the host wants reasoning back that it has not encrypted. Raises RequestError
+    (`unsupported_content`), naming the path, for content that this API does not have."""
     writer = _Writer(request, same_dialect, reasoning_text)
     leading = 0 if same_dialect else _leading(request.messages)
     for number, message in enumerate(request.messages):
@@ -60,8 +60,8 @@ def write_input(request: ChatRequest, *, same_dialect: bool, reasoning_text: boo
 
 
 def _leading(history: Sequence[Message]) -> int:
-    """How many messages are instructions: the first ones of the operator's, as long as they are plain text and
-    something follows them."""
+    """The number of leading messages that become `instructions`: the first ones of the operator's, if they are plain
+    text and other messages follow."""
     for number, message in enumerate(history):
         plain = all(type(part) is TextPart and not part.extra for part in message.parts)
         if message.role not in INSTRUCTIONS or not plain:
@@ -74,7 +74,7 @@ def _text(parts: Sequence[Part], between: str = "") -> str:
 
 
 class _Writer:
-    """Gathers the items."""
+    """Writes the items."""
 
     def __init__(self, request: ChatRequest, same_dialect: bool, reasoning_text: bool) -> None:
         self._same_dialect = same_dialect
@@ -101,11 +101,12 @@ class _Writer:
             self.items.append(write_object([*pairs, *self._own(message.extra)]))
 
     def _own(self, extra: Members) -> Members:
-        """Members the model does not name: those of a client of this dialect."""
+        """The members that the model does not name, if the client speaks this dialect."""
         return extra if self._same_dialect else ()
 
     def _assistant(self, message: Message, path: str) -> Iterator[bytes]:
-        """Each run of text as a message, everything else as an item of its own, in order."""
+        """Writes an assistant's message: each run of text becomes a message, everything else an item of its own, in
+        order."""
         run: list[TextPart | RefusalPart] = []
         for number, part in enumerate(message.parts):
             if isinstance(part, TextPart | RefusalPart):
@@ -137,7 +138,7 @@ class _Writer:
                 raise _refused(part, path)
 
     def _kind(self, call: ToolCallPart) -> str:
-        """The type of its item."""
+        """The type of a call's item."""
         own = dict(self._own(call.extra)).get(ITEM)
         if own is not None:
             return str(json.loads(own))
@@ -157,7 +158,7 @@ class _Writer:
             prefix = flat_name(json.loads(namespace), "")
             if name.startswith(prefix):
                 name = name.removeprefix(prefix)
-            else:  # it goes by a name that had to be changed
+            else:  # its name had to be changed
                 extra = tuple(pair for pair in extra if pair[0] != "namespace")
         if call.kind == "custom":
             said = ("input", dump(call.arguments))
@@ -166,7 +167,7 @@ class _Writer:
         return write_object([("type", dump(kind)), ("call_id", dump(call.id)), ("name", dump(name)), said, *extra])
 
     def _reasoning(self, part: ReasoningPart) -> bytes | None:
-        """The API takes its reasoning back encrypted; the id of the item names nothing where answers are not stored."""
+        """Writes reasoning, which the API takes back encrypted. It has no id, since answers are not stored."""
         members = [("type", b'"reasoning"')]
         if part.signature:
             summary = [{"type": "summary_text", "text": part.text}] if part.text else []
@@ -193,13 +194,13 @@ class _Writer:
 
 
 def _search(kind: str, call_id: str) -> Iterator[tuple[str, bytes]]:
-    """What the items of a search for tools, which the client has run, begin with."""
+    """The first members of the items of a tool search that the client has run."""
     said = {"type": kind, "call_id": call_id, "execution": "client", "status": "completed"}
     return ((name, dump(value)) for name, value in said.items())
 
 
 def _own_output(kind: str, part: ToolResultPart) -> list[tuple[str, bytes]]:
-    """What a typed tool of this API's client has answered, in the form of its output."""
+    """The output of a typed tool of this API's client, in the form of that tool."""
     images = [content for content in part.content if type(content) is ImagePart]
     url = images[0].url or data_url(images[0].media_type or "image/png", images[0].data or "") if images else None
     return output_members(kind, _text(part.content), url, is_error=part.is_error)
@@ -213,7 +214,7 @@ def _phase(part: TextPart | RefusalPart) -> bytes | None:
 
 
 def _said(run: Sequence[TextPart | RefusalPart]) -> bytes:
-    """A message of the assistant's: plain text where there is only that."""
+    """A message of the assistant's. Its content is a plain string if there is only text."""
     if all(type(part) is TextPart and part.source is None for part in run):
         content = dump("".join(part.text for part in run))
     else:
@@ -233,7 +234,7 @@ def _said_part(part: TextPart | RefusalPart) -> bytes:
 
 
 def _content(parts: Sequence[Part], path: str) -> bytes:
-    """A plain string where there is only text."""
+    """The content: a plain string if there is only text."""
     if all(type(part) is TextPart and part.source is None and not marks_of(part.extra) for part in parts):
         return dump(_text(parts))
     return write_array(_part(part, f"{path}[{number}]") for number, part in enumerate(parts))

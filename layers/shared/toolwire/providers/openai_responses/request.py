@@ -1,7 +1,7 @@
 """OpenAI Responses as an upstream: OpenAI's own newer models, and the hosts that speak its protocol.
 
-For a client of the same dialect a request is its own bytes, member by member, except `model` and what had to change;
-for any other door it is written from the neutral request, and asks the host to keep nothing.
+A client of the same dialect keeps its own bytes, member by member, except `model` and what had to change. For any other
+client the request is written from the neutral one, and asks the host to store nothing.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from toolwire.providers.sent_tools import SentTool
     from toolwire.providers.token_count import Count
 
-#: Names of functions that the API accepts, call ids, and the length of an id that stands in for another.
+#: The names of functions and the call ids that the API accepts, and the length of an id that replaces another.
 _TOOL_NAME = r"[A-Za-z0-9_-]{1,128}"
 _CALL_ID = r"[A-Za-z0-9_-]{1,64}"
 _CALL_ID_LENGTH = 40
@@ -60,7 +60,7 @@ _CALL_ID_LENGTH = 40
 #: The least output limit the API takes, in tokens.
 _LEAST_OUTPUT = 16
 
-#: Request member -> the neutral attributes it is made from: while they are untouched, the client's own bytes go out.
+#: Request member -> the neutral attributes it is made from. If they have not changed, the client's own bytes are sent.
 _ATTRIBUTES = {
     "input": ("messages",),
     "tools": ("tools",),
@@ -91,10 +91,10 @@ _WHOLE_WITHOUT_ID = frozenset(
     )
 )  # fmt: skip
 
-#: Members of a request for an answer that have no place in one for a compaction.
+#: Members of a request for an answer that a request for a compaction does not have.
 _NOT_COMPACTED = ("include", "store", "stream", "stream_options")
 
-#: Knobs that this API does not have.
+#: Settings that this API does not have.
 _NO_KNOBS = ("top_k", "seed", "frequency_penalty", "presence_penalty", "stop")
 
 
@@ -158,7 +158,7 @@ PROVIDER = OpenAIResponses()
 def _adapted(
     request: ChatRequest, target: Target, profile: Profile, same_dialect: bool
 ) -> tuple[ChatRequest, Warnings]:
-    """The request within what this host takes: history pairs, ids, names, tools and tool_choice."""
+    """The request, rewritten to what this host takes: pairs of the history, ids, names, tools and tool_choice."""
     warnings = Warnings()
     check_tools(request, target, profile, warnings)
     if not same_dialect:
@@ -184,16 +184,16 @@ def _adapted(
 
 
 def _told_by_the_user(message: Message) -> Message:
-    """An output that answers no call, as a message of the user: other APIs have no other place for it."""
+    """Rewrites an output without a call as a user's message, since other APIs have no other place for it."""
     raw = raw_in(message, DIALECT) if message.role == "user" else None
     is_output = raw is not None and b'call_output"' in raw and members(raw).get("type", b"").endswith(b'_output"')
     return replace(message) if is_output else message  # a copy is written anew
 
 
 def _with_encrypted_reasoning(request: ChatRequest) -> ChatRequest:
-    """The request without reasoning that is neither encrypted nor stored at the host: it is another provider's, shown
-    to this client earlier, and the host says that it knows no such item. Where the host stores answers, what it has not
-    made has an id of ours. Encrypted reasoning goes without such an id: the host finds that it is another's."""
+    """The request without reasoning that is neither encrypted nor stored at the host. It is another provider's, which
+    this client was shown earlier, and the host would refuse the unknown item. If the host stores answers, such an item
+    has a minted id. Encrypted reasoning loses a minted id, which the host would not accept."""
     fields = request.fields
     stores = fields is None or dict(fields.members).get("store") != b"false"
     return map_messages(request, lambda message: map_parts(message, lambda part: _as_made(part, stores)))
@@ -211,7 +211,7 @@ def _as_made(part: Part, stores: bool) -> Part | None:
 
 
 def _carried(request: ChatRequest) -> dict[str, bytes]:
-    """What a Chat client sent that this API knows by the same name."""
+    """The members of a Chat client's request that this API knows by the same name."""
     fields = request.fields_in(openai_chat.DIALECT)
     if fields is None:
         return {}
@@ -232,7 +232,7 @@ def _with_sent_tools(request: ChatRequest, target: Target, profile: Profile, war
 def _own_members(
     request: ChatRequest, fields: RequestFields, target: Target, profile: Profile
 ) -> Iterator[tuple[str, bytes]]:
-    """The client's own members in its order: their own bytes while nothing made from them has changed."""
+    """The client's own members in its order, with their own bytes if nothing made from them has changed."""
     for name, raw in fields.members:
         if name == "model":
             yield name, dump(target.model)
@@ -264,9 +264,9 @@ def _own(request: ChatRequest, fields: RequestFields, name: str, raw: bytes, pro
 
 
 def _without_item_ids(pairs: Iterable[tuple[str, bytes]], warnings: Warnings) -> Iterator[tuple[str, bytes]]:
-    """The members with the items of `input` without their ids, where an item says all that its id stands for: a host
-    that keeps nothing looks the ids up and finds none. Codex sends them with `store: false`, save to Azure's address.
-    Reasoning that is not encrypted is left out: its id was all there was of it."""
+    """The members, with the items of `input` without their ids. A host that stores nothing looks the ids up and refuses
+    them; Codex sends them with `store: false`, except to Azure's address. An item keeps its id if it does not hold its
+    whole content. Reasoning that is not encrypted is left out, since it is nothing without its id."""
     for name, raw in pairs:
         if name == "input" and raw[:1] == b"[":
             items = elements(raw)
@@ -323,7 +323,7 @@ def _members(request: ChatRequest, target: Target, profile: Profile, warnings: W
 
 
 def _sampling(request: ChatRequest, family: Family, warnings: Warnings) -> Iterator[tuple[str, bytes]]:
-    """Temperature and top_p, where the model takes them. 1 is what it does unasked."""
+    """Temperature and top_p, if the model takes them. The default is 1."""
     reasons = is_reasoning(family, request.reasoning_effort)
     for name in ("temperature", "top_p"):
         value = getattr(request.sampling, name)
@@ -336,7 +336,7 @@ def _sampling(request: ChatRequest, family: Family, warnings: Warnings) -> Itera
 
 
 def _text_settings(request: ChatRequest, others: dict[str, bytes]) -> bytes | None:
-    """The format of the answer beside the client's other settings for text."""
+    """The format of the answer, with the client's other settings for text."""
     shape = request.response_format
     pairs: list[tuple[str, bytes]] = []
     if shape is not None:
@@ -351,7 +351,7 @@ def _text_settings(request: ChatRequest, others: dict[str, bytes]) -> bytes | No
 
 
 def _reasoning(request: ChatRequest, others: dict[str, bytes]) -> bytes | None:
-    """Effort and summary beside the client's other settings for reasoning."""
+    """Effort and summary, with the client's other settings for reasoning."""
     given = {"effort": request.reasoning_effort, "summary": request.reasoning_summary}
     settings = {name: dump(value) for name, value in given.items() if value is not None}
     settings |= {name: value for name, value in others.items() if name not in given}

@@ -7,7 +7,7 @@ from toolwire.providers.address import below
 from toolwire.providers.token_count import Count, counting
 from toolwire.wire.json import members
 
-#: Members of a request that a count is told: those that say what is read.
+#: The members of a request that a count takes: those that the model reads.
 _COUNTED = frozenset(
     {
         "conversation", "input", "instructions", "model", "parallel_tool_calls", "previous_response_id", "reasoning",

@@ -1,4 +1,4 @@
-"""Neutral tools and tool_choice written as Responses: flat, with `strict` said wherever the client did not."""
+"""Writes neutral tools and tool_choice as Responses: flat, and with `strict` even if the client did not send it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _tool(tool: Tool, same_dialect: bool) -> bytes:
 
 
 def _format(extra: Members) -> Members:
-    """A custom tool's format, which stands in the Chat form of the tool."""
+    """A custom tool's format, which the neutral tool has in its Chat form."""
     given = bytes(raw_members(dict(extra).get("custom", b"{}")).get("format", b"null"))
     return () if given == b"null" else (("format", flat_format(given)),)
 

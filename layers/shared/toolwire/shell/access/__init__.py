@@ -1,10 +1,10 @@
-"""Who may ask, how much, and with which provider's credential.
+"""Keys of clients, rates of tenants, credentials of providers.
 
-keys            whose key a request has
+keys            the tenant of a request, by its key
 key_records     where keys are kept
-rates           how much a tenant may ask for in a minute
-concurrency     how much at once
+rates           a tenant's requests and tool calls in a minute
+concurrency     how many requests are served at once
 credentials     the providers' credentials
-cloud_tokens    those that clouds mint
-aws_signing     requests to AWS, in this process's name
+cloud_tokens    access tokens of clouds
+aws_signing     signatures of requests to AWS
 """

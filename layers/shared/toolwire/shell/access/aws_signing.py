@@ -1,5 +1,5 @@
-"""Requests to AWS's own APIs, signed with the credentials of this process (`network/aws_credentials.py`). Neither boto3
-nor a client is made."""
+"""Signs requests to AWS's own APIs with the credentials of this process (`network/aws_credentials.py`), without
+boto3."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from toolwire.shell.network.aws_credentials import CredentialsError, find_creden
 
 
 def signed(request: UpstreamRequest, provider: ProviderConfig) -> UpstreamRequest:
-    """The request with its signature, where the provider's credential is AWS's; else itself. Nothing of it may change
-    afterwards. Raises InternalError (503, `credential_unavailable`) where this process has no AWS credentials."""
+    """The request with its signature, if the provider's credential is AWS's; else the same object. Nothing of it may
+    change afterwards. Raises InternalError (503, `credential_unavailable`) if this process has no AWS credentials."""
     scope = aws_scope(provider)
     return request if scope is None else signed_for(request, scope)
 

@@ -1,7 +1,8 @@
-"""How many requests are served at once: of a tenant, and at a provider. One that finds no slot is refused; none waits.
+"""Limits the requests that are served at once, of a tenant and at a provider. A request without a slot is refused; none
+waits.
 
-A slot is a lease: it is given back when its request ends, and counts no longer once the time is over that the request
-may take at most, should whoever held it have died. Where there is no table of rates, each process counts for itself.
+A slot is a lease. It is given back when its request ends, and expires after the longest time that the request may take,
+in case its process died. Without a table of rates each process counts for itself.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, Protocol
 
 from toolwire.shell.telemetry.log import logger
 
-#: Seconds that one call to the table may take. A table that does not answer refuses nobody.
+#: The seconds that one call to the table may take. If the table does not answer, no request is refused.
 _PATIENCE_SECONDS = 1.0
 
 #: The most leases that one write removes: DynamoDB takes no expression of more than 4 KB.
@@ -33,11 +34,11 @@ class Slots(Protocol):
     """Hands out slots by key. Safe to use from several threads."""
 
     def take(self, key: str, most: int, seconds: float) -> GiveBack | None:
-        """A slot for at most so many seconds; None where `most` are taken."""
+        """Takes a slot for at most so many seconds. None if `most` are taken."""
 
 
 class MemorySlots:
-    """The slots of this process. They end with it, so none stays taken for good."""
+    """The slots of this process, which end with it."""
 
     def __init__(self) -> None:
         self._taken: Counter[str] = Counter()
@@ -97,7 +98,7 @@ class TableSlots:
         return False
 
     def _made_room(self, key: str) -> bool:
-        """Makes the item, or removes the leases that are over. Whether another try may succeed."""
+        """Makes the item, or removes the expired leases. Returns whether another try may succeed."""
         leases = self._call("get_item", Key=_key(key), ConsistentRead=True).get("Item", {}).get("leases")
         if leases is None:
             values: dict[str, Any] = {":none": {"M": {}}}
@@ -119,14 +120,14 @@ class TableSlots:
 
         try:
             self._write(key, "REMOVE leases.#lease", ExpressionAttributeNames={"#lease": lease})
-        except aws.AwsError as failure:  # it ends by itself
+        except aws.AwsError as failure:  # the lease expires by itself
             logger().error("slots are not counted", problem=str(failure))
 
     def _update(
         self, key: str, expression: str, condition: str, names: dict[str, str], values: dict[str, int]
     ) -> str | None:
-        """The code of the refusal of a write whose condition did not hold, or for which there is no item yet; None if
-        it was done. Raises AwsError."""
+        """Writes under a condition. Returns the code of the refusal if the condition did not hold or there is no item
+        yet; None if it was written. Raises AwsError."""
         return self._write(
             key,
             expression,
@@ -155,7 +156,7 @@ class TableSlots:
 
 
 def _key(key: str) -> dict[str, dict[str, str]]:
-    """The item of a key: no tenant's name begins with "#", so that no window of rates has it."""
+    """The key of the item. It begins with "#", as no tenant's name does, so that no window of rates has the same."""
     return {"window": {"S": f"#slots#{key}"}}
 
 

@@ -1,8 +1,8 @@
 """The credentials of providers: fetched when they are first needed, kept for a while, never logged.
 
-A reference says where one is: "env:NAME" (read each time), "secret:NAME" (AWS Secrets Manager), "ssm:NAME" (Parameter
-Store, decrypted), or "none". What speaks to AWS is imported only for the two that need it. The name of a cloud,
-alone or in front of one of these, stands for access tokens that are minted (`cloud_tokens`).
+A reference names the place of a credential: "env:NAME" (read each time), "secret:NAME" (AWS Secrets Manager),
+"ssm:NAME" (Parameter Store, decrypted), or "none". The name of a cloud, alone or in front of one of these, means minted
+access tokens (`cloud_tokens`). The client of AWS is imported only when it is needed.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from toolwire.shell.network.aws_secrets import SecretStoreError, read_parameter,
 if TYPE_CHECKING:
     from toolwire.shell.access.cloud_tokens import Ask, KeptToken, Token
 
-#: Seconds for which a fetched credential is used before it is fetched again: how long a rotated one stays in use.
+#: The seconds after which a credential is fetched again. A rotated one stays in use for as long.
 TTL_SECONDS = 300.0
 
-#: Seconds after which a credential that its host refuses is fetched again: a wrong one is not, with every request.
+#: The least seconds between two fetches of a credential that its host refuses, so that a wrong one is not fetched with
+#: every request.
 RETRY_SECONDS = 10.0
 
-#: What can stand in a header: one line of visible ASCII. It also tells a key from a JSON document of keys.
+#: A valid key: one line of visible ASCII, as a header needs. A JSON document of keys does not match.
 _KEY = re.compile(r"[!-~]+")
 
 
@@ -68,7 +69,7 @@ class Credentials:
         (503, `credential_unavailable`) if the store, or the cloud that mints tokens, cannot be asked or refuses.
         """
         kind, _, name = provider.credential.partition(":")
-        if kind in ("none", "aws"):  # what is signed: see `aws_signing`
+        if kind in ("none", "aws"):  # "aws" is signed: see `aws_signing`
             return None
         if kind in MINTED:
             return self._token(provider)
@@ -78,7 +79,7 @@ class Credentials:
         return value
 
     def refused(self, provider: ProviderConfig) -> None:
-        """The provider's host did not know the credential (401): a minted token may have been revoked, a stored
+        """Notes that the provider's host refused the credential (401): a minted token may have been revoked, a stored
         key rotated."""
         if provider.credential.partition(":")[0] in MINTED:
             self._kept_token(provider).refused()
@@ -89,13 +90,13 @@ class Credentials:
                 del self._kept[provider.credential]
 
     def forget(self) -> None:
-        """Drops what was fetched or minted."""
+        """Drops all credentials that were fetched or minted."""
         with self._lock:
             self._kept.clear()
             self._tokens.clear()
 
     def _stored(self, provider: ProviderConfig, kind: str, name: str) -> tuple[str, str]:
-        """The value that is kept there, and the place in words."""
+        """The stored value, and the name of its place for messages."""
         if kind == "env":
             value, place = self._env.get(name), f"environment variable {name}"
         else:
@@ -106,7 +107,7 @@ class Credentials:
         return value, place
 
     def _token(self, provider: ProviderConfig) -> str:
-        """The access token of a cloud, as it is now."""
+        """The current access token of a cloud."""
         from toolwire.shell.access.cloud_tokens import TokenError  # for few configurations
 
         try:
@@ -130,8 +131,8 @@ class Credentials:
             return self._tokens.setdefault(key, KeptToken(mint, self._now))
 
     def _fetch(self, kind: str, name: str) -> str | None:
-        """A stored value, from memory while it is young. One thread fetches it; who wants the same meanwhile waits for
-        what that one gets, a failure included."""
+        """A stored value, from memory if it was fetched recently. One thread fetches it; others that want the same wait
+        for its result, or its failure."""
         reference = f"{kind}:{name}"
         with self._lock:
             kept = self._kept.get(reference)

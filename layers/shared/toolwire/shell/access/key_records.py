@@ -1,7 +1,8 @@
-"""Where keys are kept: a DynamoDB table when deployed, a JSON file on one's own machine. A key itself is nowhere.
+"""The records of keys: in a DynamoDB table when deployed, in a JSON file on one's own machine. The keys themselves are
+not stored.
 
-A record has the SHA-256 of a key, whose it is and what holds for whoever shows it. `local/key_admin.py` writes records,
-the gateway reads them: one look-up by hash, which is the table's only key.
+A record has the SHA-256 of a key, its tenant and the tenant's settings. `local/key_admin.py` writes records, the
+gateway reads them by hash, which is the table's only key.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 from toolwire.model.settings import SettingsError
 
-#: A tenant's name becomes part of other tables' keys, in which "#" divides.
+#: A valid name of a tenant. It becomes part of other tables' keys, in which "#" is the separator.
 TENANT_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 
@@ -24,11 +25,11 @@ class KeyRecord:
     """One key. Times are seconds since 1970; `settings` are the keys of `shell.settings.tenants`."""
 
     key_sha256: str
-    #: The beginning of the key, which is no secret: by it people tell keys apart.
+    #: The beginning of the key, which is not secret. People recognise keys by it.
     key_id: str
     tenant: str
     created_at: int
-    #: The moment from which the key is refused; None: it is good until it is revoked.
+    #: The time from which the key is refused; None: it is valid until it is revoked.
     expires_at: int | None = None
     settings: dict[str, Any] = field(default_factory=dict)
 
@@ -43,7 +44,7 @@ FindKey = Callable[[str], KeyRecord | None]
 
 
 def to_item(record: KeyRecord) -> dict[str, dict[str, str]]:
-    """The record as the table has it. Settings are one JSON text, so that the console can show and change them."""
+    """The item of a record. Its settings are one JSON text, so that the console can show and change them."""
     item = {
         "key_sha256": {"S": record.key_sha256},
         "key_id": {"S": record.key_id},
@@ -90,15 +91,15 @@ def find_in_file(path: Path) -> FindKey:
 
 
 def find_in_table(table: str) -> FindKey:
-    """Looks keys up in the DynamoDB table: one read a look-up, a second one where the first got no answer. It
-    raises KeysUnavailableError where neither did."""
+    """Looks keys up in the DynamoDB table: one read a look-up, a second one if the first got no answer. Raises
+    KeysUnavailableError if neither did."""
 
     def find(key_sha256: str) -> KeyRecord | None:
         from toolwire.shell.network import aws  # not before there is a key to look up
 
         for attempt in (1, 2):
             try:
-                # Consistent: a key works from the moment it is made, and a negative answer is kept for a while.
+                # Consistent, so that a key works from the moment it is made: a negative answer is cached.
                 key = {"key_sha256": {"S": key_sha256}}
                 answer = aws.call("dynamodb", "get_item", TableName=table, Key=key, ConsistentRead=True)
                 break

@@ -1,8 +1,9 @@
-"""Who asks: the key of a request, looked up by its SHA-256 and remembered for a minute. The key is kept nowhere.
+"""Finds the tenant of a request: looks its key up by SHA-256, and remembers the result for a minute. The key is not
+stored.
 
-Whatever is wrong with a key (unknown, revoked, expired, replaced, sent in another header), the answer is the same, and
-so is the work behind it: hash, then look-up or memory. A look-up by hash tells nothing by its time: nobody can choose
-a key by the first bytes of its hash.
+Every wrong key (unknown, revoked, expired, replaced, sent in another header) gets the same answer after the same work:
+hash, then memory or look-up. The time of a look-up reveals nothing, since nobody can choose a key by the first bytes of
+its hash.
 """
 
 from __future__ import annotations
@@ -24,20 +25,20 @@ from toolwire.model.settings import Settings, Tenant
 from toolwire.shell.access.key_records import FindKey, KeyRecord, KeysUnavailableError, find_in_file, find_in_table
 from toolwire.shell.settings.tenants import tenant_from
 
-#: Seconds for which an answer of the table is believed: the longest that a revoked key may go on working.
+#: The seconds for which a result is remembered. A revoked key may work for as long.
 TTL_SECONDS = 60.0
 
-#: Keys that are remembered, good and refused ones apart: a flood of invented keys pushes out no good one.
+#: The most keys that are remembered. Valid and refused ones are counted apart, so that a flood of invented keys pushes
+#: out no valid one.
 MOST_KEPT = 1024
 
 
 def authenticate(request: HttpRequest, settings: Settings, places: KeyPlaces = KEY_PLACES) -> Tenant:
-    """The tenant that a request speaks for. `places`: where it may carry its key.
+    """The tenant of a request. `places`: where the request may carry its key.
 
-    Where keys are configured one is always asked for. Without any everybody is let in, unless the settings require a
-    key: then nobody is.
-    Raises RequestError (401, `invalid_api_key`), InternalError (503, `key_check_unavailable`) where the table cannot be
-    asked, and SettingsError for a record whose settings mean nothing.
+    If keys are configured, every request needs one. If none are, every request is admitted, unless the settings require
+    a key: then none is. Raises RequestError (401, `invalid_api_key`), InternalError (503, `key_check_unavailable`)
+    where the table cannot be asked, and SettingsError for a record whose settings mean nothing.
     """
     has_store = settings.keys_table is not None or settings.keys_file is not None
     if settings.key_sha256 is None and not has_store:
@@ -55,12 +56,12 @@ def authenticate(request: HttpRequest, settings: Settings, places: KeyPlaces = K
     raise _refused(f"The key is missing or not valid for this gateway: send it as {_shown(places)}.")
 
 
-#: Key's SHA-256 -> the moment until which its record, or that there is none, is believed.
+#: A key's SHA-256 -> its record (None: there is none), and the time until which that is remembered.
 _Memory = OrderedDict[str, tuple[float, KeyRecord | None]]
 
 
 class Keys:
-    """The keys of one process and what it remembers of them. Safe to use from several threads."""
+    """Looks keys up and remembers the results, for one process. Safe to use from several threads."""
 
     def __init__(
         self,
@@ -76,7 +77,7 @@ class Keys:
         self._lock = threading.Lock()
 
     def find(self, key_sha256: str) -> KeyRecord | None:
-        """The record of a key that is good now. Raises InternalError (503)."""
+        """The record of a key, if the key is valid now. Raises InternalError (503)."""
         record = self._remembered(key_sha256)
         if record is None or (record.expires_at is not None and record.expires_at <= self._now()):
             return None
@@ -113,7 +114,7 @@ def _process_keys(table: str | None, file: str | None) -> Keys:
 
 
 def _tenant(record: KeyRecord, default: Tenant) -> Tenant:
-    """The tenant of a record, on top of the default one. Raises SettingsError."""
+    """The tenant of a record, whose settings override the default tenant's. Raises SettingsError."""
     tenant = tenant_from(record.settings, f"the key {record.key_id} of {record.tenant}", default)
     return replace(tenant, name=record.tenant)
 

@@ -1,10 +1,10 @@
-"""How much a tenant may ask for in a minute of the clock: requests, and tool calls of the answers.
+"""Counts a tenant's requests, and the tool calls of its answers, in each minute of the clock.
 
-A request is counted before it is served, in one atomic step with its check, so that of any number at once exactly as
-many pass as are allowed. Tool calls are counted when an answer's are known (the reference's "tool call units", one a
-call): the answer that crosses the limit is served, the next request is refused.
+A request is checked and counted in one atomic step before it is served, so that exactly the allowed number passes, also
+of many at once. Tool calls are counted when an answer has them (the reference's "tool call units", one a call): the
+answer that crosses the limit is served, the next request is refused.
 
-The counts of a tenant's minute are one item of DynamoDB; where no table is configured each process counts for itself.
+The counts of a tenant's minute are one item of DynamoDB. Without a table each process counts for itself.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from toolwire.shell.telemetry.log import logger
 
 WINDOW_SECONDS = 60
 
-#: Seconds for which a window's item stays after its end: for whoever wants to look, then DynamoDB deletes it.
+#: The seconds for which a window's item stays after its end, so that people can look at it.
 _KEPT_SECONDS = 3600
 
-#: Seconds that counting may take. A table that does not answer costs a request this much and refuses nobody.
+#: The seconds that counting may take. If the table does not answer, a request waits as long and is admitted.
 _PATIENCE_SECONDS = 1.0
 
 
@@ -36,7 +36,7 @@ class NotCountedError(Exception):
 
 
 class Counts(NamedTuple):
-    """What one window has counted."""
+    """The counts of one window."""
 
     requests: int
     tool_calls: int
@@ -46,7 +46,8 @@ class Counter(Protocol):
     """Counts windows. Safe to use from several threads. Both methods raise NotCountedError."""
 
     def take(self, window: str, most: Counts, expires_at: int) -> tuple[bool, Counts]:
-        """Counts one more request if both counts are below `most`, in one step. Whether it did, and the counts."""
+        """Counts one more request if both counts are below `most`, in one step. Returns whether it did, and the
+        counts."""
 
     def add(self, window: str, tool_calls: int, expires_at: int) -> None:
         """Counts tool calls, whatever the limit."""
@@ -58,7 +59,7 @@ class RateState:
 
     tenant: Tenant
     counts: Counts
-    #: The window's end, in seconds since 1970, and how far away that is, in whole seconds.
+    #: The window's end, in seconds since 1970, and the whole seconds until then.
     ends_at: int
     seconds_left: int
 
@@ -76,12 +77,12 @@ class RateState:
 
 
 def admit(tenant: Tenant, door: Door, settings: Settings, now: float) -> Headers:
-    """Counts a request of the tenant. What the door tells of its limits; nothing where it has none. `now` is in seconds
-    since 1970.
+    """Counts a request of the tenant. Returns the door's headers about the tenant's limits; none for a tenant without
+    limits. `now` is in seconds since 1970.
 
-    A table that cannot be asked lets the request pass, and the log says so: a limit bounds a bill, which an outage of
-    minutes does not hurt as it would hurt everybody's work.
-    Raises RequestError (429, `rate_limit_exceeded`) with the moment to come back.
+    If the table cannot be asked, the request is admitted, and the log says so: a limit protects from high bills, and an
+    outage of some minutes would hurt more. Raises RequestError (429, `rate_limit_exceeded`) with the moment to come
+    back.
     """
     if not _limited(tenant):
         return ()
@@ -112,7 +113,7 @@ def admit(tenant: Tenant, door: Door, settings: Settings, now: float) -> Headers
 
 
 def charge(tenant: Tenant, tool_calls: int, settings: Settings, now: float) -> None:
-    """Counts the tool calls of an answer, in the minute in which they became known. Raises nothing: it was served."""
+    """Counts the tool calls of an answer, in the current minute. Raises nothing, since the answer was served."""
     if tool_calls <= 0 or tenant.tool_calls_per_minute is None:
         return
     window, ends_at = _window(tenant, now)
@@ -163,7 +164,7 @@ class MemoryCounter:
             self._windows[window] = counts._replace(tool_calls=counts.tool_calls + tool_calls), expires_at
 
     def _counts(self, window: str, expires_at: int) -> Counts:
-        """The counts of a window. With the first of a minute, those of an hour ago are forgotten."""
+        """The counts of a window. A new minute's first call drops those of an hour ago."""
         if window not in self._windows:
             self._windows = {name: kept for name, kept in self._windows.items() if kept[1] > expires_at - _KEPT_SECONDS}
         return self._windows.get(window, (Counts(0, 0), 0))[0]
@@ -185,7 +186,7 @@ class DynamoDbCounter:
             ReturnValues="ALL_NEW",
             ReturnValuesOnConditionCheckFailure="ALL_OLD",
         )
-        if refused and not item:  # an emulator may leave the item out: it was one of the two limits
+        if refused and not item:  # an emulator may leave the item out; one of the limits was reached
             return False, most
         return not refused, Counts(*(int(item[name]["N"]) if name in item else 0 for name in Counts._fields))
 
@@ -196,8 +197,8 @@ class DynamoDbCounter:
     def _update(
         self, window: str, expression: str, values: dict[str, int], **more: str
     ) -> tuple[bool, dict[str, dict[str, str]]]:
-        """Whether the condition refused the write, and the item if it was asked for. Never tried again: a write that
-        got no answer may have been done."""
+        """Writes. Returns whether the condition refused it, and the item if it was asked for. It is never tried again:
+        a write without an answer may have been done."""
         from toolwire.shell.network import aws
 
         try:

@@ -1,7 +1,7 @@
-"""One answer of HTTP/1.1, read as it arrives: llhttp (httptools) parses, this says what its answers mean for us.
+"""Reads one HTTP/1.1 answer as it arrives. llhttp (httptools) parses it.
 
-Providers write each event as an HTTP chunk of its own. What one `feed` brings of the body is one piece of bytes,
-however many chunks it came in, so that a burst of deltas is one step for everybody behind it.
+Providers write each event as an HTTP chunk of its own. One `feed` makes one piece of bytes of the body, however many
+chunks it has, so that a burst of deltas is one step for the rest of the gateway.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from http import HTTPStatus
 
 import httptools
 
-#: Bytes of a head, of a line of the chunked coding, or of trailers, that may come without an end.
+#: The most bytes of a head, of a line of the chunked coding, or of trailers.
 MOST_BYTES = 100 << 10
 
 
 class NotHttpError(Exception):
-    """What came is not HTTP. The text quotes nothing of it."""
+    """The bytes are not HTTP. The text does not quote them."""
 
 
 class AnswerReader:
-    """Reads one answer: `feed` what was received, then `take` what it brought of the body."""
+    """Reads one answer: `feed` takes received bytes, then `take` returns the new bytes of the body."""
 
     __slots__ = (
         "_body", "_failed", "_fields", "_interim", "_length", "_parser", "_pending", "_reason", "complete", "headers",
@@ -33,14 +33,14 @@ class AnswerReader:
         self.headers: dict[str, str] = {}
         #: The whole answer is there.
         self.complete = False
-        #: The host lets the connection be used again, as far as the head says.
+        #: The head allows the connection to be used again.
         self.keeps_open = False
-        #: More bytes came than the answer has. They must not be read as the answer to the next request.
+        #: More bytes came than the answer has. They must not become the answer to the next request.
         self.overrun = False
         self._reason = b""
         self._fields: list[tuple[bytes, bytes]] = []
         self._body: list[bytes] = []
-        self._failed = False  # what came is not HTTP
+        self._failed = False  # the bytes are not HTTP
         self._pending = 0  # bytes since something of the answer was complete
         self._interim = False
         self._length = False  # the body's end is known before the connection's
@@ -53,14 +53,14 @@ class AnswerReader:
         )
 
     def feed(self, data: bytes) -> None:
-        """Reads what was received. Raises NotHttpError, but not before what came ahead of the fault was taken."""
+        """Reads received bytes. Raises NotHttpError, but only after the bytes in front of the fault were taken."""
         assert self._parser is not None
         self._pending += len(data)
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade):
             if self.complete:
-                self.overrun = True  # behind the answer, whatever it is
+                self.overrun = True  # bytes behind the answer
             else:
                 self._failed = True
         if self._pending > MOST_BYTES and not self.complete:
@@ -69,7 +69,7 @@ class AnswerReader:
             raise NotHttpError
 
     def take(self) -> bytes:
-        """What has come of the body since this was called last; raises NotHttpError where that is a fault."""
+        """The bytes of the body since the last call. Raises NotHttpError if they end with a fault."""
         if not self._body:
             if self._failed:
                 raise NotHttpError
@@ -85,15 +85,16 @@ class AnswerReader:
         return self.complete
 
     def close(self) -> None:
-        """Lets the parser go, which knows this object: else both would stay in memory. Nothing can be read then."""
+        """Drops the parser, which refers to this object: else the cycle would keep both in memory. Nothing can be read
+        afterwards."""
         self._parser = None
 
     @property
     def reason(self) -> str:
-        """The status, and why, as the host put it."""
+        """The status line's code and reason."""
         return f"{self.status} {self._reason.decode('latin-1')}".rstrip()
 
-    # What httptools calls.
+    # The callbacks of httptools.
 
     def on_message_begin(self) -> None:
         self.overrun = self.complete
@@ -116,7 +117,7 @@ class AnswerReader:
             self.headers = _joined(self._fields)
             self._length = bool(self.headers.keys() & {"content-length", "transfer-encoding"})
             if self.headers.get("transfer-encoding", "chunked").strip().lower() != "chunked":
-                self._failed = True  # nobody was told that we could read it
+                self._failed = True  # a coding that we did not offer
             self.keeps_open = self._parser.should_keep_alive()
             self.status = status
         self._fields = []

@@ -1,4 +1,4 @@
-"""How this process calls AWS: one client a service, made when it is first needed, and one way for a call to fail.
+"""Calls AWS: one client a service, made when it is first needed, and one error for all failures.
 
 The services that a request waits for have a light client (`aws_json.py`); all others have boto3's, whose import and
 first client cost 0.3 to 0.5 s. Region, credentials and endpoints are those of AWS's own variables (AWS_DEFAULT_REGION,
@@ -17,7 +17,7 @@ from toolwire.shell.network.aws_errors import DEADLINE_EXCEEDED as DEADLINE_EXCE
 from toolwire.shell.network.aws_errors import AwsError as AwsError
 from toolwire.shell.network.aws_errors import Reason as Reason
 
-#: Calls with a deadline that are under way at once. One that outlives its deadline stays until its own timeout.
+#: The most calls with a deadline at once. One that is past its deadline runs until its own timeout.
 _WORKERS = 16
 
 
@@ -25,7 +25,7 @@ class AwsClient(Protocol):
     """Calls one service."""
 
     def call(self, operation: str, arguments: dict[str, object]) -> dict[str, Any]:
-        """The answer to an operation, in boto3's words. Raises AwsError."""
+        """The answer to an operation, in boto3's form. Raises AwsError."""
 
     def close(self) -> None:
         """Closes its idle connections."""
@@ -37,7 +37,7 @@ _pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="aws")
 
 
 def client(service: str) -> AwsClient:
-    """This process's client of a service. Safe from any thread; who comes while it is made waits for it.
+    """This process's client of a service. Safe from any thread; a thread that comes while it is made waits.
 
     Raises AwsError.
     """
@@ -53,9 +53,8 @@ def client(service: str) -> AwsClient:
 def call(service: str, operation: str, *, deadline: float | None = None, **arguments: Any) -> dict[str, Any]:
     """The answer to one call, e.g. `call("dynamodb", "query", TableName=...)`.
 
-    `deadline` is a moment of `time.monotonic`. It holds whatever the network does, the making of the client, of name
-    resolution and an answer in drops included: the call runs in a thread, and nobody waits for it any longer.
-    Raises AwsError.
+    `deadline` is a moment of `time.monotonic`. It also bounds the making of the client, name resolution and a slow
+    answer: the call runs in a thread, which is not waited for after the deadline. Raises AwsError.
     """
     if deadline is None:
         return client(service).call(operation, arguments)
@@ -66,14 +65,14 @@ def call(service: str, operation: str, *, deadline: float | None = None, **argum
     try:
         return future.result(remaining)
     except TimeoutError:
-        future.cancel()  # one that has not begun is not begun
+        future.cancel()  # a call that has not begun does not begin
         raise AwsError(operation, DEADLINE_EXCEEDED, "timeout") from None
 
 
 def warm(service: str, *, wait: float = 0.0) -> None:
-    """Makes the client in a thread, ahead of the need, and waits for it at most `wait` seconds.
+    """Makes the client in a thread before it is needed, and waits for it at most `wait` seconds.
 
-    Never raises: why it fails, the first call says.
+    Never raises: the first call reports the failure.
     """
     if service in _clients:
         return
@@ -84,14 +83,14 @@ def warm(service: str, *, wait: float = 0.0) -> None:
 
 
 def use(service: str, made: AwsClient) -> None:
-    """Has this process call `service` through a client that was made elsewhere."""
+    """Makes this process call `service` through a client that was made elsewhere."""
     with _creating:
         _clients[service] = made
 
 
 def forget_clients() -> list[str]:
-    """Drops the clients, with their connections and credentials: the environment they were made in has changed. Returns
-    the services that had one."""
+    """Drops the clients, with their connections and credentials, since the environment has changed. Returns the
+    services that had one."""
     from toolwire.shell.network.aws_credentials import forget_credentials
 
     with _creating:

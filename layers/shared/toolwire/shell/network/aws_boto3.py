@@ -1,4 +1,4 @@
-"""boto3's client of a service, for what has no cold start: the commands, and services that speak no JSON."""
+"""boto3's client of a service, for commands, which have no cold start, and for services without JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Boto3Client(NamedTuple):
     def call(self, operation: str, arguments: dict[str, object]) -> dict[str, Any]:
         """The answer to an operation. Raises AwsError."""
         from botocore.exceptions import BotoCoreError, ClientError
-        from botocore.parsers import ResponseParserError  # of no class of its own: a proxy's page in AWS's place
+        from botocore.parsers import ResponseParserError  # not a BotoCoreError: a proxy's page in place of AWS's answer
 
         try:
             answer: dict[str, Any] = getattr(self.boto3, operation)(**arguments)
@@ -40,11 +40,11 @@ def boto3_client(service: str) -> Boto3Client:
         from botocore.exceptions import BotoCoreError
     except ImportError:
         raise unanswered("boto3", "ImportError") from None
-    # At DEBUG, which LOG_LEVEL may set for every logger on Lambda, it would log what is sent and answered.
+    # At DEBUG, which LOG_LEVEL may set for every logger on Lambda, it would log requests and answers.
     logging.getLogger("botocore").setLevel(logging.WARNING)
     config = Config(connect_timeout=2, read_timeout=3, retries={"total_max_attempts": 3, "mode": "standard"})
     try:
         # A session of its own: boto3's default one must not be used by two threads.
         return Boto3Client(boto3.session.Session().client(service, config=config))
-    except (BotoCoreError, ValueError) as error:  # botocore says ValueError of an endpoint that is no URL
+    except (BotoCoreError, ValueError) as error:  # botocore's error for an endpoint that is no URL
         raise unanswered("client", type(error).__name__) from None

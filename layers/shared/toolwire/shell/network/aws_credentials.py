@@ -1,8 +1,8 @@
 """The AWS credentials of this process, and its region.
 
-On Lambda the runtime puts both into the environment: the function's role. Elsewhere botocore looks where all of AWS's
-tools look: the environment, a profile, SSO, the container's or the machine's role; it refreshes them in time.
-botocore's session takes 0.2 s, so there is none, and nothing of botocore, where the environment has what is asked for.
+On Lambda the runtime puts those of the function's role into the environment. Elsewhere botocore looks where all of
+AWS's tools look: the environment, a profile, SSO, the container's or the machine's role; it refreshes them in time.
+botocore's session takes 0.2 s, so botocore is not imported if the environment has the credentials.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import Any
 
 from toolwire.shell.network.sigv4 import Credentials
 
-#: One session at a time is asked for credentials: the first one may ask a server.
+#: Held while a session is asked for credentials, since the first question may ask a server.
 _lock = threading.Lock()
 
-#: Errors of botocore's whose text says what to do, and nothing else: a profile that is not there, SSO that has expired.
+#: botocore's errors whose text only says what to do: a missing profile, an expired SSO session.
 _TOLD = frozenset({"ProfileNotFound", "SSOTokenLoadError", "TokenRetrievalError", "UnauthorizedSSOTokenError"})
 
 
 class CredentialsError(Exception):
-    """botocore found no credentials, or no region, where they are said to be. `code` is the name of its error."""
+    """botocore found no credentials, or no region, at the configured place. `code` is the name of its error."""
 
     def __init__(self, error: Exception) -> None:
         self.code = type(error).__name__
@@ -33,7 +33,7 @@ class CredentialsError(Exception):
 
 
 def find_credentials(profile: str | None = None) -> Credentials | None:
-    """The credentials as they are now; None where there are none. Raises CredentialsError."""
+    """The current credentials; None if there are none. Raises CredentialsError."""
     key, secret = os.environ.get("AWS_ACCESS_KEY_ID"), os.environ.get("AWS_SECRET_ACCESS_KEY")
     if key and secret and profile is None:
         return Credentials(key, secret, os.environ.get("AWS_SESSION_TOKEN"))
@@ -55,13 +55,13 @@ def find_region() -> str | None:
 
 
 def prepare() -> None:
-    """Makes the session that looks for credentials, which takes 0.2 s, and asks it for none."""
+    """Makes the session that looks for credentials, which takes 0.2 s, without looking for any."""
     with _lock:
         _session(None)
 
 
 def forget_credentials() -> None:
-    """Drops the sessions: the environment they were made in has changed."""
+    """Drops the sessions, since the environment has changed."""
     _session.cache_clear()
 
 
@@ -74,7 +74,7 @@ def _session(profile: str | None) -> Any:
 
 @contextmanager
 def _renamed() -> Iterator[None]:
-    """Renames whatever botocore raises: a server that it asks may answer anything."""
+    """Turns every error of botocore's into CredentialsError: a server that it asks may answer anything."""
     try:
         yield
     except Exception as error:

@@ -1,4 +1,4 @@
-"""How a call to AWS fails: one error, with a reason in one stable word."""
+"""The error of a call to AWS, with a reason in one stable word."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Literal
 #: Why a call failed; `refused` is any other answer, told apart by `AwsError.code`.
 Reason = Literal["unavailable", "timeout", "throttled", "not_found", "denied", "too_large", "refused"]
 
-#: AWS's error codes, and what botocore calls a call without an answer.
+#: AWS's error codes, and botocore's names for a call without an answer, by reason.
 _REASONS: dict[str, Reason] = {
     "ConnectTimeoutError": "timeout",
     "ReadTimeoutError": "timeout",
@@ -33,7 +33,7 @@ _REASONS: dict[str, Reason] = {
 #: The code of a call that its caller's deadline ended.
 DEADLINE_EXCEEDED = "DeadlineExceeded"
 
-#: What no second attempt repairs.
+#: Reasons for which a second attempt cannot succeed.
 _LASTING = frozenset(
     {"ImportError", "InvalidRegionError", "NoRegionError", "ParamValidationError", "ProfileNotFound", "ValueError"}
 )
@@ -56,10 +56,10 @@ class AwsError(Exception):
 
 
 def unanswered(operation: str, code: str) -> AwsError:
-    """The error of a call that got no answer. `code`: what botocore calls it."""
+    """The error of a call that got no answer. `code`: botocore's name for it."""
     return AwsError(operation, code, _REASONS.get(code, "unavailable"))
 
 
 def refused(operation: str, code: str, status: int, answer: dict[str, Any]) -> AwsError:
-    """The error of a call that was answered with one."""
+    """The error of a call that AWS refused."""
     return AwsError(operation, code, _REASONS.get(code, "unavailable" if status >= 500 else "refused"), answer)

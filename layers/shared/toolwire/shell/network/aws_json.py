@@ -1,9 +1,9 @@
-"""A client of AWS's JSON APIs (DynamoDB, Secrets Manager, Systems Manager), for what stands between a request and its
-first byte.
+"""A client of AWS's JSON APIs (DynamoDB, Secrets Manager, Systems Manager), for calls that a request waits for before
+its first byte.
 
-Its requests are signed and sent by what sends to providers, with kept connections and deadlines. boto3 would cost a
-cold start half a second, for the descriptions of its services, and each call some milliseconds. Source: AWS's
-JSON protocol (Smithy, "AWS JSON 1.0 and 1.1"), and botocore's description of each service.
+Its requests are signed, and sent by the same HTTP client as those to providers, with kept connections and deadlines.
+boto3 would cost a cold start half a second, for the descriptions of its services, and each call some milliseconds.
+Source: AWS's JSON protocol (Smithy, "AWS JSON 1.0 and 1.1"), and botocore's description of each service.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from toolwire.shell.network.upstream import Upstream
 
 
 class Service(NamedTuple):
-    """How a service is spoken to. Times in seconds, of one attempt."""
+    """The protocol of a service. Times are seconds of one attempt."""
 
-    #: What stands before the operation in `x-amz-target`.
+    #: The prefix of the operation in `x-amz-target`.
     target: str
     #: The protocol's version.
     json: str
@@ -35,20 +35,20 @@ class Service(NamedTuple):
     variable: str
     connect: float
     answer: float
-    #: How often a call that failed is sent, where another may help.
+    #: The most attempts of a call.
     attempts: int
 
 
-#: DynamoDB is on the way of every answer and its callers have deadlines: they try again by themselves while there is
-#: time.
+#: A call to DynamoDB is sent once: every answer waits for it, and its callers try again themselves until their
+#: deadline.
 SERVICES = {
     "dynamodb": Service("DynamoDB_20120810", "1.0", "DYNAMODB", connect=0.5, answer=1.0, attempts=1),
     "secretsmanager": Service("secretsmanager", "1.1", "SECRETS_MANAGER", connect=1.0, answer=2.0, attempts=2),
     "ssm": Service("AmazonSSM", "1.1", "SSM", connect=1.0, answer=2.0, attempts=2),
 }
 
-#: Domains of AWS's other partitions, by the beginning of a region's name. Source: botocore's `partitions.json`, of
-#: which the isolated ones are left out: they have endpoints by name (`AWS_ENDPOINT_URL`).
+#: The domains of AWS's other partitions, by the prefix of a region's name. Source: botocore's `partitions.json`,
+#: without the isolated partitions, whose endpoints are configured (`AWS_ENDPOINT_URL`).
 _DOMAINS = {"cn-": "amazonaws.com.cn", "eusc-": "amazonaws.eu"}
 
 #: The largest answer: DynamoDB's have 16 MB at most.
@@ -59,7 +59,7 @@ _PAUSE = 0.2
 
 
 class JsonClient:
-    """One service in this process's region, as its credentials may use it. Safe from any thread."""
+    """One service, in this process's region and with its credentials. Safe from any thread."""
 
     def __init__(self, service: str) -> None:
         """Raises AwsError where there is no region, or the endpoint is no URL."""
@@ -77,7 +77,7 @@ class JsonClient:
         self._http = Upstream(Timeouts(connect=self._service.connect))
 
     def call(self, operation: str, arguments: dict[str, object]) -> dict[str, Any]:
-        """The answer to an operation, which has boto3's name (`get_item`) and arguments. Raises AwsError."""
+        """The answer to an operation, with boto3's name (`get_item`) and arguments. Raises AwsError."""
         for left in range(self._service.attempts - 1, -1, -1):
             try:
                 return self._ask(operation, arguments)
@@ -133,7 +133,7 @@ class JsonClient:
 
 
 def endpoint(service: str, region: str) -> str:
-    """The address of a service: the one that is named in the environment, else its own in the region."""
+    """The address of a service: as named in the environment, else its own in the region."""
     named = os.environ.get(f"AWS_ENDPOINT_URL_{SERVICES[service].variable}") or os.environ.get("AWS_ENDPOINT_URL")
     if named:
         return named if named.count("/") > 2 else f"{named}/"
@@ -157,8 +157,8 @@ def _failure(error: GatewayError) -> str:
 
 
 def _with_bytes(answer: dict[str, Any]) -> dict[str, Any]:
-    """The answer with bytes for DynamoDB's values of the type B. It is changed: a history has thousands of values.
-    Raises DecodeError for a value that is no base64."""
+    """Replaces DynamoDB's values of the type B by their bytes, in place, since a history has thousands of values.
+    Returns the answer. Raises DecodeError for a value that is no base64."""
     left: list[Any] = [answer]
     while left:
         value = left.pop()

@@ -1,14 +1,14 @@
-"""What AWS keeps by name: secrets of Secrets Manager, and parameters of Systems Manager."""
+"""Reads secrets of AWS Secrets Manager, and parameters of Systems Manager."""
 
 from __future__ import annotations
 
 import time
 from typing import Any
 
-#: Seconds that a fetch may take. Where no such service is to be reached, a request must not wait for its patience.
+#: The seconds that a fetch may take: a request must not wait long for a service that cannot be reached.
 _FETCH_SECONDS = 3.0
 
-#: How AWS says that nothing has this name.
+#: AWS's error codes for an unknown name.
 _NOT_FOUND = ("ResourceNotFoundException", "ParameterNotFound", "InvalidRequestException")
 
 
@@ -29,7 +29,7 @@ def read_parameter(name: str) -> str | None:
 
 
 def _ask(service: str, operation: str, **arguments: Any) -> Any:
-    """One call to AWS; None if it knows no such name. The import costs 60 ms, so only who needs it pays."""
+    """Makes one call to AWS. Returns None for an unknown name. The import costs 60 ms, so it is made only here."""
     from toolwire.shell.network import aws
 
     try:

@@ -1,9 +1,8 @@
-"""Where the circuits of targets are kept (`exchange.breaker`): in this process, or in the table of rates, where every
-environment of a deployed gateway sees them. Lambda spreads the failures of one host over many environments, of which
-each sees few.
+"""Keeps the circuits of targets (`exchange.breaker`): in this process, or in the table of rates for all environments of
+a deployed gateway. On Lambda the failures of one host are spread over many environments, of which each sees few.
 
-An item of the table is one target. It is written when something fails and when a circuit changes, never for a success
-in a closed one, and read at most every two seconds. A table that does not answer keeps nobody from asking.
+An item of the table is one target. It is written after a failure and when a circuit changes, never for a success in a
+closed circuit, and read at most every two seconds. If the table does not answer, targets are asked as usual.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from toolwire.exchange.breaker import CLOSED, Circuit, Outcomes, after_failure, 
 from toolwire.model.settings import BreakerRules, Settings, Target
 from toolwire.shell.telemetry.log import logger
 
-#: Seconds for which a circuit that was read from a table is taken for true.
+#: The seconds for which a circuit from the table is used before it is read again.
 _FRESH_SECONDS = 2.0
 
 #: Seconds that one call to the table may take.
 _PATIENCE_SECONDS = 0.25
 
-#: How often a circuit that others change at the same time is tried to be changed.
+#: The most tries to change a circuit that others change at the same time.
 _TRIES = 8
 
 #: Seconds for which the item of a target stays in the table after it was written.
@@ -41,7 +40,7 @@ class UnavailableError(Exception):
 
 
 class Kept(NamedTuple):
-    """A circuit as it is kept. `version` counts its changes."""
+    """A stored circuit. `version` counts its changes."""
 
     circuit: Circuit = CLOSED
     version: int = 0
@@ -50,14 +49,14 @@ class Kept(NamedTuple):
 class Circuits(Protocol):
     """Keeps circuits by key. Safe to use from several threads. Both methods raise UnavailableError."""
 
-    #: Seconds for which what was read is taken for true.
+    #: The seconds for which a circuit is used before it is read again.
     fresh_seconds: float
 
     def read(self, key: str) -> Kept:
-        """The circuit; a closed one, where none is kept."""
+        """The circuit; a closed one if none is stored."""
 
     def swap(self, key: str, version: int, circuit: Circuit) -> Kept | None:
-        """Replaces the circuit that has this version, in one step. None if somebody else has replaced it."""
+        """Replaces the circuit that has this version, atomically. Returns None if another process has replaced it."""
 
 
 class MemoryCircuits:
@@ -147,7 +146,8 @@ class Breaker:
         self._last: dict[str, str] = {}
 
     def claim(self, target: Target) -> float:
-        """Claims the right to ask a target. The seconds for which it must not be asked; 0: it may be."""
+        """Claims the right to ask a target. Returns the seconds for which it must not be asked; 0: it may be asked
+        now."""
         wait = 0.0
 
         def ask(circuit: Circuit) -> Circuit:
@@ -159,11 +159,11 @@ class Breaker:
         return wait
 
     def last_failure(self, target: Target) -> str | None:
-        """The code of the target's last failure that this process has seen."""
+        """The code of the target's last failure in this process."""
         return self._last.get(key_of(target))
 
     def ended(self, target: Target, *, failed: bool, began: float, code: str | None = None) -> None:
-        """An attempt at a target that began at this moment has been answered, or has failed, with this code."""
+        """Notes the end of an attempt that began at `began`: it was answered, or has failed with this code."""
         key = key_of(target)
         if failed and code is not None:
             self._last[key] = code
@@ -174,7 +174,7 @@ class Breaker:
             self._change(key, lambda circuit: after_success(circuit, began))
 
     def _change(self, key: str, change: Callable[[Circuit], Circuit]) -> None:
-        """Changes a circuit. Where others have changed it meanwhile, the change is made to what they left."""
+        """Changes a circuit. If others have changed it meanwhile, applies the change to their version."""
         try:
             kept = self._recent(key)
             for _ in range(_TRIES):
@@ -193,7 +193,7 @@ class Breaker:
             logger().error("the breaker is not shared", problem=str(failure))
 
     def _recent(self, key: str) -> Kept:
-        """The circuit, as it was two seconds ago at most."""
+        """The circuit, at most two seconds old."""
         read = self._read.get(key)
         if read is not None and 0 <= self._clock() - read[1] < self._circuits.fresh_seconds:
             return read[0]
@@ -207,15 +207,16 @@ class Breaker:
 
 @functools.lru_cache(1024)
 def key_of(target: Target) -> str:
-    """The key of a target's circuit: no tenant's name begins with "#", so that no window of rates has it."""
+    """The key of a target's circuit. It begins with "#", as no tenant's name does, so that no window of rates has the
+    same."""
     provider = target.provider
     place = "\n".join((provider.base_url, provider.credential, target.model))
     return f"#breaker#{provider.name}#{hashlib.sha256(place.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
 
 
 def breaker_for(settings: Settings, *, several: bool) -> Breaker | None:
-    """The breaker of this process; None where it is switched off. Without rules only requests that have `several`
-    targets share theirs: to read the table would cost every request something whose one target never fails."""
+    """The breaker of this process; None if it is switched off. Without configured rules only requests with `several`
+    targets use the shared table: reading it costs time, which a request with one target is spared."""
     rules = settings.breaker or BreakerRules()
     if not rules.enabled:
         return None

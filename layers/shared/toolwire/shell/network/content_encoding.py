@@ -1,6 +1,6 @@
-"""Request bodies as clients compress them: Claude Code sends large ones with gzip, Codex all of them with zstd.
+"""Unpacks compressed request bodies. Claude Code sends large ones with gzip, Codex all of them with zstd.
 
-A body is unpacked no further than the limit of a plain one, whatever it claims to hold.
+A body is unpacked only up to the limit of a plain one, whatever size it claims.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Callable
 from toolwire.model.errors import RequestError
 from toolwire.model.limits import BODY_BYTES
 
-#: Codings on top of each other: more is no client's.
+#: The most codings of one body; no real client uses more.
 _MOST_CODINGS = 2
 
-#: Members (gzip) or frames (zstd) of one body. Each leaves a copy of what follows it.
+#: The most members (gzip) or frames (zstd) of one body. Each costs a copy of the bytes behind it.
 _MOST_MEMBERS = 100
 
 #: The largest window that a `Content-Encoding: zstd` may ask for: 8 MB (RFC 9659).
@@ -27,8 +27,8 @@ class _TooLargeError(Exception):
 
 
 def unpacked(body: bytes, content_encoding: str) -> bytes:
-    """The body without the codings that the header names. Raises RequestError: 415 for a coding that is not read here,
-    400 for a body that is not what the header says, 413 for one that is over the limit."""
+    """The body without the codings that the header names. Raises RequestError: 415 for an unknown coding, 400 for a
+    body that does not have the named coding, 413 for one over the limit."""
     codings = [coding.strip().lower() for coding in content_encoding.split(",")]
     codings = [coding for coding in codings if coding not in ("", "identity")]
     unknown = [coding for coding in codings if coding not in _READERS] + codings[_MOST_CODINGS:]
@@ -91,7 +91,7 @@ def _inflated(data: bytes, window: int, room: int) -> tuple[bytes, bytes]:
 
 def _zstd(data: bytes) -> bytes:
     if sys.version_info >= (3, 14):
-        from compression import zstd  # only who sends such a body pays for its reader
+        from compression import zstd  # imported only for such a body
     else:
         from backports import zstd
     options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}

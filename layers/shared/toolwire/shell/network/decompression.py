@@ -1,4 +1,4 @@
-"""Answers that come compressed although identity is asked for: unpacked while they arrive, and no further than a bound.
+"""Unpacks answers that come compressed although identity was asked for, while they arrive and up to a bound.
 
 Proxies in front of self-hosted models do that. A stream is flushed as it comes, so what has arrived is there at once.
 """
@@ -17,13 +17,13 @@ _WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate
 #: Bytes unpacked at once.
 _PIECE = 64 * 1024
 
-#: How far one answer may be unpacked: a stream may be longer than a document, and is not gathered.
+#: The most bytes of one unpacked answer. A stream may be longer than a document, since it is not gathered.
 MOST_BYTES = 8 * ANSWER_BYTES
 
 
 def unpacked(chunks: Iterable[bytes], coding: str) -> Iterator[bytes]:
-    """The body without its `Content-Encoding`. Raises UpstreamProtocolError for a coding that is not read here, for
-    bytes that are not what it says, and for more than `MOST_BYTES`."""
+    """The body without its `Content-Encoding`. Raises UpstreamProtocolError for an unknown coding, for bytes that do
+    not have it, and for more than `MOST_BYTES`."""
     window = _WINDOWS.get(coding)
     if window is None:
         raise UpstreamProtocolError(

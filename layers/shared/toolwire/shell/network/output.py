@@ -1,11 +1,12 @@
-"""What the client is sent: a buffer in front of a socket, and a clock.
+"""Sends an answer to the client: a buffer in front of a socket, and a clock.
 
-Whoever runs a handler (the Lambda runtime, the local server) owns an `Output` for the invocation. Its handler yields
-one `Head`, then bytes; `deliver` puts them into the buffer. Two moments empty it: 8 KiB are full, or the upstream has
-nothing to read and its reader calls `before_block`. So events that arrive together leave in one write and none waits.
+The runner of a handler (the Lambda runtime, the local server) owns an `Output` for the invocation. Its handler yields
+one `Head`, then bytes; `deliver` puts them into the buffer. The buffer is sent when it has 8 KiB, or when the upstream
+has nothing to read and its reader calls `before_block`. So events that arrive together leave in one write, and none
+waits.
 
-`before_block` also keeps the connection alive by the client's clock, not the upstream's: a client times out on what
-it does not receive, whether the upstream is silent or its events are being held back.
+`before_block` also sends keep-alives by the client's clock, not the upstream's: the client times out if it receives
+nothing, whether the upstream is silent or its events are held.
 """
 
 from __future__ import annotations
@@ -24,32 +25,33 @@ from typing import Any, Literal, Protocol
 from toolwire.model.errors import ClientGone, InternalError
 from toolwire.model.http import Head, Headers
 
-#: Bytes in the buffer that are sent without waiting for the upstream to pause.
+#: With so many bytes the buffer is sent at once.
 FLUSH_BYTES = 8 << 10
-#: Seconds without a byte to the client after which a keep-alive goes out. Claude Code's watchdog takes 20.
+#: The seconds without a byte to the client after which a keep-alive is sent. Claude Code's watchdog fires after 20.
 KEEP_ALIVE_SECONDS = 10.0
-#: Seconds from the request on after which status 200 is committed although the upstream has said nothing.
+#: The seconds from the request on after which status 200 is sent although the upstream is silent.
 FIRST_COMMIT_SECONDS = 15.0
-#: The same for an answer that is one JSON document: its status is not known before its end, so it is committed only
-#: before API Gateway would end a silent response, which it does after 300 s.
+#: The same for an answer that is one JSON document. Its status is known only at its end, so 200 is sent as late as
+#: possible: API Gateway ends a silent response after 300 s.
 DOCUMENT_COMMIT_SECONDS = 240.0
-#: Seconds after which a waiting answer sees that its process is to stop, where it can be told.
+#: The seconds after which a waiting answer checks whether its process is to stop.
 _LOOK_SECONDS = 0.25
-#: Seconds in which a client must take at least one byte of what it is sent.
+#: The seconds in which a client must take at least one byte.
 SEND_SECONDS = 30.0
-#: Made once: `|` of the enumeration's members takes as long as the call.
+#: Computed once: `|` of the enumeration's members takes as long as the call.
 PEEK = int(socket.MSG_PEEK | socket.MSG_DONTWAIT)
-#: One poll, at most; then it is asked for again. A deadline may be infinite, poll's argument may not.
+#: The longest single poll, in seconds. A deadline may be infinite, but not poll's argument.
 LONGEST_POLL_SECONDS = 3600.0
 
-#: What a handler is, once called: its head first, then the body. It may yield no head if it found the head sent.
+#: The generator of a called handler: its head, then the body. It yields no head if the Output has sent one already.
 Answer = Generator[Head | bytes, None, Any]
 
 
 class Carrier(Protocol):
-    """The connection an answer leaves on, and how an answer is framed there."""
+    """The connection that an answer is sent on, and its framing."""
 
-    #: True: the other end is the client, whose hang-up ends the input. False: a middleman, of which only errors tell.
+    #: True: the other end is the client, and the input ends when it hangs up. False: it is a middleman, and only an
+    #: error shows a hang-up.
     reaches_client: bool
 
     @property
@@ -57,14 +59,14 @@ class Carrier(Protocol):
         """The socket; None while it is not open."""
 
     def connect(self) -> socket.socket:
-        """Opens the connection. Called before the first byte where there is none. Raises OSError."""
+        """Opens the connection. Called before the first byte if it is not open. Raises OSError."""
 
     def listen(self) -> bool:
-        """Hears the other end, which has sent something while it is answered. Returns whether to hear it again. Raises
-        OSError when it is gone."""
+        """Called when the other end has sent something during the answer. Returns whether to call it again. Raises
+        OSError if the other end is gone."""
 
     def head(self, head: Head, length: int | None) -> bytes:
-        """The bytes before the body. `length` is the body's size where the whole answer is known, else None."""
+        """The bytes before the body. `length` is the body's size if the whole answer is known, else None."""
 
     def frame(self, data: bytes) -> bytes:
         """The bytes that carry `data`, a piece of the body that is not empty."""
@@ -74,17 +76,17 @@ class Carrier(Protocol):
 
 
 class Audience(Protocol):
-    """Is told what leaves for the client."""
+    """The interface of those that are told what the client is sent."""
 
     def left(self, kind: Literal["sent_head", "silence"], what: Head | None = None) -> None:
-        """A head is on its way to the client, or a word that keeps it waiting comes next."""
+        """A head is being sent to the client, or the next bytes are a keep-alive."""
 
     def wrote(self, data: bytes) -> None:
-        """Some of the body is on its way to the client."""
+        """Some of the body is being sent to the client."""
 
 
 class Output:
-    """One answer on its way to the client. Not for use by several threads.
+    """Sends one answer to the client. Not for use by several threads.
 
     Every method that sends raises ClientGone when the client hung up or took no byte for SEND_SECONDS.
     """
@@ -98,15 +100,16 @@ class Output:
         keep_alive_seconds: float = KEEP_ALIVE_SECONDS,
         first_commit_seconds: float = FIRST_COMMIT_SECONDS,
     ) -> None:
-        #: A head was handed over. It is committed even while it waits in the buffer: what fails now is an error event.
+        #: A head was taken. It counts as sent even while it is in the buffer: from now on a failure is an error event.
         self.head_sent = False
-        #: Bytes have left, so the answer can no longer be replaced by another one.
+        #: Bytes were sent, so the answer can no longer be replaced.
         self.begun = False
-        #: Gives the moment (of the clock) at which answers that are under way end with an error; None: there is none.
+        #: Returns the moment (of the clock) at which running answers end with an error, since the process stops; None:
+        #: it does not stop.
         self.stops_at: Callable[[], float] | None = None
-        #: Who is told what leaves, beside the client.
+        #: The audience.
         self.audience: Audience | None = None
-        #: What is to be done when the answer has ended, however it has.
+        #: Functions to call when the answer has ended, in any way.
         self.afterwards: Callable[[], None] | None = None
         self._carrier = carrier
         self._headers = headers  # of every head, behind its own
@@ -132,7 +135,7 @@ class Output:
             self.audience.left("sent_head", head)
 
     def write(self, data: bytes) -> None:
-        """Takes a piece of the body, in order; sends when FLUSH_BYTES are there."""
+        """Takes the next piece of the body. Sends when FLUSH_BYTES are buffered."""
         if not self.head_sent:
             raise RuntimeError("a body before its head")
         if data:
@@ -144,18 +147,18 @@ class Output:
                 self.audience.wrote(data)
 
     def flush(self) -> None:
-        """Sends what is buffered, the head included."""
+        """Sends the buffer, with the head."""
         if self._buffered or self._waiting_head is not None:
             self._send(self._take(None))
 
     def finish(self, failure: BaseException | None = None) -> None:
-        """Sends the rest and ends the answer: properly, or with a `failure` so that nobody takes it for complete."""
+        """Sends the rest and ends the answer. With a `failure`, it ends so that nobody takes it for complete."""
         if self.head_sent:
             whole = self._buffered if failure is None else None
             self._send(self._take(whole) + self._carrier.end(failure))
 
     def ended(self) -> None:
-        """Called by whoever runs the handler, once the client waits for nothing more."""
+        """Called by the handler's runner when the client has its whole answer."""
         if self.afterwards is not None:
             afterwards, self.afterwards = self.afterwards, None
             afterwards()
@@ -163,23 +166,23 @@ class Output:
     def on_silence(
         self, early_head: Head, keep_alive: Callable[[], bytes], commit_seconds: float | None = None
     ) -> None:
-        """Says what an answer sends when nothing was sent for long; without it silence stays silent. The head is
-        committed when the request is `commit_seconds` old; None: when it is as old as this output says."""
+        """Sets the head and the keep-alives to send when nothing was sent for long. Without this call nothing is sent
+        then. The early head is sent when the request is `commit_seconds` old; None: this output's default."""
         self._silence = early_head, keep_alive
         if commit_seconds is not None:
             self._commit_at = self._began + commit_seconds
 
     def before_block(self, upstream: socket.socket, deadline: float, events: int = select.POLLIN) -> None:
-        """Flushes, then waits until `upstream` is readable (data, end or error), or what else `events` (of poll) asks
-        for, keeping the client company.
+        """Flushes, then waits until `upstream` is readable (data, end or error), or has other `events` of poll. Sends
+        keep-alives meanwhile.
 
-        `deadline` is a moment of the clock; past it, TimeoutError. The one poll wakes for whichever comes first: the
-        upstream, the client hanging up, the keep-alive's moment, the deadline.
+        `deadline` is a moment of the clock; past it, TimeoutError is raised. One poll waits for all of these: the
+        upstream, the client's hang-up, the next keep-alive, the deadline.
         """
         self._wait(upstream, deadline, events)
 
     def _wait(self, upstream: socket.socket | None, deadline: float, events: int = 0) -> None:
-        """Until `upstream` is ready, if there is one; TimeoutError at the deadline."""
+        """Waits until `upstream` is ready, if there is one. Raises TimeoutError at the deadline."""
         self.flush()
         while True:
             now = self._clock()
@@ -195,7 +198,7 @@ class Output:
             self._wait(None, self._clock() + seconds)
 
     def _next_look(self, now: float) -> float:
-        """The moment to look again whether the process is to stop. Raises InternalError once it is."""
+        """The moment of the next check whether the process is to stop. Raises InternalError if it is."""
         if self.stops_at is None:
             return math.inf
         if now >= self.stops_at():
@@ -243,11 +246,11 @@ class Output:
             self.start(early_head)
         self.write(keep_alive())
         self.flush()
-        self._quiet_since = now  # also where there was nothing to say, or this would spin
+        self._quiet_since = now  # also if no bytes were sent: this loop would spin otherwise
         return now + self._keep_alive_seconds
 
     def _poll(self, upstream: socket.socket | None, seconds: float, events: int) -> bool:
-        """Whether `upstream` became ready within `seconds`. Raises ClientGone."""
+        """Polls. Returns whether `upstream` became ready within `seconds`. Raises ClientGone."""
         poll = select.poll()
         if upstream is not None:
             poll.register(upstream, events)
@@ -263,7 +266,7 @@ class Output:
         return readable
 
     def _listen(self) -> None:
-        """The client's socket has something: its end, an error, or more to say."""
+        """Called when the client's socket is readable: its end, an error, or more bytes."""
         try:
             self._watch_input = self._carrier.listen() and self._watch_input
         except OSError:
@@ -272,8 +275,8 @@ class Output:
 
 
 def is_there(connection: socket.socket) -> bool:
-    """`Carrier.listen` where the next request is read later: True for a false alarm, False when it has come. Raises
-    OSError at the connection's end."""
+    """`Carrier.listen` for a connection whose next request is read later: True if nothing has come, False if it has.
+    Raises OSError at the connection's end."""
     try:
         if not connection.recv(1, PEEK):
             raise ConnectionAbortedError("the other end has hung up")
@@ -282,15 +285,15 @@ def is_there(connection: socket.socket) -> bool:
     return False
 
 
-#: The Output of the invocation that runs in this context; None where nobody keeps one (replay, tests, `sam local`).
+#: The Output of the invocation in this context; None if there is none (replay, tests, `sam local`).
 current_output: ContextVar[Output | None] = ContextVar("current_output", default=None)
 
 
 def deliver(answer: Answer, output: Output) -> None:
-    """Runs a handler's generator to its end and sends what it yields; `finish` is left to the caller.
+    """Runs a handler's generator to its end and sends what it yields. The caller calls `finish`.
 
-    Raises what the generator raises. When the client hangs up, the generator sees ClientGone where it stands, so that
-    it can stop the upstream and say so in its log; ClientGone is then raised here too.
+    Raises what the generator raises. When the client hangs up, ClientGone is raised inside the generator, so that it
+    can stop the upstream and log this, and then here too.
     """
     token = current_output.set(output)
     try:
@@ -311,16 +314,16 @@ def deliver(answer: Answer, output: Output) -> None:
 
 
 def bound_sends(connection: socket.socket) -> None:
-    """Sets up a blocking socket for answers: no delay, and OSError when the other end takes nothing for SEND_SECONDS.
+    """Sets up a blocking socket for answers: no delay, and OSError if the other end takes nothing for SEND_SECONDS.
 
-    The kernel's timeout, not Python's: it counts from the last byte taken, and costs no poll before each send.
+    It is the kernel's timeout, not Python's: it counts from the last byte taken, and needs no poll before each send.
     """
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, timeval(SEND_SECONDS))
 
 
 def timeval(seconds: float) -> bytes:
-    """A time as socket options take it."""
+    """A time in the form of socket options."""
     return struct.pack("ll", int(seconds), int(seconds % 1 * 1e6))
 
 
@@ -330,5 +333,5 @@ def chunk(data: bytes) -> bytes:
 
 
 def stack_of(failure: BaseException) -> list[str]:
-    """Where an error came from, for logs. Without its message, which may quote a prompt or a secret."""
+    """The stack of an error, for logs. Without the message, which may quote a prompt or a secret."""
     return [f"{f.filename}:{f.lineno} in {f.name}" for f in traceback.extract_tb(failure.__traceback__)]

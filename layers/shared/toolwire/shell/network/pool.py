@@ -1,4 +1,4 @@
-"""Kept-alive connections to the providers, and what is asked over one: a request, then its answer."""
+"""Kept-alive connections to the providers. One carries a request and its answer, then the next."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from toolwire.shell.network.answer_reader import AnswerReader
 from toolwire.shell.network.sockets import ConnectError, LostError, Stream, connect
 from toolwire.shell.network.transfer import Transfer
 
-#: Seconds that an idle connection is kept. Providers and their load balancers close after 60 s and more, which is
-#: noticed; a NAT gateway forgets after 350 s, which is not.
+#: The seconds that an idle connection is kept. Providers and their load balancers close after 60 s and more, which we
+#: notice; a NAT gateway forgets after 350 s, which we do not.
 _KEEP_IDLE = 240.0
 
-#: Idle connections that are kept at most.
+#: The most idle connections.
 _MOST_IDLE = 20
 
 
@@ -34,12 +34,12 @@ class Proxy(NamedTuple):
 
     host: str
     port: int
-    #: A whole line of the head, or nothing.
+    #: A whole line of the request's head, or empty.
     authorization: bytes = b""
 
     @classmethod
     def with_password(cls, host: str, port: int, user: str, password: str) -> Proxy:
-        """A proxy that is told who asks."""
+        """A proxy with a user and a password."""
         token = base64.b64encode(f"{user}:{password}".encode())
         return cls(host, port, b"Proxy-Authorization: Basic " + token + b"\r\n")
 
@@ -67,7 +67,7 @@ class Connection:
         return reader
 
     def body(self, transfer: Transfer) -> Iterator[bytes]:
-        """The rest of the answer as it comes. Raises what `ask` raises."""
+        """Yields the body of the answer as it comes. Raises what `ask` raises."""
         reader = self.reader
         while True:
             if data := reader.take():
@@ -80,7 +80,7 @@ class Connection:
                 raise LostError
 
     def start_tls(self, context: ssl.SSLContext, transfer: Transfer) -> None:
-        """Goes on under TLS. Raises ConnectError, TimeoutError and ClientGone."""
+        """Continues the connection under TLS. Raises ConnectError, TimeoutError and ClientGone."""
         self._stream = self._stream.start_tls(context, self.origin.host, transfer)
 
     @property
@@ -106,8 +106,8 @@ class Pool:
         self._busy: set[Connection] = set()
 
     def take(self, origin: Origin, transfer: Transfer, *, fresh: bool) -> Connection:
-        """A connection for one request, the one that was used last, or with `fresh` a new one. To be given to `release`
-        or to `discard`. Raises ConnectError, LostError, NotHttpError, TimeoutError and ClientGone."""
+        """A connection for one request: the one that was used last, or with `fresh` a new one. The caller must give it
+        to `release` or `discard`. Raises ConnectError, LostError, NotHttpError, TimeoutError and ClientGone."""
         connection = None if fresh else self._kept(origin)
         if connection is None:
             connection = self._opened(origin, transfer)
@@ -116,7 +116,7 @@ class Pool:
         return connection
 
     def release(self, connection: Connection) -> None:
-        """Keeps a connection, whose answer was read to its end, for the next request."""
+        """Keeps a connection for the next request. Its answer must have been read to the end."""
         connection.reader.close()
         if not connection.reader.keeps_open or connection.reader.overrun:
             self.discard(connection)
@@ -147,7 +147,7 @@ class Pool:
             return len(self._idle) + len(self._busy)
 
     def _kept(self, origin: Origin) -> Connection | None:
-        """An idle connection that still holds; those that do not are closed."""
+        """An idle connection that is still open. Closes those that are not."""
         while True:
             with self._lock:
                 found = next((kept for kept in reversed(self._idle) if kept.origin == origin), None)
@@ -160,7 +160,7 @@ class Pool:
             self.discard(found)
 
     def _take_out(self, is_out: Callable[[Connection, int], bool]) -> list[Connection]:
-        """The oldest idle connections, as long as they are out; asked with how many are left."""
+        """Takes out the oldest idle connections while `is_out` is true of one and of the number that are left."""
         out: list[Connection] = []
         while self._idle and is_out(self._idle[0], len(self._idle)):
             out.append(self._idle.pop(0))
@@ -176,7 +176,7 @@ class Pool:
         return connection
 
     def _through(self, proxy: Proxy, origin: Origin, transfer: Transfer) -> Connection:
-        """A tunnel. Where there is none, the error names the proxy: the origin may be well."""
+        """A tunnel through the proxy. If it cannot be opened, the error names the proxy, not the origin."""
         try:
             connection = Connection(origin, connect(proxy.host, proxy.port, transfer))
             try:
@@ -190,7 +190,8 @@ class Pool:
 
 
 def _open_tunnel(connection: Connection, proxy: Proxy, transfer: Transfer) -> None:
-    """Has the proxy connect to the origin. Raises what `Connection.ask` raises, and ConnectError where it refuses."""
+    """Makes the proxy connect to the origin. Raises what `Connection.ask` raises, and ConnectError if the proxy
+    refuses."""
     _, host, port = connection.origin
     place = f"{f'[{host}]' if ':' in host else host}:{port}".encode("ascii")
     head = b"CONNECT %b HTTP/1.1\r\nHost: %b\r\nAccept: */*\r\n%b\r\n" % (place, place, proxy.authorization)

@@ -1,4 +1,4 @@
-"""API Gateway's REST proxy event as a request, and the heads of answers that are the gateway's own."""
+"""Reads API Gateway's REST proxy event as a request, and makes the heads of the gateway's own errors."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from toolwire.model.limits import BODY_BYTES
 from toolwire.shell.network.content_encoding import unpacked
 from toolwire.shell.random_text import new_uuid
 
-#: What can be a header's value and a log's key whoever made the event.
+#: A valid request id: fit for a header and a log, even if a client made up the event.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
-#: The stage as it begins paths below it: see `resource`.
+#: The stage at the beginning of a path: see `resource`.
 _STAGE = "/v1"
 
-#: The answer to an invocation that is nobody's request.
+#: The answer to an invocation that is not a client's request.
 IGNORED = (Head(200, (("content-type", "application/json"),)), b"{}")
 
 
 def is_proxy_event(event: Any) -> bool:
-    """Whether the invocation is a client's request. A function may also be invoked by hand, by a schedule, or (it is
-    said) by API Gateway once more after a stream."""
+    """Whether the invocation is a client's request. A function may also be invoked by hand, by a schedule, or
+    (reportedly) by API Gateway once more after a stream."""
     return isinstance(event, dict) and bool(event.get("httpMethod")) and isinstance(event.get("requestContext"), dict)
 
 
@@ -38,8 +38,8 @@ def request_id(event: dict[str, Any], context: Any) -> str:
 
 
 def resource(event: dict[str, Any]) -> str:
-    """The template's path of the request. Behind a custom domain `path` begins with the domain's base path. A base URL
-    that names the stage twice leads to paths of their own, which mean the same."""
+    """The path of the request, as the template writes it. (`path` begins with the base path of a custom domain.) If a
+    client's base URL has the stage twice, the second one is removed."""
     path: str = event.get("resource") or event.get("path") or "/"
     return path.removeprefix(_STAGE) if path.startswith(_STAGE + "/") else path
 
@@ -54,9 +54,8 @@ def headers(event: dict[str, Any]) -> dict[str, str]:
 
 
 def http_request(event: dict[str, Any]) -> HttpRequest:
-    """The request, its body unpacked. Raises RequestError for a body that is too large (413), not the base64 or the
-    coding that it claims to be, or no text at all, as in an event written by hand (400), or in a coding that is not
-    read here (415)."""
+    """The request, with its body unpacked. Raises RequestError for a body that is too large (413), is not of its named
+    coding or not base64, or is no text, as in an event written by hand (400), or has an unknown coding (415)."""
     text = event.get("body") or ""
     if not isinstance(text, str):
         raise RequestError("The event's body must be a string that holds the JSON, as API Gateway sends it.")
@@ -66,7 +65,7 @@ def http_request(event: dict[str, Any]) -> HttpRequest:
         except (ValueError, binascii.Error) as error:
             raise RequestError("The body is not valid base64.") from error
     else:
-        # A lone surrogate is no UTF-8; it is kept so that the door's JSON parser, not this line, refuses it.
+        # A lone surrogate is no UTF-8. It is kept here, and the door's JSON parser refuses it.
         body = text.encode("utf-8", "surrogatepass")
     if len(body) > BODY_BYTES:
         message = f"The body has {len(body)} bytes; the limit is {BODY_BYTES}."
@@ -85,6 +84,6 @@ def http_request(event: dict[str, Any]) -> HttpRequest:
 
 
 def error_head(error: GatewayError, content_type: str, request_id: str) -> Head:
-    """The head of an error's answer, with what the official SDKs read to decide on a retry."""
+    """The head of an error's answer, with the headers by which the official SDKs decide on a retry."""
     fields = (("content-type", content_type), *id_headers(request_id))
     return Head(error.status, fields + error.retry_headers())

@@ -1,4 +1,4 @@
-"""AWS Signature Version 4: what each request to an API of AWS carries in `Authorization`.
+"""AWS Signature Version 4: the `Authorization` header of each request to an API of AWS.
 
 botocore has a signer, too, which loads urllib3, http.client and dateutil: a third of a function's start. A signature is
 a hash over the request's canonical form, and its rules have not changed since 2012; the tests hold this one to
@@ -17,18 +17,18 @@ from urllib.parse import quote, urlsplit
 from toolwire.model.http import UpstreamRequest
 from toolwire.shell.network.upstream import host_header
 
-#: What a proxy, or a library for traces, on the way may change.
+#: Headers that a proxy or a tracing library on the way may change, so that they are not signed.
 _UNSIGNED = frozenset(
     {"connection", "expect", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "user-agent"}
     | {"proxy-authenticate", "proxy-authorization", "baggage", "traceparent", "tracestate", "x-amzn-trace-id"}
 )
 
-#: Headers that a signature brings: those of a request that is signed again are dropped.
+#: Headers of a signature. They are dropped from a request that is signed again.
 _OURS = frozenset({"authorization", "date", "x-amz-date", "x-amz-security-token", "x-amz-content-sha256"})
 
 
 class Credentials(NamedTuple):
-    """Who signs. `token` is there where they end by themselves, as those of a role do."""
+    """The credentials that sign. Temporary ones, as those of a role, have a `token`."""
 
     access_key: str
     secret_key: str
@@ -38,7 +38,7 @@ class Credentials(NamedTuple):
 def signed(
     request: UpstreamRequest, credentials: Credentials, service: str, region: str, *, now: float | None = None
 ) -> UpstreamRequest:
-    """The request with its signature. Nothing of it may change afterwards. Header names are in lower case then."""
+    """The request with its signature. Nothing of it may change afterwards. Its header names are lower case."""
     moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
     body_hash = sha256(request.body).hexdigest()
     headers = [(name.lower(), value) for name, value in request.headers if name.lower() not in _OURS]
@@ -79,7 +79,7 @@ def _canonical_query(query: str) -> str:
 
 
 def _canonical_headers(headers: list[tuple[str, str]]) -> dict[str, str]:
-    """The headers that are signed, in order, with single spaces; the values of one name are joined."""
+    """The signed headers, in order, with single spaces. The values of one name are joined."""
     told: dict[str, str] = {}
     for name, value in sorted(headers, key=lambda header: header[0]):
         if name not in _UNSIGNED:

@@ -1,9 +1,8 @@
 """Sockets towards the providers, which flush before they block and keep deadlines.
 
-A connection reads only when bytes are needed. So the moment before a read would block is the moment when everything
-that has arrived is translated: the client's `Output` is told then, flushes, and waits for us, because it also knows
-when the client wants a keep-alive and whether it is still there. Sockets never block by themselves: `Transfer.wait`
-does.
+A connection reads only when bytes are needed. So when a read would block, everything that has arrived has been
+translated. At that moment the client's `Output` flushes, and waits in our place, since it also sends keep-alives and
+notices the client's hang-up. Sockets never block by themselves; `Transfer.wait` does.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from typing import Any
 from toolwire.shell.network.output import PEEK
 from toolwire.shell.network.transfer import Transfer
 
-#: Waiting for tokens can be silent for minutes. Probes keep a NAT's entry alive (AWS's drops it after 350 s). A host
-#: that acknowledges nothing for 30 s, neither a request nor four probes in a row, is dead: so a pooled connection that
-#: died unnoticed, while Lambda had the environment frozen, is found long before the first byte is overdue.
+#: A connection may be silent for minutes before the first token. Probes keep a NAT's entry alive (AWS's drops it after
+#: 350 s). A host that acknowledges nothing for 30 s, neither a request nor four probes, is dead. So a pooled connection
+#: that died while Lambda had frozen the environment is found long before the first byte is overdue.
 _SOCKET_OPTIONS: tuple[tuple[int, str, int], ...] = (
     (socket.IPPROTO_TCP, "TCP_NODELAY", 1),
     (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
@@ -32,7 +31,7 @@ _SOCKET_OPTIONS: tuple[tuple[int, str, int], ...] = (
 
 
 class ConnectError(Exception):
-    """There is no connection. The text says why, in words that hold no secret."""
+    """No connection could be made. The text says why, and holds no secret."""
 
 
 class LostError(Exception):
@@ -40,14 +39,14 @@ class LostError(Exception):
 
 
 class StaleConnection(LostError):
-    """A connection from the pool ended before any byte of an answer: its host had closed it while it was idle."""
+    """A connection from the pool ended before any byte of an answer: the host had closed it while it was idle."""
 
 
-#: Bytes that one read takes.
+#: The most bytes of one read.
 _READ_BYTES = 64 << 10
-#: Bytes of few events, at most.
+#: The most bytes that count as few events.
 _LITTLE_BYTES = 512
-#: Bytes of a body that are put behind its head, so that they leave in one write. More is not worth the copy.
+#: A body up to this size is sent in one write with its head. For a larger one the copy costs more.
 _TOGETHER_BYTES = 128 << 10
 
 
@@ -61,12 +60,12 @@ class Stream:
         self._is_tls = isinstance(sock, ssl.SSLSocket)
         self._received = False
         self._asked = False
-        #: What was read last was an event by itself, most likely: the host is no faster than we are. So what waits for
-        #: the client leaves before we look for more.
+        #: The last read most likely was a single event: the host is no faster than we are. So the buffer is sent before
+        #: the next read.
         self._took_little = False
 
     def read(self, transfer: Transfer) -> bytes:
-        """What has come, at least a byte; nothing at the connection's end. Raises LostError."""
+        """Reads at least a byte; returns nothing at the connection's end. Raises LostError."""
         transfer.check_total()
         if self._asked:  # no host has answered by now
             self._asked = False
@@ -96,18 +95,18 @@ class Stream:
         return b""
 
     def _more(self, room: int) -> bytes:
-        """The rest of what is there. TLS hands out one record at a time, and a host that writes each event by itself
-        makes a record of each."""
+        """Reads the rest that has arrived. TLS returns one record at a time, and a host that writes each event by
+        itself makes a record of each."""
         pieces = []
-        with suppress(OSError):  # nothing there; a connection that has ended tells the next read
+        with suppress(OSError):  # nothing there; the next read reports the end of a connection
             while room > 0 and (piece := self._sock.recv(room)):
                 pieces.append(piece)
                 room -= len(piece)
         return b"".join(pieces)
 
     def write(self, head: bytes, body: bytes, transfer: Transfer) -> None:
-        """Sends a request, in one write where it is not large. A connection that is lost tells the next read: a server
-        may refuse a request, in words, before it has read it all."""
+        """Sends a request, in one write if it is not large. It ignores a lost connection, which the next read reports:
+        a server may answer with a refusal before it has read the whole request."""
         self._asked = True
         deadline = transfer.until("send")
         together = head + body[:_TOGETHER_BYTES]
@@ -154,9 +153,9 @@ class Stream:
 
     @property
     def is_usable(self) -> bool:
-        """Whether an idle connection can take a request: nothing has come, not even its end."""
+        """Whether an idle connection can take a request: nothing has arrived, not even its end."""
         try:
-            # Past TLS, which would take the bytes for a record.
+            # Without TLS, which would read the bytes as a record.
             receive = socket.socket.recv if self._is_tls else type(self._sock).recv
             receive(self._sock, 1, PEEK)
         except BlockingIOError:
@@ -166,25 +165,25 @@ class Stream:
         return False
 
     def _stale(self, transfer: Transfer) -> bool:
-        """Whether the connection has served before, and ended this time before the host said a word."""
+        """Whether the connection has carried a request before, and has now ended before any byte of an answer."""
         return self._received and not transfer.answered
 
     def _lost(self, transfer: Transfer) -> LostError:
         return StaleConnection() if self._stale(transfer) else LostError()
 
 
-#: What connections are made of.
+#: The class of sockets for connections.
 _socket_class: type[socket.socket] = socket.socket
 
 
 def use_sockets(socket_class: type[socket.socket]) -> None:
-    """Makes the connections of this process with sockets of this class."""
+    """Makes this process use sockets of this class."""
     global _socket_class
     _socket_class = socket_class
 
 
 def connect(host: str, port: int, transfer: Transfer) -> Stream:
-    """Tries the host's addresses in order, each for its share of the time that is left. Raises ConnectError and
+    """Connects: tries the host's addresses in order, each for its share of the remaining time. Raises ConnectError and
     TimeoutError."""
     deadline = transfer.until("connect")
     try:
@@ -197,7 +196,7 @@ def connect(host: str, port: int, transfer: Transfer) -> Stream:
             share = transfer.share(deadline, len(addresses) - tried)
             return Stream(_connected(_socket_class(family, kind, protocol), address, transfer, share))
         except OSError as error:
-            failure = error.with_traceback(None)  # which would hold this frame, and with it the request
+            failure = error.with_traceback(None)  # the traceback would hold this frame, and the request
     if isinstance(failure, TimeoutError):
         raise TimeoutError
     raise ConnectError(_reason(failure)) from failure
@@ -213,7 +212,7 @@ def _connected(sock: socket.socket, address: Any, transfer: Transfer, deadline: 
         if code:
             raise OSError(code, os.strerror(code))
         for level, name, value in _SOCKET_OPTIONS:
-            if (option := getattr(socket, name, None)) is not None:  # some are Linux's only
+            if (option := getattr(socket, name, None)) is not None:  # some exist on Linux only
                 sock.setsockopt(level, option, value)
     except BaseException:
         sock.close()
@@ -235,7 +234,7 @@ def _shake_hands(sock: ssl.SSLSocket, transfer: Transfer, deadline: float) -> No
 
 
 def _reason(error: Exception) -> str:
-    """The reason of a failure, in the operating system's or OpenSSL's words; they hold no secret."""
+    """The reason of a failure, in the words of the operating system or OpenSSL, which hold no secret."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return error.verify_message
     if isinstance(error, ssl.SSLError) and error.reason == "WRONG_VERSION_NUMBER":

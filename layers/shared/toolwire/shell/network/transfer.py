@@ -1,6 +1,6 @@
-"""One request on its way to a host, and its answer: its deadlines, and where it waits.
+"""The deadlines of one request to a host and its answer, and the waiting for it.
 
-A host has so long for each phase, and the request as a whole has until `expires`.
+Each phase has its own time, and the whole request ends at `expires`.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from typing import Literal
 from toolwire.model.settings import TimeLimits
 from toolwire.shell.network.output import current_output
 
-#: What the host is waited for: a connection, that it takes the request, the answer's head, the next bytes.
+#: The phases: to connect, to send the request, to wait for the answer's head, and for the next bytes.
 Phase = Literal["connect", "send", "first_byte", "idle"]
 
-#: Seconds of one poll at most: poll takes no infinity.
+#: The longest single poll, in seconds: poll takes no infinity.
 _LONGEST_POLL = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How long an upstream may take, in seconds. The total is each request's own (`expires`)."""
+    """The seconds for each phase. The whole time is each request's own (`expires`)."""
 
     #: To resolve the name (which nothing can cut short), to connect and to shake hands, together.
     connect: float = 5.0
     #: To take the whole request.
     send: float = 30.0
-    #: From the request to the end of the answer's head, for a streaming request. The head of a JSON answer comes
-    #: when all tokens are made, so only the total bounds that.
+    #: From the request to the end of the answer's head, for a stream. The head of a JSON answer comes after all tokens,
+    #: so only the whole time bounds it.
     first_byte: float = 120.0
     #: Between two reads of the body.
     idle: float = 240.0
 
     def within(self, limits: TimeLimits) -> Timeouts:
-        """The same with these limits where they are set."""
+        """These timeouts, replaced by the limits that are set."""
         return replace(
             self,
             first_byte=limits.first_byte_seconds or self.first_byte,
@@ -45,7 +45,7 @@ class Timeouts:
 
 
 class Transfer:
-    """One request on its way to a host, and the answer to it: how far it is, and how long it may take."""
+    """The state and the deadlines of one request and its answer."""
 
     __slots__ = (
         "_by", "_now", "_timeouts", "answered", "expires", "head_read", "phase", "streams", "while_waiting",
@@ -56,19 +56,19 @@ class Transfer:
         self._now = now
         self._by = 0.0
         self.expires = expires
-        #: The answer is a stream: its head is due before its tokens are.
+        #: The answer is a stream, so its head comes before its tokens.
         self.streams = streams
-        #: What the upstream is or was waited for, for the message of a timeout.
+        #: The current or last phase, for the message of a timeout.
         self.phase: Phase | None = None
         #: A byte of the answer has arrived.
         self.answered = False
         self.head_read = False
-        #: Called once, when the request is sent and nothing of the answer is there yet.
+        #: Called once, when the request was sent and the answer has not begun.
         self.while_waiting: Callable[[], None] | None = None
 
     def until(self, phase: Phase) -> float:
-        """The moment by which this phase must end. The time of a phase begins when this is first asked, that of `idle`
-        with each question."""
+        """The moment by which this phase must end. The time of a phase begins with the first call; that of `idle` with
+        each call."""
         if phase != self.phase or phase == "idle":
             self.phase = phase
             if phase == "first_byte" and self.while_waiting is not None:
@@ -79,25 +79,24 @@ class Transfer:
         return min(self._by, self.expires)
 
     def hurry(self, seconds: float) -> None:
-        """Bring the end of the whole transfer forward."""
+        """Brings the end of the whole transfer forward."""
         self.expires = min(self.expires, self._now() + seconds)
 
     def share(self, deadline: float, sharers: int) -> float:
-        """The moment by which the next of `sharers` must be done. Raises TimeoutError when no time is left."""
+        """The moment by which the next one of `sharers` must end. Raises TimeoutError if no time is left."""
         now = self._now()
         if now >= deadline:
             raise TimeoutError
         return now + (deadline - now) / sharers
 
     def check_total(self) -> None:
-        """Raise TimeoutError when the request's time is up, even though the upstream is busy."""
+        """Raises TimeoutError if the request's time is up, although the upstream still sends."""
         if self._now() >= self.expires:
             raise TimeoutError
 
     def wait(self, sock: socket.socket, events: int, deadline: float) -> None:
-        """Block until the socket is ready. Raises TimeoutError at the deadline. Where there is an Output of the
-        client's, it waits in our place, in every phase: it knows when the client wants a keep-alive and whether it is
-        still there."""
+        """Blocks until the socket is ready. Raises TimeoutError at the deadline. If there is a client's Output, that
+        waits in our place, in every phase: it also sends keep-alives and notices the client's hang-up."""
         if (output := current_output.get()) is not None:
             output.before_block(sock, deadline, events)
             return
@@ -110,7 +109,7 @@ class Transfer:
 
     @property
     def timed_out(self) -> str:
-        """What the upstream did not do in time, in words."""
+        """The message of a timeout: what the upstream did not do in time."""
         if self.phase is None or self._by >= self.expires or self._now() >= self.expires:
             return "did not finish within the time this request has"
         seconds = getattr(self._timeouts, self.phase)

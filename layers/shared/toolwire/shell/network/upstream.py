@@ -1,8 +1,8 @@
-"""HTTP to the providers: one request, one answer read as it comes.
+"""The HTTP client for providers: sends a request, and reads its answer as it comes.
 
-Beneath it are connections that are kept (`pool`), their sockets and deadlines (`sockets`) and the parser of what comes
-(`answer_reader`). This adds one retry of a pooled connection that had died, an answer that is closed at once when its
-reader stops, and one border at which every transport's error becomes one of `model.errors`:
+Below it are kept connections (`pool`), their sockets and deadlines (`sockets`) and the parser (`answer_reader`). This
+module adds one retry for a pooled connection that had died, closes an answer at once when its reader stops, and turns
+every error of the transport into one of `model.errors`:
 
     UpstreamTimeout          a deadline passed; the message says which
     UpstreamError            code `upstream_unreachable`: no address, no connection, no TLS
@@ -41,14 +41,14 @@ from toolwire.shell.network.pool import Connection, Origin, Pool, Proxy
 from toolwire.shell.network.sockets import ConnectError, LostError, StaleConnection
 from toolwire.shell.network.transfer import Timeouts, Transfer
 
-#: Where hashed certificates may be beside OpenSSL's own directory: Fedora's family, Amazon Linux included.
+#: Directories of hashed certificates beside OpenSSL's own: Fedora's family, with Amazon Linux.
 _HASHED_DIRECTORIES = ("/etc/pki/ca-trust/extracted/pem/directory-hash",)
 
 _USUAL = TimeLimits()
 
 _TRANSPORT_ERRORS = (TimeoutError, ConnectError, LostError, NotHttpError)
 
-#: What a head may hold (RFC 9110, 5.1 and 5.5; RFC 9112, 3.2): a name, a value, what is asked for.
+#: The valid parts of a head (RFC 9110, 5.1 and 5.5; RFC 9112, 3.2): a name, a value, the request target.
 _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _VALUE = re.compile(r"(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?")
 _TARGET = re.compile(r"[\x21-\x7e]+")
@@ -81,12 +81,11 @@ class Upstream:
         while_waiting: Callable[[], None] | None = None,
         provider: str | None = None,
     ) -> UpstreamResponse:
-        """Send the request and read the answer's head, whatever its status.
+        """Sends the request and reads the answer's head, whatever its status.
 
         `expires` is the moment (of `now`) at which the whole answer must be there; `limits` may bring it forward.
-        `while_waiting` is called once the request is sent, if the answer is not there at once. `provider` is the name
-        under which the host is configured: whoever reads of a failure finds it by that. Raises the errors of
-        this module.
+        `while_waiting` is called once the request was sent, unless the answer is there at once. `provider` is the
+        configured name of the host, for messages. Raises the errors of this module.
         """
         place, head = _place(request.url), _head(request)
         who = f"upstream {place.shown}" if provider is None else f"provider {provider!r} at {place.shown}"
@@ -106,7 +105,7 @@ class Upstream:
                     pool.discard(connection)
                     raise
             except StaleConnection:
-                fresh = True  # what else is in the pool is as old
+                fresh = True  # the other idle connections are as old
                 continue
             except _TRANSPORT_ERRORS as error:
                 raise _renamed(error, transfer, who) from None
@@ -114,13 +113,13 @@ class Upstream:
             return UpstreamResponse(pool, connection, answer, transfer, who)
 
     def close(self) -> None:
-        """Close every connection."""
+        """Closes every connection."""
         for pool in self._pools:
             pool.close()
 
     @property
     def open_connections(self) -> int:
-        """How many connections there are, busy and idle."""
+        """The number of connections, busy and idle."""
         return sum(map(len, self._pools))
 
     @property
@@ -142,9 +141,9 @@ def upstream() -> Upstream:
 
 
 class UpstreamResponse:
-    """An answer whose body is still to be read. Leaving the `with` block, or closing what `chunks` returned, before
-    the end of the body closes the connection. A body that was read to its end, past the last event, leaves it for
-    the next request."""
+    """An answer whose body is still to be read. Leaving the `with` block, or closing the iterator of `chunks`, before
+    the end of the body closes the connection. If the body was read to its end, past the last event, the connection is
+    kept for the next request."""
 
     def __init__(self, pool: Pool, connection: Connection, answer: AnswerReader, transfer: Transfer, who: str) -> None:
         assert answer.status is not None
@@ -177,7 +176,7 @@ class UpstreamResponse:
             self.close()
 
     def read(self, limit: int) -> bytes:
-        """The whole body. Raises UpstreamProtocolError if it has more than `limit` bytes."""
+        """Reads the whole body. Raises UpstreamProtocolError if it has more than `limit` bytes."""
         parts: list[bytes] = []
         size = 0
         for part in self.chunks():
@@ -189,12 +188,12 @@ class UpstreamResponse:
         return b"".join(parts)
 
     def expire_within(self, seconds: float) -> None:
-        """Wait no longer than this for the rest: everything has been said, only the body's end is missing. A host that
-        never ends its body costs this long, not its idle time."""
+        """Waits at most this long for the rest. Called when the answer is complete and only the body's end is missing,
+        so that a host that never ends its body does not cost its whole idle time."""
         self._transfer.hurry(seconds)
 
     def close(self) -> None:
-        """Close the connection if the body was not read to its end. May be repeated."""
+        """Closes the connection if the body was not read to its end. May be called again."""
         if self._connection is not None:
             connection, self._connection = self._connection, None
             self._pool.discard(connection)
@@ -209,14 +208,13 @@ class UpstreamResponse:
 
 
 def tls_context() -> ssl.SSLContext:
-    """Verifies certificates against the platform's authorities.
+    """The TLS context, which verifies certificates against the platform's authorities.
 
-    A directory of certificates named by their hashes is read when one is needed; a bundle costs its whole parsing
-    (some 10 ms of a cold start) at once. `SSL_CERT_FILE` is the operator's word and comes first, certifi's bundle
-    last.
+    A directory of hashed certificates is read when one is needed; a bundle is parsed as a whole (some 10 ms of a cold
+    start). `SSL_CERT_FILE`, which the operator sets, comes first, certifi's bundle last.
     """
     if bundle := os.environ.get("SSL_CERT_FILE"):
-        if not os.access(bundle, os.R_OK):  # OpenSSL would go on without any authority
+        if not os.access(bundle, os.R_OK):  # OpenSSL would continue without any authority
             raise SettingsError(f"SSL_CERT_FILE: {bundle!r} cannot be read.")
         return ssl.create_default_context()
     paths = ssl.get_default_verify_paths()
@@ -230,7 +228,7 @@ def tls_context() -> ssl.SSLContext:
 
 @functools.cache
 def _shared_tls() -> ssl.SSLContext:
-    """The one of this process: a bundle of authorities takes OpenSSL 3 some 50 ms, for each context that reads it."""
+    """The TLS context of this process: OpenSSL 3 takes some 50 ms for each context that reads a bundle."""
     return tls_context()
 
 
@@ -256,7 +254,7 @@ def _https_proxy() -> Proxy | None:
     except ValueError:
         host, port = "", None
     if not host or not host.isascii() or parts.scheme != "http":
-        raise SettingsError("HTTPS_PROXY must be an http:// URL.")  # which may hold a password, so it is not quoted
+        raise SettingsError("HTTPS_PROXY must be an http:// URL.")  # not quoted, since it may hold a password
     if not parts.username:
         return Proxy(host, port or 80)
     return Proxy.with_password(host, port or 80, unquote(parts.username), unquote(parts.password or ""))
@@ -269,16 +267,16 @@ def _unproxied() -> tuple[str, ...]:
 
 
 class _Place(NamedTuple):
-    """What a URL says: where to, what to ask for there, and how errors name the host."""
+    """The parts of a URL: the origin, the request target, and the host's name for errors."""
 
     origin: Origin
     target: str
-    #: With its port, where that is not the scheme's own.
+    #: With its port, if that is not the scheme's default.
     shown: str
 
     @property
     def host(self) -> str:
-        """What the request says in `host`."""
+        """The request's `host` header."""
         return f"[{self.shown}]" if ":" in self.origin.host and not self.shown.startswith("[") else self.shown
 
 
@@ -301,7 +299,7 @@ def _place(url: str) -> _Place:
 
 
 def host_header(url: str) -> str:
-    """What a request for this URL says in `host`. Raises GatewayError."""
+    """The `host` header of a request for this URL. Raises GatewayError."""
     return _place(url).host
 
 
@@ -321,7 +319,7 @@ def _head(request: UpstreamRequest) -> bytes:
 
 
 def _unsendable() -> GatewayError:
-    """The error for a request that cannot be sent. It keeps no cause, which would quote the header, maybe the
+    """The error for a request that cannot be sent. It has no cause, which would quote the header, and so maybe the
     credential."""
     return InternalError(
         "The request for the upstream cannot be sent: its URL or a header has a character that HTTP does not allow. "
@@ -330,7 +328,7 @@ def _unsendable() -> GatewayError:
 
 
 def _renamed(error: Exception, transfer: Transfer, who: str) -> GatewayError:
-    """The transport's error as one of ours. Its own text is shown only where it can quote nothing the upstream sent."""
+    """The transport's error as one of ours. Its own text is shown only if it cannot quote what the upstream sent."""
     if isinstance(error, TimeoutError):
         return UpstreamTimeout(f"The {who} {transfer.timed_out}.")
     if isinstance(error, ConnectError):

@@ -1,7 +1,7 @@
-"""The texts in the frames of an AWS event stream (Bedrock's), and the stream with other texts of the same length.
+"""Reads the texts in the frames of an AWS event stream (Bedrock's), and replaces them by others of the same length.
 
-A frame's form is in `toolwire.framing.aws_event_stream`. Its payload is JSON; InvokeModel's has the event of the
-model's own API in it, as base64. Whatever is not such a payload is no text, and is not kept.
+`toolwire.framing.aws_event_stream` describes a frame. Its payload is JSON; InvokeModel's holds the event of the model's
+own API, as base64. Any other payload is dropped.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _PRELUDE, _CHECKSUM = 12, 4
 _LENGTHS = struct.Struct(">III")
 _U32 = struct.Struct(">I")
 _INNER = re.compile(rb'("bytes"\s*:\s*")([A-Za-z0-9+/]+={0,2})(")')
-#: The header of a failure that quotes: its name, the type of a text, and its length.
+#: The header of a failure whose text may quote: its name, the type of a text, and its length.
 _QUOTING = re.compile(rb"\x0e:error-message\x07(..)", re.DOTALL)
 
 
 def with_texts(body: bytes, changed: Callable[[list[str]], list[str]]) -> bytes:
-    """The stream with the texts of its frames changed, all at once. What breaks off in a frame loses what it has of the
+    """The stream with `changed` applied to the texts of all its frames together. A last incomplete frame loses its
     payload. Raises ValueError for bytes that are no such stream."""
     frames, at = [], 0
     while len(body) - at >= _PRELUDE:
@@ -39,12 +39,12 @@ def with_texts(body: bytes, changed: Callable[[list[str]], list[str]]) -> bytes:
 
 
 def _payload(frame: bytes) -> tuple[int, int]:
-    """Where the payload of a frame begins and ends."""
+    """The beginning and the end of a frame's payload."""
     return _PRELUDE + int(_U32.unpack_from(frame, 4)[0]), len(frame) - _CHECKSUM
 
 
 def _text(frame: bytes) -> str:
-    """The JSON of a frame. Raises ValueError where there is none."""
+    """The JSON of a frame. Raises ValueError if there is none."""
     begin, end = _payload(frame)
     payload = frame[begin:end]
     inner = _INNER.search(payload)
@@ -52,7 +52,7 @@ def _text(frame: bytes) -> str:
 
 
 def _with_text(frame: bytes, text: str) -> bytes:
-    """The frame with this JSON. A checksum that was wrong is wrong again."""
+    """The frame with this JSON. A wrong checksum stays wrong."""
     begin, end = _payload(frame)
     payload, new = frame[begin:end], text.encode()
     if inner := _INNER.search(payload):
@@ -67,7 +67,7 @@ def _with_text(frame: bytes, text: str) -> bytes:
 
 
 def _without_message(headers: bytes) -> bytes:
-    """The beginning of a frame, with a failure's message in x."""
+    """The beginning of a frame, with a failure's message replaced by x."""
     found = _QUOTING.search(headers)
     if found is None:
         return headers

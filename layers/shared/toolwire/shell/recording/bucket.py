@@ -1,9 +1,8 @@
 """Keeps exchanges in a bucket of the operator's (RECORDINGS_BUCKET), for tenants with `record`: each as its event
 folder, packed, at `recordings/<tenant>/<day>/<request id>.zip`.
 
-It is written when the client has its whole answer, so no client waits for it, and in what is left of the invocation's
-time. What cannot be written is a line of the log. The request to S3 is signed and sent by our own HTTP, as
-`network/aws_json.py` does it, and why.
+It is written when the client has its whole answer, so no client waits for it, in the remaining time of the invocation.
+A failure is logged. The request to S3 is signed and sent by our own HTTP client; `network/aws_json.py` says why.
 """
 
 from __future__ import annotations
@@ -29,26 +28,26 @@ from toolwire.shell.recording.exchange import SeenExchange
 from toolwire.shell.telemetry import observe
 from toolwire.shell.telemetry.log import logger
 
-#: What the key of each object begins with: the functions may write nothing else.
+#: The prefix of each object's key: the functions may write nowhere else.
 PREFIX = "recordings/"
 
 #: Seconds that writing may take.
 _WRITE_SECONDS = 10.0
-#: Bytes of S3's answer that are read.
+#: The most bytes of S3's answer that are read.
 _ANSWER_BYTES = 1 << 16
 
 _CODE = re.compile(rb"<Code>(\w{1,64})</Code>")
 
 
 class NotWrittenError(Exception):
-    """Why an exchange is not in the bucket."""
+    """An exchange could not be written to the bucket."""
 
 
 def begin(event: dict[str, Any], admitted: Admitted, seconds: float) -> None:
-    """Watches the request that is served in this context, and has it written when it is over. The answer must be there
-    in so many seconds, which end before the invocation does."""
+    """Watches the request of this context, and writes it when it is over. The answer must be there in `seconds`, which
+    end before the invocation does."""
     output = current_output.get()
-    if output is None:  # nobody says when the client has its answer
+    if output is None:  # without an Output nothing tells when the client has its answer
         return
     watch = observe.current_watch.get()
     seen = watch if isinstance(watch, SeenExchange) else SeenExchange(event, lambda _: None)
@@ -61,7 +60,7 @@ def begin(event: dict[str, Any], admitted: Admitted, seconds: float) -> None:
 
 
 def _over(seen: SeenExchange, bucket: str, tenant: Tenant, ends_at: float) -> None:
-    """The client has its answer. Raises nothing."""
+    """Called when the client has its answer. Raises nothing."""
     if not seen.over:
         observe.current_watch.set(None)
         close(seen)
@@ -77,9 +76,9 @@ def _over(seen: SeenExchange, bucket: str, tenant: Tenant, ends_at: float) -> No
 
 
 def keep(seen: SeenExchange, bucket: str, tenant: Tenant, ends_at: float) -> None:
-    """Writes an exchange that is over, until this moment of `time.monotonic` at the latest. Raises NotWrittenError, and
-    what a bug raises."""
-    from toolwire.shell.recording.folder import can_be_replayed, packed  # a replay knows every API
+    """Writes an exchange that is over, before this moment of `time.monotonic`. Raises NotWrittenError, and what a bug
+    raises."""
+    from toolwire.shell.recording.folder import can_be_replayed, packed  # imports a replay, and with it every API
 
     if not can_be_replayed(seen):
         raise NotWrittenError("it is too large, or was answered without an exchange")
@@ -100,7 +99,7 @@ def keep(seen: SeenExchange, bucket: str, tenant: Tenant, ends_at: float) -> Non
 
 
 def _put(bucket: str, key: str, body: bytes) -> UpstreamRequest:
-    """The signed request that makes an object. Raises NotWrittenError."""
+    """The signed request that writes an object. Raises NotWrittenError."""
     try:
         region, credentials = find_region(), find_credentials()
     except CredentialsError as error:
@@ -114,8 +113,8 @@ def _put(bucket: str, key: str, body: bytes) -> UpstreamRequest:
 
 
 def _address(bucket: str, region: str) -> str:
-    """The bucket's URL: below its own name, but where an endpoint is set, or its dots would be no name of a
-    certificate's."""
+    """The bucket's URL. The bucket's name is in the host, unless an endpoint is set, or the name has dots, which no
+    certificate covers."""
     named = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
     if named:
         return f"{named.rstrip('/')}/{bucket}"

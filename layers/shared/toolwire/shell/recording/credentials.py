@@ -1,4 +1,4 @@
-"""What may be kept of headers and addresses: everything but credentials. A header that nobody here knows may be one."""
+"""Takes credentials out of headers and addresses. An unknown header counts as a credential."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from toolwire.doors import CONVERSATION_HEADERS
 
-#: Stands for a value that is not kept.
+#: Replaces a value that is not kept.
 NOT_KEPT = "(not kept)"
 
 _PLAIN_WORDS = """
@@ -18,12 +18,12 @@ content-type date etag expect expires host keep-alive origin pragma request-id r
 strict-transport-security transfer-encoding user-agent vary via x-app x-conversation-id
 x-envoy-upstream-service-time x-goog-api-client x-request-id x-robots-tag x-should-retry version
 """
-#: Those that the gateway reads itself too: a replay without them would be another.
+#: Headers that the gateway itself reads are kept too: a replay without them would differ.
 _PLAIN = frozenset((*_PLAIN_WORDS.split(), *CONVERSATION_HEADERS))
 _PLAIN_BEGINNINGS = ("anthropic-", "openai-", "x-stainless-", "x-toolwire-", "x-ratelimit-", "access-control-")
 _PLAIN_QUERY = frozenset({"alt", "$alt", "api-version", "beta"})
 
-#: A credential is at least this long; what is shorter is a word ("none") that a text may well contain.
+#: The least length of a credential. A shorter value is a word ("none") that a text may well contain.
 _SECRET_CHARS = 8
 _SECRET_NAME = re.compile(r"(?i)auth|key|token|secret|cookie|password|credential")
 _SCHEME = re.compile(r"(?i)^(bearer|basic|aws4-hmac-sha256)\s+")
@@ -36,20 +36,20 @@ def is_plain(name: str) -> bool:
 
 
 def kept_headers(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The headers with the values that may be kept."""
+    """The headers, with the values of unknown ones replaced."""
     return [(name, value if is_plain(name) else NOT_KEPT) for name, value in headers]
 
 
 def kept_url(url: str) -> str:
-    """The address without a key in its query or in front of its host."""
+    """The address, without a key in its query or in front of its host."""
     parts = urlsplit(url)
     query = [(name, value if name in _PLAIN_QUERY else NOT_KEPT) for name, value in parse_qsl(parts.query, True)]
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query=urlencode(query)).geturl()
 
 
 def secrets_of(headers: Iterable[tuple[str, str]], url: str = "") -> set[bytes]:
-    """The credentials themselves, so that they can be blotted out where a provider repeats one. Of headers only those
-    whose name says that they hold one: any other's value may be a word that stands in every answer."""
+    """The credentials in headers and address, to be replaced where a provider repeats one. Only headers whose names say
+    that they hold one: any other value may be a word that stands in every answer."""
     values = [_SCHEME.sub("", value) for name, value in headers if _SECRET_NAME.search(name) and not is_plain(name)]
     values += [value for name, value in parse_qsl(urlsplit(url).query) if name not in _PLAIN_QUERY]
     return {value.encode("utf-8", "surrogatepass") for value in values if len(value) >= _SECRET_CHARS}

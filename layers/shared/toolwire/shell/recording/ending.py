@@ -1,4 +1,4 @@
-"""What is left of an exchange when its request is over: the line that a list has of it."""
+"""Reduces an exchange whose request is over to its line in a list."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from toolwire.shell.recording.summary import Summary
 
 
 def close(seen: SeenExchange, refused: GatewayError | None = None) -> None:
-    """The request is over. `refused`: the server itself has answered it."""
+    """Called when the request is over. `refused`: the server itself has answered it."""
     seen.error = refused or seen.error
     seen.over = True
     seen.reduce_to(summary(seen))
 
 
 def summary(seen: SeenExchange) -> Summary:
-    """What a line of a list says of the exchange, as far as it is known now."""
+    """The line of the exchange, as far as it is known now."""
     if seen.line is not None:
         return seen.line
     line = Summary(seen.request_id, seen.began, seen.method, seen.path)

@@ -1,8 +1,9 @@
-"""One request as it is watched: bytes that exist anyway, each with its moment. Nothing is parsed, copied or written
-here, since this runs between the provider and the client; whoever looks does the work. What was understood of a
-request and its answer is not kept either: it is read from the bytes again (`reading.py`).
+"""Watches one request: holds bytes that exist anyway, with their times. Nothing is parsed, copied or written here,
+since this runs between the provider and the client; the reader of a recording does that work. The events of a request
+and its answer are not held either: they are read from the bytes again (`local/watch/reading.py`).
 
-Objects are held as they came, the request's key and the provider's credential included. What is given out has none."""
+Objects are held as they came, with the request's key and the provider's credential. These are taken out of all that is
+shown or written."""
 
 from __future__ import annotations
 
@@ -31,15 +32,15 @@ from toolwire.shell.telemetry.observe import call_lines
 from toolwire.shell.telemetry.request_record import RequestRecord
 from toolwire.shell.telemetry.watch import Watch
 
-#: Bytes that are held of one exchange; what comes after them is not seen.
+#: The most bytes of one exchange that are held. What comes after them is not recorded.
 MOST_EXCHANGE_BYTES = 32 << 20
 
-#: Bytes of memory that the objects of one exchange take while it runs, beside what it is made of, measured.
+#: The memory of one exchange's objects while it runs, in bytes, without the bytes that it holds. Measured.
 _OBJECTS_BYTES = 6_000
-#: And those of one note.
+#: The memory of one note, likewise.
 _NOTE_BYTES = 120
 
-#: Of an exchange that continues from no answer that was kept.
+#: The kept answers of an exchange that continues from none.
 NO_ANSWERS: Mapping[str, KeptAnswer] = MappingProxyType({})
 
 
@@ -48,15 +49,16 @@ class SeenExchange(Noted, Watch):
 
     follows_tokens = False
 
-    #: What is set when it is known. The objects of the gateway are held until the request is over.
+    #: Set when they are known. These objects of the gateway are held until the request is over.
     who: Admitted | None = None
     client: ClientRequest | None = None
     found: Found = NOTHING_FOUND
     most_attempts = 1
     record: RequestRecord | None = None
-    #: What is left of them then.
+    #: The line that replaces them then.
     line: Summary | None = None
-    #: What the client was told in place of an answer, and why what the turn left could not be stored.
+    #: The error that the client was sent in place of an answer, and the reason why the turn's items could not be
+    #: stored.
     error: GatewayError | None = None
     store_error: str | None = None
     #: The kept answers from which the request continues.
@@ -64,13 +66,13 @@ class SeenExchange(Noted, Watch):
     over = False
     #: Whether it was too large to be held whole.
     cut = False
-    #: For `Exchanges`: the version of its last change.
+    #: The version of its last change, for `Exchanges`.
     changed = 0
     _secrets: tuple[int, set[bytes]] | None = None
     _lines: Observer | None = None
 
     def __init__(self, event: dict[str, Any], changed: Callable[[SeenExchange], None], path: str | None = None) -> None:
-        """`path`: as the client wrote it, where that is known; the event has API Gateway's."""
+        """`path`: as the client wrote it, if that is known. The event has API Gateway's."""
         self._event = event
         self.path: str = path or event["requestContext"]["path"]
         self.request_id: str = event["requestContext"]["requestId"]
@@ -78,10 +80,10 @@ class SeenExchange(Noted, Watch):
         self.targets: list[Target] = []
         self.times: list[float] = []
         self.ids: list[str] = []
-        #: Bytes that are held, nearly.
+        #: The bytes that are held, approximately.
         self.size = _OBJECTS_BYTES + getsizeof(event.get("body"))
         self._changed = changed
-        # Called for every token, or several times for every request: each is a call less than a method of ours.
+        # Called for every token, or several times a request: bound methods, to save a call each.
         self._note = self._notes.extend
         self.told_time, self.gave_id = self.times.append, self.ids.append  # type: ignore[assignment,method-assign]
         self.began = time.time()
@@ -119,7 +121,7 @@ class SeenExchange(Noted, Watch):
 
     def upstream_data(self, data: bytes) -> None:
         """See `Observer`."""
-        if self.size >= MOST_EXCHANGE_BYTES:  # as `_add` does it, which is a call more for every token
+        if self.size >= MOST_EXCHANGE_BYTES:  # as in `_add`, without one more call for every token
             self.cut = True
             return
         self.size += len(data) + _NOTE_BYTES
@@ -143,11 +145,11 @@ class SeenExchange(Noted, Watch):
         self.store_error = record.store_error
 
     def left(self, kind: Literal["sent_head", "silence"], what: Head | None = None) -> None:
-        """A head is on its way to the client, or a word that keeps it waiting comes next."""
+        """See `Audience`."""
         self._add(SENT_HEAD if kind == "sent_head" else SILENCE, what, 200)
 
     def wrote(self, data: bytes) -> None:
-        """Some of the body is on its way to the client."""
+        """See `Audience`."""
         if self.size >= MOST_EXCHANGE_BYTES:
             self.cut = True
             return
@@ -155,8 +157,8 @@ class SeenExchange(Noted, Watch):
         self._note((monotonic(), SENT, data))
 
     def reduce_to(self, line: Summary) -> None:
-        """The request is over, and this is what a list says of it. What the gateway had made of it is let go: held by
-        hundreds, it would keep the memory of the requests that follow cold."""
+        """Called when the request is over, with its line in a list. Drops the gateway's objects: those of hundreds of
+        exchanges would slow later requests down."""
         self.line = line
         self.client = self.record = self._lines = None
         self._changed(self)
@@ -167,7 +169,7 @@ class SeenExchange(Noted, Watch):
             self.cut = True
             return False
         self.size += size + _NOTE_BYTES
-        self._objects.append(what)  # first: who looks meanwhile finds it
+        self._objects.append(what)  # first, so that a reader in another thread finds it
         self._note((monotonic(), kind, b""))
         return True
 
@@ -180,24 +182,24 @@ class SeenExchange(Noted, Watch):
 
     @property
     def method(self) -> str:
-        """Of HTTP."""
+        """The HTTP method."""
         method: str = self._event["httpMethod"]
         return method
 
     def mentions(self, words: Iterable[str]) -> bool:
-        """Whether the request's body may have one of these words, which may be escaped in it."""
+        """Whether the request's body may contain one of these words. They may be escaped there."""
         body = self._event.get("body") or ""
         return bool(self._event.get("isBase64Encoded")) or "\\u" in body or any(word in body for word in words)
 
     def event_with_key(self) -> dict[str, Any]:
-        """The request as it came, with the client's key: to be asked again, never to be shown."""
+        """The request as it came, with the client's key: to be sent again, never to be shown."""
         return self._event
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of it was seen, so that it can be repeated: somebody was let in, it is not too large, no target
-        was passed over for want of a credential or after failures of other requests until none was left, and it is no
-        mere question (how many tokens a request has), whose answer does not pass through an exchange."""
+        """Whether the exchange was recorded as a whole, so that it can be replayed. It is not, if the request was not
+        admitted, if it was too large, if no target could be asked for lack of a credential or because of the breaker,
+        or if it only counted tokens, which makes no answer of an exchange."""
         if self.who is None or self.cut:
             return False
         if not self.asked:

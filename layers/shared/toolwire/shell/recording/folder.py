@@ -1,7 +1,7 @@
-"""An exchange as an event folder, which `make replay` replays and which, copied into `events/`, is a test.
+"""Writes an exchange as an event folder. `make replay` replays it, and a copy in `events/` is a test.
 
-Never a credential: see `credentials.py`. Everything else is there as it was: what was asked and answered, unless
-`redact` says otherwise (`redaction.py`).
+It has no credential (`credentials.py`). The texts of the request and the answer are as they were, unless `redact` is
+set (`redaction.py`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from toolwire.shell.recording.scenario import Context, Failure, Recording, Scena
 
 
 def can_be_replayed(seen: SeenExchange) -> bool:
-    """Whether the exchange is one of a door, and was seen whole."""
+    """Whether the exchange is one of a door, and was recorded as a whole."""
     return seen.is_whole and door_at(resource(seen.event)) is not None
 
 
@@ -41,7 +41,7 @@ def record(seen: SeenExchange, folder: Path, *, redact: bool = False) -> None:
         files = expected_files(replay(scenario))
     else:
         files = _seen_files(seen)
-    unfinished = folder.with_name(f"{folder.name}.part")  # whoever sees the folder sees all of it
+    unfinished = folder.with_name(f"{folder.name}.part")  # a folder of this name is always complete
     save_scenario(unfinished, scenario)
     for name, content in files.items():
         (unfinished / name).write_bytes(content)
@@ -66,7 +66,7 @@ def expected_files(replayed: Replay) -> dict[str, bytes]:
 
 
 def _seen_files(seen: SeenExchange) -> dict[str, bytes]:
-    """The `expected.*` files of what really happened."""
+    """The `expected.*` files of the exchange as it happened."""
     notes = seen.notes
     head = next((note.what for note in notes if note.kind == "sent_head"), NOTHING_SENT)
     body = b"".join(note.what for note in notes if note.kind == "sent")
@@ -83,7 +83,7 @@ def _files(requests: Iterable[bytes], status: int, headers: dict[str, str], body
 
 
 def about(seen: SeenExchange) -> dict[str, Any]:
-    """What a reader of the folder wants to know first. No replay reads it."""
+    """A summary for the reader of the folder. No replay reads it."""
     line = summary(seen)
     values = asdict(line)
     for name in ("began", "routine", "dialect"):
@@ -99,15 +99,15 @@ def about(seen: SeenExchange) -> dict[str, Any]:
 
 
 def scenario_of(seen: SeenExchange, notes: Sequence[Note] | None = None, *, blots: bool = True) -> Scenario:
-    """The exchange as a scenario: all of it, or as far as these notes go. Without `blots`, for whoever keeps nothing
-    of it, an answer that repeats a credential stays what it was."""
+    """The exchange as a scenario: all of it, or up to the end of these notes. Without `blots`, which is for scenarios
+    that are not stored, an answer that repeats a credential stays as it is."""
     notes = list(seen.notes) if notes is None else notes
     answers = [_answer(seen, attempt, blots=blots) for attempt in _attempts(notes)]
     return Scenario(seen.event, answers[0] if answers else None, tuple(answers[1:]), _context(seen))
 
 
 def _attempts(notes: Iterable[Note]) -> list[list[Note]]:
-    """What followed each request to a provider."""
+    """The notes behind each request to a provider."""
     attempts: list[list[Note]] = []
     for note in notes:
         if note.kind == "asked":
@@ -137,7 +137,7 @@ def _answer(seen: SeenExchange, notes: list[Note], *, blots: bool) -> Recording:
 
 
 def _failure(seen: SeenExchange) -> Any:
-    """What kept the body from being read to its end; None for a client that hung up."""
+    """The error that ended the reading of the body; None if the client hung up."""
     return None if summary(seen).outcome in ("running", "client_gone") else seen.error
 
 

@@ -1,4 +1,4 @@
-"""What is noted of a request while it runs: bytes that exist anyway, each with its moment."""
+"""The notes about a running request: bytes that exist anyway, each with its time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Note(NamedTuple):
 
 
 class Asked:
-    """A request to a provider. What can be asked of it holds no credential, but for `secrets`."""
+    """A request to a provider. Its properties hold no credential, except `secrets` and `whole`."""
 
     __slots__ = ("_request", "wire")
 
@@ -34,17 +34,17 @@ class Asked:
         self._request, self.wire = request, wire
 
     def whole(self) -> UpstreamRequest:
-        """As it was sent, with its credential: never to be shown."""
+        """The request as it was sent, with its credential: never to be shown."""
         return self._request
 
     @property
     def method(self) -> str:
-        """Of HTTP."""
+        """The HTTP method."""
         return self._request.method
 
     @property
     def url(self) -> str:
-        """Without a key in it."""
+        """The URL, without a key."""
         return kept_url(self._request.url)
 
     @property
@@ -54,12 +54,12 @@ class Asked:
 
     @property
     def body(self) -> bytes:
-        """As it was sent."""
+        """The body as it was sent."""
         return self._request.body
 
     @property
     def secrets(self) -> set[bytes]:
-        """The credentials, to be blotted out."""
+        """The credentials, to be replaced in all that is shown."""
         return secrets_of(self._request.headers, self._request.url)
 
 
@@ -85,17 +85,17 @@ class Noted:
     """The notes of one request."""
 
     def __init__(self) -> None:
-        #: Three for each note: its moment, its kind and its bytes. What is no bytes is in `_objects`, in its order.
-        #: So nothing is made for a token but its moment, and all moments can be taken out at once.
+        #: Three entries for each note: its time, its kind and its bytes. Values other than bytes are in `_objects`, in
+        #: the same order. So a token costs only the object for its time, and all times can be read at once.
         self._notes: list[Any] = []
         self._objects: list[Any] = []
-        #: The requests to providers, which are notes too.
+        #: The requests to providers, which are also in the notes.
         self.asked: list[Asked] = []
         self._started = monotonic()
 
     @property
     def notes(self) -> list[Note]:
-        """What happened, in order."""
+        """The notes, in order."""
         notes, started = self._notes.copy(), self._started
         objects = iter(self._objects.copy())
         return [
@@ -104,26 +104,26 @@ class Noted:
         ]
 
     def kept_notes(self) -> tuple[list[Any], list[Any]]:
-        """The notes as they are kept: see `_notes` and `_objects`, which begin with no more than these."""
+        """The notes in their stored form: see `_notes` and `_objects`."""
         return self._notes, self._objects
 
     def take_notes(self, started: float, notes: list[Any], objects: list[Any]) -> None:
-        """Has these, of an exchange that is over, in place of its own."""
+        """Replaces its notes by these, of an exchange that is over."""
         self._started, self._notes, self._objects = started, notes, objects
         self.asked = [it for it in objects if isinstance(it, Asked)]
 
     @property
     def started(self) -> float:
-        """When the request came, by the clock of the notes."""
+        """The time when the request came, by the clock of the notes."""
         return self._started
 
     @property
     def lasted(self) -> float:
-        """Seconds until what happened last."""
+        """The seconds until the last note."""
         return self._notes[-3] - self._started if self._notes else 0.0
 
     def first_sent(self) -> tuple[int | None, float | None]:
-        """The status that the client was sent, and when its first byte of the body left."""
+        """The status that the client was sent, and the time of the body's first byte."""
         status = next((it.status for it in self._objects if isinstance(it, Head)), None)
         kinds = self._notes[1::3]
         return status, self._notes[kinds.index(SENT) * 3] - self._started if SENT in kinds else None

@@ -1,9 +1,8 @@
-"""A scenario without what was said in it: letters become x, digits 1, and every length and all structure stays, so that
-it still replays. Names, ids, types, numbers that are values, and signatures stay; of arguments also the words of the
-tools' schemas.
+"""Replaces the texts of a scenario: letters by x, digits by 1. Lengths and structure stay, so that it still replays.
+Names, ids, types, JSON numbers and signatures stay, and in arguments the words of the tools' schemas.
 
-Strings are changed where they stand in the JSON, character for character: escapes stay escapes. The pieces of a stream
-are changed together, since a word of a schema may be cut in two.
+Strings are changed in place, character for character; escapes stay escapes. The pieces of a stream are changed
+together, since a schema's word may be cut in two.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from toolwire.shell.network.proxy_event import http_request
 from toolwire.shell.recording.binary_frames import with_texts
 from toolwire.shell.recording.scenario import Recording, Scenario
 
-#: Members whose strings are somebody's words, at any depth below them.
+#: Members whose strings are texts, at any depth below them.
 _WORDS_TEXT = """
 bytes content context data delta description file_data fileUri filename image_url instructions message metadata output
 prompt query reasoning reasoning_content refusal system text thinking title transcript uri url user
@@ -30,14 +29,14 @@ _WORDS = frozenset(_WORDS_TEXT.split())
 #: Members whose strings are JSON in a string; and whose objects are arguments or results.
 _ARGUMENTS = frozenset({"arguments", "partial_json", "input", "args", "parameters_json"})
 _RESULTS = frozenset({"response", "result", "json"})
-#: Which of several pieces of a stream belong together.
+#: Members that say which pieces of a stream belong together.
 _PLACES = frozenset({"index", "output_index", "content_index", "contentBlockIndex", "item_id"})
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 _UNIT = re.compile(r"\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL)
 #: In JSON within a string: an escape of the inner text, the literals, a word, and the rest.
 _INNER = re.compile(r'\\\\(?:u[0-9a-fA-F]{4}|\\"|\\\\|.)|\\u[0-9a-fA-F]{4}|\\.|[^\W\d]\w*|.', re.DOTALL)
-#: The beginning of an address, by which it is read: it stays.
+#: The beginning of an address, which stays, since it decides how the address is read.
 _ADDRESS = re.compile(r"(?:data:[\w/+.-]*(?:;[\w=.-]+)*,|https?://|gs://|s3://)")
 #: Frames of a Responses stream whose `delta` is a piece of arguments.
 _ARGUMENT_FRAME = re.compile(r'"type":\s*"response\.(?:function_call_arguments|custom_tool_call_input)\.')
@@ -47,7 +46,7 @@ _BY_BYTES = {1: "x", 2: "é", 3: "文", 4: "😀"}
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A string to change: where it stands, and with which others it is one text."""
+    """A string to change: its place, and the key of the text that it is a piece of."""
 
     start: int
     end: int
@@ -56,7 +55,7 @@ class _Found:
 
 
 def redacted(scenario: Scenario) -> Scenario:
-    """The scenario without what was said in it."""
+    """The scenario with its texts replaced."""
     body = http_request(scenario.event).body.decode("utf-8", "surrogatepass")
     known = _schema_words(body)
     event: dict[str, Any] = scenario.event | {"body": _changed([body], known)[0], "isBase64Encoded": False}
@@ -73,7 +72,7 @@ def _answer(answer: Recording, known: frozenset[str]) -> Recording:
             return replace(answer, body=with_texts(answer.body, lambda texts: _changed(texts, known)))
     try:
         text = answer.body.decode()
-    except UnicodeDecodeError:  # nobody knows what is said in it: nothing of it is kept
+    except UnicodeDecodeError:  # not readable: nothing of it is kept
         return replace(answer, body=b"", timing=(), ends="unread")
     if not answer.is_stream:
         return replace(answer, body=_changed([text], known)[0].encode())
@@ -85,7 +84,7 @@ def _answer(answer: Recording, known: frozenset[str]) -> Recording:
 
 
 def _schema_words(body: str) -> frozenset[str]:
-    """The words of the tools' schemas: names of properties, and what an enum allows."""
+    """The words of the tools' schemas: names of properties, and values of enums."""
     words: set[str] = set()
 
     def walk(value: Any, key: str) -> None:
@@ -108,7 +107,7 @@ def _schema_words(body: str) -> frozenset[str]:
 
 
 def _changed(texts: list[str], known: frozenset[str]) -> list[str]:
-    """Documents of JSON with their words changed; what belongs together in several of them is one text."""
+    """JSON documents with their texts changed. Pieces in several documents that belong together are one text."""
     found = [list(_strings(text)) for text in texts]
     together: dict[tuple[str, ...], list[tuple[int, _Found]]] = defaultdict(list)
     for number, strings in enumerate(found):
@@ -137,7 +136,7 @@ def _with(text: str, strings: list[_Found], new: dict[tuple[int, int], str], num
 
 @dataclass(slots=True)
 class _Level:
-    """An object or array that is open. `kind` is what strings in it are: words, arguments, or neither."""
+    """An open object or array. `kind` says what its strings are: texts, arguments, or neither."""
 
     is_object: bool
     kind: str
@@ -180,13 +179,13 @@ def _strings(text: str) -> Iterator[_Found]:
 
 
 def _kind(top: _Level | None, *, is_object: bool) -> str:
-    """What strings are in the value that begins now: "words" to change, "json" in a string, or "" to keep."""
+    """The kind of the strings in the value that begins now: "words" to change, "json" in a string, or "" to keep."""
     if top is None:
         return ""
     if top.kind == "all":
         return "all"
     if top.key in _ARGUMENTS:
-        return ("all" if top.is_object else "") if is_object else "json"  # a list of items is no arguments
+        return ("all" if top.is_object else "") if is_object else "json"  # a list holds items, not arguments
     if top.key in _RESULTS and is_object and top.place[-1:] in (("functionResponse",), ("content",), ("toolResult",)):
         return "all"
     if top.key == "metadata" and is_object:
@@ -211,7 +210,7 @@ def _arguments(text: str, known: frozenset[str]) -> str:
 
 
 def _unit(unit: str) -> str:
-    """A character of a JSON string, or an escape, as one that says nothing and is as long."""
+    """The replacement of a character or an escape of a JSON string, of the same length."""
     if unit[0] == "\\":
         return r"\u0078" if unit[1] == "u" and int(unit[2:], 16) > 0x7F and not _is_half(unit) else unit
     if unit.isdigit():

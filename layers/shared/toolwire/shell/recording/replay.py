@@ -1,7 +1,9 @@
-"""Replays a recorded exchange: a client's request, what the provider answered, and so what the client is sent.
+"""Replays a recorded exchange: takes the client's request and the providers' answers, and gives what the client is
+sent.
 
-Only a scenario's files are read (`scenario.py`): the clock and the ids are the recorded ones, else the clock stands
-still and ids are counted; no credential is used, and nothing is sent. So a replay gives the same bytes every time.
+It reads only a scenario's files (`scenario.py`). The clock and the ids are the recorded ones; without any, the clock
+stands still and ids are counted. No credential is used, and nothing is sent. So a replay gives the same bytes every
+time.
 """
 
 from __future__ import annotations
@@ -34,12 +36,12 @@ from toolwire.shell.network.proxy_event import error_head, http_request, request
 from toolwire.shell.recording.scenario import Context, Recording, Scenario
 from toolwire.shell.settings.configuration import load_settings
 
-#: When every replay takes place that has no time of its own, in seconds since 1970.
+#: The time of replays without a recorded one, in seconds since 1970.
 _NOW = 1_700_000_000.0
-#: Stands for the demo server's address, which is another one each time.
+#: Replaces the demo server's address, which differs each time.
 _DEMO_ADDRESS = "http://demo.invalid"
 
-#: The head of an answer of which nothing was sent.
+#: The head of an answer without any action.
 NOTHING_SENT = Head(0, ())
 
 T = TypeVar("T")
@@ -47,7 +49,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One piece of the provider's answer, and what came of it. `received` is None for the answer's end."""
+    """One piece of the provider's answer, with the events and bytes that it led to. `received` is None for the answer's
+    end."""
 
     received: bytes | None
     events: tuple[StreamEvent, ...]
@@ -61,13 +64,13 @@ class Replay:
     requests: tuple[bytes, ...]
     head: Head
     steps: tuple[Step, ...]
-    #: What the log would say of it, and the last provider that was asked; None where the request was refused.
+    #: The figures for the log, and the last provider that was asked; None if the request was refused.
     figures: Figures | None = None
     target: Target | None = None
 
     @property
     def request(self) -> bytes | None:
-        """The last of the requests."""
+        """The last request."""
         return self.requests[-1] if self.requests else None
 
     @property
@@ -79,8 +82,8 @@ class Replay:
 def replay(
     scenario: Scenario, split: Callable[[Recording], Iterable[bytes]] = lambda upstream: upstream.pieces
 ) -> Replay:
-    """Runs the exchange over the recording. `split` cuts the provider's answer into the pieces that arrive. Raises
-    ValueError for a request that is answered without an exchange."""
+    """Runs the exchange over the recording. `split` cuts the provider's answer into pieces. Raises ValueError for a
+    request that is answered without an exchange."""
     request = http_request(scenario.event)
     identity = request_id(scenario.event, None)
     path = path_of(request.path, request.parameters)
@@ -106,7 +109,7 @@ def replay(
             exchange.begin(prepare_attempt(exchange.client, _placed(exchange.following.target), None, found))
         _answer(exchange, answer, steps, split)
     if exchange.unanswered and (not scenario.answers or scenario.answers[-1].ends != "unread"):
-        steps.take(None, exchange.receive_end())  # it asks once more, which nobody has recorded
+        steps.take(None, exchange.receive_end())  # a further attempt, of which there is no recording
     head, taken = steps.head or NOTHING_SENT, tuple(steps.taken)
     return Replay(tuple(notes.requests), head, taken, exchange.figures, exchange.attempt.target)
 
@@ -114,7 +117,7 @@ def replay(
 def _answer(
     exchange: Exchange, answer: Recording, steps: _Steps, split: Callable[[Recording], Iterable[bytes]]
 ) -> None:
-    """One answer of a provider."""
+    """Passes one answer of a provider through the exchange."""
     silences, at = answer.silences, 0
     while silences[:1] == [0]:
         silences.pop(0)
@@ -134,12 +137,12 @@ def _answer(
 
 
 def _refused(error: GatewayError, identity: str, body: bytes) -> Replay:
-    """The replay of a request that is answered with an error, for which no provider is asked."""
+    """The replay of a request that was refused, so that no provider was asked."""
     return Replay((), error_head(error, "application/json", identity), (Step(None, (), body),))
 
 
 class _Notes(Observer):
-    """The requests to providers, and the events since they were last looked at."""
+    """Observes the requests to providers, and the events since the last look."""
 
     def __init__(self) -> None:
         self.requests: list[bytes] = []
@@ -153,7 +156,7 @@ class _Notes(Observer):
 
 
 class _Steps:
-    """Gathers what each piece of the provider's answer leads to."""
+    """Gathers the events and bytes for each piece of the provider's answer."""
 
     def __init__(self, exchange: Exchange, notes: _Notes, store_error: str | None) -> None:
         self._exchange, self._notes, self._store_error = exchange, notes, store_error
@@ -164,7 +167,7 @@ class _Steps:
         sent = b""
         for action in carried_out(self._exchange, actions, lambda items: self._store_error):  # noqa: ARG005 - one turn
             if isinstance(action, Head):
-                self.head = self.head or action  # else an early one is out already
+                self.head = self.head or action  # an early head may have been sent
             else:
                 sent += action.data
         if received != b"" or sent or self._notes.events:
@@ -172,14 +175,14 @@ class _Steps:
         self._notes.events.clear()
 
     def wait(self) -> None:
-        """The client was told that it has to wait."""
+        """Sends the client a keep-alive."""
         self.head = self.head or self._exchange.early_head()
         self.taken.append(Step(b"", (), self._exchange.keep_alive()))
 
 
 def client_request(scenario: Scenario) -> ClientRequest | None:
-    """The client's request as it was read and checked; None for one that no exchange answers. Raises GatewayError for
-    one that was refused."""
+    """The client's request, read and checked; None for one that no exchange answers. Raises GatewayError for one that
+    is refused."""
     request = http_request(scenario.event)
     name = door_at(request.path)
     return None if name is None else _prepared(load_door(name), request, scenario.context)[0]
@@ -193,7 +196,7 @@ def _prepared(door: Door, request: HttpRequest, context: Context | None) -> tupl
 
 
 def _open(door: Door, request: HttpRequest, identity: str, observer: Observer, context: Context | None) -> Exchange:
-    """The exchange as `shell.serve` opens it, without keys and credentials. Raises GatewayError."""
+    """Opens the exchange as `shell.serve` does, without keys and credentials. Raises GatewayError."""
     settings = context.settings if context else load_settings({})
     client, target = _prepared(door, request, context)
     if context and context.targets:
@@ -213,7 +216,7 @@ def _open(door: Door, request: HttpRequest, identity: str, observer: Observer, c
 
 
 class _RecordedAttempts(Attempts):
-    """The attempts of the recording, with no regard to the present time and chance."""
+    """The attempts of the recording, independent of time and chance."""
 
     def __init__(self, context: Context) -> None:
         retries = Retries(attempts=context.most_attempts)
@@ -229,8 +232,7 @@ class _RecordedAttempts(Attempts):
 
 
 def _with_earlier_turns(door: Door, request: ChatRequest, tenant: Tenant, context: Context | None) -> ChatRequest:
-    """The request with what the store had of earlier turns: the model, if it names none, and the kept answers from
-    which it continues."""
+    """The request with the model, if it names none, and the history of kept answers, as the store had them."""
     known = context is not None and context.model and not request.model
     request = replace(request, model=context.model) if known and context else with_sticky_model(request, None)
     if context is None or not tenant.keep_answers or door.named_answers(request) is None:
@@ -239,13 +241,13 @@ def _with_earlier_turns(door: Door, request: ChatRequest, tenant: Tenant, contex
 
 
 def _clock(context: Context | None) -> Callable[[], float]:
-    """The recorded times, the last of them for ever."""
+    """The recorded times; at their end the last one again and again."""
     times = _then_last(context.times) if context and context.times else itertools.repeat(_NOW)
     return times.__next__
 
 
 def _ids(context: Context | None) -> Callable[[int], str]:
-    """The recorded ids; then, or without any, counted ones."""
+    """The recorded ids; at their end counted ones."""
     recorded = iter(context.ids if context else ())
     numbers = itertools.count(1)
     return lambda length: next(recorded, "") or str(next(numbers)).rjust(length, "0")

@@ -1,8 +1,8 @@
 """A recorded exchange as a folder, for a replay:
 
     event.json              the client's request, as API Gateway's proxy event (also for `sam local invoke -e`)
-    context.json            what the exchange was given beside it: settings, clock, ids, what the store had. Without
-                            this file: known hosts, a clock that stands still, ids that are counted
+    context.json            the other inputs of the exchange: settings, clock, ids, items of the store. Without this
+                            file: known hosts, a clock that stands still, ids that are counted
     expected.request.json   the body of the request to the provider
     upstream.json           the provider's answer: status, headers, the file with its body, how it ended, and when
     upstream.sse            that body as it came; upstream.body.json if it is no stream
@@ -37,7 +37,7 @@ from toolwire.model.stored import Item, Key, Value
 _LATER = re.compile(r"upstream\.([0-9]+)\.json")
 _AFTER_FRAME = re.compile(rb"(?<=\n\n)|(?<=\r\n\r\n)")
 
-#: How the provider's body ended: properly, in the middle, or nobody knows, since it was not read on.
+#: How the provider's body ended: properly, in the middle, or unknown, since it was not read to the end.
 Ends = Literal["complete", "cut", "unread"]
 
 
@@ -52,11 +52,11 @@ class Failure:
 
     @classmethod
     def of(cls, error: GatewayError) -> Failure:
-        """What is kept of an error."""
+        """The stored form of an error."""
         return cls(type(error).__name__, error.message, error.code, error.status)
 
     def error(self) -> GatewayError:
-        """The error again."""
+        """The error of this stored form."""
         kind = getattr(errors, self.type, UpstreamError)
         assert issubclass(kind, GatewayError)
         return kind(self.message, code=self.code, status=self.status)
@@ -64,8 +64,8 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What the provider answered. `status` is None where it did not. `timing`: the seconds at which pieces of the body
-    came, with their sizes; None in place of a size where the client was kept waiting and told so."""
+    """A provider's answer. `status` is None if there was none. `timing`: the seconds at which the pieces of the body
+    came, with their sizes; None as size stands for a keep-alive to the client."""
 
     status: int | None
     headers: dict[str, str]
@@ -81,9 +81,9 @@ class Recording:
 
     @property
     def pieces(self) -> list[bytes]:
-        """The body as it came, where that is known: what is told beside the events (`x-toolwire-warnings`) stands
-        behind the piece that led to it. Else frame by frame, each with the blank line behind it; a body that is no
-        stream is one piece."""
+        """The pieces of the body. They are those that came, if they are known, since late warnings stand behind the
+        piece that led to them. Else they are the frames, each with the blank line behind it; a document is one
+        piece."""
         sizes = [size for _, size in self.timing if size]
         if sizes and sum(sizes) == len(self.body):
             ends = list(itertools.accumulate(sizes))
@@ -94,7 +94,7 @@ class Recording:
 
     @property
     def silences(self) -> list[int]:
-        """Behind how many bytes of the body the client was told to wait, once for each time."""
+        """The number of bytes of the body in front of each keep-alive to the client."""
         offsets, at = [], 0
         for _, size in self.timing:
             if size is None:
@@ -105,7 +105,7 @@ class Recording:
 
     @property
     def error(self) -> GatewayError | None:
-        """What ended the body, if it did not end properly."""
+        """The error that ended the body; None if it ended properly."""
         if self.ends == "complete":
             return None
         if self.failure is not None:
@@ -115,21 +115,21 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What an exchange was given beside the client's request and the provider's answers."""
+    """The inputs of an exchange beside the client's request and the providers' answers."""
 
     settings: Settings
     tenant: Tenant
-    #: The model of the request, which its conversation may have known.
+    #: The model of the request, which may come from its conversation.
     model: str = ""
-    #: What it was told when it asked for the time, and given when it asked for ids.
+    #: The times and the ids that it was given, in order.
     times: tuple[float, ...] = ()
     ids: tuple[str, ...] = ()
     answer_headers: Headers = ()
     found: Found = NOTHING_FOUND
-    #: Whom it asked, one after the other, and how many attempts there could have been.
+    #: The targets that it asked, in order, and the most attempts.
     targets: tuple[Target, ...] = ()
     most_attempts: int = 1
-    #: Why what the turn left could not be stored.
+    #: The reason why the turn's items could not be stored.
     store_error: str | None = None
     #: The kept answers from which the request continues, by their ids.
     kept: Mapping[str, KeptAnswer] = field(default_factory=dict)
@@ -146,7 +146,7 @@ class Scenario:
 
     @property
     def answers(self) -> tuple[Recording, ...]:
-        """Those of providers, in order."""
+        """The answers of providers, in order."""
         return (() if self.upstream is None else (self.upstream,)) + self.later
 
 
@@ -162,7 +162,7 @@ def load_scenario(folder: Path) -> Scenario:
 
 
 def save_scenario(folder: Path, scenario: Scenario) -> None:
-    """Writes the folder's files but for `expected.*`. Raises OSError."""
+    """Writes the folder's files, except `expected.*`. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     _write_json(folder / "event.json", scenario.event)
     if scenario.context is not None:
@@ -207,7 +207,7 @@ def _write_json(path: Path, value: object) -> None:
 
 
 def _context_values(context: Context) -> dict[str, Any]:
-    """The context as JSON values. The settings without what is about keys and tables."""
+    """The context as JSON values, without the settings about keys and tables."""
     settings = replace(context.settings, key_sha256=None, keys_file=None, keys_table=None, rates_table=None)
     settings = replace(settings, recordings_bucket=None)
     found = context.found
@@ -247,7 +247,7 @@ def _context(values: dict[str, Any]) -> Context:
 
 
 def _answer_values(answer: KeptAnswer) -> dict[str, Any]:
-    """As texts: what is kept goes to a provider byte for byte."""
+    """The kept answers with their bytes as texts, since they are sent to a provider byte for byte."""
     texts = [item.decode() for item in answer.input]
     return {"input": texts, "earlier": answer.earlier, "response": answer.response.decode()}
 

@@ -1,4 +1,4 @@
-"""What a line of a list says of an exchange: all that is left of most."""
+"""The line of an exchange in a list. Of most exchanges only this is kept."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Summary(Struct, array_like=True, gc=False):
-    """A line of a list: what is left of an exchange when its bytes are gone."""
+    """See the module. It stays when the bytes of the exchange are dropped."""
 
     request_id: str
     began: float
@@ -35,5 +35,5 @@ class Summary(Struct, array_like=True, gc=False):
 
     @property
     def began_at(self) -> datetime:
-        """When the request came."""
+        """The time when the request came."""
         return datetime.fromtimestamp(self.began, UTC)

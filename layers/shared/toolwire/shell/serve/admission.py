@@ -1,7 +1,7 @@
-"""Who may ask, and a client's request up to its exchange: all IO before a provider is asked.
+"""Admits a client's request and opens its exchange: all IO before a provider is asked.
 
-The order is the order of trust: our own loop, the key and what it may do, then what the body says. What can be refused
-is refused before anything is sent upstream.
+It checks in this order: a loop of our own, the key and its tenant's rights and rates, then the body. All that can be
+refused is refused before anything is sent upstream.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from toolwire.shell.telemetry.watch import watched_clock, watched_ids
 
 
 def admit_client(door: Door, request: HttpRequest, record: RequestRecord) -> Admitted:
-    """Lets a request in, before its body is looked at. Raises RequestError and SettingsError."""
+    """Admits a request, before its body is read. Raises RequestError and SettingsError."""
     check_loop(request.headers)
     settings = current_settings()
     tenant = authenticate(request, settings, door.key_places)
@@ -56,11 +56,11 @@ def open_exchange(
     record: RequestRecord,
     event: dict[str, Any] | None = None,
 ) -> tuple[Exchange, Preparation]:
-    """The exchange for a client's request, and what prepares its further attempts. The answer must be there in so many
-    seconds. `event`: as it came, for a recording of it. Raises GatewayError and SettingsError."""
+    """Opens the exchange for a client's request. Returns it with the preparation of its further attempts. The answer
+    must be there in `seconds`. `event`: as it came, for a recording. Raises GatewayError and SettingsError."""
     admitted = admit_client(door, request, record)
     if event is not None and admitted.tenant.record and admitted.settings.recordings_bucket:
-        from toolwire.shell.recording.bucket import begin  # few tenants have it
+        from toolwire.shell.recording.bucket import begin  # for few tenants
 
         begin(event, admitted, seconds)
     if (watch := observe.current_watch.get()) is not None:
@@ -116,7 +116,8 @@ def _take_slot(tenant: Tenant, settings: Settings, seconds: float, record: Reque
 
 
 def _without_fallbacks(client: ClientRequest, unknown: tuple[str, ...], record: RequestRecord) -> ClientRequest:
-    """The request, which is told of fallback models that lead nowhere. Whoever made the key finds them in the log."""
+    """The request, with a warning of fallback models that name no target. The log names them, for the maker of the
+    key."""
     names = ", ".join(short(name) or "" for name in unknown)
     logger().warning(
         "fallback models of a key lead nowhere", request_id=record.request_id, tenant=client.tenant.name, models=names
@@ -125,24 +126,24 @@ def _without_fallbacks(client: ClientRequest, unknown: tuple[str, ...], record: 
 
 
 def _with_earlier_turns(door: Door, tenant: Tenant, record: RequestRecord, request: ChatRequest) -> ChatRequest:
-    """The request with what the store has of earlier turns: its model, and the history it continues from."""
+    """The request with its model, if it names none, and the history of kept answers, as the store has them."""
     return with_kept_history(door, with_known_model(request, record), tenant, record)
 
 
 class _Ids:
-    """Characters for the ids of one request. Who chooses the endpoint of a new conversation needs its token before the
-    exchange does, which then gets the same."""
+    """Makes the random characters for the ids of one request. The choice of an endpoint needs a new conversation's
+    token before the exchange does, which then gets the same token."""
 
     def __init__(self) -> None:
         self._token: str | None = None
 
     def token(self) -> str:
-        """The token of the request's conversation, which is new."""
+        """The token of the request's new conversation."""
         self._token = new_id(TOKEN_CHARS)
         return self._token
 
     def new(self, length: int) -> str:
-        """So many random characters."""
+        """This many random characters."""
         if self._token is not None and length == TOKEN_CHARS:
             token, self._token = self._token, None
             return token

@@ -1,5 +1,5 @@
-"""The attempts at one request's answer: each prepared when its turn comes, with its own credential, and told of in the
-log."""
+"""Prepares the attempts at one request's answer: each when its turn comes, with its own credential. Logs those that
+fail."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from toolwire.shell.telemetry import observe
 from toolwire.shell.telemetry.log import logger
 from toolwire.shell.telemetry.request_record import RequestRecord, code_of, short
 
-#: Errors of answers that were refused for the model's calls.
+#: Codes of answers that were refused because of the model's calls.
 _FAULTS = frozenset({INVALID, MALFORMED, UNKNOWN})
 
 
@@ -43,7 +43,7 @@ class Preparation:
     def __init__(
         self, client: ClientRequest, plan: Plan, seconds: float, settings: Settings, record: RequestRecord
     ) -> None:
-        """Raises RequestError for a header with a time limit that cannot be read."""
+        """Raises RequestError for an invalid header with a time limit."""
         self._client, self._plan, self._settings, self._record = client, plan, settings, record
         self._asked = asked_limits(client.http.headers)
         totals = (seconds, self._asked.total_seconds, client.tenant.time_limits.total_seconds)
@@ -52,14 +52,14 @@ class Preparation:
         self.expires = time.monotonic() + self._seconds
         self._breaker = breaker_for(settings, several=bool(plan.more))
         self._slot: GiveBack | None = None
-        #: When the attempt that is under way began.
+        #: The time when the current attempt began.
         self._began = 0.0
         self._found = NOTHING_FOUND
         self.attempts: Attempts | None = None
 
     def first(self, found: Found) -> Attempt:
-        """The attempt at the first target that can be asked. `found`: what the store had of earlier turns. Raises
-        GatewayError."""
+        """Prepares the attempt at the first target that can be asked. `found`: what the store had of earlier turns.
+        Raises GatewayError."""
         plan, self._found = self._plan, found
         if plan.most == 1:
             return self._prepared(plan.first)
@@ -78,7 +78,7 @@ class Preparation:
                     raise failed from None
 
     def following(self) -> Attempt | None:
-        """The attempt at the next target that can be asked, after its pause; None where no target is left."""
+        """Waits, then prepares the attempt at the next target that can be asked; None if no target is left."""
         assert self.attempts is not None
         while True:
             try:
@@ -90,11 +90,12 @@ class Preparation:
                 pause(instead.pause)
 
     def limits(self, target: Target) -> TimeLimits:
-        """How long the target may take."""
+        """The time limits of the target."""
         return limits_for(target.provider, self._client.tenant, self._asked)
 
     def ended(self, exchange: Exchange) -> None:
-        """An attempt has ended: gives its slot back, tells the breaker, and notes what its answer has shown."""
+        """Ends an attempt: gives its slot back, tells the breaker, and notes the quality of its calls and its
+        lessons."""
         self.give_back()
         if exchange.answer.error is not None or exchange.answer.over:
             self._tell_breaker(exchange.attempt.target, exchange.answer.error, exchange.figures.upstream_status)
@@ -105,15 +106,14 @@ class Preparation:
             LESSONS.note(client.tenant.name, client.door.dialect, exchange.attempt.target, lessons)
 
     def _is_judged(self, exchange: Exchange) -> bool:
-        """Whether an answer says how good its model is: its calls were validated, and nothing else went wrong."""
+        """Whether an answer counts for its model's quality: its calls were validated, and it has no other failure."""
         if not self._settings.by_quality or self._client.rules.validate_tool_arguments == "off":
             return False
         return exchange.answer.over if exchange.answer.error is None else exchange.answer.error.code in _FAULTS
 
     @contextmanager
     def question(self, target: Target) -> Iterator[None]:
-        """Asks the target, in the block, something that is no attempt at an answer. The breaker is told how it
-        ended."""
+        """A context for a request to the target that is no attempt at an answer. Tells the breaker how it ended."""
         try:
             yield
         except GatewayError as error:
@@ -150,7 +150,7 @@ class Preparation:
         client = self._client
         attempt = prepare_attempt(client, _listening(target), credential(target.provider), self._found)
         if lessons := LESSONS.of(client.tenant.name, client.door.dialect, attempt.target):
-            from toolwire.exchange.mending import with_lessons  # for few hosts: no cold start's business
+            from toolwire.exchange.mending import with_lessons  # for few hosts: spares a cold start the import
 
             attempt = with_lessons(attempt, lessons)
         self._take_slot(target.provider)
@@ -175,7 +175,7 @@ class Preparation:
 
 
 def go_on(exchange: Exchange, preparation: Preparation, record: RequestRecord) -> list[Action]:
-    """Begins the attempt that follows one that has failed. Where none can be made, the failure is the answer."""
+    """Begins the attempt that follows a failed one. If none can be made, the client gets the failure."""
     following, failed = exchange.following, exchange.answer.error
     assert following is not None
     assert failed is not None
@@ -206,10 +206,10 @@ def _unavailable(target: Target, wait: float, last: str | None) -> UpstreamError
 
 
 def _listening(target: Target) -> Target:
-    """The target with, for the demo, the address at which its server listens."""
+    """The target; for the demo, with the address of its running server."""
     provider = target.provider
     if provider.name != DEMO:
         return target
-    from toolwire.demo.server import demo_base_url  # only who asks for the demo starts its server
+    from toolwire.demo.server import demo_base_url  # starts the demo's server
 
     return replace(target, provider=replace(provider, base_url=demo_base_url() + provider.base_url))

@@ -1,5 +1,4 @@
-"""What this process has seen of how fit models' tool calls are (`exchange.call_quality`). It is of no tenant: a model
-is as good for one as for another."""
+"""The quality of models' tool calls, as this process has seen it (`exchange.call_quality`). All tenants share it."""
 
 from __future__ import annotations
 
@@ -11,12 +10,12 @@ from toolwire.exchange.call_quality import ModelKey, Quality, key_of, noted, sha
 from toolwire.exchange.figures import Figures
 from toolwire.model.settings import Target
 
-#: Models that are remembered: names that clients make up must not fill the memory.
+#: The most models that are remembered: names that clients make up must not fill the memory.
 _MOST_MODELS = 1000
 
 
 class Qualities:
-    """How fit the calls of every model have been. Safe to use from several threads."""
+    """The quality of every model's calls. Safe to use from several threads."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
@@ -33,10 +32,10 @@ class Qualities:
             before = self._known.pop(key, Quality())
             self._known[key] = noted(before, figures.calls, faults, self._clock())
             if len(self._known) > _MOST_MODELS:
-                del self._known[next(iter(self._known))]  # the one that was noted longest ago
+                del self._known[next(iter(self._known))]  # the least recently noted one
 
     def shares(self) -> dict[ModelKey, float]:
-        """The share of fit calls of each model of which enough is known."""
+        """The share of fit calls of each model that has enough calls to be judged."""
         with self._lock:
             known = dict(self._known)
         return shares(known, self._clock())

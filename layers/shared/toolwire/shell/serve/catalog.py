@@ -1,5 +1,5 @@
-"""GET /models, GET /models/{id} and GET /health: requests to the gateway itself; and those for a path, or by a method,
-that is not served. No upstream is imported for them, and a door only to refuse in its form."""
+"""Answers GET /models, GET /models/{id} and GET /health, and requests for a path or by a method that is not served. It
+imports no provider, and a door only for the form of an error."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _document(request: HttpRequest, record: RequestRecord) -> tuple[bytes, Heade
 
 
 def _door_of(request: HttpRequest) -> Door | None:
-    """The door whose client asks for models, where its API has a form of its own for them."""
+    """The door whose client asks for models, if its API has its own form for them."""
     for name, row in DOORS.items():
         if request.path in row.models or row.header in request.headers or row.query in request.query:
             return load_door(name)

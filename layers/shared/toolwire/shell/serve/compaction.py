@@ -1,6 +1,6 @@
-"""A shorter history in place of an answer, by the provider that can read it again: see `Door.compaction`.
+"""Answers with a shorter history in place of an answer. Only the same provider can read it: see `Door.compaction`.
 
-Everything is decided as for an answer (key, policy, route), so that what is compacted is what would be sent.
+All is decided as for an answer (key, policy, route), so that the compacted history is the one that would be sent.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from toolwire.shell.network.upstream import upstream
 from toolwire.shell.serve.signed_request import signed_request
 from toolwire.shell.telemetry.request_record import RequestRecord
 
-#: What a host answers at a path that it does not have.
+#: The statuses of a path that a host does not have.
 _ABSENT = (404, 405, 501)
 
 
 def compact(shown: Compaction, exchange: Exchange, expires: float, record: RequestRecord) -> bytes:
-    """The answer's body. `expires` is a moment of `time.monotonic`. Raises GatewayError, `shown.absent` where the
-    provider has no compaction."""
+    """The answer's body. `expires` is a moment of `time.monotonic`. Raises GatewayError; `shown.absent` if the provider
+    has no compaction."""
     assert record.target is not None
     provider, name = load_provider(record.target.provider.wire), record.target.provider.name
     request = provider.compaction_request(exchange.upstream_request)

@@ -1,8 +1,8 @@
-"""What lets the web pages of one origin read the gateway's answers. Browsers ask for it; nobody else does.
+"""The headers that let web pages of one origin read the gateway's answers. Only browsers need them.
 
     CORS_ORIGIN   https://app.example.com, or "*" for the pages of every origin; unset: of none
 
-A page sends its key in a header of its own, never a cookie, so "*" gives away nothing that the key does not guard.
+A page sends its key in a header, never in a cookie, so that "*" opens nothing that the key does not protect.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from toolwire.model.http import Headers
 
-#: What a preflight is told. "*" is every header but Authorization, which has to be named.
+#: The headers of the answer to a preflight. "*" means every header except Authorization, which must be named.
 PREFLIGHT: Headers = (
     ("access-control-allow-methods", "GET, POST, DELETE, OPTIONS"),
     ("access-control-allow-headers", "authorization, *"),
@@ -25,10 +25,10 @@ def cors_origin(env: Mapping[str, str]) -> str | None:
 
 
 def cors_headers(env: Mapping[str, str]) -> Headers:
-    """The headers that every answer bears."""
+    """The headers of every answer."""
     origin = cors_origin(env)
     if origin is None:
         return ()
-    # All of an answer's headers may be read: ids, warnings, rates, when to try again.
+    # A page may read all headers of an answer: ids, warnings, rates, when to try again.
     allowed: Headers = (("access-control-allow-origin", origin), ("access-control-expose-headers", "*"))
     return allowed if origin == "*" else (*allowed, ("vary", "Origin"))

@@ -1,6 +1,7 @@
-"""How many tokens a request would have, without an answer to it: see `Door.count_renderer`.
+"""Counts the tokens of a request, without an answer to it: see `Door.count_renderer`.
 
-Everything is decided as for an answer (key, policy, route, history), so that what is counted is what would be sent.
+All is decided as for an answer (key, policy, route, history), so that the counted request is the one that would be
+sent.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""One client request from proxy event to answer: what a door's function runs.
+"""Serves one client request, from proxy event to answer. Each door's function runs it.
 
-What can be refused is refused before anything is sent upstream (`admission.py`); from then on the exchange decides what
-the client sees, and this module only carries bytes between it and the sockets. The generator that `serve` returns
-yields one Head and then bytes; once the Output has committed a head by itself (a keep-alive on a silent upstream) it
-yields none.
+All that can be refused is refused before anything is sent upstream (`admission.py`). Then the exchange decides what the
+client sees, and this module only carries bytes between it and the sockets. The generator that `serve` returns yields
+one Head and then bytes. If the Output has sent a head by itself (with a keep-alive while the upstream was silent), it
+yields no Head.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ from toolwire.shell.telemetry.log import logger
 from toolwire.shell.telemetry.request_record import RequestRecord, session_id
 from toolwire.shell.telemetry.spans import trace_headers
 
-#: Seconds of the invocation that are kept for telling the client that time is up.
+#: The seconds of the invocation that are reserved for the error to the client when time is up.
 RESERVE_SECONDS = 5.0
 
-#: Seconds that a host may take to end its body after its last word, so that its connection can be used again.
+#: The seconds that a host may take to end its body after the answer's end, so that its connection can be used again.
 LINGER_SECONDS = 1.0
 
-#: Seconds for an answer where nobody says how long the invocation may take.
+#: The seconds for an answer if the invocation has no known limit.
 DEFAULT_SECONDS = 600.0
 
 
 def warm_up(door_name: str, wires: Iterable[str]) -> None:
-    """Does, while a function starts, what its first request would otherwise wait for."""
+    """Prepares, while a function starts, what its first request would otherwise wait for."""
     settings = None
-    with suppress(SettingsError):  # the request that meets it is answered, and the log says what is wrong
+    with suppress(SettingsError):  # the first request is answered with it, and it is logged
         settings = current_settings()
     load_door(door_name)
     for wire in wires:
@@ -61,7 +61,7 @@ def warm_up(door_name: str, wires: Iterable[str]) -> None:
     if settings is not None and (settings.keys_table or settings.rates_table) is not None:
         from toolwire.shell.network import aws
 
-        aws.warm("dynamodb", wait=WARM_SECONDS)  # a rate is counted in a second or not at all: its client must be there
+        aws.warm("dynamodb", wait=WARM_SECONDS)  # counting has one second, so its client must be ready
 
 
 def serve(door_name: str, event: Any, context: Any) -> Answer:
@@ -85,7 +85,7 @@ def serve(door_name: str, event: Any, context: Any) -> Answer:
 
 
 def _answer(door: Door, event: dict[str, Any], context: Any, record: RequestRecord) -> Iterator[Head | bytes]:
-    """The exchange's answer or its request's tokens, or the door's error where there is no exchange."""
+    """The exchange's answer, the count of its request's tokens, or the door's error."""
     try:
         request = http_request(event)
         record.trace_headers = trace_headers(request.headers)
@@ -111,7 +111,7 @@ def _answer(door: Door, event: dict[str, Any], context: Any, record: RequestReco
 def _counted(
     render: Callable[[int], bytes] | None, exchange: Exchange, preparation: Preparation, record: RequestRecord
 ) -> tuple[Head, bytes] | None:
-    """The answer to a request that only asks how many tokens it has; None for every other. Raises GatewayError."""
+    """The answer to a request that only counts its tokens; None for any other. Raises GatewayError."""
     if render is None:
         return None
     from toolwire.shell.serve.count_tokens import count_tokens  # few requests ask for it
@@ -124,7 +124,7 @@ def _counted(
 def _compacted(
     shown: Compaction | None, exchange: Exchange, preparation: Preparation, record: RequestRecord
 ) -> tuple[Head, bytes] | None:
-    """The answer to a request for a shorter history; None for every other. Raises GatewayError."""
+    """The answer to a request for a shorter history; None for any other. Raises GatewayError."""
     if shown is None:
         return None
     from toolwire.shell.serve.compaction import compact  # few requests ask for it
@@ -165,7 +165,7 @@ def _relay(exchange: Exchange, preparation: Preparation, record: RequestRecord) 
 
 
 def _asked(exchange: Exchange, preparation: Preparation, record: RequestRecord) -> Iterator[Head | bytes]:
-    """Sends the exchange's request and carries the answer to its end, or as far as it comes."""
+    """Sends the exchange's request and carries its answer, to its end or until it fails."""
     try:
         yield from _carried(exchange, preparation, record)
     except UpstreamError as broken:
@@ -175,7 +175,7 @@ def _asked(exchange: Exchange, preparation: Preparation, record: RequestRecord) 
 def _carried(exchange: Exchange, preparation: Preparation, record: RequestRecord) -> Iterator[Head | bytes]:
     """Sends the exchange's request and carries the answer to its end. Raises UpstreamError."""
     request = signed_request(exchange, exchange.upstream_request)
-    warm = current_store().warm if record.tools else None  # a call's id may have to be stored
+    warm = current_store().warm if record.tools else None  # the answer may have calls, whose ids are stored
     limits = preparation.limits(exchange.attempt.target)
     name = exchange.attempt.target.provider.name
     with upstream().send(
@@ -187,30 +187,30 @@ def _carried(exchange: Exchange, preparation: Preparation, record: RequestRecord
         yield from _sent(exchange, exchange.receive_head(answer.status, answer.headers), record)
         for data in answer.chunks():
             yield from _sent(exchange, exchange.receive_data(data), record)
-            if exchange.answer is not asked or asked.error is not None:  # another is to be asked for, or it failed
-                return  # what still comes would be paid for and thrown away
+            if exchange.answer is not asked or asked.error is not None:  # another attempt follows, or it failed
+                return  # closes the upstream: the rest would be paid for and dropped
             if exchange.answer.over:
                 answer.expire_within(LINGER_SECONDS)
         yield from _sent(exchange, exchange.receive_end(), record)
 
 
 def _sent(exchange: Exchange, actions: Iterable[Action], record: RequestRecord) -> Iterator[Head | bytes]:
-    """The exchange's actions as what the runner takes. A head that is out already is not yielded again."""
+    """Carries out the exchange's actions: yields the head, unless one was sent already, and bytes."""
     for action in carried_out(exchange, actions, lambda items: remember(items, record)):
         if exchange.answer.finished:
-            record.charge_calls()  # the next request is measured by them, however soon it comes
+            record.charge_calls()  # before the answer ends: the next request may come at once
         if isinstance(action, Head):
             output = current_output.get()
             if output is None or not output.head_sent:
                 record.status = action.status
                 yield action
         else:
-            record.status = record.status or 200  # a keep-alive has committed it
+            record.status = record.status or 200  # a keep-alive has sent it
             record.byte_sent()
             yield action.data
 
 
 def seconds_left(context: Any) -> float:
-    """How long the answer may take."""
+    """The seconds that the answer may take."""
     remaining = getattr(context, "get_remaining_time_in_millis", None)
     return DEFAULT_SECONDS if remaining is None else float(remaining()) / 1000 - RESERVE_SECONDS

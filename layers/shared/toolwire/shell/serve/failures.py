@@ -1,4 +1,4 @@
-"""What a failure that ends a request is shown as."""
+"""The error that the client is shown for a failure."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from toolwire.shell.telemetry.log import logger
 
 
 def shown(failure: Exception, request_id: str) -> GatewayError:
-    """The failure itself if it was meant to be shown, else an error that tells nothing, and a line of the log.
+    """The failure itself if it is a GatewayError, else a general error, and a line of the log.
 
     The failure's own text may quote a request or a secret, so the log gets its type and place. A SettingsError's text
-    is made to be shown, but to the operator only.
+    is for the operator, so only the log gets it.
     """
     if isinstance(failure, GatewayError):
         return failure

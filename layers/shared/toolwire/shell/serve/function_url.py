@@ -1,4 +1,4 @@
-"""Every path by one function: what a Lambda function URL needs, which has no routes of its own as API Gateway has.
+"""Serves all paths by one function, for a Lambda function URL, which has no routes as API Gateway has.
 
 Its events are in payload format 2.0 ("Invoking Lambda function URLs" in the Lambda developer guide). They become those
 of API Gateway's REST proxy, so that everything behind is the same.
@@ -44,15 +44,15 @@ def serve_function_url(event: Any, context: Any) -> Answer:
 
 
 def _http(event: Any) -> dict[str, Any] | None:
-    """What an event says of its request; None for an invocation that is no client's request."""
+    """The event's object about its request; None for an invocation that is not a client's request."""
     context = event.get("requestContext") if isinstance(event, dict) else None
     http = context.get("http") if isinstance(context, dict) else None
     return http if isinstance(http, dict) and http.get("method") else None
 
 
 def _proxied(event: dict[str, Any], method: str, path: str, route: Route | NoRoute) -> dict[str, Any]:
-    """The event that API Gateway would make of the request. Cookies, which come apart from the headers, are left out:
-    nothing here reads any."""
+    """The event that API Gateway would make of the request. Cookies, which are apart from the headers, are left out,
+    since nothing reads them."""
     found = route if isinstance(route, Route) else Route(path, "catalog")
     return {
         "httpMethod": "GET" if method == "HEAD" else method,
@@ -67,7 +67,7 @@ def _proxied(event: dict[str, Any], method: str, path: str, route: Route | NoRou
 
 
 def _function(route: Route) -> _Handler:
-    """What answers at a route. Most are imported with the first request that needs them."""
+    """The function that answers at a route. Most are imported with the first request that needs them."""
     if route.function == "catalog":
         from toolwire.shell.serve.catalog import serve_catalog
 

@@ -1,4 +1,4 @@
-"""A request that is answered with one JSON document, by a function of its own and not by an exchange."""
+"""Serves a request whose answer is one JSON document, made by a function and not by an exchange."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def serve_document(
     make: Callable[[HttpRequest, RequestRecord], tuple[bytes, Headers]],
     render_error: Callable[[GatewayError, str], bytes],
 ) -> Answer:
-    """The answer to one proxy event: a Head, then the body. `make` gives the document and the headers that go with it
-    beside the usual ones; what it raises is answered by `render_error`, which also gets the request's id."""
+    """The answer to one proxy event: a Head, then the body. `make` returns the document and its additional headers.
+    `render_error` makes the body for an error that it raises, with the request's id."""
     if not is_proxy_event(event):
         yield from IGNORED
         return

@@ -1,5 +1,5 @@
-"""GET and DELETE /responses/{id}, GET /responses/{id}/input_items and POST /responses/{id}/cancel: an answer that was
-kept, for a tenant that has answers kept."""
+"""Answers GET and DELETE /responses/{id}, GET /responses/{id}/input_items and POST /responses/{id}/cancel, for tenants
+whose answers are kept."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def _removed(tenant: str, id: str) -> bytes:
 
 
 def _listed(tenant: str, id: str, found: dict[str, KeptAnswer], query: Mapping[str, str], deadline: float) -> bytes:
-    """The input of the answer, with all that came before it in the conversation. Raises RequestError (404) where an
-    earlier answer has expired: nothing can continue from this one then, either."""
+    """The input of the answer, with the whole conversation before it. Raises RequestError (404) if an earlier answer
+    has expired; then no request can continue from this one either."""
     from toolwire.doors.responses.input_items import input_items  # few requests ask for it
 
     history = input_of(id, found | read_answers(tenant, found[id].earlier, deadline))

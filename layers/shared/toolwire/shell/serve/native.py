@@ -1,4 +1,4 @@
-"""The native API's three routes. POST /native/chat is served as every door is; the other two ask no provider."""
+"""Serves the native API's three routes. POST /native/chat is served like every door; the other two ask no provider."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from toolwire.wire.json import dump
 
 _CHAT, _CHECK, _TRANSLATE = "/native/chat", "/native/tools/check", "/native/translate"
 
-#: Names in a path.
+#: The names in a path.
 _NAMES = re.compile(r"{(\w+)\+?}")
 
 
@@ -49,7 +49,8 @@ def serve_native(event: Any, context: Any) -> Answer:
 
 
 def _body(request: HttpRequest, record: RequestRecord) -> tuple[bytes, Headers]:
-    """The answer's body, and its headers on the tenant's rates: the request counts, although no provider is asked."""
+    """The answer's body, and its headers about the tenant's rates. The request counts, although no provider is
+    asked."""
     admitted = admit_client(load_door("native"), request, record)
     page = _check_tools if request.path == _CHECK else _translate
     return page(request, admitted.settings, admitted.tenant, record), admitted.rate_headers
@@ -74,7 +75,8 @@ def _check_tools(request: HttpRequest, settings: Settings, tenant: Tenant, recor
 
 
 def _candidates(models: list[str] | None, door: Door, settings: Settings, tenant: Tenant) -> Iterator[Candidate]:
-    """The models that the request names; where it names none, any model of each provider that the tenant may use."""
+    """The models that the request names; if it names none, an ordinary model of each provider that the tenant may
+    use."""
     for name in models or ():
         try:
             target = target_of(name, door.dialect, settings)
@@ -102,7 +104,7 @@ def _translate(request: HttpRequest, settings: Settings, tenant: Tenant, record:
         raise RequestError(message, param=f"parameters.{absent}", code="missing_required_parameter")
     translated = HttpRequest("POST", path, request.headers, bytes(asked.body), parameters)
     client, target = prepare(door, translated, settings, tenant, partial(with_known_model, record=record))
-    # Without a credential: what is shown holds none, and nothing is sent.
+    # No credential: nothing is sent, and the answer must not show one.
     attempt = prepare_attempt(client, target, None, recall(client, record))
     return show(Exchange(client, attempt, request_id=record.request_id, now=time.time, new_id="0".__mul__))
 

@@ -1,4 +1,4 @@
-"""What hosts have told by their refusals, remembered by this process, so that the next request is right at once."""
+"""Remembers the lessons of hosts' refusals in this process, so that the next request is right at once."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from collections.abc import Callable
 from toolwire.exchange.profile_lessons import Lesson
 from toolwire.model.settings import Target
 
-#: Seconds for which a lesson holds. It is then learned again, by one refusal: a host may have changed.
+#: The seconds for which a lesson holds. Then it is learnt again, by one refusal, since the host may have changed.
 LESSON_SECONDS = 3600.0
 
-#: Tenants' models that are remembered, the last used ones.
+#: The most entries that are remembered: the last used ones.
 MOST = 500
 
 _Key = tuple[str, ...]
 
 
 class Lessons:
-    """Lessons by tenant, API of the client, and target. One tenant's do not hold for another: a refusal may quote the
-    request. Those about a client of one API do not hold for another, whose settings are between it and the host."""
+    """Lessons by tenant, API of the client, and target. They are not shared by tenants, since a refusal may quote the
+    request; nor by APIs, since clients of the host's own API choose their settings themselves."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """`clock` gives seconds."""
@@ -30,7 +30,7 @@ class Lessons:
         self._known: OrderedDict[_Key, tuple[float, tuple[Lesson, ...]]] = OrderedDict()
 
     def of(self, tenant: str, dialect: str, target: Target) -> tuple[Lesson, ...]:
-        """What a request to this target is to keep to."""
+        """The lessons for a request to this target."""
         if not self._known:
             return ()
         key = _key(tenant, dialect, target)
@@ -45,7 +45,7 @@ class Lessons:
             return lessons
 
     def note(self, tenant: str, dialect: str, target: Target, lessons: tuple[Lesson, ...]) -> None:
-        """The target has answered a request that kept to these lessons."""
+        """Notes that the target has answered a request with these lessons."""
         key = _key(tenant, dialect, target)
         with self._lock:
             until, known = self._known.get(key, (self._clock() + LESSON_SECONDS, ()))

@@ -1,4 +1,4 @@
-"""The Lambda runtime that streams: AWS's own `awslambdaric`, with an answer posted while it is produced.
+"""The streaming Lambda runtime: AWS's own `awslambdaric`, changed to post an answer while it is produced.
 
 The managed Python runtime takes a return value only. Here a handler that is a generator (its `Head` first, then bytes)
 is posted as a chunked body over a connection of its own, with the prelude that API Gateway reads; everything else
@@ -29,8 +29,8 @@ from toolwire.shell.network.output import Answer, Output, bound_sends, chunk, de
 from toolwire.shell.serve.cors import cors_headers
 from toolwire.shell.telemetry.log import logger
 
-#: Says that the body begins with a prelude. Function URLs need it, API Gateway is documented to; whether it can do
-#: harm there is not, so TOOLWIRE_STREAM_MARKER=off leaves it out.
+#: The content type that marks a body with a prelude. Function URLs need it, and API Gateway too, by its documentation.
+#: In case it does harm there, TOOLWIRE_STREAM_MARKER=off leaves it out.
 MARKER = "application/vnd.awslambda.http-integration-response"
 #: Ends the prelude: exactly eight NULs.
 PRELUDE_END = b"\0" * 8
@@ -38,7 +38,7 @@ PRELUDE_END = b"\0" * 8
 ERROR_TYPE = "Lambda-Runtime-Function-Error-Type"
 ERROR_BODY = "Lambda-Runtime-Function-Error-Body"
 
-#: What the marshaller returns for an answer that it has posted already.
+#: The marshaller's result for an answer that it has posted already.
 STREAMED = object()
 
 
@@ -101,10 +101,10 @@ class ResponsePost:
 
 
 class StreamingMarshaller(LambdaMarshaller):  # type: ignore[misc]  # awslambdaric has no types
-    """Turns what a handler returned into what is posted; a generator is posted here, while it runs.
+    """Turns a handler's result into the posted body. It posts a generator itself, while that runs.
 
-    awslambdaric calls this inside the `try` whose `except` logs and posts an error, which is right for a failure before
-    the first byte. After it, the error goes into the trailers of the answer that has begun.
+    awslambdaric calls it in a `try` whose `except` logs and posts an error. That is right for a failure before the
+    first byte. After that, the error is written in the trailers of the answer.
     """
 
     def __init__(self, api_address: str) -> None:
@@ -130,7 +130,7 @@ class StreamingMarshaller(LambdaMarshaller):  # type: ignore[misc]  # awslambdar
         try:
             deliver(answer, output)
             if not output.head_sent:
-                return {}  # no HTTP answer was asked for: an event that is no proxy event
+                return {}  # an event that is not a proxy event: no HTTP answer is expected
             output.finish()
             self._check(post)
         except ClientGone:
@@ -176,7 +176,7 @@ class StreamingMarshaller(LambdaMarshaller):  # type: ignore[misc]  # awslambdar
 
 
 class StreamingClient(LambdaRuntimeClient):  # type: ignore[misc]
-    """awslambdaric's client, which tells its marshaller whose answer comes next and skips what was posted already."""
+    """awslambdaric's client. It tells its marshaller the next invocation, and does not post an answer twice."""
 
     def __init__(self, api_address: str, use_thread_for_polling_next: bool = False) -> None:
         super().__init__(api_address, use_thread_for_polling_next)
@@ -197,7 +197,7 @@ class StreamingClient(LambdaRuntimeClient):  # type: ignore[misc]
             super().post_invocation_result(invoke_id, result_data, content_type, invocation_id)
 
 
-#: The message of an error whose own message stays untold.
+#: The message in place of an error's own one.
 UNTOLD = "the handler failed; its message is withheld because it may quote the request"
 
 
@@ -227,7 +227,8 @@ def _by_name(headers: Headers) -> dict[str, list[str]]:
 
 
 def main() -> None:
-    """Serves invocations for ever. Lambda's environment says everything: _HANDLER, AWS_LAMBDA_RUNTIME_API."""
+    """Serves invocations until the process ends. Lambda's environment configures it: _HANDLER,
+    AWS_LAMBDA_RUNTIME_API."""
     config = LambdaConfigProvider(["toolwire", os.environ["_HANDLER"]])
     if config.is_multi_concurrent:
         raise SystemExit("toolwire: Lambda Managed Instances (AWS_LAMBDA_MAX_CONCURRENCY) are not supported")

@@ -1,4 +1,4 @@
-"""A request to a provider as it is sent: the last headers, then the signatures over them."""
+"""Completes a request to a provider: adds the last headers, then the signatures over them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ from toolwire.shell.access.aws_signing import signed
 
 
 def signed_request(exchange: Exchange, request: UpstreamRequest) -> UpstreamRequest:
-    """A request to the exchange's provider as it is sent: nothing of it changes after this. Raises GatewayError."""
+    """The complete request to the exchange's provider: nothing of it may change after this. Raises GatewayError."""
     request = exchange.attempt.signed(replace(request, headers=(*request.headers, (HOP_HEADER, "1"))), time.time())
     return signed(request, exchange.attempt.target.provider)

@@ -1,9 +1,9 @@
-"""SnapStart: one start of a function is kept, and many environments begin as copies of it.
+"""The hooks for SnapStart, which keeps one start of a function, and begins many environments as copies of it.
 
-What must not be the same in two copies, or does not outlive the pause, is dropped before the snapshot: connections,
-clients of AWS, credentials. After it each copy gets random numbers of its own, reads its credentials and its
-configuration, and only then a request. awslambdaric runs these hooks; the runtime registers them where Lambda says
-that it takes a snapshot.
+Before the snapshot, all that copies must not share, or that does not survive the pause, is dropped: connections,
+clients of AWS, credentials. After it, before its first request, each copy gets its own random bytes and reads its
+credentials and its configuration. awslambdaric runs the hooks; the runtime registers them if Lambda says that it takes
+a snapshot.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from toolwire.shell.settings.current import current_settings
 
 
 def register_hooks() -> None:
-    """Has the hooks run around the snapshot."""
+    """Registers the hooks."""
     register_before_snapshot(before_snapshot)
     register_after_restore(after_restore)
 
 
 def before_snapshot() -> None:
-    """Drops what no copy may have, and makes what each would otherwise have to make."""
+    """Drops what copies must not share, and prepares what each copy would otherwise have to."""
     upstream().close()
     credentials.forget()
     used = aws.forget_clients()
-    # A copy has no keys in its environment: they are asked of a server of Lambda's, by botocore's session.
+    # A copy has no keys in its environment: botocore's session asks a server of Lambda's for them.
     aws_credentials.prepare()
     for service in used:
         aws.warm(service, wait=1.0)
 
 
 def after_restore() -> None:
-    """Makes the copy one of its own, before its first request."""
+    """Gives the copy its own random bytes, credentials and configuration, before its first request."""
     random.seed()
     ssl.RAND_add(os.urandom(32), 32.0)
-    with suppress(Exception):  # who needs them, and does not get them, says so
+    with suppress(Exception):  # a request that needs them reports the failure
         aws_credentials.find_credentials()
     with suppress(SettingsError):  # the same
         current_settings.read_again()

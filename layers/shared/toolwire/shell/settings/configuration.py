@@ -13,8 +13,8 @@
     TOOLWIRE_OWN_URLS base URLs of this gateway, divided by spaces, that no provider may have; the local server sets it
     OPENAI_API_KEY, OPENAI_BASE_URL, ...   see `providers/hosts.py`
 
-What is wrong is said with the key it stands in and how to put it right; an unknown key is wrong, since a mistyped one
-that does nothing is found much later.
+An error names the key at fault and the fix. An unknown key is an error, since a mistyped one without effect would be
+found much later.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def read_document(place: str) -> str:
     """The text of the document at a path or at "ssm:/parameter-name". Raises SettingsError."""
     if not place.startswith("ssm:"):
         try:
-            return Path(place).read_text(encoding="utf-8-sig")  # an editor on Windows may put a mark in front
+            return Path(place).read_text(encoding="utf-8-sig")  # editors on Windows may write a byte order mark
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             raise SettingsError(f"TOOLWIRE_CONFIG: {place!r} cannot be read: {reason}.") from error
@@ -115,7 +115,7 @@ def _parse(text: str, place: str) -> dict[str, object]:
 
 
 def _aliases(section: dict[str, object]) -> dict[str, str]:
-    """The [aliases] section, each key and value by itself."""
+    """The [aliases] section, each key and value checked."""
     aliases = {}
     for name, value in section.items():
         at = f'aliases."{name}"'
@@ -129,7 +129,7 @@ def _aliases(section: dict[str, object]) -> dict[str, str]:
 
 
 def _check_aliases(settings: Settings) -> None:
-    """Each alias must lead to a provider. A pattern is tried with an arbitrary name in place of its star."""
+    """Checks that each alias leads to a provider. A pattern is tried with an arbitrary name in place of its star."""
     for name in settings.aliases:
         try:
             route(name.replace("*", "model"), settings)
@@ -138,5 +138,5 @@ def _check_aliases(settings: Settings) -> None:
 
 
 def _tenant(section: dict[str, object]) -> Tenant:
-    """The [tenants.default] section: what holds for every request without a key, and where a key's item is silent."""
+    """The [tenants.default] section: the settings of requests without a key, and the defaults of keys."""
     return tenant_from(read_section(_Tenants, section, "tenants").default, "tenants.default")

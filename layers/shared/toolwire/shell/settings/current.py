@@ -1,9 +1,9 @@
-"""The settings of this process, which follow a document in Systems Manager while the process runs.
+"""The settings of this process. They follow the changes of a document in Systems Manager.
 
-The document of a path is read once: it belongs to what was deployed. One of "ssm:" is read again when it is half a
-minute old, in a thread beside the request that finds it so: no request waits for that, an exchange keeps the settings
-that it began with, and a change is in use within a minute wherever requests come. One that is wrong changes nothing;
-the log and a metric say so.
+A document at a path is read once, since it was deployed with the code. One at "ssm:" is read again when it is half a
+minute old, in a thread of its own that the next request starts. No request waits for it, and an exchange keeps the
+settings that it began with. So a change is in use within a minute wherever requests come. A wrong document changes
+nothing; the log and a metric say so.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from toolwire.shell.telemetry.log import logger
 #: Seconds after which the document is read again.
 REREAD_SECONDS = 30.0
 
-#: Seconds for which a document that stays wrong, or out of reach, is not told of again.
+#: The seconds between two log lines about a document that is wrong or cannot be read.
 QUIET_SECONDS = 300.0
 
 
@@ -41,7 +41,7 @@ class CurrentSettings:
         self.forget()
 
     def __call__(self) -> Settings:
-        """The settings as they are now. Raises SettingsError, which is not kept: the next request tries again."""
+        """The current settings. Raises SettingsError; the next request tries again."""
         settings = self._settings
         if settings is None:
             with self._lock:
@@ -51,19 +51,19 @@ class CurrentSettings:
         return settings
 
     def forget(self) -> None:
-        """Drops them: the environment has changed."""
+        """Drops the settings, since the environment has changed."""
         self._settings: Settings | None = None
         self._text = ""
         self._due = float("inf")
         self._told: tuple[str, float] | None = None
-        #: How often in a row it could not be read again.
+        #: The failures in a row to read the document again.
         self._unread = 0
-        #: The thread that reads the document again, while it does.
+        #: The thread that reads the document again, while it runs.
         self.reader: threading.Thread | None = None
 
     def read_again(self) -> None:
-        """Reads the document now, if it is one that is read again. Raises SettingsError where there are no settings yet
-        and none can be made."""
+        """Reads the document now, if it is one that is read again. Raises SettingsError if there are no settings yet
+        and none can be read."""
         if self._settings is None:
             self()
         elif self._place.startswith("ssm:"):
@@ -89,7 +89,7 @@ class CurrentSettings:
         return load_settings(self._env, read, own=self._env.get("TOOLWIRE_OWN_URLS", "").split())
 
     def _read_beside(self) -> None:
-        """Has one thread read the document; who comes meanwhile goes on."""
+        """Starts one thread to read the document. Other requests do not wait for it."""
         with self._lock:
             if self._clock() < self._due:
                 return
@@ -102,7 +102,7 @@ class CurrentSettings:
             text = self._read(self._place)
         except SettingsError as error:
             self._unread += 1
-            if self._unread > 1:  # Lambda may have stopped the process in the middle of the first one
+            if self._unread > 1:  # Lambda may have frozen the process during the first one
                 self._tell(str(error))
             return
         self._unread = 0
@@ -117,7 +117,7 @@ class CurrentSettings:
             self._told = None
 
     def _tell(self, problem: str) -> None:
-        """Says, once for a while, that the settings stay as they were."""
+        """Logs, but not too often, that the settings stay as they were."""
         if self._told is not None and self._told[0] == problem and self._clock() < self._told[1]:
             return
         self._told = problem, self._clock() + QUIET_SECONDS

@@ -1,5 +1,5 @@
-"""The providers of a configuration: the known hosts, with addresses and credentials from the environment, and the
-document's [providers.NAME] sections, which change them or add to them.
+"""Reads the providers of a configuration: the known hosts, with addresses and credentials from the environment, and the
+document's [providers.NAME] sections, which change these or add others.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from toolwire.shell.settings.sections import Text, one_of, read_section
 _PROVIDER_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _PLACE = r"env:[A-Za-z_][A-Za-z0-9_]*|(secret|ssm):\S+"
 _CREDENTIAL = re.compile(rf"none|aws(:\S+)?|{_PLACE}|({'|'.join(MINTED)})(:({_PLACE}))?")
-#: Key of a provider -> what it may be, as a regular expression and in words.
+#: Key of a provider -> its valid values, as a regular expression and in words.
 _TEXTS = {
     "region": (r"[a-z]{2}(-[a-z]+)+-[0-9]", "an AWS region, such as eu-west-1"),
     "api_version": (r"[A-Za-z0-9.-]+", "the version of the host's API, such as 2024-10-21"),
     "key_header": (r"[a-z0-9-]+", "the name of a header in lower case, such as api-key"),
     "scope": (r"[!-~]+", "what an access token is asked for, as one word"),
 }
-#: Where an operation is, which every wire appends by itself.
+#: The path of an operation, which every wire appends by itself.
 _OPERATION = re.compile(r"(/chat/completions|/v1/messages|/v1/responses)/*$")
-#: What others call a provider's credential, whose value is then a key.
+#: Other programs' names of `credential`, whose value is then a key.
 _KEY_ITSELF = ("api_key", "apikey", "key", "token")
 
-#: Names of this machine, for telling whether an address is the gateway's own.
+#: Names of this machine, to recognise the gateway's own address.
 _LOOPBACK = ("localhost", "127.0.0.1", "::1", "0.0.0.0", "::")  # noqa: S104
 
 
@@ -84,7 +84,7 @@ def _known_providers(env: Mapping[str, str], own: Collection[str]) -> dict[str, 
         if not chosen and _is_own(base_url, own):
             continue
         credential = _host_credential(host, env)
-        # What stands at another address is mostly a server with one of a vendor's APIs; a cloud's endpoints have all.
+        # A server at another address mostly has only one of a vendor's APIs; a cloud's endpoints have all.
         one_wire = bool(chosen) and "{region}" not in host.base_url
         providers[host.name] = ProviderConfig(
             host.name, host.wire, base_url, credential, host.profile, wire_is_chosen=one_wire
@@ -93,14 +93,15 @@ def _known_providers(env: Mapping[str, str], own: Collection[str]) -> dict[str, 
 
 
 def _in_region(host: Host, env: Mapping[str, str]) -> str:
-    """The host's address, in the AWS region of this environment where it has one."""
+    """The host's address, with the AWS region of this environment, if the address has a region."""
     region = env.get("AWS_REGION") or env.get("AWS_DEFAULT_REGION") or DEFAULT_REGION
     return host.base_url.replace("{region}", region)
 
 
 def _host_credential(host: Host, env: Mapping[str, str]) -> str:
-    """The first variable of the host's that is set; without one, its secret where there are secrets, else the first
-    variable of all, so that an error can name it. At a host of AWS the credentials of this process are enough."""
+    """The reference of a host's credential: the first of its variables that is set; else its secret, if there are
+    secrets; else its first variable, so that an error can name it. A host of AWS can use the credentials of this
+    process."""
     if not host.credentials:
         return "none"
     prefix = None if env.get("AWS_SAM_LOCAL") else env.get("SECRET_PREFIX")
@@ -120,8 +121,8 @@ def _endpoints(
 def _provider(
     name: str, section: object, known: ProviderConfig | None, own: Collection[str], at: str | None = None
 ) -> ProviderConfig:
-    """One [providers.NAME] section. For a known host it changes what it names; any other says wire and base_url. `at`
-    is where it stands, if not there."""
+    """Reads one [providers.NAME] section. For a known host it changes the named keys; for any other `wire` and
+    `base_url` are required. `at`: the section's path, if it is another one."""
     at = at or f"providers.{name}"
     if not _PROVIDER_NAME.fullmatch(name):
         raise SettingsError(f"{at}: a provider's name is made of a-z, 0-9, '.', '_' and '-'.")
@@ -141,7 +142,7 @@ def _provider(
     wire = default.wire if keys.wire is UNSET else one_of(keys.wire, WIRES, f"{at}.wire")
     credential = default.credential if keys.credential is UNSET else keys.credential
     if not _CREDENTIAL.fullmatch(credential):
-        # The value may be a key that was pasted here, so it is not shown.
+        # Not shown: the value may be a key that was pasted here.
         known_ones = ", ".join(f'"{word}"' for word in ("env:NAME", "secret:NAME", "ssm:NAME", "aws", *sorted(MINTED)))
         raise SettingsError(f'{at}.credential: write {known_ones} or "none"; never the key itself.')
     # A host's profile holds for its own wire only.
@@ -174,7 +175,7 @@ def _text(name: str, given: str | UnsetType, default: str | None, at: str) -> st
 
 
 def _base_url(text: str, at: str, own: Collection[str]) -> str:
-    """A checked base URL, without a slash at its end. `at` is the key or variable it stands in."""
+    """A checked base URL, without a slash at its end. `at`: its key or variable, for errors."""
     try:
         url = urlsplit(text)
         usable = url.scheme in ("http", "https") and bool(url.hostname) and (url.port is None or url.port > 0)

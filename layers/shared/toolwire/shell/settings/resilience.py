@@ -1,4 +1,4 @@
-"""The sections of the configuration that say what is done when a provider fails.
+"""Reads the sections of the configuration about failures of providers.
 
 [retries]                        attempts, seconds: how often a request is sent, and until when
 [fallbacks]                      "model" = ["other/model", ...]: who is asked where it fails
@@ -28,7 +28,7 @@ AtOnce = Annotated[int, Meta(ge=1, le=MOST_AT_ONCE)]
 
 
 class LoadSection(Struct, forbid_unknown_fields=True):
-    """The keys of a provider and of a tenant that bound what answers may take."""
+    """The keys of a provider and of a tenant that limit answers."""
 
     first_byte_seconds: Seconds | UnsetType = UNSET
     idle_seconds: Seconds | UnsetType = UNSET
@@ -40,7 +40,7 @@ LIMITS = tuple(name for name in LoadSection.__struct_fields__ if name != "concur
 
 
 def time_limits_of(section: Struct, default: TimeLimits) -> TimeLimits:
-    """The time limits of a section, on top of the default's."""
+    """The time limits of a section, which override the default's."""
     return replace(default, **{name: float(value) for name, value in given(section).items() if name in LIMITS})
 
 
@@ -61,14 +61,14 @@ class BreakerSection(Struct, forbid_unknown_fields=True):
 
 
 class FallbackSection(Struct, forbid_unknown_fields=True):
-    """The keys of a model's fallbacks, where there is more to say than which they are."""
+    """The keys of a model's fallbacks in their long form."""
 
     models: object = None
     order: Literal["configured", "quality"] = "configured"
 
 
 class EndpointSection(Struct, forbid_unknown_fields=True):
-    """The keys of one of a provider's endpoints: beside `weight` those of its section that may differ."""
+    """The keys of one of a provider's endpoints: `weight`, and those of the provider's section that may differ."""
 
     weight: Annotated[int, Meta(ge=1, le=100)] | UnsetType = UNSET
     base_url: Text | UnsetType = UNSET
@@ -90,7 +90,7 @@ def breaker_of(section: object) -> BreakerRules:
 
 
 def endpoints_of(provider: Mapping[str, object], at: str) -> Iterator[tuple[str, dict[str, object], int]]:
-    """Each endpoint of a provider's section: where it stands, the provider's section as it is there, and its weight.
+    """Each endpoint of a provider's section: its path, the provider's section with the endpoint's keys, and its weight.
     Raises SettingsError."""
     listed = provider["endpoints"]
     if not isinstance(listed, list) or not listed:
@@ -130,7 +130,7 @@ def by_quality_of(section: Mapping[str, object]) -> frozenset[str]:
 
 
 def check_fallbacks(settings: Settings) -> None:
-    """Each fallback, and each model that has some, must lead to a provider. Raises SettingsError."""
+    """Checks that each fallback, and each model with fallbacks, leads to a provider. Raises SettingsError."""
     lists = {f'fallbacks."{model}"': (model, *others) for model, others in settings.fallbacks.items()}
     lists["tenants.default.fallback"] = settings.tenant.fallback
     for at, names in lists.items():

@@ -1,7 +1,7 @@
-"""How a section of the configuration is read: as a msgspec Struct, each of whose fields is a key.
+"""Reads a section of the configuration as a msgspec Struct, whose fields are the keys.
 
-What is wrong is said with the key's full path in the document, what stands there, and how to put it right. A text is
-shown only where one of a few words is meant: anywhere else it may be a credential in the wrong place.
+An error names the key's full path in the document, the value there, and the fix. A text is shown only if the key takes
+one of a few words: any other text may be a credential in the wrong place.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ _Section = TypeVar("_Section", bound=Struct)
 
 
 def read_section(kind: type[_Section], value: object, at: str) -> _Section:
-    """A section as this Struct. `at` is its path in the document, "" for the whole document. Raises SettingsError."""
+    """Reads a section as this Struct. `at` is its path in the document, "" for the whole document. Raises
+    SettingsError."""
     if not isinstance(value, Mapping):
         raise SettingsError(f"{at}: write a section [{at}], not {_described(value)}.")
     section = dict(value)
@@ -42,7 +43,7 @@ def read_text(value: object, at: str) -> str:
 
 
 def given(section: Struct) -> dict[str, Any]:
-    """The keys that a section has, with their values."""
+    """The keys that are set in a section, with their values."""
     found = {name: getattr(section, name) for name in section.__struct_fields__}
     return {name: value for name, value in found.items() if value is not UNSET}
 
@@ -79,7 +80,7 @@ def _wrong(error: msgspec.ValidationError, kind: type[Struct], section: dict[str
 
 
 def _fix(expected: types.Type, value: object) -> str:
-    """What to write, and what stands there."""
+    """The fix in words, and the current value."""
     match expected:
         case types.IntType():
             return f"write a whole number from {expected.ge} to {expected.le}, not {_described(value)}"
@@ -98,7 +99,7 @@ def _fix(expected: types.Type, value: object) -> str:
 
 
 def _described(value: object) -> str:
-    """A value in TOML's words; of a text only that it is one."""
+    """A value in TOML's words; a text is not quoted."""
     match value:
         case bool():
             return str(value).lower()

@@ -49,7 +49,7 @@ _SYNONYMS = {"tool_allowlist": "allowlist", "tool_allowlist_mode": "allowlist_mo
 
 
 def with_our_names(fields: dict[str, Any], at: str) -> dict[str, Any]:
-    """The keys of a section under our names. Raises SettingsError for a key that stands there twice."""
+    """The keys of a section under our names. Raises SettingsError for a key that is there under both names."""
     for theirs, ours in _SYNONYMS.items():
         if theirs in fields and ours in fields:
             raise SettingsError(f"{at}.{theirs}: leave it out, or `{ours}`, which means the same.")
@@ -57,7 +57,7 @@ def with_our_names(fields: dict[str, Any], at: str) -> dict[str, Any]:
 
 
 def policy_of(section: PolicySection, at: str) -> dict[str, Any]:
-    """The fields of `Tenant` that the preset and the limits give. Raises SettingsError."""
+    """The fields of `Tenant` by the preset and the limits. Raises SettingsError."""
     if section.preset is UNSET:
         if section.limits is not UNSET:
             raise SettingsError(f"{at}.limits: name the `preset` beside it: the numbers change that preset's.")

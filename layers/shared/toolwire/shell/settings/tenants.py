@@ -1,7 +1,7 @@
-"""What holds for one tenant, read from a mapping: `[tenants.default]` of the document, or the settings of a key.
+"""Reads the settings of one tenant: `[tenants.default]` of the document, or the settings of a key.
 
-A key's settings are the same keys with the same checks; what they leave out is as the default tenant has it. A new
-setting is a field of `model.settings.Tenant` and one of `TenantSection`.
+A key's settings have the same keys and checks; absent ones are those of the default tenant. A new setting is a field of
+`model.settings.Tenant` and of `TenantSection`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from toolwire.shell.settings.resilience import LIMITS, AtOnce, Seconds, time_lim
 from toolwire.shell.settings.sections import Text, given, one_of, read_section
 from toolwire.shell.settings.tenant_policy import PolicySection, policy_of, with_our_names
 
-#: The highest rate that can be set. A tenant's minute is one item, of which DynamoDB takes 1,000 writes a second.
+#: The highest rate that can be set. A tenant's minute is one item, for which DynamoDB takes 1,000 writes a second.
 MOST_PER_MINUTE = 60_000
 
 _Rate = Annotated[int, Meta(ge=1, le=MOST_PER_MINUTE)]
@@ -43,7 +43,7 @@ class TenantSection(PolicySection, forbid_unknown_fields=True):
 
 
 def tenant_from(values: Mapping[str, object], at: str, default: Tenant | None = None) -> Tenant:
-    """The tenant that a section describes, on top of `default`. `at` is the section's name, for errors.
+    """The tenant of a section, which overrides `default`. `at` is the section's name, for errors.
 
     Raises SettingsError.
     """

@@ -1,7 +1,6 @@
-"""Variables of the environment that are settings by themselves, each checked.
+"""Reads and checks variables of the environment that are settings by themselves.
 
-What is wrong is an error before anything is served: a switch or a level that nobody understands would be found much
-later, by what it did not do.
+A wrong value is an error before anything is served: otherwise an unknown switch or level would be found much later.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from toolwire.model.settings import SettingsError
 
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-#: As a browser sends an origin: nothing behind the host and its port.
+#: An origin, as a browser sends it: nothing behind the host and its port.
 _ORIGIN = re.compile(r"\*|[a-z][a-z0-9+.-]*://[A-Za-z0-9.:\[\]_-]+")
 _ON, _OFF = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
 

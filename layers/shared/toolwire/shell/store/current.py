@@ -22,7 +22,7 @@ _TABLE_NAME = re.compile(r"[A-Za-z0-9_.-]{3,255}")
 
 
 def open_store(env: Mapping[str, str]) -> Store:
-    """The store that the environment names. Nothing is asked of it yet. Raises SettingsError naming the variable."""
+    """The store that the environment names. It is not called yet. Raises SettingsError naming the variable."""
     # SAM's local runs have the template's variable and no table.
     table = "" if env.get("AWS_SAM_LOCAL") else env.get("STORE_TABLE", "").strip()
     kind = env.get("STORE", "").strip().lower() or ("dynamodb" if table else "memory")
@@ -53,15 +53,16 @@ def _memory_megabytes(env: Mapping[str, str]) -> int:
 
 @functools.cache
 def current_store() -> Store:
-    """The store of this process. Raises SettingsError, which is not kept: the next request tries again."""
+    """The store of this process. Raises SettingsError; the next request tries again."""
     return _given[-1] if _given else open_store(os.environ)
 
 
-#: The store that a program in front of the gateway has brought along.
+#: The store that the program in front of the gateway has set.
 _given: list[Store] = []
 
 
 def use_store(store: Store) -> None:
-    """Makes this the store of the process, whatever the environment names. To be called before the first request."""
+    """Makes this the store of the process, instead of the one in the environment. To be called before the first
+    request."""
     _given[:] = [store]
     current_store.cache_clear()

@@ -5,8 +5,8 @@
     expires_at        N       the table's TTL attribute, in seconds since 1970
     ...                       Item.values: text as S, whole numbers as N, bytes as B
 
-DynamoDB deletes an expired item days later, so every read filters: the Query in the table, where a filtered item still
-costs its read, and both reads again by this process's own clock.
+DynamoDB deletes an expired item days later, so every read filters: the Query in the table (a filtered item still costs
+its read), and all reads by this process's own clock.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from toolwire.shell.store.store import Failure, StoreError, check_all_fit, fitti
 #: DynamoDB's own limits for one call.
 KEYS_PER_READ, ITEMS_PER_WRITE = 100, 25
 
-#: Pages of one Query, of 1 MB each: some 50,000 mappings, where no conversation comes near.
+#: The most pages of one Query, of 1 MB each: some 50,000 mappings, far more than a conversation has.
 MOST_PAGES = 16
 
-#: Calls in a row that may fail otherwise than by throttling, which is retried for as long as there is time.
+#: The most failures in a row other than throttling, which is retried as long as there is time.
 ATTEMPTS = 3
 
 #: Seconds of the first pause before a retry and of the longest; each pause is a random part of that.
@@ -59,7 +59,7 @@ def _warm_dynamodb(wait: float) -> None:
 
 
 class DynamoDbStore:
-    """A store in one table: see `store.Store`. What it needs are Query, BatchGetItem and BatchWriteItem."""
+    """A store in one table: see `store.Store`. It calls Query, BatchGetItem and BatchWriteItem."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class DynamoDbStore:
             pass
 
     def _batches(self, operation: str, pending: list[Any], deadline: float) -> Iterator[dict[str, Any]]:
-        """The answers to a batch operation, until nothing is left. What DynamoDB did not get to joins the next call."""
+        """Yields the answers to a batch operation, until nothing is left. Unprocessed entries join the next call."""
         reads = operation == "batch_get_item"
         size, left_out = (KEYS_PER_READ, "UnprocessedKeys") if reads else (ITEMS_PER_WRITE, "UnprocessedItems")
         incomplete = 0
@@ -144,8 +144,8 @@ class DynamoDbStore:
             incomplete = incomplete + 1 if left else 0
 
     def _call(self, operation: str, deadline: float, **arguments: Any) -> dict[str, Any]:
-        """One call, tried again where that can help. Raises StoreError: the table's own reason if it gave one before
-        time ran out."""
+        """Makes one call, with retries if they can help. Raises StoreError, with the table's own reason if it gave one
+        in time."""
         failure, failures = None, 0
         while True:
             try:
@@ -194,7 +194,7 @@ def _attribute(value: Value) -> dict[str, Any]:
 
 
 def _items(found: Sequence[dict[str, Any]], now: float) -> list[Item]:
-    """The items that are valid now. One that is not of our making (another type, no `expires_at`) is as if absent."""
+    """The items that are valid now. An item that is not ours (another type, no `expires_at`) counts as absent."""
     items = []
     for attributes in found:
         try:
@@ -209,8 +209,8 @@ def _items(found: Sequence[dict[str, Any]], now: float) -> list[Item]:
 
 
 def _value(typed: tuple[str, Any]) -> Value:
-    """The value of an attribute, which has one type. Raises ValueError for a type that we do not write and for a number
-    that is not whole."""
+    """The value of an attribute. Raises ValueError for a type that we do not write, and for a number that is not
+    whole."""
     kind, value = typed
     if kind == "S" and isinstance(value, str):
         return value

@@ -1,8 +1,8 @@
-"""What earlier turns of a conversation have left in the store, read before the upstream is asked; and what this turn
-leaves there, written before the client hears that it is over.
+"""Reads the items of a conversation's earlier turns before the upstream is asked, and writes those of this turn before
+the client is sent its end.
 
-A store that fails costs fidelity, never the turn: its error's code goes into the request's log line and metrics, and
-the answer carries a warning.
+A failure of the store never ends a turn: its code goes into the request's log line and metrics, and the answer has a
+warning.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from toolwire.shell.telemetry.request_record import RequestRecord, milliseconds
 
 
 def recall(client: ClientRequest, record: RequestRecord) -> Found:
-    """What the store has of the conversations in the request's history. Without an id of ours nothing is read."""
+    """What the store has of the conversations in the request's history. Without a minted id nothing is read."""
     tenant = client.tenant.name
     lookup = wanted(client.request, tenant, client.named)
     if not lookup.partitions:
@@ -27,7 +27,7 @@ def recall(client: ClientRequest, record: RequestRecord) -> Found:
     store.warm(wait=WARM_SECONDS)
     deadline = time.monotonic() + READ_SECONDS
     items: list[Item] = []
-    moved: dict[str, str] = {}  # the partition of a token -> that of the name that the conversation was given
+    moved: dict[str, str] = {}  # the partition of a token -> that of the conversation's name
     try:
         for partition in lookup.partitions:
             found = store.mappings(partition, deadline=deadline)
@@ -48,7 +48,7 @@ def recall(client: ClientRequest, record: RequestRecord) -> Found:
 
 
 def remember(items: tuple[Item, ...], record: RequestRecord) -> str | None:
-    """Writes what the turn leaves. Returns an error's code where not all of it could be written."""
+    """Writes the turn's items. Returns an error's code if not all could be written."""
     began = time.monotonic()
     try:
         current_store().put(items, deadline=began + WRITE_SECONDS)

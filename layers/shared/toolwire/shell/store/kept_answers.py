@@ -1,4 +1,4 @@
-"""Kept answers, read from the store: what a request continues from."""
+"""Reads kept answers from the store, for requests that continue from them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from toolwire.shell.telemetry.request_record import RequestRecord
 
 
 def with_kept_history(door: Door, request: ChatRequest, tenant: Tenant, record: RequestRecord) -> ChatRequest:
-    """The request with the history of the kept answers that it names, for a tenant that has answers kept. Raises
-    RequestError for an answer that is not there, and InternalError where the store cannot be asked: a conversation is
-    not answered without its history."""
+    """The request with the history of the kept answers that it names, for a tenant whose answers are kept. Raises
+    RequestError for an unknown answer, and InternalError if the store cannot be asked: a conversation is not answered
+    without its history."""
     named = door.named_answers(request) if tenant.keep_answers else None
     if named is None:
         return request
@@ -43,7 +43,7 @@ def with_kept_history(door: Door, request: ChatRequest, tenant: Tenant, record: 
 
 
 def read_answers(tenant: str, ids: Iterable[str], deadline: float) -> dict[str, KeptAnswer]:
-    """The answers that are there, by their ids. Raises StoreError."""
+    """The stored answers of these ids. Raises StoreError."""
     places = {key: id for id in dict.fromkeys(ids) for key in answer_keys(tenant, id)}
     items = current_store().get(list(places), deadline=deadline) if places else []
     found = {id: read_answer(parts) for id, parts in groupby(items, lambda item: places[item.key])}

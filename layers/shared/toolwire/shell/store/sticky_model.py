@@ -1,4 +1,4 @@
-"""The part of `sticky_model` that asks the store."""
+"""Asks the store for the model of a conversation's last turn: see `conversation.sticky_model`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from toolwire.shell.telemetry.request_record import RequestRecord
 
 
 def with_known_model(request: ChatRequest, record: RequestRecord) -> ChatRequest:
-    """The request with its model: the store is asked only if the request names none. A store that fails is as one that
-    knows nothing. The record is told of the request. Raises RequestError: see `with_sticky_model`."""
+    """The request with its model. The store is asked only if the request names none; a failure counts as an unknown
+    model. Notes the request in the record. Raises RequestError: see `with_sticky_model`."""
     found = _known(request, record)
     record.requested_model, record.tools = found.model, len(found.tools)
     return found

@@ -1,6 +1,6 @@
-"""The store: what `model/stored.py` names, kept from one turn of a conversation to the next; and the one in memory.
+"""The interface of a store, which keeps the items of `model/stored.py` from turn to turn, and the store in memory.
 
-Which store a process has is said in `current.py`.
+`current.py` chooses the store of a process.
 """
 
 from __future__ import annotations
@@ -12,30 +12,30 @@ from typing import Literal, Protocol
 
 from toolwire.model.stored import CALL_PREFIX, Item, Key
 
-#: Seconds that reading may add before the upstream is asked, and that writing may hold back the end of a turn.
+#: The seconds that reading may delay the upstream's request, and that writing may delay the end of a turn.
 READ_SECONDS, WRITE_SECONDS = 1.0, 2.0
 
-#: Seconds that a process's first reading may wait for the table's client before that (0.1 s on a whole CPU, some twice
-#: that on the template's share of one; a profile's credentials may come from a server).
+#: The seconds that a process's first reading may wait for the table's client. It takes 0.1 s on a whole CPU, some twice
+#: that on the template's share of one; a profile's credentials may come from a server.
 WARM_SECONDS = 4.0
 
-#: Bytes of one item, the names of its attributes included (DynamoDB: 400 KB).
+#: The most bytes of one item, with the names of its attributes (DynamoDB: 400 KB).
 MOST_ITEM_BYTES = 400 * 1024
 
-#: What the memory store holds before its oldest items go.
+#: The most bytes of the memory store; then its oldest items are dropped.
 MEMORY_ITEMS, MEMORY_BYTES = 20_000, 16 << 20
 
-#: Bytes that a number counts: DynamoDB's most for 38 digits.
+#: The bytes of a number: DynamoDB's most, for 38 digits.
 _NUMBER_BYTES = 21
-#: The names of the keys and of the date, and the date.
+#: The bytes of the names of the keys and of the date, and of the date.
 _KEYS_BYTES = len("conversation_idtool_call_idexpires_at") + _NUMBER_BYTES
 
 Failure = Literal["unavailable", "timeout", "throttled", "missing_table", "denied", "too_large"]
 
 
 class StoreError(Exception):
-    """The store did not do all that was asked. `code` is stable, for metrics; the text is for the log. Neither has
-    content of an item."""
+    """The store could not do all of a call. `code` is stable, for metrics; the text is for the log. Neither has content
+    of an item."""
 
     def __init__(self, code: Failure, detail: str = "") -> None:
         super().__init__(f"{code}: {detail}" if detail else code)
@@ -45,8 +45,8 @@ class StoreError(Exception):
 class Store(Protocol):
     """Items by partition and sort key. Safe to use from several threads.
 
-    Nobody gets an item whose `expires_at` has come, deleted or not. A `deadline` is a moment of `time.monotonic`: no
-    method returns later. Each raises StoreError; what was read until then is lost, what was written stays.
+    An item is not returned after its `expires_at`, deleted or not. A `deadline` is a moment of `time.monotonic`: no
+    method returns later. Each raises StoreError; then what was read is lost, and what was written stays.
     """
 
     #: For /health and the start banner.
@@ -54,26 +54,26 @@ class Store(Protocol):
     def name(self) -> str: ...
 
     def warm(self, *, wait: float = 0.0) -> None:
-        """Begins in a thread what a process's first call would wait for, and waits for it at most `wait` seconds.
+        """Prepares a process's first call in a thread, and waits for it at most `wait` seconds.
 
-        That first start is no part of a deadline: a cold process must not cost a conversation its state. Never raises.
+        Deadlines do not include this time: a cold process must not lose a conversation's state. Never raises.
         """
 
     def mappings(self, partition: str, *, deadline: float) -> list[Item]:
         """Every item of a partition whose sort key is a call's id, ordered by it. One Query."""
 
     def everything(self, partition: str, *, deadline: float) -> list[Item]:
-        """Every item of a partition, ordered by its sort key: for people who look a conversation up."""
+        """Every item of a partition, ordered by its sort key. For people who look at a conversation."""
 
     def get(self, keys: Sequence[Key], *, deadline: float) -> list[Item]:
-        """The items of these keys that are there, in the keys' order. One BatchGetItem per 100."""
+        """The items of these keys, as far as there are any, in the keys' order. One BatchGetItem per 100."""
 
     def delete(self, keys: Sequence[Key], *, deadline: float) -> None:
-        """Deletes the items of these keys that are there: for people who have a conversation forgotten. The gateway
-        itself deletes nothing: items expire."""
+        """Deletes the items of these keys. For people who delete a conversation; the gateway itself deletes nothing,
+        since items expire."""
 
     def put(self, items: Sequence[Item], *, deadline: float) -> None:
-        """Writes items over what has their keys. One BatchWriteItem per 25.
+        """Writes items, replacing those with the same keys. One BatchWriteItem per 25.
 
         An item over MOST_ITEM_BYTES, or with text that is no UTF-8, is left out; the others are written, and then
         `too_large` is raised.
@@ -81,7 +81,7 @@ class Store(Protocol):
 
 
 class MemoryStore:
-    """A store inside this process, bounded: its oldest items go first."""
+    """A bounded store in this process. Its oldest items are dropped first."""
 
     name = "memory"
 
@@ -101,7 +101,7 @@ class MemoryStore:
         self._bytes = 0
 
     def warm(self, *, wait: float = 0.0) -> None:
-        """There is nothing to prepare."""
+        """Does nothing."""
 
     def mappings(self, partition: str, *, deadline: float) -> list[Item]:
         return self._in(partition, CALL_PREFIX, deadline)
@@ -140,7 +140,7 @@ class MemoryStore:
         check_all_fit(items, fitting)
 
     def _valid(self, keys: Iterable[Key]) -> list[Item]:
-        """The items of these keys; those that have expired are removed on the way."""
+        """The items of these keys. Removes those that have expired."""
         now, found = self._clock(), []
         for key in list(keys):
             item = self._items.get(key)
@@ -162,7 +162,7 @@ class MemoryStore:
 
 
 def size_of(item: Item) -> int:
-    """Bytes of an item as DynamoDB counts them, its keys and the names of its attributes included; numbers by their
+    """The bytes of an item as DynamoDB counts them, with its keys and the names of its attributes; numbers count their
     most."""
     size = _KEYS_BYTES + _value_bytes(item.key.partition) + _value_bytes(item.key.sort)
     for name, value in item.values.items():
@@ -177,7 +177,8 @@ def _value_bytes(value: str | int | bytes) -> int:
 
 
 def fitting_items(items: Sequence[Item]) -> list[Item]:
-    """The items that a table takes: of one key the last, none that is too large or has half a surrogate pair."""
+    """The items that a table takes: the last one of each key, without those that are too large or have half a surrogate
+    pair."""
     return [item for item in {item.key: item for item in items}.values() if _fits(item)]
 
 

@@ -1,10 +1,10 @@
-"""What an operator is told of requests: names, counts, sizes and times; never text of a prompt or an answer.
+"""The log, metrics and spans of requests: names, counts, sizes and times; never text of a prompt or an answer.
 
-request_record    what is known of one request
-observe           what is told of it when it is over, and who else looks at it meanwhile
+request_record    the facts about one request
+observe           writes its line, metrics and span when it is over, and has its watch
 log               the process's log
 call_lines        its DEBUG lines for tool calls
-metrics           CloudWatch's
-spans             OpenTelemetry's
-watch             what the local server's terminal and recordings see of a request
+metrics           metrics for CloudWatch
+spans             spans for OpenTelemetry
+watch             the interface of the local server's terminal and of recordings
 """

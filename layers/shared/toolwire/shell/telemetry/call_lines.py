@@ -1,4 +1,4 @@
-"""DEBUG lines for the tool calls of an exchange: what the history brings, and each new call as it comes; never text.
+"""Writes DEBUG lines for the tool calls of an exchange: those of the history, and each new call; never text.
 
     input function_call, input function_call_output   a call and a result of the history
     started                                            the call's name is known

@@ -1,10 +1,10 @@
 """The process's log: each line is one JSON object, written at once.
 
     LOG_LEVEL                  DEBUG, INFO, WARNING, ERROR, CRITICAL
-    AWS_LAMBDA_LOG_LEVEL       wins: what the function's own setting says, where its logs are JSON
+    AWS_LAMBDA_LOG_LEVEL       wins: the level in the function's own settings, if its logs are JSON
 
-A line costs 15 us. Powertools' Logger took 85 for the same, more than the whole of some steps of a request, and 1.3 MB
-with what its import brings; so only the metrics are Powertools'.
+A line costs 15 us. Powertools' Logger took 85, more than some whole steps of a request, and 1.3 MB of memory with its
+imports. So only the metrics are Powertools'.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class LogLine(logging.LogRecord):
     """A line: its message and its fields by name."""
 
     def __init__(self, level: int, message: str, fields: Mapping[str, object]) -> None:
-        # No place in the code: it would always be the one below.
+        # Without the place in the code, which would always be the one below.
         super().__init__(SERVICE, level, "", 0, message, None, None)
         self.fields = fields
 
@@ -58,24 +58,24 @@ class Log:
         self.lines = lines
 
     def shows(self, level: int) -> bool:
-        """Whether lines of this level are written. `isEnabledFor` would remember its first answer, since only a logger
-        of the tree is told of a new level."""
+        """Whether lines of this level are written. `isEnabledFor` would cache its first answer, since only loggers of
+        the tree are told of a new level."""
         return level >= self.lines.level
 
     def debug(self, message: str, **fields: object) -> None:
-        """What is only for who looks for something."""
+        """Logs a detail for somebody who searches for a fault."""
         self._write(logging.DEBUG, message, fields)
 
     def info(self, message: str, **fields: object) -> None:
-        """What happens with every request, and what an operator did."""
+        """Logs an event of every request, or an operator's action."""
         self._write(logging.INFO, message, fields)
 
     def warning(self, message: str, **fields: object) -> None:
-        """What went wrong and is made up for."""
+        """Logs a failure that was made up for."""
         self._write(logging.WARNING, message, fields)
 
     def error(self, message: str, **fields: object) -> None:
-        """What somebody should look at."""
+        """Logs a failure that somebody should look at."""
         self._write(logging.ERROR, message, fields)
 
     def _write(self, level: int, message: str, fields: Mapping[str, object]) -> None:
@@ -86,7 +86,7 @@ class Log:
 @functools.cache
 def logger() -> Log:
     """The log of this process, on standard output."""
-    # Not of the tree of loggers: Lambda's runtime client gives the root a handler, which would write each line again.
+    # Not in the tree of loggers: Lambda's runtime client gives the root a handler, which would write each line again.
     lines = logging.Logger(SERVICE, _level())
     handler = logging.StreamHandler(sys.stdout)
     handler.setFormatter(_JsonFormatter())
@@ -98,5 +98,5 @@ def _level() -> str:
     if of_function := os.environ.get("AWS_LAMBDA_LOG_LEVEL"):
         return _LAMBDA_LEVELS.get(of_function, of_function)
     level = os.environ.get("LOG_LEVEL", "").strip().upper()
-    # Another word is refused by the settings; without a log nobody would be told.
+    # The settings refuse any other word, which must be logged first.
     return level if level in logging.getLevelNamesMapping() else "INFO"

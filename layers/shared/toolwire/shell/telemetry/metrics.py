@@ -1,6 +1,6 @@
-"""One set of metrics for each request, as CloudWatch reads it from the log (EMF), by Powertools.
+"""Writes one set of metrics for each request, in the log's form for CloudWatch (EMF), by Powertools.
 
-Its import costs 15 ms and 1.3 MB, which only a process pays that writes metrics.
+Its import costs 15 ms and 1.3 MB, so it is made only by a process that writes metrics.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def _metric_set(dimensions: dict[str, str]) -> EphemeralMetrics:
 
 
 def _add_counts(metrics: EphemeralMetrics, counts: Mapping[str, int]) -> None:
-    """Adds the counts that are not zero: CloudWatch bills a metric by the hour in which it was written, zeros
-    included."""
+    """Adds the counts that are not zero: CloudWatch bills a metric for each hour in which it was written, even as
+    zero."""
     for name, count in counts.items():
         if count:
             metrics.add_metric(name, MetricUnit.Count, count)
@@ -47,7 +47,7 @@ def _written(metrics: EphemeralMetrics) -> None:
 
 
 def _write_quality(target: Target, figures: Figures) -> None:
-    """A line of its own for the calls of one answer, by provider and model: how fit they were."""
+    """Writes a line of its own for the quality of one answer's calls, by provider and model."""
     metrics = _metric_set({"provider": target.provider.name, "model": target.model[:NAME_CHARS]})
     _add_counts(
         metrics, {"ModelCalls": figures.calls} | {name: figures.call_faults[code] for code, name in _QUALITY.items()}

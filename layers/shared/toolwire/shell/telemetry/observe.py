@@ -1,7 +1,7 @@
-"""What is told about a request when it is over: one JSON line in the log, one set of metrics, one span.
+"""Writes one JSON line in the log, one set of metrics and one span when a request is over.
 
-Names, counts, sizes and times; never a header's value (but for the id of a session), never text of a prompt, an answer
-or an argument. `log` writes the lines, `metrics` the metrics, where there are any.
+They have names, counts, sizes and times; never a header's value (except a session's id), never text of a prompt, an
+answer or an argument.
 
     LOG_LEVEL=DEBUG       two lines for each tool call as well: when it began and when it was complete
     TOOLWIRE_METRICS=1    metrics where there is no Lambda too (they are off there); 0: none on Lambda either
@@ -25,22 +25,22 @@ if TYPE_CHECKING:  # the catalog's function has no exchange and does not import 
     from toolwire.model.request import ChatRequest
     from toolwire.shell.telemetry.watch import Watch
 
-#: Different tool names in one line: the client and the model choose them.
+#: The most tool names in one line: the client and the model choose them.
 _TOOL_NAMES = 32
 
-#: Who looks at the request that runs in this context, beside the log.
+#: The watch of the request in this context; None if there is none.
 current_watch: ContextVar[Watch | None] = ContextVar("current_watch", default=None)
 
 
 def get_ready() -> None:
-    """Makes and imports what the end of the first request would otherwise have to."""
+    """Prepares and imports what the end of the first request would otherwise wait for."""
     logger()
     if _metrics_wanted():
         from toolwire.shell.telemetry import metrics  # noqa: F401
 
 
 def configuration_kept(problem: str) -> None:
-    """Says, in the log and by a metric, that a changed configuration is not used. `problem` is made to be shown."""
+    """Tells the log and a metric that a changed configuration is not used. `problem` is safe to show."""
     logger().error("the changed configuration is not used; the one before it stays", problem=problem)
     if _metrics_wanted():
         from toolwire.shell.telemetry.metrics import write_configuration_error
@@ -49,7 +49,7 @@ def configuration_kept(problem: str) -> None:
 
 
 def finish(record: RequestRecord) -> None:
-    """Gives back what the request holds, and writes its line and its metrics."""
+    """Releases what the request holds, and writes its line, metrics and span."""
     while record.held:
         record.held.pop()()
     record.charge_calls()
@@ -73,7 +73,7 @@ def finish(record: RequestRecord) -> None:
 
 
 def _line(record: RequestRecord) -> dict[str, object]:
-    """The fields of a request's line; what does not apply is left out. `gen_ai.*` are OpenTelemetry's names."""
+    """The fields of a request's line. Fields that do not apply are left out. `gen_ai.*` are OpenTelemetry's names."""
     target, summary = record.target, record.figures
     fields: dict[str, object] = {
         "request_id": record.request_id,
@@ -122,7 +122,7 @@ def _line(record: RequestRecord) -> dict[str, object]:
 
 
 def call_lines(request_id: str, request: ChatRequest) -> Observer | None:
-    """What logs the calls of an exchange, those of its history and each new one; None unless the level is DEBUG."""
+    """The writer of DEBUG lines for the calls of an exchange; None unless the level is DEBUG."""
     if not logger().shows(logging.DEBUG):
         return None
     from toolwire.shell.telemetry.call_lines import CallLines

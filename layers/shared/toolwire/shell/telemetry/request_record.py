@@ -1,5 +1,5 @@
-"""What is known about one request, for the log, its metrics and its span: names, counts, sizes and times; never text of
-a prompt, an answer or an argument.
+"""The facts about one request, for the log, metrics and span: names, counts, sizes and times; never text of a prompt,
+an answer or an argument.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ if TYPE_CHECKING:  # the catalog's function has no exchange and does not import 
 #: How a request ended, by who decided it.
 Outcome = Literal["ok", "request_error", "upstream_error", "internal_error", "client_gone"]
 
-#: Characters of a name that a line bears: the client and the model choose it.
+#: The most characters of a name in a line: the client and the model choose it.
 NAME_CHARS = 128
 
-#: A code as a log bears it: an upstream's may be any text, that of a prompt included.
+#: A code that may be logged: an upstream's code may be any text, even that of a prompt.
 _CODE = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 
-#: What a client may call its conversation so that a line bears it: ids do, words do not.
+#: A conversation's name that may be logged: an id, no words.
 _SESSION = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 
 
 @dataclass(slots=True)
 class RequestRecord:
-    """What is known about one request, filled in as it is learnt. Times are moments of `clock`, in seconds."""
+    """The facts about one request, set when they are known. Times are moments of `clock`, in seconds."""
 
     request_id: str
     door: str
@@ -43,9 +43,9 @@ class RequestRecord:
     target: Target | None = None
     #: The model as the client named it.
     requested_model: str | None = None
-    #: What the client calls its conversation: an id, see `session_id`.
+    #: The client's id of its conversation: see `session_id`.
     session: str | None = None
-    #: The headers that say which trace the request is a part of, where there are traces.
+    #: The headers with the request's trace, if traces are on.
     trace_headers: dict[str, str] = field(default_factory=dict)
     #: Tools that the request declares.
     tools: int = 0
@@ -55,12 +55,12 @@ class RequestRecord:
     #: The error that ended the request. Its message is for the client and never logged.
     error: GatewayError | None = None
     figures: Figures | None = None
-    #: Attempts at the answer that were begun, and the moment of the last one's begin.
+    #: The number of attempts, and the time when the last one began.
     attempts: int = 0
     attempt_began: float = field(init=False, default=0.0)
     #: Counts the answer's calls against the tenant's rates, once.
     charge: Callable[[int], None] | None = None
-    #: What the request holds, and gives back when it is over.
+    #: Functions that release what the request holds. They are called when it is over.
     held: list[Callable[[], None]] = field(default_factory=list)
     store_error: str | None = None
     store_read_ms: float | None = None
@@ -72,12 +72,12 @@ class RequestRecord:
         self.started = self.clock()
 
     def byte_sent(self) -> None:
-        """Notes that a piece of the body is on its way; the first one counts."""
+        """Notes the time of the first piece of the body."""
         if self.first_byte is None:
             self.first_byte = self.clock()
 
     def charge_calls(self) -> None:
-        """Counts the calls of the answer, when they are known or when it broke off."""
+        """Counts the calls of the answer against the tenant's rates, once they are known or the answer broke off."""
         if self.charge is not None and self.figures is not None:
             charge, self.charge = self.charge, None
             charge(self.figures.calls)
@@ -117,12 +117,12 @@ class RequestRecord:
 
 
 def code_of(error: GatewayError) -> str:
-    """An error's code as a log bears it."""
+    """An error's code, fit for the log."""
     return error.code if _CODE.fullmatch(error.code) else "upstream_error"
 
 
 def session_id(names: Iterable[str | None]) -> str | None:
-    """The first of these names that is an id, for the log: with it the requests of one session are found."""
+    """The first of these names that is an id. In the log it connects the requests of one session."""
     return next((name for name in names if name and _SESSION.fullmatch(name)), None)
 
 
@@ -132,5 +132,5 @@ def milliseconds(seconds: float) -> float:
 
 
 def short(name: str | None) -> str | None:
-    """The name, cut to the length that a line has room for."""
+    """The name, cut for a line."""
     return None if name is None else name[:NAME_CHARS]

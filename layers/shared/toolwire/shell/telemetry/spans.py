@@ -1,8 +1,8 @@
-"""One OpenTelemetry span for each request that a provider was asked for, by the semantic conventions for GenAI.
+"""Writes one OpenTelemetry span for each request that was sent to a provider, by the semantic conventions for GenAI.
 
-OpenTelemetry is never imported here: where a program or a layer in front has set it up, its modules are loaded and its
-provider records, and else nothing is done. A span has names, ids, counts and times; never a prompt, an answer or an
-argument. It is made when the request is over, with the moments as they were.
+OpenTelemetry is never imported here: spans are written only if a program or a layer in front has loaded it and set up
+its provider. A span has names, ids, counts and times; never a prompt, an answer or an argument. It is made when the
+request is over, with the recorded times.
 
 Source: "Semantic conventions for generative client AI spans" (2026), status Development.
 """
@@ -22,25 +22,26 @@ if TYPE_CHECKING:
     from toolwire.exchange.figures import Figures
     from toolwire.shell.telemetry.request_record import RequestRecord
 
-#: Calls of one answer that a span names, and characters of a name or an id: the model and the client choose them.
+#: The most calls of one answer in a span, and the most characters of a name or an id: the model and the client choose
+#: them.
 _CALLS, _CHARS = 32, 128
 
-#: Milliseconds that an answer's end waits for its span to leave: Lambda stops the process between requests.
+#: The milliseconds that an answer's end waits until its span is sent: Lambda stops the process between requests.
 _FLUSH_MS = 500
 
-#: Where a request says what it is a part of.
+#: The headers with a request's trace.
 _TRACE_HEADERS = ("traceparent", "tracestate")
 
 
 def trace_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers of a request that a span's parent is read from; none where nothing is traced."""
+    """The headers with the parent of a request's span; none if tracing is off."""
     if _tracing() is None:
         return {}
     return {name: headers[name] for name in _TRACE_HEADERS if name in headers}
 
 
 def write_span(record: RequestRecord) -> None:
-    """Writes the span of a request that is over, where OpenTelemetry is set up and a provider was chosen."""
+    """Writes the span of a request that is over, if OpenTelemetry is set up and a provider was chosen."""
     tracing = _tracing()
     if tracing is None or record.target is None:
         return
@@ -69,16 +70,16 @@ def write_span(record: RequestRecord) -> None:
 def _tracing() -> Any:
     """`opentelemetry.trace`, if somebody has loaded it and set up a provider that records; else None."""
     tracing = sys.modules.get("opentelemetry.trace")
-    # Without a provider the API has a stand-in, and its SDK's has this method.
+    # Only the SDK's provider has this method; without one the API has a placeholder.
     return tracing if tracing is not None and hasattr(tracing.get_tracer_provider(), "add_span_processor") else None
 
 
 def _parent(tracing: Any, headers: Mapping[str, str]) -> Any:
-    """What the span is a part of: what runs here, else Lambda's invocation, else what the request says."""
+    """The parent of the span: the span that runs here, else Lambda's invocation, else that of the request's headers."""
     from opentelemetry import propagate  # the SDK has loaded it
 
     if tracing.get_current_span().get_span_context().is_valid:
-        return None  # which is what runs here
+        return None  # the span that runs here
     invocation = os.environ.get("_X_AMZN_TRACE_ID")
     return propagate.extract({**headers, "X-Amzn-Trace-Id": invocation} if invocation else headers)
 

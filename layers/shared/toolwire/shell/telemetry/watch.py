@@ -1,5 +1,5 @@
-"""Who looks at one request from outside, such as the local server's terminal and recorder: nobody, unless it is asked
-for. Whoever runs a handler sets `observe.current_watch` for the request; on Lambda nobody does.
+"""The interface of those that watch a request from outside, such as the local server's terminal and recorder. The
+runner of a handler sets `observe.current_watch` for the request. On Lambda only a recording into the bucket does.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ if TYPE_CHECKING:
 
 
 class Watch(Observer):
-    """Sees one request, its exchange included, and takes the place of the lines of `observe.call_lines`. Each method
-    may be left out."""
+    """Watches one request and its exchange. While there is a watch, `observe.call_lines` writes no lines. A class may
+    leave out any method."""
 
     def admitted(self, admitted: Admitted) -> None:
-        """Who asks, once that is known, and under which configuration."""
+        """The tenant and the settings, once the request is admitted."""
 
     def continued(self, answers: Mapping[str, KeptAnswer]) -> None:
         """The kept answers from which the request continues, as the store had them."""
 
     def prepared(self, client: ClientRequest, plan: Plan, found: Found) -> None:
-        """What the exchange that begins now is given: the request that was read and checked, where it may go, and what
-        the store had of its conversation."""
+        """The inputs of the exchange that begins now: the checked request, its plan, and what the store had of its
+        conversation."""
 
     def attempting(self, target: Target) -> None:
-        """An attempt at this target is about to be sent: the first, or one that follows a failure. What an exchange
-        mends by itself is none."""
+        """An attempt at this target is about to be sent: the first, or one that follows a failure. A request that the
+        exchange mends by itself is not reported."""
 
     def told_time(self, seconds: float) -> None:
-        """What the exchange was told when it asked for the time."""
+        """The time that the exchange was given."""
 
     def gave_id(self, text: str) -> None:
-        """What the exchange was given as the characters of a new id."""
+        """The characters that the exchange was given for a new id."""
 
     def finished(self, record: RequestRecord) -> None:
-        """The request is over, and this is what is known of it."""
+        """The request is over. `record`: the facts about it."""
 
 
 def watched_clock(watch: Watch) -> Callable[[], float]:
-    """The time, which the watch is told."""
+    """A clock that reports each time to the watch."""
     told = watch.told_time
 
     def now() -> float:
@@ -61,7 +61,7 @@ def watched_clock(watch: Watch) -> Callable[[], float]:
 
 
 def watched_ids(watch: Watch, new_id: Callable[[int], str]) -> Callable[[int], str]:
-    """New ids, which the watch is told."""
+    """A source of ids that reports each one to the watch."""
     told = watch.gave_id
 
     def watched(length: int) -> str:

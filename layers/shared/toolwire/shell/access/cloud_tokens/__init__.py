@@ -1,12 +1,12 @@
 """Access tokens of clouds, for providers whose credential is one of `address.MINTED`: minted when one is first needed,
 kept in this process, and minted anew before they expire.
 
-tokens      what a token is, how one is kept, and how a cloud is asked
+tokens      a token, its renewal, and the requests to a cloud's servers
 google      Google Cloud: a service account's key, workload identity federation, the metadata server
 entra       Microsoft Entra ID: a client's secret, a federated token, a managed identity
 
-A reference is the cloud's name alone, which is to find what it needs where the cloud's own tools look, or the name in
-front of where a JSON document is: "google:secret:NAME".
+A reference is the cloud's name, optionally in front of the place of a JSON document: "google:secret:NAME". Without a
+document the cloud's credentials are found where its own tools look.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from toolwire.shell.access.cloud_tokens.tokens import KeptToken as KeptToken
 from toolwire.shell.access.cloud_tokens.tokens import Token as Token
 from toolwire.shell.access.cloud_tokens.tokens import TokenError as TokenError
 
-#: Mints one token. Takes the JSON document, or None where the cloud's own places are meant; the scope, or None for the
-#: cloud's own; the base URL of the provider; the environment; and how to ask. Raises TokenError.
+#: Mints one token. Takes the JSON document (None: the cloud's own places), the scope (None: the cloud's usual one), the
+#: provider's base URL, the environment, and an `Ask`. Raises TokenError.
 Mint = Callable[[bytes | None, str | None, str, Mapping[str, str], Ask], Token]
 
 

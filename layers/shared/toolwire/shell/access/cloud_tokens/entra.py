@@ -17,14 +17,14 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from toolwire.shell.access.cloud_tokens.tokens import Ask, Token, TokenError, member_of, read_document, token_from
 
-#: What a token is asked for: Azure's AI services, and Foundry's addresses.
+#: The scopes of a token: for Azure's AI services, and for Foundry's addresses.
 SCOPE, FOUNDRY_SCOPE = "https://cognitiveservices.azure.com/.default", "https://ai.azure.com/.default"
 _FOUNDRY = ".services.ai.azure.com"
 
 _AUTHORITY = "https://login.microsoftonline.com"
 _ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
-#: Where a virtual machine is told of its identity, and how long that may take: it answers at once where it is there.
+#: The address for the identity of a virtual machine, and the seconds it may take: if it exists, it answers at once.
 _MACHINE = "http://169.254.169.254/metadata/identity/oauth2/token"
 _MACHINE_SECONDS = 3.0
 
@@ -49,7 +49,7 @@ def _of_client(given: Mapping[str, Any], scope: str, env: Mapping[str, str], ask
         fields["client_secret"] = proof = member_of(given, "client_secret")
     else:
         try:
-            proof = Path(path).read_text("utf-8").strip()  # each time: it is changed in its place
+            proof = Path(path).read_text("utf-8").strip()  # each time: the file is replaced from outside
         except OSError as error:
             raise TokenError(f"AZURE_FEDERATED_TOKEN_FILE: the file cannot be read ({error.strerror})") from error
         fields |= {"client_assertion_type": _ASSERTION, "client_assertion": proof}

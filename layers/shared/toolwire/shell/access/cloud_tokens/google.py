@@ -25,22 +25,22 @@ from toolwire.providers.hosts import DEFAULT_REGION, AwsScope
 from toolwire.shell.access.aws_signing import signed_for
 from toolwire.shell.access.cloud_tokens.tokens import Ask, Token, TokenError, member_of, read_document, token_from
 
-#: All that a token can be asked for; what it may do is for IAM to say.
+#: The widest scope; IAM decides what the token may do.
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 
 _TOKEN_URL = "https://oauth2.googleapis.com/token"  # noqa: S105 - an address
 _METADATA = "metadata.google.internal"
-#: Seconds that a metadata server may take: one that is there answers at once.
+#: The seconds that a metadata server may take: if it exists, it answers at once.
 _METADATA_SECONDS = 3.0
 
-#: How long a token is asked for, in seconds: the longest that Google gives.
+#: The lifetime that is asked for, in seconds: the longest that Google gives.
 _LIFE = 3600
 
 _EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 _ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token"  # noqa: S105 - a type
 _ASSERTION = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
-#: Where AWS says whose credentials a request is signed with.
+#: The endpoint at which AWS names the identity that signed a request.
 _IDENTITY_URL = "https://sts.{region}.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15"
 
 
@@ -58,7 +58,7 @@ def mint(document: bytes | None, scope: str | None, base_url: str, env: Mapping[
 
 
 def _file(env: Mapping[str, str]) -> bytes | None:
-    """The document where Google's own tools look for it."""
+    """The document at the places where Google's own tools look for it."""
     named = env.get("GOOGLE_APPLICATION_CREDENTIALS")
     folder = env.get("CLOUDSDK_CONFIG") or str(Path(env.get("HOME", "/")) / ".config" / "gcloud")
     path = Path(named or folder + "/application_default_credentials.json")
@@ -149,8 +149,8 @@ def _until(moment: object) -> float:
 
 
 def _subject(source: Mapping[str, Any], audience: str, env: Mapping[str, str], ask: Ask) -> str:
-    """The token that is exchanged for Google's: one from a file, one from a server, or a signed request by which AWS
-    says who we are."""
+    """The token to exchange for Google's: from a file, from a server, or a signed request with which AWS can name our
+    identity."""
     if str(source.get("environment_id", "")).startswith("aws"):
         return _of_aws(str(source.get("regional_cred_verification_url") or _IDENTITY_URL), audience, env)
     headers = source.get("headers")
@@ -170,7 +170,7 @@ def _subject(source: Mapping[str, Any], audience: str, env: Mapping[str, str], a
 
 
 def _of_aws(url: str, audience: str, env: Mapping[str, str]) -> str:
-    """A request that is signed and not sent: Google sends it to AWS, which tells whose it is."""
+    """A signed request that is not sent: Google sends it to AWS, which names its identity."""
     region = env.get("AWS_REGION") or env.get("AWS_DEFAULT_REGION") or DEFAULT_REGION
     target = (("x-goog-cloud-target-resource", audience),)
     unsigned = UpstreamRequest("POST", url.replace("{region}", region), target, b"", stream=False)

@@ -1,8 +1,8 @@
-"""A token and how it is kept; and the requests by which clouds are asked for one.
+"""Keeps an access token and renews it, and sends the requests for one to a cloud's servers.
 
-A token that is about to expire is minted anew in a thread of its own, while requests go on with the old one. Only a
-request that finds none waits, and one request alone mints: the others wait for it. What failed is not tried again for a
-few seconds, so that a cloud that does not answer costs one request its patience and not each.
+A token that is about to expire is renewed in a thread of its own, while requests use the old one. Requests wait only if
+there is no token: one of them mints it, and the others wait for that. A failure is not tried again for a few seconds,
+so that only one request waits for a cloud that does not answer.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from toolwire.model.errors import GatewayError
 from toolwire.model.http import UpstreamRequest
 from toolwire.shell.network.upstream import Upstream
 
-#: Seconds before its end from which a token is not used: a request takes its time to arrive.
+#: A token is not used in its last seconds, since a request takes time to arrive.
 SPARE_SECONDS = 60.0
-#: Seconds before its end from which a token is minted anew; for short-lived ones this part of their life.
+#: The seconds before its end at which a token is renewed; for short-lived tokens this part of their life.
 RENEW_SECONDS, RENEW_PART = 600.0, 0.25
-#: Seconds for which a failure is the answer.
+#: The seconds for which a failure is not tried again.
 FAILED_SECONDS = 3.0
 
-#: Seconds that a cloud may take to answer, and the most bytes that it may answer.
+#: The seconds that a cloud may take to answer, and the most bytes of its answer.
 ASK_SECONDS = 10.0
 _ANSWER_BYTES = 1 << 20
 
-#: The most of a cloud's own words about a failure that is shown.
+#: The most characters of a cloud's own message that are shown.
 _WORDS = 300
 
 
 class TokenError(Exception):
-    """No token could be had. The text says why, and is safe to show."""
+    """No token could be minted. The text says why, and is safe to show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class Token:
 
 
 class KeptToken:
-    """One token, minted by this function. Safe to use from several threads. The clock is that of the day: a monotonic
-    one may stand still while a function is frozen."""
+    """One token, minted by `mint`. Safe to use from several threads. It uses the wall clock: a monotonic clock may stop
+    while a function is frozen."""
 
     def __init__(self, mint: Callable[[], Token], clock: Callable[[], float] = time.time) -> None:
         self._mint = mint
@@ -73,12 +73,12 @@ class KeptToken:
         return self._value
 
     def refused(self) -> None:
-        """A host did not take the token: what comes next has another one, unless this one was minted just now."""
+        """Notes that a host has refused the token. The next request gets a new one, unless this one was just minted."""
         if self._clock() >= self._minted_at + SPARE_SECONDS:
             self._until = float("-inf")
 
     def _renew(self) -> None:
-        """What fails here is tried again: the old token still holds."""
+        """Renews the token. A failure is ignored, since the old token is still valid."""
         try:
             self._keep(self._mint())
         except (TokenError, GatewayError):
@@ -112,7 +112,7 @@ class KeptToken:
 
 
 class Ask:
-    """Asks a cloud's servers. `secrets` of what was sent never come back in an error."""
+    """Sends requests to a cloud's servers. `secrets` in a request never appear in an error."""
 
     def __init__(self, send: Callable[[UpstreamRequest, float], tuple[int, bytes]] | None = None) -> None:
         self._send = send or _sent
@@ -194,7 +194,7 @@ def _document(body: bytes) -> dict[str, Any]:
 
 
 def _words(body: bytes, secrets: tuple[str, ...]) -> str:
-    """What a refusal says, as OAuth 2.0 or an API of Google's says it."""
+    """The message of a refusal, in the form of OAuth 2.0 or of Google's APIs."""
     document = _document(body)
     error = document.get("error")
     if isinstance(error, dict):
@@ -213,7 +213,7 @@ def _host(url: str) -> str:
 
 @cache
 def _upstream() -> Upstream:
-    """The connections to clouds' servers: few, and apart from those of the data path."""
+    """The connections to clouds' servers, which are not those of the data path."""
     return Upstream()
 
 
