@@ -17,6 +17,8 @@ import certifi
 import hypothesis
 import pytest
 import pytest_socket
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 from tests.left_out import left_out
 from tests.named_tests import NamedTests, named_tests
@@ -65,14 +67,28 @@ def _read_roots_once() -> None:
 
     @functools.wraps(make)
     def shared(*args: object, **kwargs: object) -> ssl.SSLContext:
-        of_roots = not args and kwargs.keys() == {"cafile"} and kwargs["cafile"] in bundles
-        return (with_roots if of_roots else make)(*args, **kwargs)  # type: ignore[arg-type]
+        said = {name: value for name, value in kwargs.items() if value is not None}
+        of_roots = not args and said.keys() == {"cafile"} and said["cafile"] in bundles
+        return with_roots(**said) if of_roots else make(*args, **kwargs)  # type: ignore[arg-type]
 
     ssl.create_default_context = shared
 
 
+def _draw_the_same_everywhere() -> None:
+    """Hypothesis also draws the constants of the modules that are imported yet: other ones in each worker, and to read
+    them takes each some seconds. `make integration` draws them."""
+    local_constants = providers._get_local_constants
+
+    def constants() -> Constants:
+        quick = hypothesis.settings.get_current_profile_name() == "quick"
+        return providers._local_constants if quick else local_constants()
+
+    providers._get_local_constants = constants
+
+
 _clean_environment()
 _read_roots_once()
+_draw_the_same_everywhere()
 
 # A shell starts a background job with Ctrl-C ignored, and programs started by tests would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -69,7 +69,7 @@ def test_text_without_a_mark_is_untouched(text: str, data: st.DataObject) -> Non
 
 
 @given(st.data())
-def test_held_text_outside_a_block_is_shorter_than_a_mark(data: st.DataObject) -> None:
+def test_held_text_outside_a_block_is_no_longer_than_a_mark(data: st.DataObject) -> None:
     text = data.draw(ANSWERS)
     scanner = TextCallScanner({})
     shown = given = 0
@@ -78,7 +78,7 @@ def test_held_text_outside_a_block_is_shorter_than_a_mark(data: st.DataObject) -
         given += len(piece)
         assert scanner.inside or scanner.held == 0
         if not scanner.inside and not scanner.calls and "<tool_call>" not in text:  # an emptied tag waits for its text
-            assert given - shown < OPENS.longest
+            assert given - shown <= OPENS.longest
     scanner.end(has_structure=False)
 
 
