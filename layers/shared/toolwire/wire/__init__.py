@@ -21,6 +21,7 @@ other types than the API's own, and `_client_tools` the typed tools that run at 
     bedrock_converse              Amazon Bedrock's Converse
     json                          reads and writes JSON whose parts may stay raw
     plain                         a batch without its source's bytes
+    tool_schemas                  schemas of typed tools, as functions have them
     member_names                  the members of a request in each API
     server_tools                  parts of a history that server tools have left
     cross_api_names               names that hosts of one API take from another

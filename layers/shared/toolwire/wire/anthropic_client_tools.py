@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolwire.wire.json import dump
+from toolwire.wire.tool_schemas import integer, object_schema, string
 
 #: Members of a declaration that need no warning: `client_tool` reads them, or only Claude needs them.
 DECLARED = frozenset({"display_width_px", "display_height_px", "display_number", "enable_zoom", "max_characters"})
@@ -53,18 +54,6 @@ def is_toolset(kind: str) -> bool:
 _FIRST = ""
 
 
-def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
-
-
-def _text(description: str) -> dict[str, Any]:
-    return {"type": "string", "description": description}
-
-
-def _number(description: str) -> dict[str, Any]:
-    return {"type": "integer", "description": description}
-
-
 def _numbers(count: int, description: str) -> dict[str, Any]:
     return {
         "type": "array",
@@ -85,9 +74,9 @@ _BASH = ClientTool(
     "bash",
     "Run a command in a bash session that keeps its state from call to call. Give `command`, or `restart` to begin "
     "a new session.",
-    _object(
+    object_schema(
         {
-            "command": _text("The command to run. Required unless the session is restarted."),
+            "command": string("The command to run. Required unless the session is restarted."),
             "restart": {"type": "boolean", "description": "True restarts the session."},
         }
     ),
@@ -103,17 +92,17 @@ def _editor(name: str, commands: tuple[str, ...], inserted: str) -> ClientTool:
     new_str = "For str_replace: the text to put in its place; none removes it."
     properties = {
         "command": _choice(commands, "What to do."),
-        "path": _text("The path of the file, or for view of a directory."),
+        "path": string("The path of the file, or for view of a directory."),
         "view_range": _numbers(2, _RANGE),
-        "file_text": _text("For create: the content of the new file."),
-        "old_str": _text("For str_replace: the text to replace. It must be in the file exactly once."),
-        "new_str": _text(new_str if inserted != "new_str" else f"{new_str} For insert: the text to insert."),
-        "insert_line": _number("For insert: the line behind which to insert; 0 is the beginning of the file."),
+        "file_text": string("For create: the content of the new file."),
+        "old_str": string("For str_replace: the text to replace. It must be in the file exactly once."),
+        "new_str": string(new_str if inserted != "new_str" else f"{new_str} For insert: the text to insert."),
+        "insert_line": integer("For insert: the line behind which to insert; 0 is the beginning of the file."),
     }
     if inserted == "insert_text":
-        properties["insert_text"] = _text("For insert: the text to insert.")
+        properties["insert_text"] = string("For insert: the text to insert.")
     description = f"View, create and edit text files. Commands: {', '.join(commands)}."
-    return ClientTool(name, description, _object(properties, "command", "path"))
+    return ClientTool(name, description, object_schema(properties, "command", "path"))
 
 
 _EDITS = ("view", "create", "str_replace", "insert")
@@ -125,18 +114,18 @@ _MEMORY = ClientTool(
     "memory",
     "Keep notes in files under /memories that last from one conversation to the next. View the directory before you "
     "begin a task; write down what a later conversation needs.",
-    _object(
+    object_schema(
         {
             "command": _choice((*_EDITS, "delete", "rename"), "What to do."),
-            "path": _text("The path under /memories. Not for rename."),
+            "path": string("The path under /memories. Not for rename."),
             "view_range": _numbers(2, _RANGE),
-            "file_text": _text("For create: the content of the file."),
-            "old_str": _text("For str_replace: the text to replace. It must be in the file exactly once."),
-            "new_str": _text("For str_replace: the text to put in its place."),
-            "insert_line": _number("For insert: the line behind which to insert; 0 is the beginning of the file."),
-            "insert_text": _text("For insert: the text to insert."),
-            "old_path": _text("For rename: the path that there is."),
-            "new_path": _text("For rename: the new path."),
+            "file_text": string("For create: the content of the file."),
+            "old_str": string("For str_replace: the text to replace. It must be in the file exactly once."),
+            "new_str": string("For str_replace: the text to put in its place."),
+            "insert_line": integer("For insert: the line behind which to insert; 0 is the beginning of the file."),
+            "insert_text": string("For insert: the text to insert."),
+            "old_path": string("For rename: the path that there is."),
+            "new_path": string("For rename: the new path."),
         },
         "command",
     ),
@@ -159,18 +148,18 @@ def _computer(actions: tuple[str, ...]) -> dict[str, Any]:
     properties = {
         "action": _choice(actions, "What to do."),
         "coordinate": _numbers(2, "For mouse actions: x pixels from the left edge, y pixels from the top edge."),
-        "text": _text("For type: the text. For key and hold_key: the key or combination, as ctrl+s."),
+        "text": string("For type: the text. For key and hold_key: the key or combination, as ctrl+s."),
     }
     if "scroll" in actions:
         properties |= {
             "start_coordinate": _numbers(2, "For left_click_drag: where the drag begins."),
             "scroll_direction": _choice(("up", "down", "left", "right"), "For scroll."),
-            "scroll_amount": _number("For scroll: clicks of the wheel."),
+            "scroll_amount": integer("For scroll: clicks of the wheel."),
             "duration": {"type": "number", "description": "For hold_key and wait: seconds."},
         }
     if "zoom" in actions:
         properties["region"] = _numbers(4, "For zoom: x and y of the top left corner, x and y of the bottom right one.")
-    return _object(properties, "action")
+    return object_schema(properties, "action")
 
 
 _SCREEN = "Use a computer by its screen, mouse and keyboard. Take a screenshot to see what an action has done."

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from toolwire.wire.json import dump, elements, members, write_object
+from toolwire.wire.tool_schemas import integer, object_schema, string
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,18 +127,6 @@ def _is_array(text: str) -> bool:
 # ---------------------------------------------------------------- what models are told
 
 
-def _schema(properties: dict[str, Any], *required: str) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
-
-
-def _text(description: str) -> dict[str, Any]:
-    return {"type": "string", "description": description}
-
-
-def _number(description: str) -> dict[str, Any]:
-    return {"type": "integer", "description": description}
-
-
 def _texts(description: str) -> dict[str, Any]:
     return {"type": "array", "items": {"type": "string"}, "description": description}
 
@@ -148,7 +137,7 @@ _LOCAL_SHELL = ClientTool(
     "Run one command on the user's machine. It is run as it is, without a shell: for pipes and the like run one, as in "
     '["bash", "-lc", "ls | wc -l"].',
     dump(
-        _schema(
+        object_schema(
             {
                 "command": _texts("The program and its arguments."),
                 "env": {
@@ -156,9 +145,9 @@ _LOCAL_SHELL = ClientTool(
                     "additionalProperties": {"type": "string"},
                     "description": "Environment variables to set.",
                 },
-                "timeout_ms": _number("Milliseconds after which to stop it."),
-                "user": _text("The user to run it as."),
-                "working_directory": _text("The directory to run it in."),
+                "timeout_ms": integer("Milliseconds after which to stop it."),
+                "user": string("The user to run it as."),
+                "working_directory": string("The directory to run it in."),
             },
             "command",
         )
@@ -170,11 +159,11 @@ _SHELL = ClientTool(
     "shell_call",
     "Run shell commands on the user's machine. Commands that do not depend on one another can go into one call.",
     dump(
-        _schema(
+        object_schema(
             {
                 "commands": _texts("The commands, each a line of shell."),
-                "timeout_ms": _number("Milliseconds after which to stop them."),
-                "max_output_length": _number("Characters of output that are wanted at most."),
+                "timeout_ms": integer("Milliseconds after which to stop them."),
+                "max_output_length": integer("Characters of output that are wanted at most."),
             },
             "commands",
         )
@@ -189,15 +178,15 @@ _APPLY_PATCH = ClientTool(
     "are in; below it about three lines of context, each after a space, then lines to remove after -, lines to add "
     "after +, and about three lines of context again. No line numbers, no headers with file names.",
     dump(
-        _schema(
+        object_schema(
             {
                 "type": {
                     "type": "string",
                     "enum": ["create_file", "update_file", "delete_file"],
                     "description": "What to do.",
                 },
-                "path": _text("The file's path, relative to the workspace."),
-                "diff": _text("For create_file and update_file: the diff."),
+                "path": string("The file's path, relative to the workspace."),
+                "diff": string("For create_file and update_file: the diff."),
             },
             "type",
             "path",
@@ -205,27 +194,27 @@ _APPLY_PATCH = ClientTool(
     ),
 )
 
-_ACTION = _schema(
+_ACTION = object_schema(
     {
         "type": {
             "type": "string",
             "enum": ["click", "double_click", "drag", "keypress", "move", "screenshot", "scroll", "type", "wait"],
             "description": "What to do.",
         },
-        "x": _number("For click, double_click, move, scroll: pixels from the left edge."),
-        "y": _number("For click, double_click, move, scroll: pixels from the top edge."),
+        "x": integer("For click, double_click, move, scroll: pixels from the left edge."),
+        "y": integer("For click, double_click, move, scroll: pixels from the top edge."),
         "button": {
             "type": "string",
             "enum": ["left", "right", "wheel", "back", "forward"],
             "description": "For click: required.",
         },
-        "scroll_x": _number("For scroll: pixels to the right."),
-        "scroll_y": _number("For scroll: pixels down."),
+        "scroll_x": integer("For scroll: pixels to the right."),
+        "scroll_y": integer("For scroll: pixels down."),
         "keys": _texts("For keypress: the keys to press together. For mouse actions: keys held meanwhile."),
-        "text": _text("For type: the text."),
+        "text": string("For type: the text."),
         "path": {
             "type": "array",
-            "items": _schema({"x": {"type": "integer"}, "y": {"type": "integer"}}, "x", "y"),
+            "items": object_schema({"x": {"type": "integer"}, "y": {"type": "integer"}}, "x", "y"),
             "description": "For drag: the points to drag through.",
         },
     },
@@ -236,7 +225,9 @@ _COMPUTER = ClientTool(
     "computer",
     "computer_call",
     f"{_SCREEN}. Actions that need no look in between can go into one call.",
-    dump(_schema({ACTIONS: {"type": "array", "items": _ACTION, "description": "The actions, in order."}}, ACTIONS)),
+    dump(
+        object_schema({ACTIONS: {"type": "array", "items": _ACTION, "description": "The actions, in order."}}, ACTIONS)
+    ),
 )
 _SCREEN_SIZE = ("display_width", "display_height", "environment")
 
