@@ -10,39 +10,39 @@ The server:
     responses_socket    the Responses API in a WebSocket
     handlers            the functions that answer
     event               what a function receives
-    origins             which web pages may use the server
-    sockets             sockets of a process with many threads
-    ports               which ports are free
+    origins             refuses web pages of other sites
+    sockets             fast sockets for a process with many threads
+    ports               finds free ports
     memory              gives memory back after a request
-    moto_store          DynamoDB's code without an account
-    banner              what the server says when it starts
-    watch               keeps what crosses the server
-    inspector           the pages that show it
+    moto_store          the DynamoDB store without an account
+    banner              the lines that the server writes when it starts
+    watch               watches and records exchanges
+    inspector           web pages that show exchanges
 
 Commands:
 
     doctor              finds what keeps the gateway from working
     verify              checks a running gateway from outside
     verify_doors        its checks of doors, state and rates
-    expectations        how a check asks, and how it fails
+    expectations        the interface of these checks, and their failures
     client              the HTTP client of these checks
     replay              replays a recorded exchange
     minimize            makes a failing recording small
-    again               asks another model the same
+    again               sends a recorded request to another model
     scorecard           how fit models' tool calls were, over recordings
-    conversation        what the store has of a conversation
+    conversation        shows or deletes what the store has of a conversation
     openapi             writes docs/openapi.json
     answer_models       the native API's answers, for that document
-    shortened           frames, shortened for people
+    shortened           shortens frames for people
 
 Commands about a deployed stack:
 
-    before_deploy       what would make a deployment fail
+    before_deploy       finds what would make a deployment fail
     stack               the stack's outputs, and calls to AWS
     deployed_config     its configuration
-    key_admin           clients' keys, here too
-    key_stores          where keys are kept
-    secret_admin        providers' credentials
-    sam_local           functions in Lambda's own image
+    key_admin           manages clients' keys, also on this machine
+    key_stores          the stores of keys' records
+    secret_admin        stores providers' credentials
+    sam_local           runs functions in Lambda's own image
     destroy             deletes the stack
 """

@@ -1,4 +1,4 @@
-"""The same conversation once more, at another model: as it was asked, with the gateway as it is configured now."""
+"""Sends a recorded request once more, to another model, through the gateway as it is configured now."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from toolwire.shell.recording.ending import summary
 from toolwire.shell.recording.exchange import SeenExchange
 from toolwire.wire.json import dump, raw_members, write_object
 
-#: Seconds that an answer may take.
+#: The seconds that an answer may take.
 SECONDS = 600.0
 
-#: Variables that make a client show a key. Who runs a command of ours shows none.
+#: Variables that make clients need a key. They are unset, since a command has none.
 CLIENT_KEYS = ("KEYS_FILE", "KEYS_TABLE", "KEY_SHA256", "REQUIRE_KEY")
 
 _LABEL = 16
@@ -31,8 +31,8 @@ _GAP = " | "
 
 
 def with_model(event: dict[str, Any], model: str) -> dict[str, Any]:
-    """The client's request for another model, under an id of its own. The rest of the body stays as it is. Raises
-    GatewayError for a body that cannot be read."""
+    """The client's request for another model, with a new id. The rest of the body stays as it is. Raises GatewayError
+    for a body that cannot be read."""
     body = http_request(event).body
     event = event | {"requestContext": event["requestContext"] | {"requestId": str(uuid.uuid4())}}
     if (in_path := _model_in_path(event, model)) is not None:
@@ -50,8 +50,8 @@ def with_model(event: dict[str, Any], model: str) -> dict[str, Any]:
 
 
 def _model_in_path(event: dict[str, Any], model: str) -> dict[str, Any] | None:
-    """What changes in the event of an API whose paths end with the model and, behind a colon, what is asked of it; None
-    for every other."""
+    """The changes of the event for an API whose paths end with the model, a colon and a method; None for any other
+    API."""
     for name, value in (event.get("pathParameters") or {}).items():
         before, colon, method = value.rpartition(":")
         if colon:
@@ -63,7 +63,7 @@ def _model_in_path(event: dict[str, Any], model: str) -> dict[str, Any] | None:
 
 
 def ask_again(event: dict[str, Any], handler: Handler, exchanges: Exchanges) -> SeenExchange:
-    """Runs a request without a client: what it would be sent is in the exchange that is returned."""
+    """Runs a request without a client. The returned exchange has the bytes that a client would be sent."""
     request_id = event["requestContext"]["requestId"]
     with exchanges.watching(event) as seen:
         for item in handler(event, LocalContext("again", request_id, SECONDS)):
@@ -75,7 +75,7 @@ def ask_again(event: dict[str, Any], handler: Handler, exchanges: Exchanges) -> 
 
 
 def rows(seen: SeenExchange) -> dict[str, str]:
-    """What there is to say of an exchange, by label."""
+    """The rows of the table about an exchange: label and value."""
     line = summary(seen)
     return {
         "model": line.provider or line.model,
@@ -89,7 +89,7 @@ def rows(seen: SeenExchange) -> dict[str, str]:
 
 
 def recorded_rows(about: dict[str, Any]) -> dict[str, str]:
-    """The same of a folder's `exchange.json`."""
+    """The same rows, from a folder's `exchange.json`."""
     tokens, seconds = about.get("tokens"), about.get("seconds")
     return {
         "model": about.get("provider") or about.get("model") or "",
@@ -103,7 +103,7 @@ def recorded_rows(about: dict[str, Any]) -> dict[str, str]:
 
 
 def side_by_side(before: dict[str, str], after: dict[str, str], columns: int) -> Iterator[str]:
-    """The lines of a table of two columns with labels in front; long values go on below."""
+    """The lines of a table with labels and two columns. Long values continue on the next line."""
     width = (columns - _LABEL - len(_GAP)) // 2
     yield _line("", ["recorded"], ["again"], width)
     for label in before | after:
@@ -114,7 +114,7 @@ def side_by_side(before: dict[str, str], after: dict[str, str], columns: int) ->
 
 
 def answer_text(body: bytes) -> str:
-    """An answer for a column: a document indented, a stream's frames without what is the same in each."""
+    """An answer for a column: an indented document, or a stream's frames without their common parts."""
     text = codecs.decode(body, "utf-8", "replace")
     try:
         return json.dumps(json.loads(text), indent=1, ensure_ascii=False)

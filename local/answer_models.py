@@ -1,7 +1,7 @@
-"""The native API's answers as pydantic models, for its OpenAPI document and for whoever checks an answer.
+"""The native API's answers as pydantic models, for its OpenAPI document and for tests.
 
-The gateway writes answers without them (`document.py`), so no function imports this module; the tests hold what is
-written to it. Arguments are shown here as parsed objects: to keep digits, a reader takes them from the text.
+The gateway writes answers without them (`doors/native/document.py`), so no function imports this module; tests check
+the answers against it. Arguments are parsed objects here; a reader that needs all digits takes them from the text.
 """
 
 from __future__ import annotations

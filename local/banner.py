@@ -1,4 +1,5 @@
-"""What the local server says when it starts: where it is and what it can reach. Names only, never a credential.
+"""Writes the lines with which the local server starts: its address and the providers that it can reach. Never a
+credential.
 
 python -m local.banner      every provider, with its address and the variable of its key: `make providers`
 """
@@ -19,7 +20,7 @@ from toolwire.shell.settings.configuration import load_settings
 _COLUMNS = 100
 _LABEL = "  {:<15} "
 
-#: Variables by which AWS's own tools find credentials; those of a machine's role are found without any.
+#: Variables by which AWS's own tools find credentials. A machine's role needs none.
 _AWS_CREDENTIALS = (
     "AWS_ACCESS_KEY_ID",
     "AWS_PROFILE",
@@ -28,7 +29,7 @@ _AWS_CREDENTIALS = (
     "AWS_CONTAINER_CREDENTIALS_FULL_URI",
 )
 
-#: What a store means for whoever stops the server.
+#: What becomes of each store's items when the server stops.
 _STORES = {
     "memory": "kept in memory until it stops",
     "moto": "kept in moto's DynamoDB until it stops",
@@ -51,8 +52,8 @@ def banner(
     store: str,
     more: Mapping[str, list[str]] | None = None,
 ) -> str:
-    """The lines of the start banner. `wires` are the protocols that are built: providers of others are not offered.
-    `store` is the kind of store; `more` are rows of whoever watches the server."""
+    """The lines of the start banner. `wires`: the built ones; providers of others are not listed. `store`: the kind of
+    store. `more`: rows about the watch."""
     providers = [provider for provider in settings.providers.values() if provider.wire in wires]
     demo = [f"{DEMO}/{name}" for name in DEMO_MODELS]
     lacking = [provider for provider in providers if not is_ready(provider, env)]
@@ -82,7 +83,7 @@ def banner(
 
 
 def near(url: str) -> str:
-    """The gateway's URL for who is on this machine: one that listens everywhere is known by no name."""
+    """The gateway's URL for programs on this machine. An address for all interfaces becomes the loopback one."""
     return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
 
 
@@ -94,13 +95,13 @@ def _clients(url: str, *, asks_key: bool, has_keys: bool) -> str:
 
 
 def _wanted(settings: Settings) -> set[str]:
-    """The providers that the configuration speaks of: their missing keys are worth a line."""
+    """The providers that the configuration names: their missing keys get a line."""
     targets = {target.partition("/")[0] for target in settings.aliases.values()}
     return targets | (settings.providers.keys() - {host.name for host in HOSTS})
 
 
 def providers_table(settings: Settings, env: Mapping[str, str]) -> str:
-    """Every provider, a line each: its protocol, its address, and what its key is."""
+    """A line for each provider: its protocol, its address, and the variable of its key."""
     rows = [("provider", "protocol", "key", "address")]
     for provider in settings.providers.values():
         missing = "" if is_ready(provider, env) else " (missing)"
@@ -125,7 +126,7 @@ def _row(label: str, names: list[str]) -> str:
 
 
 def is_ready(provider: ProviderConfig, env: Mapping[str, str]) -> bool:
-    """Whether a credential is there. One in AWS is fetched when it is first used, and counts as there."""
+    """Whether a credential is set. One in AWS counts as set; it is fetched when it is first used."""
     kind, _, name = provider.credential.partition(":")
     if kind == "aws":
         return bool(name) or any(env.get(sign) for sign in _AWS_CREDENTIALS)

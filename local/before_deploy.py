@@ -1,5 +1,5 @@
-"""Looks at a stack before it is deployed, so that what would fail after minutes, or leave a gateway without its
-configuration, is said at once.
+"""Checks a stack before it is deployed, to report at once what would fail after minutes, or leave a gateway without its
+configuration.
 
     python -m local.before_deploy --stack toolwire [--packed] [--params "Name=value ..."]
 
@@ -65,7 +65,7 @@ def _wrong_parameter(params: str) -> str | None:
 
 
 def _problem(name: str, packed: bool, params: str) -> str | None:
-    """What of the stack is in the way. Raises StackError."""
+    """The problem with the stack; None if there is none. Raises StackError."""
     stack = find_stack(name)
     if stack is None:
         return None

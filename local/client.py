@@ -1,4 +1,4 @@
-"""An HTTP client that keeps what a check wants to know: when each piece of an answer came, and whether it ended."""
+"""An HTTP client for checks. It records when each piece of an answer came, and whether the answer ended."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from urllib.parse import SplitResult
 
 import httpx
 
-#: Seconds that one read may take: more than the longest silence a check asks for.
+#: The seconds that one read may take: more than the longest silence of a check.
 _READ_SECONDS = 60.0
 
-#: The header that bears the key: `Authorization: Bearer`, Anthropic's or Google's.
+#: The header with the key: `Authorization: Bearer`, Anthropic's or Google's.
 KeyHeader = Literal["bearer", "x-api-key", "x-goog-api-key"]
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -55,7 +55,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class HttpGateway:
-    """A gateway behind a URL; a connection a request, so that no check depends on another."""
+    """A gateway at a URL. Each request has its own connection, so that no check depends on another."""
 
     url: SplitResult
     own_key: str | None = field(default=None, repr=False)
@@ -87,7 +87,7 @@ class HttpGateway:
             headers[name] = value
         address = self.url.geturl().rstrip("/") + path
         started = time.monotonic()
-        # The URL is the whole truth of where the gateway is: no proxy, no redirect.
+        # The gateway is at this URL and nowhere else: no proxy, no redirect.
         with (
             httpx.Client(timeout=_READ_SECONDS, trust_env=False) as client,
             client.stream(method, address, content=body, headers=headers) as response,

@@ -1,4 +1,4 @@
-"""One client's connection to the local server: request after request, in HTTP or, once it has asked, in a WebSocket.
+"""One client's connection to the local server: request after request, in HTTP or, after an upgrade, in a WebSocket.
 
 Each request becomes the event that API Gateway would make of it.
 """
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from local.responses_socket import ResponsesSocket, SocketAnswer
     from local.watch.exchanges import Exchanges
 
-#: Seconds an invocation may take: the template's default for StreamTimeoutSeconds.
+#: The seconds that an invocation may take: the template's default for StreamTimeoutSeconds.
 FUNCTION_SECONDS = 600.0
-#: Seconds a connection may be silent while a request is awaited or read.
+#: The seconds that a connection may be silent while a request is awaited or read.
 IDLE_SECONDS = 120.0
 
-#: Where the inspector's pages are.
+#: The path of the inspector's pages.
 INSPECTOR = "/_toolwire"
 
 
 class Server(Protocol):
-    """What a connection knows of the server that has accepted it: see `local.server.LocalServer`."""
+    """The part of the server that a connection uses: see `local.server.LocalServer`."""
 
     handlers: Mapping[str, Handler]
     exchanges: Exchanges | None
@@ -73,7 +73,7 @@ class Connection:
             pass  # the client hung up; there is nobody to tell
 
     def _serve_one(self) -> bool:
-        """One request and its answer. Returns whether another one may follow."""
+        """Serves one request. Returns whether another one may follow."""
         if self._websocket is not None:
             return self._serve_message(self._websocket)
         head = None
@@ -101,7 +101,7 @@ class Connection:
         return self._invoke(head, route, body)
 
     def _serve_message(self, websocket: ResponsesSocket) -> bool:
-        """One message of a WebSocket and its answer. Returns whether another one may follow."""
+        """Answers one message of a WebSocket. Returns whether another one may follow."""
         message = websocket.receive()
         if message is None:
             return False
@@ -113,7 +113,7 @@ class Connection:
         return websocket.is_open if body is None else self._invoke(websocket.head, websocket.route, body)
 
     def _inspect(self, head: RequestHead) -> bool:
-        """A page of the inspector. Raises GatewayError for who may not look."""
+        """Sends a page of the inspector. Raises GatewayError for a client that may not see it."""
         from local.inspector.site import FORM_BYTES, Asked, Inspector  # templates take a tenth of a second
 
         assert self._server.exchanges is not None
@@ -210,8 +210,8 @@ class Connection:
         last: bool = False,
         headers: Headers | None = None,
     ) -> bool:
-        """Sends a whole answer of the server's own. `headers` are of every answer; None: those that let the pages of
-        CORS_ORIGIN in. Returns whether another request may follow."""
+        """Sends a whole answer of the server's own. `headers`: additional ones; None: those for the pages of
+        CORS_ORIGIN. Returns whether another request may follow."""
         answer = self._carrier(head, last=last)
         output = Output(answer, headers=cors_headers(os.environ) if headers is None else headers)
         output.start(answered)
@@ -220,7 +220,7 @@ class Connection:
         return answer.keeps_open
 
     def _carrier(self, head: RequestHead | None, *, last: bool = False) -> HttpAnswer | SocketAnswer:
-        """What the answer to a request leaves on."""
+        """The carrier of the answer to a request."""
         return HttpAnswer(self._socket, head, last=last) if self._websocket is None else self._websocket.answer()
 
 
@@ -229,7 +229,7 @@ def _is_inspectors(head: RequestHead) -> bool:
 
 
 def _asks_for_socket(head: RequestHead) -> bool:
-    """Whether the request asks for a WebSocket where there is one."""
+    """Whether the request asks for a WebSocket at a path that has one."""
     if head.method != "GET" or not is_websocket(head.fields):
         return False
     route = resolve("POST", _path(head))
@@ -241,6 +241,6 @@ def _path(head: RequestHead) -> str:
 
 
 def report(failure: BaseException, request_id: str) -> None:
-    """Says on stderr where a handler failed, without the error's message: it may quote the request."""
+    """Writes the place where a handler failed to stderr, without the error's message, which may quote the request."""
     lines = [f"request {request_id}: the handler failed with {type(failure).__name__}", *stack_of(failure)]
     print("\n  ".join(lines), file=sys.stderr, flush=True)

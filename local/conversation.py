@@ -1,11 +1,11 @@
-"""What is kept of one conversation, and having it forgotten: no prompt, and nothing of what the state says.
+"""Shows or deletes what the store has of one conversation. It shows no prompt, and not the content of the state.
 
     python -m local.conversation trip-1                                       of the gateway on this machine
     python -m local.conversation trip-1 --tenant acme --stack toolwire        of a deployed one
     python -m local.conversation trip-1 --action delete
 
-The gateway on this machine is asked over HTTP, since its store may be its own memory; a deployed one's table is read
-with the caller's own AWS credentials. Exit status: 1 where that cannot be done.
+The gateway on this machine is asked over HTTP, since its store may be in its memory. A deployed gateway's table is read
+with the caller's own AWS credentials. Exit status: 1 if that fails.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _explained(error: Exception, port: str) -> str:
 
 
 def _table(items: list[dict[str, Any]]) -> str:
-    """The items as a table, without the columns that none has."""
+    """The items as a table, without empty columns."""
     names = dict.fromkeys(name for item in items for name in item)
     rows = [list(names), *([_cell(name, item.get(name, "")) for name in names] for item in items)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -3,7 +3,7 @@
     python -m local.deployed_config --stack toolwire [--to toolwire.toml]
 
 It is in the functions' layer (`ConfigSource=/opt/toolwire.toml`) or in a parameter of Systems Manager (`ssm:/name`).
-Without `--to` it goes to standard output. A file that is there already stays. Exit status: 0, or 1 with what to do on
+Without `--to` it goes to standard output. An existing file is not overwritten. Exit status: 0, or 1 with what to do on
 standard error.
 """
 

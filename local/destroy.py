@@ -1,9 +1,9 @@
-"""Deletes a deployed stack and says what stays. The keys table stays unless it is asked for: see `KeysTable` in the
-template.
+"""Deletes a deployed stack and reports what stays. The keys table stays unless its deletion is asked for: see
+`KeysTable` in the template.
 
     python -m local.destroy --stack toolwire [--delete-keys] -- sam delete --stack-name toolwire
 
-What follows `--` deletes the stack, and asks before it does. Exit status: that command's, or 1.
+The command behind `--` deletes the stack, after a question. Exit status: that command's, or 1.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Looks for what keeps the gateway on this machine from working, a line each, with what to do about it.
+"""Finds what keeps the gateway on this machine from working. Writes a line for each problem, with the fix.
 
     python -m local.doctor [--port 8080] [--yes]
 
-Nothing of what it finds is changed, and no credential is shown. Hosts are asked without a credential, so it costs
-nothing; a tool call to an alias of the configuration is made only with `--yes`, or when somebody at the terminal
-agrees. Exit status: 1 when something is wrong.
+It changes nothing and shows no credential. Hosts are asked without a credential, so it costs nothing. It makes a tool
+call to an alias of the configuration only with `--yes`, or if the user at the terminal agrees. Exit status: 1 when
+something is wrong.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ from toolwire.shell.settings.configuration import load_settings
 from toolwire.shell.store.current import open_store
 from toolwire.shell.telemetry.log import logger
 
-#: Seconds that a host may take to answer.
+#: The seconds that a host may take to answer.
 _HOST_SECONDS = 5.0
-#: Seconds by which the clock may be wrong: AWS refuses signatures beyond five minutes.
+#: The most seconds by which the clock may be wrong: AWS refuses signatures beyond five minutes.
 _CLOCK_SECONDS = 120.0
 
 #: Addresses of clouds, which list their models elsewhere.
@@ -57,7 +57,7 @@ Verdict = Literal["ok", "note", "FAIL"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line. `fix`: what to do."""
+    """One line of the report. `fix`: what to do."""
 
     verdict: Verdict
     what: str
@@ -83,7 +83,7 @@ def versions() -> Iterator[Finding]:
 
 
 def configuration(env: Mapping[str, str], own: Collection[str] = ()) -> tuple[Settings | None, list[Finding]]:
-    """The settings, and what is to be said of them. `own`: base URLs of the gateway."""
+    """The settings, and the findings about them. `own`: base URLs of the gateway."""
     place = env.get("TOOLWIRE_CONFIG") or "no document: the known hosts"
     try:
         settings = load_settings(env, own=own)
@@ -101,7 +101,7 @@ def configuration(env: Mapping[str, str], own: Collection[str] = ()) -> tuple[Se
 
 
 def port(number: int) -> Finding:
-    """Whether the gateway could listen, or does."""
+    """The finding about the port: whether the gateway listens there, or could."""
     if free_port("127.0.0.1", number, 1) is not None:
         return Finding("ok", "port", f"{number} is free")
     try:
@@ -115,13 +115,13 @@ def port(number: int) -> Finding:
 
 
 def provider(config: ProviderConfig, env: Mapping[str, str], now: Callable[[], float] = time.time) -> list[Finding]:
-    """Whether a host has its key and can be reached."""
+    """The finding about a host: whether it has its key and can be reached."""
     what = f"provider {config.name}"
     address = urlsplit(config.base_url)
     if not is_ready(config, env):
         return []
     try:
-        # Any answer will do: that it wants a key is one.
+        # Any answer shows that the host is there, also that it wants a key.
         answer = httpx.get(_models_url(config), timeout=_HOST_SECONDS, follow_redirects=False)
     except httpx.HTTPError as error:
         if config.credential == "none" and _is_off(address):
@@ -140,18 +140,18 @@ def provider(config: ProviderConfig, env: Mapping[str, str], now: Callable[[], f
     return found
 
 
-#: Wire -> where a host of it mostly lists its models, below its base URL.
+#: Wire -> the path below the base URL where its hosts mostly list their models.
 _MODELS = {"openai_chat": "/models", "openai_responses": "/models", "anthropic_messages": "/v1/models"}
 
 
 def _models_url(config: ProviderConfig) -> str:
-    """What is asked for of a host. A base URL with a deployment or a cloud's project in it lists none."""
+    """The URL to ask a host for. One with a deployment or a cloud's project in it has no list of models."""
     known = config.wire in _MODELS and "{model}" not in config.base_url and not _CLOUDS.search(config.base_url)
     return config.base_url + (_MODELS[config.wire] if known else "")
 
 
 def _is_off(address: SplitResult) -> bool:
-    """Whether it is a server of this machine that does not run: one that does may fail otherwise, at TLS for one."""
+    """Whether nothing listens at this address of this machine. (A running server may fail in other ways, as at TLS.)"""
     if address.hostname not in ("127.0.0.1", "localhost", "::1"):
         return False
     try:
@@ -166,7 +166,7 @@ def _counted(number: int, what: str) -> str:
 
 
 def tool_call(model: str) -> Finding:
-    """One tool call, through the whole gateway."""
+    """Makes one tool call, through the whole gateway."""
     tool = {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}
     body = {
         "model": model,
@@ -192,7 +192,7 @@ def tool_call(model: str) -> Finding:
 
 
 def examine(env: Mapping[str, str], number: int, agrees: Callable[[str], bool]) -> Iterator[Finding]:
-    """Everything, in order. `agrees` is asked before what costs something."""
+    """Makes all findings, in order. `agrees` is called before a request that costs something."""
     yield from versions()
     settings, found = configuration(env, (f"http://127.0.0.1:{number}",))
     yield from found
@@ -223,7 +223,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--yes", action="store_true", help="make the tool calls that cost something without asking")
     options = parser.parse_args(arguments)
     env = dict(os.environ)
-    for name in CLIENT_KEYS:  # whoever runs this has the providers' keys, and needs no client's
+    for name in CLIENT_KEYS:  # this command needs no client's key
         os.environ.pop(name, None)
     log = logger().lines
     before = log.level

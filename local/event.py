@@ -1,4 +1,4 @@
-"""What a handler receives locally: the event and the context that API Gateway and Lambda would give it."""
+"""Makes a handler's event and context, as API Gateway and Lambda would."""
 
 from __future__ import annotations
 
@@ -74,5 +74,5 @@ class LocalContext:
         self._ends = time.monotonic() + seconds
 
     def get_remaining_time_in_millis(self) -> int:
-        """Milliseconds until the invocation's time is up; Lambda would stop it then, nothing does here."""
+        """The milliseconds until the invocation's time is up. Lambda would stop it then; nothing does so here."""
         return max(0, int((self._ends - time.monotonic()) * 1000))

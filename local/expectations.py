@@ -1,4 +1,4 @@
-"""What the checks of a running gateway ask for: the gateway's side of them, and how one of them fails."""
+"""The interface by which checks ask a running gateway, and the errors of a check that fails."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from local.client import KeyHeader, Reply
 
 
 class Gateway(Protocol):
-    """What the checks need of the gateway under test."""
+    """The gateway under test."""
 
     @property
     def is_local(self) -> bool: ...
@@ -32,11 +32,11 @@ class Gateway(Protocol):
 
 
 class FailedError(Exception):
-    """A check did not pass. The message says what was seen and what to change."""
+    """A check failed. The message says what was seen and what to change."""
 
 
 class BlockedError(FailedError):
-    """A check did not pass that the ones after it need."""
+    """A check failed that later ones depend on."""
 
 
 class SkippedError(Exception):
@@ -44,14 +44,14 @@ class SkippedError(Exception):
 
 
 def expect(holds: bool, what_to_change: str) -> None:
-    """Raises FailedError with what to change unless it holds."""
+    """Raises FailedError, with what to change, unless `holds`."""
     if not holds:
         raise FailedError(what_to_change)
 
 
 def expect_error(reply: Reply, status: int, what: str, *, hint: str = "a bug", upstreams: bool = False) -> None:
-    """An error answer that OpenAI's SDKs can read, with the one request id in the header and, unless the body is the
-    upstream's own, in the body."""
+    """Expects an error answer that OpenAI's SDKs can read, with the same request id in the header and, unless the body
+    is the upstream's own, in the body."""
     expect(reply.status == status, f"{what} is {reply.status} instead of {status}; {hint}")
     error = reply.json.get("error") if isinstance(reply.json, dict) else None
     readable = isinstance(error, dict) and isinstance(error.get("message"), str) and isinstance(error.get("type"), str)
@@ -69,7 +69,7 @@ def expect_request_id(reply: Reply) -> str:
 
 
 def expect_stream(reply: Reply) -> None:
-    """A stream of events that did not break."""
+    """Expects a complete stream of events."""
     expect(reply.status == 200, f"a stream is {reply.status}: {error_of(reply)}")
     content_type = reply.headers.get("content-type", "")
     expect(content_type.startswith("text/event-stream"), f"a stream has content-type {content_type!r}")

@@ -1,4 +1,4 @@
-"""The functions that answer, imported as Lambda would import them. Which path is whose: `toolwire.pages.paths`."""
+"""Imports the functions as Lambda would. `toolwire.pages.paths` has the paths of each."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from toolwire.shell.network.output import Answer
 Handler = Callable[[dict[str, Any], Any], Answer]
 
 
-#: Functions that are imported when the server starts. Each of the others is with its first request, which takes some
-#: hundredths of a second and is seldom all of them: a client speaks one API, whose translation takes 0.5 to 10 MB.
+#: The functions that are imported when the server starts. Each of the others is imported with its first request, in
+#: some hundredths of a second: a client speaks one API, and each API takes 0.5 to 10 MB.
 _AT_ONCE = ("catalog", "chat_completions")
 
 

@@ -1,4 +1,4 @@
-"""HTTP/1.1 as the local server needs it: reading requests, which h11 parses, and framing answers."""
+"""HTTP/1.1 for the local server: reads requests, with h11 as parser, and frames answers."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from toolwire.model.errors import GatewayError
 from toolwire.model.http import Head, Headers
 from toolwire.shell.network.output import bound_sends, chunk, is_there, timeval
 
-#: A target or a header's value, and the whole head: what nginx and Node take at most is 8 to 16 KiB a line.
+#: The most bytes of a target or a header's value, and of the whole head. nginx and Node take 8 to 16 KiB a line.
 LINE_BYTES = 16 << 10
 HEAD_BYTES = 64 << 10
-#: How a client of an https:// address begins.
+#: The first bytes of a TLS client.
 _TLS = b"\x16\x03"
-#: What is read at once of a body whose length is not known.
+#: The bytes that are read at once of a body of unknown length.
 _PIECE_BYTES = 64 << 10
 
 _TOKEN = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-#: What may not stand in a header value: controls, but for the tab (RFC 9110 5.5).
+#: Characters that a header's value may not have: controls except the tab (RFC 9110 5.5).
 _CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _REASONS = {status.value: status.phrase for status in HTTPStatus}
-#: Ours to write, not a handler's: they belong to the connection.
+#: Headers of the connection, which the server writes, not a handler.
 _FRAMING = ("connection", "content-length", "transfer-encoding", "keep-alive", "date")
 _NO_BODY = (204, 304)
 
 
 class RefusedError(GatewayError):
-    """A request that the server answers with an error itself, where API Gateway would."""
+    """A request that the server itself refuses, as API Gateway would."""
 
     def __init__(self, message: str, status: int = 400, code: str = "invalid_request", headers: Headers = ()) -> None:
         super().__init__(message, status=status, code=code)
@@ -47,7 +47,7 @@ class RequestHead:
     target: str
     http_1_0: bool
     headers: list[tuple[str, str]]
-    #: The headers again for looking up: names in lower case, repeated values joined.
+    #: The headers for look-ups: names in lower case, repeated values joined.
     fields: dict[str, str]
 
     @property
@@ -58,12 +58,12 @@ class RequestHead:
 
     @property
     def awaits_continue(self) -> bool:
-        """Whether the client waits for our word before it sends the body."""
+        """Whether the client waits for `100 Continue` before it sends the body."""
         return not self.http_1_0 and self.fields.get("expect", "").lower() == "100-continue"
 
 
 class RequestReader:
-    """Reads the requests of one connection, one after the other. What the client has sent ahead waits here."""
+    """Reads the requests of one connection, one after the other. Keeps bytes that the client has sent ahead."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._socket = connection
@@ -71,7 +71,7 @@ class RequestReader:
         self._http = _new_request()
 
     def head(self) -> RequestHead | None:
-        """The next request's head; None at the end of the connection, also when the client says nothing for too long.
+        """The next request's head; None at the end of the connection, and if the client is silent for too long.
 
         Raises RefusedError.
         """
@@ -124,7 +124,7 @@ class RequestReader:
                 self._http.receive_data(bytes(piece[:size]))
 
     def _receive_into(self, place: memoryview) -> int:
-        """More of a body, and how much. Raises RefusedError."""
+        """Receives more of a body. Returns the number of bytes. Raises RefusedError."""
         try:
             size = self._socket.recv_into(place)
         except BlockingIOError:  # the client has said nothing for too long
@@ -134,16 +134,16 @@ class RequestReader:
         return size
 
     def _next(self) -> object:
-        """h11's next event. Raises RefusedError for what is no HTTP."""
+        """h11's next event. Raises RefusedError for bytes that are not HTTP."""
         try:
             return self._http.next_event()
         except h11.RemoteProtocolError as error:
-            # What follows a colon quotes the request.
+            # The text behind a colon quotes the request.
             reason = str(error).partition(":")[0]
             raise RefusedError(f"This is no valid HTTP request: {reason}.", error.error_status_hint) from None
 
     def _receive(self) -> bytes:
-        """More of a head: little at once, so that its limit holds."""
+        """Receives more of a head, in small pieces, so that its limit holds."""
         try:
             return self._socket.recv(LINE_BYTES)
         except BlockingIOError:  # the client has said nothing for too long
@@ -155,7 +155,7 @@ def _new_request() -> h11.Connection:
 
 
 def _head_of(request: h11.Request) -> RequestHead:
-    """What the server needs of a request's head. Raises RefusedError."""
+    """The parts of a request's head that the server needs. Raises RefusedError."""
     given = request.headers.raw_items()
     if max([len(request.target), *(len(value) for _, value in given)]) > LINE_BYTES:
         raise RefusedError(f"A line of the request's head is longer than {LINE_BYTES} bytes.", 431)
@@ -196,9 +196,9 @@ class HttpAnswer:
     reaches_client = True
 
     def __init__(self, connection: socket.socket, request: RequestHead | None, *, last: bool = False) -> None:
-        """`request` is None where it could not be read; `last` ends the connection with this answer."""
+        """`request` is None if it could not be read. `last`: the connection ends with this answer."""
         self.connection: socket.socket | None = connection
-        #: Whether another request may follow on the connection. Settled once the answer has been sent.
+        #: Whether another request may follow on the connection. Final once the answer was sent.
         self.keeps_open = request is not None and request.keeps_open and not last
         self._http_1_0 = request is not None and request.http_1_0
         self._bodiless = request is not None and request.method == "HEAD"
@@ -253,14 +253,14 @@ def _date() -> str:
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
-#: Seconds, and bytes, for which a refused request's rest is still read, so that the client gets to see the answer:
+#: The seconds, and the bytes, for which the rest of a refused request is read, so that the client can read the answer:
 #: closing a socket with unread input resets the connection.
 LINGER_SECONDS = 3.0
 LINGER_BYTES = 64 << 20
 
 
 def linger(connection: socket.socket) -> None:
-    """Ends our side of a connection whose request was not read to its end, and reads on for a while."""
+    """Ends our side of a connection with an unread request, and continues to read for a while."""
     try:
         connection.shutdown(socket.SHUT_WR)
         connection.settimeout(LINGER_SECONDS)

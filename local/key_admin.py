@@ -6,9 +6,9 @@
     python -m local.key_admin rotate --key tw_8dJ2kPq0 --grace 3600 --stack toolwire
     python -m local.key_admin revoke --tenant acme --stack toolwire
 
-A key is shown once, alone on standard output; what is stored is its SHA-256. A settings file has the keys of
-`[tenants.default]` (docs/configuration.md), without the section's title. What changes reaches a running gateway within
-a minute. Exit status: 0 done, 1 not done (standard error says why).
+A key is shown once, alone on standard output; only its SHA-256 is stored. A settings file has the keys of
+`[tenants.default]` (docs/configuration.md), without the section's title. A running gateway uses a change within a
+minute. Exit status: 0 done, 1 not done (standard error says why).
 """
 
 from __future__ import annotations
@@ -43,13 +43,14 @@ _DAY = 86_400
 
 
 class NotDoneError(Exception):
-    """What was asked for cannot be done. The message says why and never has a key."""
+    """The action cannot be done. The message says why and never has a key."""
 
 
 def create(
     store: KeyStore, now: int, tenant: str, settings: dict[str, Any], seconds: int | None = None
 ) -> tuple[str, KeyRecord]:
-    """A new key and its record, which is stored. `seconds` is how long the key is good; None: until it is revoked."""
+    """Makes a new key and stores its record. Returns both. `seconds`: how long the key is valid; None: until it is
+    revoked."""
     if not TENANT_NAME.fullmatch(tenant):
         raise NotDoneError("a tenant's name has 1 to 64 of a-z, 0-9, '.', '_' and '-', the first a letter or digit")
     tenant_from(settings, f"the settings of {tenant}")
@@ -68,8 +69,8 @@ def create(
 
 
 def rotate(store: KeyStore, now: int, old: KeyRecord, grace: int, seconds: int | None = None) -> tuple[str, KeyRecord]:
-    """A new key in the place of `old`, which is good for `grace` seconds more. It is good for as long as `old` was
-    made to be, unless `seconds` says otherwise."""
+    """Replaces `old` by a new key. `old` stays valid for `grace` seconds. The new key is valid for as long as `old` was
+    when it was made, or for `seconds`."""
     if seconds is None and old.expires_at is not None:
         seconds = old.expires_at - old.created_at
     made = create(store, now, old.tenant, old.settings, seconds)
@@ -147,7 +148,7 @@ def _run(arguments: argparse.Namespace, store: KeyStore, now: int) -> None:
 
 
 def _show(how: str, key: str, record: KeyRecord, store: KeyStore) -> None:
-    """The key, for the only time, where a program can take it; the rest where it is in nobody's way."""
+    """Writes the key to standard output, for the only time, and the rest to standard error."""
     expires = "until it is revoked" if record.expires_at is None else f"until {_date(record.expires_at)}"
     _say(f"{how}: {record.key_id} of tenant {record.tenant}, good {expires}, in {store.name}")
     _say("this is the only time that the key is shown:")

@@ -1,4 +1,4 @@
-"""Where `local/key_admin.py` keeps the records of keys: a file on this machine, or the table of a stack."""
+"""The stores of keys' records for `local/key_admin.py`: a file on this machine, or the table of a stack."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolwire.shell.access.key_records import KeyRecord, file_text, from_item, r
 class KeyStore(Protocol):
     """Records of keys. Every method raises SettingsError or StackError."""
 
-    #: Where that is, for people.
+    #: The place of the store, for messages.
     name: str
 
     def all(self) -> list[KeyRecord]: ...

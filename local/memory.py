@@ -1,4 +1,4 @@
-"""What a request needed is given back to the machine when it is over."""
+"""Returns a request's memory to the operating system when the request is over."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from contextlib import suppress
 #: M_MMAP_THRESHOLD and M_ARENA_MAX of mallopt(3).
 _MMAP_THRESHOLD, _ARENA_MAX = -3, -8
 
-#: Bytes from which on a block is a mapping of its own, which ends with it.
+#: From this size on a block has a mapping of its own, which is freed with it.
 _LARGE = 1 << 20
 
 
 def give_back_memory() -> None:
-    """Tells the C library to. The GNU one learns from the first large block that is freed to keep the next ones, and
-    has an arena for each thread that computes, of which Python's do one at a time: after a few answers of 20 MB a
-    process would keep hundreds. Others have nothing to be told."""
+    """Configures the GNU C library. Otherwise, after it has freed a first large block, it keeps the next ones, in an
+    arena for each thread: after a few answers of 20 MB a process would keep hundreds. Other C libraries need
+    nothing."""
     with suppress(OSError, AttributeError):
         library = ctypes.CDLL(None)
         library.mallopt(_MMAP_THRESHOLD, _LARGE)

@@ -3,8 +3,8 @@
     python -m local.minimize recordings/<request id> [--check 'command {}'] [--out FOLDER]
 
 The check is a command that gets a folder in place of `{}` and fails (any status but 0) while the fault is there.
-Without one, a folder fails as long as its replay ends with the same error, or with the same exception. Exit status: 0
-when something was written, 1 when nothing fails, 2 for a folder that holds no scenario.
+Without a check, a folder fails if its replay ends with the same error or the same exception. Exit status: 0 if a folder
+was written, 1 if nothing fails, 2 for a folder without a scenario.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SHORT = 8
 
 
 def fault(scenario: Scenario) -> str | None:
-    """What a replay fails with: the code of its error or the type of its exception; None when it does not."""
+    """The failure of a replay: the code of its error or the type of its exception; None if it does not fail."""
     try:
         replayed = replay(scenario)
     except Exception as failure:  # noqa: BLE001 - whatever it is, it is the fault
@@ -48,7 +48,7 @@ def fault(scenario: Scenario) -> str | None:
         return None
     try:
         error = json.loads(replayed.body)["error"]
-        place = re.sub(r"\d+", "N", str(error.get("param")))  # whichever message or tool it is
+        place = re.sub(r"\d+", "N", str(error.get("param")))  # of any message or tool
         return f"{replayed.head.status} {error.get('code') or error.get('type')} {place}"
     except (ValueError, KeyError, TypeError, AttributeError):
         return str(replayed.head.status)
@@ -83,7 +83,7 @@ def _smaller_request(scenario: Scenario, fails: Check) -> Scenario:
 
 
 def _smaller(value: Any) -> Iterator[Any]:
-    """The same value with one thing less, the large things first."""
+    """Yields the value with one part less, large parts first."""
     if isinstance(value, list):
         half = len(value) // 2
         if half > 1:
@@ -115,7 +115,8 @@ def _with_body(scenario: Scenario, body: Any) -> Scenario:
 
 
 def _fewer_frames(scenario: Scenario, fails: Check) -> Scenario:
-    """Without the frames of streams that the fault does not need, in runs that get shorter."""
+    """The scenario without frames of streams that the fault does not need. Removes runs of frames, ever shorter
+    ones."""
     for number in range(len(scenario.answers)):
         pieces = scenario.answers[number].pieces
         size = max(1, len(pieces) // 2)
@@ -141,7 +142,7 @@ def _with_answer(scenario: Scenario, number: int, body: bytes) -> Scenario:
 
 
 def _by_command(command: str) -> Check:
-    """Fails while the command does, which is given a folder."""
+    """A check that fails while the command fails, which is given a folder."""
 
     def fails(scenario: Scenario) -> bool:
         with tempfile.TemporaryDirectory() as name:
@@ -181,7 +182,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _write_expected(folder: Path, scenario: Scenario) -> None:
-    """What the small one gives today, where it gives anything: once the fault is gone, `UPDATE=1` writes it anew."""
+    """Writes the answer that the small scenario gives today, if it gives one. Once the fault is gone, `UPDATE=1` writes
+    it anew."""
     try:
         files = expected_files(replay(scenario))
     except Exception:  # noqa: BLE001 - that it raises is what it shows

@@ -1,8 +1,8 @@
-"""STORE=moto: the code of a deployment without an account.
+"""STORE=moto: the DynamoDB store of a deployment, without an AWS account.
 
-The table is in DynamoDB as moto plays it, inside this process and started by the first call.
+The table is in moto's DynamoDB, inside this process. The first call starts it.
 
-Only DynamoDB is played; calls to other services of AWS (a credential in Secrets Manager) go where they always go.
+Only DynamoDB is simulated; calls to other services of AWS (a credential in Secrets Manager) are sent as usual.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from toolwire.shell.network import aws
 from toolwire.shell.network.aws_boto3 import Boto3Client
 from toolwire.shell.store.dynamodb import DynamoDbStore, create_table
 
-#: What this process's clients have ours under: another DynamoDB may be in use as well.
+#: The name of our client among this process's clients: another DynamoDB may be in use as well.
 _CLIENT = "dynamodb in moto"
 
 _REGION = "eu-central-1"
@@ -26,7 +26,7 @@ _ENDPOINT = f"https://dynamodb.{_REGION}.amazonaws.com"
 
 
 def moto_store(env: Mapping[str, str]) -> DynamoDbStore:
-    """The store. Raises SettingsError where moto is not installed or another DynamoDB is named."""
+    """The store. Raises SettingsError if moto is not installed or another DynamoDB is configured."""
     if importlib.util.find_spec("moto") is None or importlib.util.find_spec("boto3") is None:
         raise SettingsError("STORE: moto is not installed here; `make test` installs it, or use STORE=memory.")
     if env.get("AWS_ENDPOINT_URL_DYNAMODB"):
@@ -44,7 +44,7 @@ class MotoTable:
         self._mock: Any = None
 
     def call(self, operation: str, *, deadline: float, **arguments: Any) -> dict[str, Any]:
-        """One call, once moto plays. Its start, a second or so, does not count against the deadline."""
+        """Makes one call, after starting moto. The start, some second, does not count against the deadline."""
         began = time.monotonic()
         with self._starting:
             if self._mock is None:
@@ -53,10 +53,10 @@ class MotoTable:
         return aws.call(_CLIENT, operation, deadline=deadline, **arguments)
 
     def warm(self, wait: float) -> None:
-        """There is nothing to do ahead: its start is no part of a deadline."""
+        """Does nothing: moto's start is no part of a deadline."""
 
     def stop(self) -> None:
-        """Ends it, and its items with it."""
+        """Ends moto, and drops its items."""
         with self._starting:
             if self._mock is not None:
                 self._mock.stop()

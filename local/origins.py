@@ -1,4 +1,4 @@
-"""Which web pages may use the local server."""
+"""Refuses requests of other sites' web pages."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from toolwire.shell.serve.cors import cors_origin
 
 
 def check_origin(head: RequestHead) -> None:
-    """Raises RefusedError for what the page of another site sends through its reader's browser: where no key is asked
-    for, any page could spend the credentials in this process's environment. Browsers name the page's origin with every
-    POST; no other client does, and apps (`vscode-webview://...`) have schemes of their own. CORS_ORIGIN lets a site
-    in."""
+    """Raises RefusedError for a request that another site's page sends through its reader's browser: without a key, any
+    page could spend the credentials in this process's environment. Browsers send the page's origin with every POST;
+    other clients do not, and apps have their own schemes (`vscode-webview://...`). CORS_ORIGIN admits a site."""
     origin = head.fields.get("origin", "")
     if cors_origin(os.environ) in (origin, "*"):
         return

@@ -1,4 +1,4 @@
-"""Ports of this machine: which are free, and why nothing can listen at one."""
+"""Finds free ports of this machine, and explains why nothing can listen at one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import suppress
 
 
 def cannot_listen(error: OSError | OverflowError, host: str, port: int) -> str:
-    """Why nothing can listen there; for a port that is taken, the command with one that is free."""
+    """The reason why nothing can listen there; for a taken port, the command with a free one."""
     reason = str(error)
     if isinstance(error, OSError):
         reason = error.strerror or type(error).__name__
@@ -18,7 +18,7 @@ def cannot_listen(error: OSError | OverflowError, host: str, port: int) -> str:
 
 
 def free_port(host: str, first: int, tries: int = 50) -> int | None:
-    """The first port from `first` on that nobody listens at; None where none of the tries is."""
+    """The first free port from `first` on; None if none of `tries` ports is free."""
     for port in range(first, min(first + tries, 1 << 16)):
         with socket.socket(family_of(host)) as probe, suppress(OSError):
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -28,5 +28,5 @@ def free_port(host: str, first: int, tries: int = 50) -> int | None:
 
 
 def family_of(host: str) -> socket.AddressFamily:
-    """How an address is written: with colons, IPv6."""
+    """The address family: IPv6 for an address with colons."""
     return socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -4,10 +4,10 @@
     python -m local.replay events/parallel_calls_interleaved --update
     python -m local.replay recordings/<request id> --model other/one
 
-A frame that reaches the client as it came is shown as "=", and "..." stands for what a line shares with the one above
-it; the files hold every byte. What comes out is compared with the folder's `expected.*`;
-`--update` rewrites those. With `--model` the same conversation is sent to another provider, really, and both are shown.
-Exit status: 0 as expected, 1 with a difference, 2 when the folder holds no scenario.
+A frame that reaches the client as it came is shown as "=", and "..." stands for the text that a line shares with the
+one above it; the files hold every byte. The result is compared with the folder's `expected.*`; `--update` rewrites
+those. With `--model` the conversation is really sent to another provider, and both answers are shown. Exit status: 0 as
+expected, 1 with a difference, 2 when the folder holds no scenario.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from toolwire.shell.recording.scenario import Scenario, load_scenario
 from toolwire.shell.serve.door import serve
 from toolwire.shell.telemetry.log import logger
 
-#: Columns of text when the output is no terminal.
+#: The columns of text if the output is no terminal.
 _COLUMNS = 180
 _GAP = " | "
 
@@ -62,7 +62,7 @@ def show(replayed: Replay, columns: int) -> Iterator[str]:
 
 
 def differences(folder: Path, files: dict[str, bytes]) -> Iterator[str]:
-    """A unified diff against the folder's own files; nothing if they are the same."""
+    """A unified diff against the folder's own files; empty if they are equal."""
     for name in sorted({*files, *(path.name for path in folder.glob("expected.*"))}):
         path = folder / name
         expected = path.read_bytes() if path.exists() else b""
@@ -73,7 +73,7 @@ def differences(folder: Path, files: dict[str, bytes]) -> Iterator[str]:
 
 
 def update(folder: Path, files: dict[str, bytes]) -> None:
-    """Makes the folder's `expected.*` these."""
+    """Replaces the folder's `expected.*` by these files."""
     for stale in folder.glob("expected.*"):
         stale.unlink()
     for name, content in files.items():
@@ -81,7 +81,7 @@ def update(folder: Path, files: dict[str, bytes]) -> None:
 
 
 def no_scenario(folder: Path, error: Exception) -> str:
-    """What to say of a folder that none was read from, because of this error."""
+    """The message for a folder without a readable scenario, by the error of the reading."""
     if not folder.is_dir():
         reason = "there is no such folder"
     elif isinstance(error, FileNotFoundError):
@@ -120,7 +120,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _replay_at(model: str, folder: Path, scenario: Scenario, columns: int) -> int:
-    """Sends the conversation to another model and shows both. Returns the exit status: 1 where it was refused."""
+    """Sends the conversation to another model and shows both answers. Returns the exit status: 1 if it was refused."""
     door = door_at(resource(scenario.event))
     if door is None:
         print(f"{folder}: no model was asked", file=sys.stderr)
@@ -144,7 +144,7 @@ def _replay_at(model: str, folder: Path, scenario: Scenario, columns: int) -> in
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keeps the log's line of a request out of what is shown."""
+    """Keeps the log's lines out of the output."""
     log = logger().lines
     before = log.level
     log.setLevel(logging.ERROR)

@@ -1,8 +1,8 @@
 """The Responses API in a WebSocket, as OpenAI and Open Responses have it: each `response.create` is a POST /responses,
 and its events come as messages of text, one answer after the other.
 
-The latest answer of a connection can be continued there whatever is kept of it: `previous_response_id` stands for the
-items that were sent and told before it, which are put in its place.
+A request can continue from the connection's latest answer, even if answers are not kept: its `previous_response_id` is
+replaced by the items that were sent and received up to that answer.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from toolwire.model.limits import BODY_BYTES
 from toolwire.pages.paths import Route, resolve
 from toolwire.wire.json import dump, elements, raw_members, write_array, write_object
 
-#: Headers of the handshake that are not those of a request.
+#: Headers of the handshake that do not belong to a request.
 _OF_THE_HANDSHAKE = ("connection", "upgrade", "content-type", "content-length", "expect", "transfer-encoding")
-#: Members of `response.create` that a request has not, or that are ours to say.
+#: Members of `response.create` that a request does not have, or that we set.
 _OF_THE_SOCKET = ("type", "generate", "stream")
-#: Headers of an answer that a client of the WebSocket is told, with an error.
+#: Headers of an answer that are sent in the WebSocket, with an error.
 _TOLD = ("retry-after", "retry-after-ms", "x-request-id", "x-should-retry")
-#: Events behind which an answer can be continued.
+#: The events after which an answer can be continued.
 _ENDS = (b'"response.completed"', b'"response.incomplete"')
 
 
@@ -40,7 +40,7 @@ def _route(path: str) -> Route:
 
 @dataclasses.dataclass(slots=True)
 class Turn:
-    """An answer that can be continued: its id, and the items that stand for it, raw."""
+    """An answer that can be continued: its id, and the raw items of the conversation up to it."""
 
     id: bytes = b"null"
     items: list[bytes] = dataclasses.field(default_factory=list)
@@ -50,7 +50,7 @@ class ResponsesSocket:
     """One connection: messages in, requests out, and their answers."""
 
     def __init__(self, connection: socket.socket, head: RequestHead) -> None:
-        """Raises RefusedError for what is no handshake."""
+        """Raises RefusedError for a request that is no handshake."""
         self._socket = WebSocket(connection, head, BODY_BYTES)
         self.route = _route(head.target.partition("?")[0])
         own = [
@@ -61,7 +61,7 @@ class ResponsesSocket:
         headers = [*own, ("content-type", "application/json")]
         fields = {name: value for name, value in head.fields.items() if name in {key.lower() for key, _ in own}}
         fields["content-type"] = "application/json"
-        #: What each request of this connection begins with.
+        #: The head of each request of this connection.
         self.head = dataclasses.replace(head, method="POST", headers=headers, fields=fields)
         self._last = Turn()
 
@@ -75,7 +75,7 @@ class ResponsesSocket:
         return self._socket.receive()
 
     def request(self, message: bytes) -> bytearray | None:
-        """The body of the request that a message is. None: it is answered, since nothing is asked of the model.
+        """The body of the request in a message. None if it was answered here, since it asks nothing of the model.
         Raises GatewayError."""
         given = self._members(message)
         before, self._last = self._last, Turn()  # an answer that fails cannot be continued, nor what it continued
@@ -112,7 +112,7 @@ class ResponsesSocket:
         return given
 
     def _warm_up(self, model: bytes) -> None:
-        """Answers a request whose `generate` is false: it is remembered, and nothing is generated."""
+        """Answers a request whose `generate` is false: its items are remembered, and nothing is generated."""
         start = ResponseStart(f"resp_{uuid.uuid4().hex}", _text(model), int(time.time()))
         self._last.id = dump(start.id)
         shape, events = ResponseShape(None, time.time), []
@@ -127,7 +127,7 @@ class ResponsesSocket:
 
 
 class SocketAnswer:
-    """One answer in a WebSocket, as a `Carrier`: an event a message; what is no stream of events is an error."""
+    """A `Carrier` for one answer in a WebSocket: each event is a message. An answer that is no stream is an error."""
 
     reaches_client = True
 
@@ -181,7 +181,7 @@ class SocketAnswer:
         return self._socket.text(event)
 
     def _error(self, document: bytes) -> bytes:
-        """The event of an error that HTTP tells with a status."""
+        """The event for an error answer."""
         try:
             said = raw_members(document)
         except ValueError:

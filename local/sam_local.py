@@ -2,8 +2,7 @@
 
     python -m local.sam_local --build FOLDER [--config toolwire.toml] [--event events/<name>] -- sam local invoke
 
-What follows `--` is SAM's command, which gets a template that fits it. Two things that AWS does, SAM's local runs do
-not:
+SAM's command stands behind `--`. It gets an adapted template, since SAM's local runs differ from AWS in two things:
 
 - A variable of the shell reaches a function only where the template declares it. Providers' keys and addresses are
   declared there; in the template that is deployed they are not, since keys belong into the Secrets Manager.
@@ -33,7 +32,7 @@ from toolwire.pages.paths import served
 from toolwire.providers.hosts import HOSTS
 from toolwire.shell.settings.configuration import load_settings
 
-#: libyaml's where it is there, which takes a tenth of the time.
+#: libyaml's loader if there is one, which takes a tenth of the time.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -66,7 +65,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def variables(env: Mapping[str, str]) -> list[str]:
-    """Names of the variables that a function may read a provider's key or address from. Raises SettingsError."""
+    """The names of the variables with providers' keys and addresses. Raises SettingsError."""
     own = {name for host in HOSTS for name in (*host.credentials, host.base_url_variable) if name}
     references = [provider.credential for provider in load_settings(env).providers.values()]
     named = {match[1] for it in references if (match := re.fullmatch(r"(?:[a-z]+:)?env:(.+)", it))}
@@ -74,7 +73,7 @@ def variables(env: Mapping[str, str]) -> list[str]:
 
 
 def for_local_runs(template: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """The built template with these variables declared, and without what answers "any method"."""
+    """The built template with these variables declared, and without the routes for "any method"."""
     declared = template["Globals"]["Function"]["Environment"]["Variables"]
     declared |= {name: "" for name in names if name not in declared}
     for resource in template["Resources"].values():
@@ -85,7 +84,7 @@ def for_local_runs(template: dict[str, Any], names: Sequence[str]) -> dict[str, 
 
 
 def function_of(event: Mapping[str, Any]) -> str:
-    """The logical id of the function that answers a proxy event. Raises ValueError where none does."""
+    """The logical id of the function that answers a proxy event. Raises ValueError if none does."""
     folder = served().get(event.get("resource", ""), {}).get(event.get("httpMethod", ""))
     if folder is None:
         raise ValueError(f"no function answers {event.get('httpMethod')} {event.get('resource')}")

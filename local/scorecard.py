@@ -1,11 +1,10 @@
-"""How fit each model's tool calls were, over recorded exchanges.
+"""Counts how fit each model's tool calls were, over recorded exchanges.
 
     python -m local.scorecard recordings/
 
-Every folder is replayed with the arguments validated, whatever its client asked for; nothing is sent. The table has a
-row for each provider and model: exchanges, calls, how many calls were at fault, and the share of fit ones, by which a
-plan may be ordered (`order = "quality"`). Names and counts, no content.
-Exit status: 0, or 2 where no folder could be replayed.
+Every folder is replayed with validation of arguments; nothing is sent. The table has a row for each provider and model:
+exchanges, calls, calls at fault, and the share of fit ones, by which a plan may be ordered (`order = "quality"`). It
+has names and counts, no content. Exit status: 0, or 2 where no folder could be replayed.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from toolwire.shell.recording.scenario import Scenario, load_scenario
 
 _VALIDATE = "x-toolwire-validate-tool-arguments"
 
-#: What is counted -> its column.
+#: A count -> its column.
 COLUMNS = {
     "exchanges": "exchanges",
     "calls": "calls",
@@ -78,7 +77,7 @@ def _faults(counts: Counter[str]) -> int:
 
 
 def _validated(scenario: Scenario) -> Scenario:
-    """The exchange as if its client had asked for validation."""
+    """The scenario with validation of arguments switched on."""
     headers = dict(scenario.event.get("headers") or {})
     kept = {name: value for name, value in headers.items() if name.lower() != _VALIDATE}
     several = scenario.event.get("multiValueHeaders")

@@ -1,10 +1,10 @@
-"""A provider's credential into the Secrets Manager, from standard input: it is no argument, so no shell remembers it.
+"""Stores a provider's credential in the Secrets Manager. It is read from standard input, so that no shell remembers it.
 
     python -m local.secret_admin openai --stack toolwire < key.txt
 
-The secret's name is the stack's SecretPrefix and the provider's name, which is where a deployed gateway looks. The same
-command again replaces it; running functions use the new one within five minutes. In place of a key there may be the
-JSON document from which a cloud's access tokens are minted.
+The secret's name is the stack's SecretPrefix and the provider's name, where a deployed gateway looks. The same command
+replaces it; running functions use the new one within five minutes. A JSON document from which a cloud's access tokens
+are minted may take the place of a key.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from local.stack import StackError, calling, secret_prefix, stack_parameter
 from toolwire.shell.network import aws
 
 _PROVIDER = re.compile(r"[a-z0-9][a-z0-9._-]*")
-#: What can stand in a header: see shell/access/credentials.py.
+#: A valid key: see shell/access/credentials.py.
 _CREDENTIAL = re.compile(r"[!-~]+")
 
 
@@ -61,7 +61,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _is_cloud_document(text: str) -> bool:
-    """Whether it is what access tokens are minted from: see `toolwire/shell/access/cloud_tokens`."""
+    """Whether it is a document from which access tokens are minted: see `toolwire/shell/access/cloud_tokens`."""
     try:
         document = json.loads(text)
     except ValueError:

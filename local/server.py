@@ -2,9 +2,9 @@
 
     python -m local.server [--host 127.0.0.1] [--port 8080] [--config toolwire.toml] [--workers 2]
 
-The standard library's threading server, one thread a connection; each request becomes the event that API Gateway would
-make of it. It owns the client's socket, so a stream is flushed, kept alive and given up as `Output` says. What it
-answers itself (404, 405, 413, malformed HTTP) is what API Gateway answers when deployed, in that shape.
+It is the standard library's threading server, with one thread a connection. Each request becomes the event that API
+Gateway would make of it. `Output` flushes each stream, sends keep-alives and notices a hang-up. The server's own errors
+(404, 405, 413, malformed HTTP) have the form of API Gateway's.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from toolwire.shell.random_text import ReadAhead, use_source
 from toolwire.shell.settings.current import current_settings
 from toolwire.shell.store.current import current_store, use_store
 
-#: Seconds that requests in progress get to end when the server is stopped. Containers are killed after ten.
+#: The seconds that running requests get to end when the server is stopped. Containers are killed after ten.
 STOP_SECONDS = 8.0
-#: Seconds after them in which an answer that was ended tells its client so.
+#: The further seconds in which ended answers write their errors.
 _LAST_WORDS_SECONDS = 1.0
-#: Seconds after which a wait of the main thread sees a signal that came just before it began to wait.
+#: The longest wait of the main thread: it then sees a signal that came just before the wait began.
 _SIGNAL_SECONDS = 0.1
 
 FUNCTIONS = Path(__file__).resolve().parent.parent / "functions"
@@ -66,15 +66,15 @@ class LocalServer(socketserver.ThreadingTCPServer):
         inspects: bool = False,
         shares_port: bool = False,
     ) -> None:
-        """`exchanges`: who watches, if anybody does. `shares_port`: other processes of ours listen there too."""
+        """`exchanges`: the watch; None if there is none. `shares_port`: other processes of ours listen there too."""
         self.address_family = family_of(address[0])
         self.allow_reuse_port = shares_port
         super().__init__(address, socketserver.BaseRequestHandler)
         self.handlers = handlers
         self.exchanges = exchanges
-        #: Whether exchanges may be looked at with a browser of this machine.
+        #: Whether the inspector is on.
         self.inspects = inspects
-        #: When answers that are under way end, a moment of `time.monotonic`: never, until the server is stopped.
+        #: The moment of `time.monotonic` at which running answers end; infinite until the server is stopped.
         self.stops_at = math.inf
         self._connections: dict[socket.socket, bool] = {}
         self._changed = threading.Condition()
@@ -92,7 +92,7 @@ class LocalServer(socketserver.ThreadingTCPServer):
         return prompt(accepted), address
 
     def process_request(self, request: socket.socket | tuple[bytes, socket.socket], client_address: Any) -> None:
-        """Starts a connection's thread. Raises RuntimeError where the system has no thread left."""
+        """Starts a connection's thread. Raises RuntimeError if the system has no thread left."""
         assert isinstance(request, socket.socket)
         self.mark(request, busy=False)
         try:
@@ -111,8 +111,8 @@ class LocalServer(socketserver.ThreadingTCPServer):
             self._forget(request)
 
     def shutdown_request(self, request: socket.socket | tuple[bytes, socket.socket]) -> None:
-        """Ends a connection that no thread serves. Where a signal interrupts the start of a thread, the standard
-        library would end the thread's connection, with an answer under way."""
+        """Ends a connection that no thread serves. If a signal interrupts the start of a thread, the standard library
+        would end that thread's connection too, with a running answer."""
         if request not in self._connections:
             super().shutdown_request(request)
 
@@ -134,13 +134,13 @@ class LocalServer(socketserver.ThreadingTCPServer):
 
     @property
     def under_way(self) -> int:
-        """How many requests are being answered."""
+        """The number of running requests."""
         with self._changed:
             return sum(self._connections.values())
 
     def drain(self, seconds: float = STOP_SECONDS) -> None:
-        """After the end of `serve_forever`: closes idle connections and gives requests in progress time to end. What
-        has not ended then gets its API's error."""
+        """To be called after `serve_forever`: closes idle connections, and gives running requests time to end. Those
+        that have not ended then get their API's error."""
         self.server_close()
         self.stops_at = time.monotonic() + seconds
         with self._changed:
@@ -173,7 +173,7 @@ def main(argv: Sequence[str]) -> int:
     arguments = _arguments(argv)
     if arguments.config:
         os.environ["TOOLWIRE_CONFIG"] = arguments.config
-    # From the first moment on: whoever started us may stop us before we listen.
+    # At once: the process may be stopped before it listens.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     give_back_memory()
     use_sockets(PromptSocket)
@@ -196,7 +196,7 @@ def _serve(host: str, port: int, workers: int) -> int:
     except (OSError, OverflowError) as error:  # a port over 65535 overflows
         print(cannot_listen(error, host, port), file=sys.stderr)
         return 1
-    os.environ["TOOLWIRE_OWN_URLS"] = server.url  # read by the settings, which handlers load when they are imported
+    os.environ["TOOLWIRE_OWN_URLS"] = server.url  # the settings read it when handlers are imported
     try:
         if os.environ.get("STORE", "").strip().lower() == "moto":
             from local.moto_store import moto_store  # AWS's side, which few servers need
@@ -204,7 +204,7 @@ def _serve(host: str, port: int, workers: int) -> int:
             use_store(moto_store(os.environ))
         settings, store = current_settings(), current_store()
         if settings.keys_file is not None:
-            read_file(Path(settings.keys_file))  # one that is broken is said now, not to each client
+            read_file(Path(settings.keys_file))  # a broken file is reported now, not to each client
         server.handlers = load_handlers(FUNCTIONS)
         watching.begin()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Frames for a person: each without the beginning that it shares with the one before, which is nearly all of it."""
+"""Shortens frames for people: leaves out the beginning that a frame shares with the one before, which is most of it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ class Shortener:
         return [self.short(line) for line in data.decode("utf-8", "replace").split("\n") if line.strip()]
 
     def short(self, line: str) -> str:
-        """A line, its beginning replaced by "..." up to where a member begins, so that what is left can be read."""
+        """A line whose shared beginning is replaced by "...", up to the beginning of a member, so that the rest can be
+        read."""
         field = line.partition(":")[0]
         before = self._before.get(field, "")
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, line, strict=False)))
@@ -31,7 +32,7 @@ class Shortener:
 
 
 def said(value: object) -> str:
-    """An event in one line: its class and the fields that say something."""
+    """An event in one line: its class, and the fields that are not empty."""
     if not isinstance(value, Struct):
         return repr(value)
     fields = [(field, getattr(value, field.name)) for field in structs.fields(value) if field.name != "source"]

@@ -1,8 +1,8 @@
-"""Sockets of a process in which many threads serve.
+"""Fast sockets for a process in which many threads serve.
 
-Python's sockets let another thread run during each call, though one that does not wait is over in microseconds. With
-several requests under way the others take that chance: a request changed threads 15 times, which cost a third of its
-CPU. Here a call that does not wait keeps the interpreter; one that has to wait is the standard library's.
+Python's sockets release the interpreter during each call, although a call that does not wait takes only microseconds.
+With several running requests another thread then runs: a request changed threads 15 times, which cost a third of its
+CPU. Here a call that does not wait keeps the interpreter. A call that must wait is the standard library's.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import socket
 import threading
 from typing import Any
 
-#: Bytes that are sent or received without letting others run: some 20 microseconds of the kernel's work.
+#: The most bytes of a call that keeps the interpreter: some 20 microseconds of the kernel's work.
 _MOST_BYTES = 64 << 10
 
-#: Errors that say that a call would have to wait.
+#: The errors of a call that would have to wait.
 _WOULD_WAIT = (errno.EAGAIN, errno.EWOULDBLOCK)
 
 # Numbers: the standard library's are members of an enum, whose arithmetic takes longer than the kernel's part.
@@ -66,7 +66,8 @@ class PromptSocket(socket.socket):
         return super().recv(size, flags)  # which says what is wrong
 
     def _sent_at_once(self, data: Any) -> int:
-        """How much was sent without waiting; 0 where nothing was, for whatever reason: the standard library says it."""
+        """The number of bytes that were sent without waiting. After 0, the standard library's call reports the
+        reason."""
         if type(data) is not bytes or len(data) > _MOST_BYTES:
             return 0
         sent: int = _send(self.fileno(), data, len(data), _SENT)

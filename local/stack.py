@@ -1,5 +1,5 @@
-"""A deployed stack as the commands of this folder need it: its outputs and parameters, and calls to AWS that say in one
-line what went wrong. Credentials and region are the caller's own, as boto3 and the AWS CLI find them."""
+"""Reads the outputs and parameters of a deployed stack, and calls AWS with errors of one line. Credentials and region
+are the caller's own, as boto3 and the AWS CLI find them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def stack_parameter(stack: str, name: str) -> str:
 
 
 def secret_prefix(stack: str) -> str:
-    """What the names of the stack's secrets begin with. Raises StackError."""
+    """The prefix of the names of the stack's secrets. Raises StackError."""
     return stack_parameter(stack, "SecretPrefix") or f"{stack}/"
 
 
@@ -73,7 +73,7 @@ def _described(stack: str) -> dict[str, Any]:
 
 
 def find_stack(stack: str) -> dict[str, Any] | None:
-    """The stack as CloudFormation describes it; None where there is none. Raises StackError."""
+    """The stack as CloudFormation describes it; None if there is none. Raises StackError."""
     try:
         answer = aws.call("cloudformation", "describe_stacks", StackName=stack)
     except aws.AwsError as error:
@@ -85,7 +85,7 @@ def find_stack(stack: str) -> dict[str, Any] | None:
 
 
 def _explained(error: aws.AwsError) -> str:
-    """The failure with what usually helps."""
+    """The failure, with the usual fix."""
     helps = {
         "NoCredentialsError": "give AWS credentials (aws configure, or AWS_PROFILE)",
         "NoRegionError": "name a region (AWS_DEFAULT_REGION=eu-central-1)",

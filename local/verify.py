@@ -39,9 +39,9 @@ from local.verify_doors import DOOR_CHECKS
 
 #: Bodies over the gateway's own limit (4.5 MB), over what Lambda takes (6 MB), and over what API Gateway takes (10 MB).
 _TOO_LARGE, _TOO_LARGE_FOR_LAMBDA, _TOO_LARGE_FOR_API_GATEWAY = 5_000_000, 7_000_000, 11_000_000
-#: Seconds between two pieces of the demo's stream in the check of streaming, and of silence in the slow check.
+#: The seconds between two pieces of the demo's stream in the check of streaming, and of silence in the slow check.
 _PACE_MILLISECONDS, _STALL_SECONDS = 100, 20
-#: The gateway keeps a silent stream alive every 10 s; the longest pause that a client may see.
+#: The longest pause that a client may see: the gateway sends a keep-alive every 10 s.
 _LONGEST_PAUSE_SECONDS = 14.0
 
 _WEATHER = {
@@ -183,7 +183,7 @@ def unknown_model(gateway: Gateway) -> str:
 
 def unknown_path(gateway: Gateway) -> str:
     expect_error(gateway.send("GET", "/no/such/path"), 404, "an unknown path", hint="the path /{path+} is missing")
-    # The one path that no method is at, so API Gateway answers: with a key in `Authorization` by the first of these.
+    # The one path without a method, so API Gateway answers; with a key in `Authorization` by the first of these.
     lacks = "the GatewayResponse for INVALID_SIGNATURE, or for MISSING_AUTHENTICATION_TOKEN, is missing"
     expect_error(gateway.send("GET", "/"), 404, "the root", hint=lacks)
     return "404"
@@ -252,7 +252,7 @@ def verify(gateway: Gateway, checks: Iterable[Callable[[Gateway], str]], write: 
 
 
 def _run(check: Callable[[Gateway], str], gateway: Gateway) -> tuple[str, str, bool]:
-    """One check's verdict, what to say of it, and whether the others are of no use now."""
+    """Runs one check. Returns its verdict, its line, and whether the later checks cannot run."""
     try:
         return "pass", check(gateway), False
     except SkippedError as skipped:

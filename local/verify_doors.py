@@ -30,7 +30,7 @@ def _expect_calls(found: list[Any], what: str) -> None:
 
 
 def messages(gateway: Gateway) -> str:
-    """With the key where clients of this API put it."""
+    """Checks the Messages API, with the key where its clients put it."""
     body = {
         "model": "demo/openai",
         "max_tokens": 1024,
@@ -92,7 +92,7 @@ def responses(gateway: Gateway) -> str:
 
 
 def gemini(gateway: Gateway) -> str:
-    """In both forms of a stream, with the key where clients of this API put it and the model in the path."""
+    """Checks Gemini's API, in both forms of a stream, with the key where its clients put it."""
     body = {
         "contents": [{"parts": [{"text": _TWO_CITIES}]}],
         "tools": [{"functionDeclarations": [{"name": "get_weather", "parametersJsonSchema": _CITY}]}],
@@ -112,7 +112,7 @@ def gemini(gateway: Gateway) -> str:
 
 
 def _expect_google(chunks: list[Any], what: str) -> None:
-    """The calls and the end of a stream of this API."""
+    """Expects the calls and the end of a stream of Gemini's API."""
     candidates = [chunk["candidates"][0] for chunk in chunks if "candidates" in chunk]
     parts = [part for candidate in candidates for part in candidate["content"]["parts"]]
     _expect_calls([part["functionCall"]["args"] for part in parts if "functionCall" in part], what)
@@ -132,7 +132,7 @@ def native(gateway: Gateway) -> str:
 
 
 def state_across_turns(gateway: Gateway) -> str:
-    """Gemini wants its signature back, and clients of Chat Completions do not keep it: the store has to."""
+    """Checks the store: Gemini wants its signature back, and clients of Chat Completions do not keep it."""
     question = {"role": "user", "content": "What is the weather in Oslo?"}
     body = {"model": "demo/gemini", "messages": [question], "tools": [_CHAT_TOOL]}
     first = _post(gateway, "/chat/completions", body)
@@ -169,7 +169,7 @@ def rates(gateway: Gateway) -> str:
 
 
 def compressed_body(gateway: Gateway) -> str:
-    """As Claude Code sends a long conversation."""
+    """Checks a compressed body, as Claude Code sends for a long conversation."""
     body = {"model": "demo/openai", "messages": [{"role": "user", "content": "hi " * 4096}]}
     reply = gateway.send("POST", "/chat/completions", gzip.compress(json.dumps(body).encode()), encoding="gzip")
     expect(
@@ -181,7 +181,7 @@ def compressed_body(gateway: Gateway) -> str:
 
 
 def one_model(gateway: Gateway) -> str:
-    """As the SDKs' `models.retrieve` asks for it."""
+    """Checks GET /models/{id}, as the SDKs' `models.retrieve` sends it."""
     for name in ("demo/openai", "demo%2Fopenai"):
         reply = gateway.send("GET", f"/models/{name}")
         _expect_answer(reply, f"GET /models/{name}")

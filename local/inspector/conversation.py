@@ -1,4 +1,4 @@
-"""What the store of this process has of one conversation, in the words of people who look it up."""
+"""Shows what the store of this process has of one conversation."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ from toolwire.model.stored import NAME, Item
 from toolwire.shell.store.current import current_store
 from toolwire.shell.store.store import Store, StoreError
 
-#: Seconds that the store may take.
+#: The seconds that the store may take.
 _SECONDS = 20.0
 
-#: What is told of an item. Its state, and what it may say, is not.
+#: The attributes of an item that are shown. Its state is not.
 _TOLD = ("provider", "provider_call_id", "tool_name", "model", "conversation")
 
 
 def look_up(store: Store, tenant: str, id: str) -> list[dict[str, Any]]:
-    """The items of a tenant's conversation: each with its partition, its sort key, what it says of a call, how many
-    bytes of state it has, and until when it is kept (seconds since 1970). `id` is what `x-conversation-id` says. Raises
-    StoreError."""
+    """The items of a tenant's conversation: each with its partition, its sort key, its call, the number of bytes of its
+    state, and its expiry (seconds since 1970). `id`: the value of `x-conversation-id`. Raises StoreError."""
     return [_told(item) for item in _items(store, tenant, id)]
 
 
@@ -49,7 +48,7 @@ def as_json(asked: Mapping[str, str], *, forgets: bool = False) -> bytes:
 
 
 def _items(store: Store, tenant: str, id: str) -> list[Item]:
-    """The items of the conversation, wherever its name or its ids lead."""
+    """The items of the conversation, in the partitions of its name and its ids."""
     found = named_conversation(ChatRequest("", ()), {CONVERSATION_HEADER: id}, tenant)
     if found is None:
         return []

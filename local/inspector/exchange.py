@@ -1,4 +1,4 @@
-"""What there is to show of one exchange. Made from its bytes when somebody looks, and not before."""
+"""Makes the content of the page of one exchange from its bytes, when somebody opens the page."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from toolwire.policy.arguments import find_faults
 from toolwire.providers import load_provider
 from toolwire.shell.recording.exchange import SeenExchange
 
-#: Rows of a timeline that are shown, texts in all of them (one row has what one receive brought), and characters of a
-#: text.
+#: The most rows of a timeline, the most texts in all of them (one row has the bytes of one receive), and the most
+#: characters of a text.
 MOST_ROWS, MOST_TEXTS, MOST_CHARS = 1500, 6000, 4000
 
 
 @dataclass(slots=True)
 class Row:
-    """What happened at one moment: what the provider sent, what was understood, what the client was sent."""
+    """One row of the timeline: what the provider sent at a moment, its events, and what the client was sent."""
 
     at: float
     since: str
@@ -32,12 +32,12 @@ class Row:
     events: list[str] = field(default_factory=list)
     sent: list[str] = field(default_factory=list)
     raw: bytes = b""
-    #: The client was sent the very bytes that came.
+    #: The client was sent the same bytes as came.
     same: bool = False
 
     @property
     def texts(self) -> int:
-        """How many texts it has."""
+        """The number of its texts."""
         return len(self.received) + len(self.events) + len(self.sent)
 
 
@@ -61,7 +61,7 @@ class Call:
 
 
 def timeline(reading: Reading) -> tuple[list[Row], bool]:
-    """The rows of the timeline, in order, and whether these are all."""
+    """The rows of the timeline, in order, and whether they are complete."""
     rows: list[Row] = []
     texts, frames, sent = 0, _Frames(reading.seen), Shortener()
     for moment in reading.moments:
@@ -102,7 +102,7 @@ def _add(row: Row, moment: Moment, frames: _Frames, sent: Shortener) -> None:
 
 
 class _Frames:
-    """The text of what a provider sends: lines as they are, binary frames by what is in them."""
+    """Shows a provider's bytes as text: lines as they are, binary frames by their content."""
 
     def __init__(self, seen: SeenExchange) -> None:
         self._seen = seen
@@ -119,7 +119,7 @@ class _Frames:
             self._framing = load_provider(self._wire).framing(kind, b"", asked=True)
 
     def blotted(self, text: str) -> str:
-        """A text that may repeat a credential, without it."""
+        """A text, without a credential that it may repeat."""
         return self._seen.without_credentials(text.encode("utf-8", "surrogatepass")).decode("utf-8", "replace")
 
     def texts(self, data: bytes) -> list[str]:
@@ -136,7 +136,7 @@ def _frame_text(frame: Frame) -> str:
 
 
 def shortened(text: str) -> str:
-    """A text for a page."""
+    """A text, shortened for a page."""
     return text if len(text) <= MOST_CHARS else f"{text[:MOST_CHARS]}… ({len(text)} characters)"
 
 
@@ -145,7 +145,7 @@ def shortened(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A moment in the picture; `x` is in thousandths of its width."""
+    """A mark in the picture. `x` is in thousandths of its width."""
 
     x: float
     lane: str
@@ -153,7 +153,7 @@ class Tick:
 
 
 def ticks(seen: SeenExchange) -> tuple[list[Tick], str]:
-    """The moments at which something came or left, and how long all of it took."""
+    """The marks for all that came or was sent, and the duration of the exchange."""
     notes = [note for note in list(seen.notes) if note.kind in ("asked", "head", "data", "end", "sent", "silence")]
     total = max((note.at for note in notes), default=0.0) or 0.001
     found: dict[tuple[str, int], Tick] = {}
@@ -168,7 +168,7 @@ def ticks(seen: SeenExchange) -> tuple[list[Tick], str]:
 
 
 def calls(reading: Reading, others: Iterable[SeenExchange]) -> list[Call]:
-    """The calls of the answer, as far as they have come. `others`: exchanges that may have brought their results."""
+    """The calls of the answer, as far as they have come. `others`: exchanges that may have their results."""
     found: dict[int, Call] = {}
     for event in reading.events:
         if isinstance(event, ToolCallStart):
@@ -230,7 +230,7 @@ def result_text(part: ToolResultPart) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A part of a turn. `provider_id`: what the provider calls the call."""
+    """A part of a turn. `provider_id`: the provider's id of a call."""
 
     role: str
     kind: str
@@ -264,11 +264,11 @@ def _spoken(message: Message, seen: SeenExchange) -> Iterator[Spoken]:
 
 
 def _id_there(call_id: str, seen: SeenExchange) -> str:
-    """The provider's id of a call, where the store has another one than the client."""
+    """The provider's id of a call, if it differs from the client's."""
     item = seen.found.mappings.get(call_id)
     return "" if item is None else str(item.values.get("provider_call_id", ""))
 
 
 def answer_text(reading: Reading) -> str:
-    """The words of the answer, calls aside."""
+    """The text of the answer, without calls."""
     return shortened("".join(event.text for event in reading.events if isinstance(event, TextDelta)))

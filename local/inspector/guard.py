@@ -1,8 +1,8 @@
-"""Who may look at exchanges: a browser on this machine, at a page of ours.
+"""Admits only a browser on this machine, with a page of the inspector.
 
-A page of another site cannot read what it may not ask for, but it can make its reader's browser ask: by a name of its
-own that leads to this machine (DNS rebinding), by a form, or as a frame. So the address of the client, the name in
-Host, the origin, and what the browser says of the site that asks must all be this machine's.
+A page of another site can make its reader's browser send a request here: by a name of its own that leads to this
+machine (DNS rebinding), by a form, or as a frame. So the client's address, the name in Host, the origin, and the
+browser's header about the asking site must all be this machine's.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 from toolwire.model.errors import RequestError
 from toolwire.model.http import Headers
 
-#: Headers of every page. Nothing but our own style, script and connections: no page can be made to tell.
+#: The headers of every page. They allow only our own style, script and connections, so that a page cannot send its
+#: content elsewhere.
 HEADERS: Headers = (
     (
         "content-security-policy",
@@ -31,7 +32,7 @@ HEADERS: Headers = (
 
 
 def check(method: str, fields: Mapping[str, str], client: str) -> None:
-    """Raises RequestError (403) for who may not look. `fields`: the request's headers, names in lower case."""
+    """Raises RequestError (403) for a request that is not admitted. `fields`: its headers, names in lower case."""
     if not _is_loopback(client):
         raise _refused("the inspector answers this machine only")
     host = fields.get("host", "")

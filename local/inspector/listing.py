@@ -1,4 +1,4 @@
-"""The list of exchanges: its lines, and what of them is asked for."""
+"""The list of exchanges: its lines, and its filters."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from toolwire.model.warnings import explain
 from toolwire.shell.recording.summary import Summary
 
-#: Lines of one page.
+#: The most lines of one page.
 PAGE = 100
 
-#: What the list can be narrowed down to, and its label.
+#: The filters of the list, and their labels.
 FILTERS = {"door": "API", "provider": "Provider", "tool": "Tool called", "warning": "Warning", "outcome": "Outcome"}
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line as it is shown."""
+    """A line of the list, as it is shown."""
 
     id: str
     short: str
@@ -35,7 +35,7 @@ class Line:
     warnings: tuple[str, ...]
     error: str
     attempts: int
-    #: Whether there is more of it than this line.
+    #: Whether the exchange has a page.
     has_page: bool
 
 
@@ -64,13 +64,13 @@ def line(of: Summary, *, has_page: bool = True) -> Line:
 
 
 def chosen(lines: Iterable[Summary], wanted: Mapping[str, str]) -> list[Summary]:
-    """The lines that are all that is wanted: a value for some of `FILTERS`; "" is any."""
+    """The lines that pass all filters. `wanted`: values for some of `FILTERS`; "" means any."""
     active = {name: value for name, value in wanted.items() if value and name in FILTERS}
     return [one for one in lines if all(value in _values(one, name) for name, value in active.items())]
 
 
 def choices(lines: Iterable[Summary]) -> dict[str, list[str]]:
-    """What there is to choose from, for each filter."""
+    """The choices of each filter."""
     found: dict[str, set[str]] = {name: set() for name in FILTERS}
     for one in lines:
         for name, values in found.items():

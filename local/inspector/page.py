@@ -1,4 +1,4 @@
-"""A page of the inspector, and how it is made: from a template, with every text escaped and nothing in it invisible."""
+"""Makes a page of the inspector from a template: escapes every text, and shows invisible characters."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from toolwire.model.http import Head, Headers
 _HERE = Path(__file__).parent
 _HTML = "text/html; charset=utf-8"
 
-#: Characters that nobody sees, or that change the order in which others are seen: controls, directions, spaces without
-#: a width, tags, halves of a character. Joiners are part of scripts and emoji.
+#: Characters that are invisible, or that change the order of others: controls, directions, zero-width spaces, tags,
+#: halves of a character. Joiners are not among them: scripts and emoji need them.
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff"
     "\U000e0000-\U000e007f]"
 )
 
 
-#: A sign within a name, behind which a line may end. An entity ("&amp;") has none of these.
+#: A sign within a name, behind which a line may break. An entity ("&amp;") has none of these.
 _SIGN = re.compile(r"([/_:.])(?=\w)")
 
 
 class Verbatim(str):
-    """A text that is to be copied from the page: it stays as it is."""
+    """A text to copy from the page, which stays as it is."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """An answer; with `news` a stream, whose pieces follow the body."""
+    """An answer. With `news` it is a stream, whose pieces follow the body."""
 
     status: int
     kind: str
@@ -53,12 +53,12 @@ class Page:
 
 
 def visible(value: object) -> object:
-    """A value for a page: of a plain text, what is hidden is shown as JSON would escape it."""
+    """A value for a page. Hidden characters of a plain text are shown as JSON would escape them."""
     return _HIDDEN.sub(_escaped, value) if type(value) is str else value
 
 
 def breakable(text: str) -> Markup:
-    """A name for a narrow column: where it is too long, its next line begins behind a sign, not within a word."""
+    """A name for a narrow column. A long one breaks behind a sign, not within a word."""
     return Markup(_SIGN.sub("\\1<wbr>", str(escape(visible(text)))))  # noqa: S704 - escaped before
 
 

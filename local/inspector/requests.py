@@ -1,4 +1,4 @@
-"""The client's request beside the provider's: what each has that the other has not is marked. And both as commands."""
+"""Shows the client's request beside the provider's, with the differences marked, and both as commands."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from toolwire.shell.network.proxy_event import http_request
 from toolwire.shell.recording.credentials import NOT_KEPT
 from toolwire.shell.recording.notes import Asked
 
-#: A line of a document: its text, and whether the other document has nothing like it.
+#: A line of a document: its text, and whether the other document lacks its value.
 Marked = tuple[str, bool]
 
-#: Characters of one text that are shown; a file may have millions.
+#: The most characters of one text that are shown; a file may have millions.
 _LONGEST = 4000
-#: Lines of a document that are shown.
+#: The most lines of a document that are shown.
 MOST_LINES = 4000
 #: Headers that curl sets by itself, or that belong to the connection.
 _CURLS_OWN = frozenset(
@@ -28,7 +28,7 @@ _CURLS_OWN = frozenset(
 
 
 def client_body(event: dict[str, Any]) -> bytes:
-    """The body of the client's request; as it came, where it cannot be unpacked."""
+    """The body of the client's request, unpacked if that is possible."""
     try:
         return http_request(event).body
     except GatewayError:
@@ -36,8 +36,8 @@ def client_body(event: dict[str, Any]) -> bytes:
 
 
 def side_by_side(client: bytes, provider: bytes) -> tuple[list[Marked], list[Marked]]:
-    """Both documents, a line a value. A line is marked when the other document does not have its value, in whatever
-    place and form: as a JSON text too, since arguments are one here and an object there."""
+    """Both documents, with a line for each value. A line is marked if the other document has its value nowhere. Values
+    inside JSON texts count too, since arguments are a text here and an object there."""
     left, right = _parsed(client), _parsed(provider)
     left_values, right_values = Counter(_values(left)), Counter(_values(right))
     return list(_marked(left, right_values))[:MOST_LINES], list(_marked(right, left_values))[:MOST_LINES]

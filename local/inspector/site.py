@@ -1,4 +1,4 @@
-"""The inspector's pages: which is where, and what is in it.
+"""The inspector's pages, by path.
 
 /_toolwire/                       the list; /_toolwire/news is its stream of new lines
 /_toolwire/x/ID                   one exchange; /body is its content alone, /event.zip its event folder
@@ -46,13 +46,13 @@ from toolwire.shell.recording.exchange import SeenExchange
 from toolwire.shell.recording.folder import can_be_replayed, packed
 from toolwire.shell.settings.current import current_settings
 
-#: Where the inspector is.
+#: The path of the inspector.
 ROOT = "/_toolwire"
-#: Bytes of a form.
+#: The most bytes of a form.
 FORM_BYTES = 4_500_000
-#: Seconds between two signs of life of the stream of news.
+#: The seconds between two keep-alives of the stream of news.
 NEWS_SECONDS = 10.0
-#: Seconds after news in which more is gathered.
+#: The seconds for which news are gathered before they are sent.
 _NEWS_PAUSE = 0.1
 
 _CONFORMANCE = Path(__file__).parents[2] / "docs" / "conformance.md"
@@ -99,13 +99,13 @@ class Asked:
 
 
 class Inspector:
-    """The pages over one server's exchanges. `handlers` answer what is asked again, as the server's do."""
+    """The pages about one server's exchanges. `handlers` answer requests that are sent again, as the server's do."""
 
     def __init__(self, exchanges: Exchanges, handlers: Mapping[str, Handler], url: str) -> None:
         self._exchanges, self._handlers, self._url = exchanges, handlers, url
 
     def page(self, asked: Asked) -> Page:
-        """The answer to a request below `ROOT`. Raises RequestError for who may not look."""
+        """The answer to a request below `ROOT`. Raises RequestError for a request that `guard` refuses."""
         check(asked.method, asked.fields, asked.client)
         try:
             return self._page(asked)
@@ -181,7 +181,7 @@ class Inspector:
         return Page(200, "text/event-stream", b"", news=self._told(int(since) if since.isdecimal() else 0))
 
     def _told(self, since: int) -> Iterator[bytes]:
-        """The lines that are new or have changed, for ever; a comment where there are none."""
+        """Yields new and changed lines without end; a comment as keep-alive if there are none."""
         template = templates().get_template("line.html")
         yield b": here\n\n"
         while True:
@@ -250,7 +250,7 @@ class Inspector:
         return {"id": other.request_id, "rows": table}
 
     def _again(self, seen: SeenExchange, form: Mapping[str, str]) -> Page:
-        """Sends the conversation to another model, and goes to the exchange that this is."""
+        """Sends the conversation to another model, and redirects to the new exchange."""
         event = with_model(seen.event_with_key(), form.get("model", "").strip())
         route = resolve(event["httpMethod"], event["requestContext"]["path"])
         handler = self._handlers.get(getattr(route, "function", ""))
@@ -278,7 +278,7 @@ class Inspector:
         return html(200, "tools.html", **values | {"report": answer})
 
     def _ask(self, function: str, path: str, body: object) -> tuple[int, Any]:
-        """The gateway's own answer to a question of the inspector's."""
+        """The gateway's answer to a request of the inspector."""
         request_id = str(uuid.uuid4())
         event = {
             "resource": path,
@@ -328,14 +328,14 @@ def _event_folder(seen: SeenExchange) -> Page:
 
 
 def _conformance() -> Page:
-    """The table of what was tested, from its document."""
+    """The conformance table, from its document."""
     from markdown_it import MarkdownIt
 
     text = (
         _CONFORMANCE.read_text("utf-8") if _CONFORMANCE.exists() else "It is not there: `make conformance` writes it."
     )
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
-    body = re.sub(r'<a href="(?!https:)[^"]*">(.*?)</a>', r"\1", body)  # the other documents are not here
+    body = re.sub(r'<a href="(?!https:)[^"]*">(.*?)</a>', r"\1", body)  # the other documents are not served here
     body = body.replace("<table>", f"{_SCROLLED}<table>").replace("</table>", "</table></div>")  # they are wide
     return html(200, "document.html", here=f"{ROOT}/conformance", title="Conformance", body=Markup(body))  # noqa: S704 - ours
 
@@ -353,7 +353,7 @@ def _tools_values(door: str, tools: str) -> dict[str, Any]:
 
 
 def _models() -> list[str]:
-    """What a conversation could be sent to: names that are configured, and providers to be completed."""
+    """The models that a conversation can be sent to: configured names, and prefixes of providers."""
     settings = current_settings()
     demo = [f"{DEMO}/{name}" for name in DEMO_MODELS] if settings.enable_demo else []
     aliases = [alias for alias in settings.aliases if "*" not in alias]

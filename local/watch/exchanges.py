@@ -1,4 +1,4 @@
-"""The latest exchanges, in bounded memory: a line of each for long, its bytes while there is room."""
+"""Keeps the latest exchanges in bounded memory: a line of each for long, its bytes while there is room."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from toolwire.shell.recording.exchange import SeenExchange
 from toolwire.shell.recording.summary import Summary
 from toolwire.shell.telemetry.observe import current_watch
 
-#: Lines that are kept, and bytes of exchanges.
+#: The most lines, and the most bytes of exchanges.
 MOST_LINES = 10_000
 MOST_BYTES = 4 << 20
 
-#: Exchanges that are over and wait to be kept at most, and their bytes. Many at once cost less than each between one
-#: request and the next, when the code is cold.
+#: The most ended exchanges that wait to be packed, and their most bytes. Packing many at once costs less than packing
+#: each between two requests, when the code is cold.
 _MOST_ENDED = 16
 _MOST_ENDED_BYTES = 256 << 10
 
@@ -35,8 +35,8 @@ _decode_line = msgspec.json.Decoder(tuple[int, Summary]).decode
 
 
 class _Held(msgspec.Struct, gc=False):
-    """Where an exchange is that is over, and what of it is no bytes. `large`: its bytes, where the ring has no place
-    for them."""
+    """The place of an ended exchange in the ring, and its values other than bytes. `large`: its bytes, if the ring has
+    no room for them."""
 
     request_id: str
     began: float
@@ -50,22 +50,22 @@ class _Held(msgspec.Struct, gc=False):
 class Exchanges:
     """The exchanges of one server. Its methods may be called by any thread.
 
-    A listener is told of an exchange when it begins, each time a provider is asked, and when it is over. It runs in the
-    thread that serves the request: what it does is waited for.
+    A listener is called when an exchange begins, each time a provider is asked, and when it is over. It runs in the
+    thread that serves the request, which waits for it.
 
-    With `most_bytes` 0 nothing is left of an exchange that is over but its line.
+    With `most_bytes` 0 only the line of an ended exchange is kept.
     """
 
     def __init__(self, *, most_lines: int = MOST_LINES, most_bytes: int = MOST_BYTES) -> None:
         self._most_bytes = most_bytes
         self._listeners: list[Listener] = []
         self._running: dict[str, SeenExchange] = {}
-        #: Those that are over and not yet kept, and their size. Whoever wants to know what is kept keeps them first.
+        #: The ended exchanges that are not packed yet, and their size. Each look at the packed ones packs them first.
         self._ended: list[SeenExchange] = []
         self._ended_size = 0
-        #: The lines of those that are over, in the order in which they ended.
+        #: The lines of ended exchanges, in the order of their ends.
         self._lines: deque[bytes] = deque(maxlen=most_lines)
-        #: Those of which there is more than a line, in that order too, and the last one that was large.
+        #: The ended exchanges whose bytes are kept, in the same order, and the last large one.
         self._held: dict[str, _Held] = {}
         self._order: deque[_Held] = deque()
         self._large: _Held | None = None
@@ -77,11 +77,11 @@ class Exchanges:
         self._waiting = 0
 
     def listen(self, listener: Listener) -> None:
-        """Tells a listener from now on."""
+        """Adds a listener."""
         self._listeners.append(listener)
 
     def forget(self, listener: Listener) -> None:
-        """Tells it no more."""
+        """Removes a listener."""
         with suppress(ValueError):
             self._listeners.remove(listener)
 
@@ -103,14 +103,14 @@ class Exchanges:
         return seen
 
     def end(self, seen: SeenExchange) -> None:
-        """The request that this context serves is over."""
+        """Called when the request of this context is over."""
         current_watch.set(None)
         close(seen)
 
     def refused(
         self, method: str, path: str, headers: list[tuple[str, str]], request_id: str, error: GatewayError
     ) -> None:
-        """Notes a request that the server has answered itself: most often its path leads nowhere."""
+        """Notes a request that the server itself has answered: most often its path is not served."""
         context = {"requestId": request_id, "path": path}
         event = {"httpMethod": method, "headers": dict(headers), "body": None, "requestContext": context}
         seen = SeenExchange(event, self._changed)
@@ -118,7 +118,7 @@ class Exchanges:
         close(seen, error)
 
     def get(self, request_id: str) -> SeenExchange | None:
-        """The exchange of a request; None if there was none or its bytes are gone. One that is over is made anew."""
+        """The exchange of a request; None if there was none or its bytes were dropped. An ended one is unpacked."""
         with self._lock:
             self._keep_ended()
             seen, held = self._running.get(request_id), self._held.get(request_id)
@@ -135,11 +135,11 @@ class Exchanges:
 
     @property
     def running(self) -> int:
-        """How many requests are being served now."""
+        """The number of running requests."""
         return len(self._running)
 
     def later_than(self, seen: SeenExchange) -> list[SeenExchange]:
-        """The exchanges that began after this one, of which there is more than a line."""
+        """The exchanges that began after this one and whose bytes are kept."""
         with self._lock:
             self._keep_ended()
             running = [it for it in self._running.values() if it.began > seen.began]
@@ -148,32 +148,32 @@ class Exchanges:
 
     @property
     def version(self) -> int:
-        """Grows with every change of a line."""
+        """The version, which grows with every change of a line."""
         return self._version
 
     @property
     def count(self) -> int:
-        """How many lines there are."""
+        """The number of lines."""
         with self._lock:
             known = len(self._lines) + len(self._ended) + len(self._running)
             return min(known, self._lines.maxlen or 0)
 
     @property
     def held(self) -> set[str]:
-        """The ids of those of which there is more than a line."""
+        """The ids of the exchanges whose bytes are kept."""
         with self._lock:
             self._keep_ended()
             return {*self._held, *self._running}
 
     @property
     def size(self) -> int:
-        """Bytes of memory for those that are over and held."""
+        """The bytes of memory for ended exchanges."""
         with self._lock:
             self._keep_ended()
             return self._ring.used + (0 if self._large is None else self._large.size)
 
     def changes(self, since: int, timeout: float) -> tuple[int, list[Summary]]:
-        """Waits until a line is newer than the version `since`: the version now, and the lines that are."""
+        """Waits until a line is newer than the version `since`. Returns the current version, and the newer lines."""
         with self._news:
             self._waiting += 1
             try:
@@ -208,7 +208,7 @@ class Exchanges:
                 listener(seen)
 
     def _keep_ended(self) -> None:
-        """Keeps what is left of those that are over."""
+        """Packs the ended exchanges."""
         ended, self._ended, self._ended_size = self._ended, [], 0
         for seen in ended:
             line = _encode_line((seen.changed, summary(seen)))
@@ -217,7 +217,7 @@ class Exchanges:
                 self._keep(seen, line)
 
     def _keep(self, seen: SeenExchange, line: bytes) -> None:
-        """The bytes of one, and in place of the oldest where there is no more room."""
+        """Packs one exchange, and drops the oldest ones if there is no room."""
         data, given = pack(seen)
         if self._given is not None:
             given = given.like(self._given)

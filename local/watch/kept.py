@@ -1,5 +1,5 @@
-"""An exchange that is over as one run of bytes, and back. A thousand chunks are no thousand objects then: their memory
-is free for the next request while it is still warm, and what is held is what is counted.
+"""Packs an ended exchange into one piece of bytes, and unpacks it. So a thousand chunks are not a thousand objects:
+their memory is free for the next request while it is warm, and the counted size is the real one.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from toolwire.shell.recording.notes import ASKED, HEAD, SENT, SENT_HEAD, Answere
 
 
 class Given(NamedTuple):
-    """What is no bytes: parts of the configuration, which many exchanges share, and errors, which few have. `ends`:
-    how each provider's body ended."""
+    """The values that are not packed: parts of the configuration, which many exchanges share, and errors, which few
+    have. `ends`: how each provider's body ended."""
 
     settings: Settings | None
     tenant: Tenant | None
@@ -31,7 +31,7 @@ class Given(NamedTuple):
     ends: tuple[GatewayError | None, ...]
 
     def like(self, other: Given) -> Given:
-        """The other one, if it is the same."""
+        """The other one if it is equal, to share it."""
         is_same = self.settings is other.settings and self.tenant is other.tenant and self[2:] == other[2:]
         return other if is_same else self
 
@@ -41,7 +41,7 @@ _decode = Decoder().decode
 
 
 def pack(seen: SeenExchange) -> tuple[bytes, Given]:
-    """The exchange without the line that the list has of it."""
+    """Packs the exchange, without its line."""
     notes, objects = seen.kept_notes()
     who = seen.who
     stored = None  # what the store had of the conversation
@@ -77,7 +77,7 @@ def pack(seen: SeenExchange) -> tuple[bytes, Given]:
 
 
 def unpack(data: bytes, given: Given) -> SeenExchange:
-    """The exchange again."""
+    """Unpacks the exchange."""
     event, path, began, started, times, ids, cut, rate_headers, notes, plain, stored = _decode(data)
     seen = SeenExchange(event, _nobody, path)
     seen.began, seen.cut, seen.over, seen.size = began, cut, True, len(data)
@@ -95,7 +95,7 @@ def unpack(data: bytes, given: Given) -> SeenExchange:
 
 
 def _plain(noted: object) -> Any:
-    """What is noted beside bytes, as values. Errors are kept as they are."""
+    """The notes other than bytes, as plain values; errors stay objects."""
     if isinstance(noted, Asked):
         it = noted.whole()
         return it.method, it.url, it.headers, it.body, it.stream, noted.wire
@@ -105,7 +105,7 @@ def _plain(noted: object) -> Any:
 
 
 def _objects(kinds: Sequence[int], plain: Sequence[Any], ends: Iterator[GatewayError | None]) -> Iterator[Any]:
-    """What was noted beside bytes, again."""
+    """The notes other than bytes, from their plain values."""
     for kind, values in zip(kinds, plain, strict=True):
         if kind == ASKED:
             method, url, headers, body, stream, wire = values
@@ -123,4 +123,4 @@ def _pairs(headers: Sequence[Sequence[str]]) -> Headers:
 
 
 def _nobody(seen: SeenExchange) -> None:
-    """Nothing changes any more in an exchange that is over."""
+    """The listener of an ended exchange, which does not change."""

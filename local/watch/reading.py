@@ -1,6 +1,7 @@
-"""What was understood of an exchange: its neutral events, read from the provider's bytes once more when somebody looks.
+"""Reads the neutral events of an exchange from the provider's bytes, when somebody opens its page.
 
-It is the recorder's replay, which gives the same events for the same bytes; so a stream is not slowed by keeping them.
+It uses the recorder's replay, which gives the same events for the same bytes. So the events need not be kept while a
+stream runs.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """An exchange as far as it had come. `failed` says what keeps its events from being read."""
+    """An exchange as far as it had come. `failed`: why its events cannot be read."""
 
     seen: SeenExchange
     moments: tuple[Moment, ...]
@@ -39,7 +40,7 @@ class Reading:
 
 
 def client_of(seen: SeenExchange) -> ClientRequest | None:
-    """The client's request as it was read and checked; None where it was not, or it cannot be done again."""
+    """The client's request, read and checked; None if it was refused, or cannot be read again."""
     if seen.client is not None or not seen.targets:
         return seen.client
     try:
@@ -49,7 +50,7 @@ def client_of(seen: SeenExchange) -> ClientRequest | None:
 
 
 def read(seen: SeenExchange) -> Reading:
-    """Reads an exchange, also one that is not over. What cannot be read again has no events."""
+    """Reads an exchange, also a running one. One that cannot be read again has no events."""
     notes = list(seen.notes)
     if seen.who is None or not seen.asked:
         return Reading(seen, tuple(map(Moment, notes)))
@@ -65,7 +66,7 @@ def read(seen: SeenExchange) -> Reading:
 
 
 def _aligned(notes: list[Note], steps: Iterator[Step]) -> Iterator[Moment]:
-    """Each note with the events of its step. What follows the last step that a note has is the last note's."""
+    """Each note with the events of its step. The last note also has the events of later steps."""
     for number, note in enumerate(notes):
         events: list[StreamEvent] = []
         if note.kind in ("data", "end"):

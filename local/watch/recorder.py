@@ -1,4 +1,4 @@
-"""Keeps each exchange as an event folder (`toolwire.shell.recording.folder`)."""
+"""Writes each exchange as an event folder (`toolwire.shell.recording.folder`)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from toolwire.shell.recording.folder import can_be_replayed, record
 
 
 class Recorder:
-    """Writes into a folder. To be told of exchanges: see `Exchanges.listen`."""
+    """A listener (`Exchanges.listen`) that writes into a folder."""
 
     def __init__(self, folder: Path, *, redact: bool = False) -> None:
         self._folder, self._redact = folder, redact
 
     def __call__(self, seen: SeenExchange) -> None:
-        """An exchange is over, or not yet. What cannot be written is said and ends nothing."""
+        """Writes an exchange that is over. A failure is reported and ends nothing."""
         if not seen.over or not can_be_replayed(seen):
             return
         try:

@@ -1,16 +1,17 @@
-"""Bytes in a ring: what comes takes the place of what came first. It is one piece of memory, of which the system gives
-what is written to, so it never grows and never falls into pieces."""
+"""A ring of bytes: new bytes overwrite the oldest. It is one mapping, of which the system only provides the pages that
+are written to, so it never grows or fragments."""
 
 from __future__ import annotations
 
 import mmap
 
-#: Memory of this process alone, for which the system sets nothing aside before it is written to.
+#: Private memory, for which the system reserves nothing before it is written to.
 _FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
 
 
 class Ring:
-    """Not for use by several threads at once. A place is where bytes begin, counted from the first that ever came."""
+    """Not for use by several threads at once. A place is the offset at which bytes begin, counted from the first byte
+    ever written."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -19,16 +20,16 @@ class Ring:
 
     @property
     def oldest(self) -> int:
-        """What has its place before this one is gone."""
+        """Bytes before this place were overwritten."""
         return max(0, self._end - self.size)
 
     @property
     def used(self) -> int:
-        """Bytes of it that were written to."""
+        """The number of bytes that were written to."""
         return min(self._end, self.size)
 
     def put(self, data: bytes) -> int:
-        """Takes bytes, no more than its own, and says their place."""
+        """Writes bytes, at most its own size. Returns their place."""
         if self._memory is None:
             self._memory = mmap.mmap(-1, self.size, flags=_FLAGS)
         size = len(data)
@@ -42,7 +43,7 @@ class Ring:
         return place
 
     def get(self, place: int, size: int) -> bytes:
-        """The bytes at a place that is not gone."""
+        """The bytes at a place that was not overwritten."""
         assert self._memory is not None
         assert place >= self.oldest
         at = place % self.size

@@ -1,7 +1,7 @@
-"""What a terminal shows of each request: a line when a provider is asked, one when the request is over, and below them
-what to know or to change. The bottom line says how many requests are being served.
+"""Shows each request on a terminal: a line when a provider is asked, one when the request is over, and below them
+warnings and fixes. The bottom line has the number of running requests.
 
-Who reads a terminal sees the error's message, which may quote the request; a log (JSON lines, `LOG_FORMAT=json` or no
+The terminal shows the error's message, which may quote the request. A log (JSON lines: `LOG_FORMAT=json` or no
 terminal) never does.
 """
 
@@ -26,9 +26,9 @@ from toolwire.shell.recording.exchange import SeenExchange
 from toolwire.shell.recording.summary import Summary
 from toolwire.shell.telemetry.log import LogLine, logger
 
-#: Characters of an error's message.
+#: The most characters of an error's message.
 _MESSAGE_CHARS = 600
-#: Not worth words at every answer with calls: the native API's reminder.
+#: A warning that is not shown: the native API's reminder, which every answer with calls has.
 _EXPECTED = frozenset({"contains_tool_calls"})
 
 _MARKS = {"ok": ("✓", "green"), "client_gone": ("–", "yellow"), "running": ("▸", "cyan")}
@@ -36,7 +36,7 @@ _FAILED = ("✗", "red")
 
 
 class Terminal:
-    """Writes to a console. To be told of exchanges: see `Exchanges.listen`."""
+    """A listener (`Exchanges.listen`) that writes to a console."""
 
     def __init__(self, console: Console, exchanges: Exchanges) -> None:
         self._console, self._exchanges = console, exchanges
@@ -44,7 +44,7 @@ class Terminal:
         self._lock = threading.Lock()
 
     def __call__(self, seen: SeenExchange) -> None:
-        """An exchange has begun, asks a provider, or is over."""
+        """Called when an exchange begins, asks a provider, or is over."""
         line = summary(seen)
         if seen.over:
             if not line.routine or line.outcome != "ok":
@@ -54,7 +54,7 @@ class Terminal:
         self._show_running()
 
     def log(self, record: LogLine) -> None:
-        """A line of the log that is no request's: something is wrong."""
+        """Shows a line of the log that is not about a request: something is wrong."""
         fields = {name: value for name, value in record.fields.items() if value is not None}
         if record.getMessage() == "attempt":
             self._print(_attempt_line(fields))
@@ -66,7 +66,7 @@ class Terminal:
         self._print(text)
 
     def stop(self) -> None:
-        """Takes the bottom line away."""
+        """Removes the bottom line."""
         with self._lock:
             self._live.stop()
 
