@@ -2,11 +2,11 @@
 
     server                        the HTTP server and where it listens; the only file here that touches a socket
     answer                        an HTTP answer as a value
-    script                        what a turn says: text, calls, or a fault on demand. Pure; knows no wire
-    last_words                    what the user said last in a conversation, and what has followed it
-    own_words                     what of a message is the user's own, apart from what agents write in his name
-    directives                    what that asks for, letter by letter: `[demo call NAME {json}]`
-    subjects                      what a user's sentence is about: the raw material of arguments
+    script                        decides a turn: text, calls, or a fault on demand. Pure; knows no wire
+    last_words                    finds the user's last message, and the turns behind it
+    own_words                     finds the user's own text in a message, beside text that agents add
+    directives                    reads directives in that text: `[demo call NAME {json}]`
+    subjects                      finds names and numbers in a sentence, to fill arguments with
     arguments                     JSON Schema -> an instance of it
     openai_chat_request           OpenAI Chat Completions: checks a request as the API would
     openai_chat                   OpenAI Chat Completions: the turn as JSON or as a stream, in two flavours

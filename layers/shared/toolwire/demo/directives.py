@@ -1,6 +1,6 @@
-"""What a user's message asks of the demo in so many words: `[demo call NAME {json}]`, `[demo error 429]`. Pure.
+"""Reads the directives in a user's message: `[demo call NAME {json}]`, `[demo error 429]`. Pure.
 
-`>>` behind a directive begins what the next turn does: `[demo call a {}] >> [demo call b {}]`.
+`>>` separates the directives of successive turns: `[demo call a {}] >> [demo call b {}]`.
 """
 
 from __future__ import annotations
@@ -53,9 +53,10 @@ class Directives:
 
 
 def directives(text: str, turn: int = 0, answered: int = 0, tools: Collection[str] = ()) -> Directives:
-    """What the text asks of this turn; 0 answers it. Unknown directives and numbers out of range are ordinary text.
-    Calls are made once; all the rest holds for every turn, unless the text tells turns apart. `answered` calls of these
-    tools tell how far a client is that keeps a turn's calls as turns of their own, or several turns as one."""
+    """The directives of the text for this turn; turn 0 answers the text itself. Unknown directives and numbers out of
+    range are ordinary text. Calls are made once; other directives hold for every turn, unless the text has `>>`.
+    `answered`: the answered calls of these tools. They show the step of a client that splits a turn's calls into
+    several turns, or joins several turns."""
     steps = _steps(text)
     if len(steps) == 1:
         return steps[0] if turn == 0 else replace(steps[0], calls=(), count=None)
@@ -64,8 +65,8 @@ def directives(text: str, turn: int = 0, answered: int = 0, tools: Collection[st
 
 
 def _step(steps: Sequence[Directives], turn: int, answered: int, tools: Collection[str]) -> int:
-    """The step that is next: as many as there were turns, unless the answered calls are those of other steps. Steps
-    whose calls may not have been made say nothing."""
+    """The next step. It follows the number of turns, unless the answered calls are those of other steps. Steps whose
+    calls may not have been made are not counted."""
     sure = list(takewhile(lambda step: _is_sure(step, tools), steps))
     made = list(accumulate((len(step.calls) for step in sure), initial=0))
     if not answered or answered not in made:
@@ -80,7 +81,7 @@ def _is_sure(step: Directives, tools: Collection[str]) -> bool:
 
 
 def without_directives(text: str) -> str:
-    """The rest of the text."""
+    """The text without its directives."""
     kept: list[str] = []
     position = 0
     for start, end, _ in _placed(text):
@@ -96,7 +97,7 @@ def places_of_directives(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _steps(text: str) -> list[Directives]:
-    """What each turn is asked for."""
+    """The directives of each turn."""
     steps = [Directives()]
     for _, end, asked in _placed(text):
         if isinstance(asked, AskedCall):

@@ -1,4 +1,4 @@
-"""The user's own last words in a conversation, and what has followed them. Pure."""
+"""Finds the user's own last message in a conversation, and what has followed it. Pure."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What of a user's message is the user's own, apart from what agents and gateways write in his name. Pure.
+"""Finds the user's own text in a user's message, beside text that agents and gateways add. Pure.
 
-Agents write much there: reminders, the environment, a project's instructions, the files that a prompt mentions. Nearly
-all of it stands between a pair of tags (`<system-reminder>`, `<environment_context>`, `<system>`), and none of it is
-what the user asks for. Its text may be anybody's, and may hold the tag that ends it: so it reaches from the first tag
-of a name in a block to the last that ends one of this name.
+Agents add reminders, the environment, a project's instructions, the files that a prompt mentions. Nearly all of it
+stands between tags (`<system-reminder>`, `<environment_context>`, `<system>`), and none of it is the user's request.
+Such text may itself contain the closing tag. So it reaches from the first opening tag of a name in a block to the last
+closing tag of this name.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ _OWN_TAGS = frozenset(
     {"task", "user_message", "user_input", "user_query", "user_request", "query", "question", "prompt", "message"}
 )
 _TAG = re.compile(r"<(?P<closes>/?)(?P<name>[A-Za-z][\w.:-]*)(?:\s[^<>\n]{0,300})?>")
-#: What stands before a tag that opens a line.
+#: The text in front of a tag that opens a line.
 _LINE_STARTS = re.compile(r"(?:^|\n)[ \t]*\Z")
 #: Around the files that a prompt mentions, and before each (Gemini CLI, Qwen Code): no tags, each in a block.
 _FILES, _FILES_END = "--- Content from referenced files ---", "--- End of content ---"
 _FILE = re.compile(r"Content from @?\S[^\n]*:")
 _FILES_IN_TEXT = re.compile(rf"^{_FILES}$(?:.*^{_FILES_END}$|.*\Z)", re.M | re.S)
-#: How the summaries begin that agents put in a conversation's place. What they quote was said before.
+#: The beginnings of summaries with which agents replace a conversation. Directives that they quote were answered
+#: before.
 _SUMMARIES = (
     "This session is being continued from a previous conversation",
     "Another language model started to solve this problem",
@@ -61,7 +62,7 @@ def _without_context(blocks: Iterable[str]) -> Iterator[str]:
 
 
 def _outside_tags(text: str) -> str:
-    """The text without what stands in tags. What a directive holds is its own, tags included."""
+    """The text without the parts in tags. The text of a directive stays, with any tags in it."""
     text = _FILES_IN_TEXT.sub("", text)
     tags = list(_tags(text))
     ends = {tag["name"]: tag.end() for tag in tags if tag["closes"]}
@@ -78,7 +79,7 @@ def _outside_tags(text: str) -> str:
 
 
 def _end(tag: re.Match[str], text: str, ends: dict[str, int]) -> int:
-    """Where what the tag hides ends; 0 if it hides nothing."""
+    """The end of the text that the tag hides; 0 if it hides nothing."""
     if tag["name"].lower() in _OWN_TAGS:
         return tag.end()
     if tag["closes"]:

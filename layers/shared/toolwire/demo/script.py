@@ -1,4 +1,4 @@
-"""What the demo model says, decided by the request alone. Pure; knows no wire format.
+"""Decides the demo model's turn, by the request alone. Pure; knows no wire format.
 
 The rules, in order (`docs/demo.md` has them with examples):
 1. Only the user's own last words count (`last_words.py`), and what they ask for in directives (`directives.py`).
@@ -23,10 +23,10 @@ from toolwire.demo.subjects import Subjects, subjects, words
 
 #: Calls made without a directive.
 _MOST_CALLS_BY_RULE = 8
-#: What every word of a name says of a tool that tells the weather: it reads, and does no harm whatever it is asked.
+#: The words of a weather tool's name: with only these, the tool reads and does no harm.
 _WEATHER = "weather"
 _ABOUT_WEATHER = frozenset({_WEATHER, "current", "forecast", "today", "city"})
-#: What the arguments of every other tool are made of: nothing that somebody said.
+#: The subjects for arguments of all other tools: none of the conversation's words.
 _NOTHING_SAID = Subjects("", (), ())
 #: Characters of the user's message that the script reads; directives count wherever they stand.
 _READ_CHARS = 24_000
@@ -49,7 +49,7 @@ class DemoTool:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the script needs of a request, whatever wire it came by."""
+    """The parts of a request that the script needs, in one form for all wires."""
 
     words: LastWords
     tools: tuple[DemoTool, ...] = ()
@@ -59,7 +59,7 @@ class Asked:
     parallel: bool = True
     #: Output limit in tokens.
     max_tokens: int | None = None
-    #: What ends a text, and is no part of it.
+    #: The stop sequences.
     stop: tuple[str, ...] = ()
     #: Schema that a JSON answer has to follow, or None for prose.
     answer_schema: Any = None

@@ -29,8 +29,8 @@ _IDLE_SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True)
 class _Host:
-    """Who answers at a path. `answer` gets the body, the headers (names in lower case), the time in seconds since 1970
-    and a source of 32 fresh hexadecimal digits; `refuse` writes an error in the host's own shape."""
+    """The demo host at a path. `answer` gets the body, the headers (names in lower case), the time in seconds since
+    1970 and a source of 32 fresh hexadecimal digits; `refuse` writes an error in the host's own shape."""
 
     answer: Callable[[bytes, Mapping[str, str], int, Callable[[], str]], Answer]
     refuse: Callable[[RefusedError], Answer]
@@ -72,7 +72,7 @@ _RESPONSES = _Host(
     openai_responses.error_answer,
 )
 _OPENAI = _chat("openai")
-#: Path -> who answers there.
+#: Path -> the demo host there.
 ROUTES = {
     "/openai/v1/chat/completions": _OPENAI,
     "/openai/v1/responses": _RESPONSES,
@@ -123,7 +123,7 @@ class _Http(ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no news, and a traceback could show what it said."""
+        """Ignores the error: a client that hung up is normal, and a traceback could show its request."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -180,7 +180,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.shutdown(socket.SHUT_RDWR)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002, the name is the superclass's
-        """Requests are the gateway's to log."""
+        """Writes nothing: the gateway logs requests."""
 
 
 def _chunk(piece: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""What a user's sentence is about: quoted text, names, numbers. Pure, and good enough for a demo.
+"""Finds the subjects of a user's sentence: quoted text, names, numbers. Pure, and good enough for a demo.
 
 "Weather in Paris and New York?" is about Paris and New York: two calls. A name is a run of capitalised words; the first
 word of a sentence counts only where nothing else does.

@@ -75,7 +75,7 @@ class Heads:
 
 
 def _attempt_headers(count: int, target: Target) -> Headers:
-    """Who answers, and at which attempt."""
+    """The headers with the provider and the number of the attempt."""
     full = f"{target.provider.name}/{target.model}"
     shown = full if full.isascii() and full.isprintable() else target.provider.name
     return (("x-toolwire-attempts", str(count)), ("x-toolwire-target", shown))

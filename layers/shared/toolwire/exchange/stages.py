@@ -152,7 +152,7 @@ def _repair(request: ChatRequest, figures: Figures) -> ArgumentRepair | None:
     """The stage that repairs arguments; None for requests that do not ask for it."""
     if not request.options.repair_arguments or not request.tools:
         return None
-    from toolwire.policy.argument_repair import ArgumentRepair  # for few requests: no cold start's business
+    from toolwire.policy.argument_repair import ArgumentRepair  # for few requests: not at a cold start
 
     return ArgumentRepair(request, figures.warnings)
 
@@ -165,7 +165,7 @@ def _recovery(request: ChatRequest, attempt: Attempt, figures: Figures) -> TextC
         return None
     if not request.tools:
         return None
-    from toolwire.stream.text_calls.recovery import (  # for few hosts: no cold start's business
+    from toolwire.stream.text_calls.recovery import (  # for few hosts: not at a cold start
         TextCallRecovery,
         recoverable,
     )

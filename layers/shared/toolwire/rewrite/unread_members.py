@@ -69,7 +69,7 @@ def _nested(name: str, raw: bytes, names: MemberNames) -> str:
 
 
 def _is_empty(name: str, raw: bytes) -> bool:
-    """Whether the value of a documented member says nothing, as SDKs send it back."""
+    """Whether a documented member has an empty value, as SDKs send it back."""
     if raw[:1] == b"{":
         return all(_is_empty("", bytes(value)) for value in raw_members(raw).values())
     return raw in (b"null", b"[]", b'""', NOTHING_ASKED.get(name))
@@ -102,7 +102,7 @@ def meant(warnings: Iterable[str], dialect: str) -> dict[str, str]:
     unknown = [about for code, _, about in (warning.partition(":") for warning in warnings) if code == UNKNOWN]
     if names is None or not unknown:
         return {}
-    from difflib import get_close_matches  # for few requests: no cold start's business
+    from difflib import get_close_matches  # for few requests: not at a cold start
 
     inner = frozenset[str]().union(*(read | documented for read, documented in names.within.values()))
     known = sorted(names.read | names.documented | names.nested | inner)

@@ -1,10 +1,10 @@
-"""The schema of an answer as providers take it: with an object at its root, as OpenAI's must have it, and as the part
-of JSON Schema to which Anthropic's and Bedrock's hold their answers.
+"""Rewrites the schema of an answer to what providers take: OpenAI wants an object at its root; Anthropic and Bedrock
+take only the part of JSON Schema that they enforce.
 
-A provider of the second kind refuses a request whose schema has more. What it does not enforce moves into the
-description beside it, where the model reads it, as Anthropic's own SDKs do. Objects are closed: each answer that is
-left is valid for the client's schema, too. What can be neither is no schema for it: a map, a schema that contains
-itself, a condition.
+A provider of the second kind refuses a schema with other keywords. Keywords that it does not enforce move into the
+description, where the model reads them, as in Anthropic's own SDKs. Objects are closed, so that each possible answer is
+valid for the client's schema too. Some schemas cannot be rewritten so: a map, a schema that contains itself, a
+condition.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from toolwire.schema.strict import is_enforced, is_object, strict_cost
 from toolwire.schema.survey import Survey, SurveyError
 from toolwire.schema.tree import parse, walk
 
-#: Keywords without a word that could say as much.
+#: Keywords that no description can replace.
 _NO_WORDS = frozenset(
     {
         "additionalItems", "allOf", "contains", "dependencies", "dependentRequired", "dependentSchemas", "else", "if",
@@ -27,10 +27,10 @@ _NO_WORDS = frozenset(
     }
 )  # fmt: skip
 
-#: Keywords of a root that leave open whether its values are objects.
+#: Keywords of a root that do not say whether its values are objects.
 _COMBINED = frozenset({"allOf", "anyOf", "enum", "not", "oneOf"})
 
-#: What says nothing of the value.
+#: Keywords that say nothing about the value.
 _NOTES = frozenset({"$comment", "$id", "$schema", "deprecated", "examples", "readOnly", "writeOnly"})
 
 #: The most optional properties, and the most properties with a union type, of one request.
@@ -38,15 +38,15 @@ _OPTIONAL, _UNIONS = 24, 16
 
 
 class Enforced(NamedTuple):
-    """A schema that the provider takes, as JSON, and whether it lacks what only its descriptions say now."""
+    """A schema that the provider takes, as JSON, and whether some of it is now only in its descriptions."""
 
     raw: bytes
     is_reduced: bool
 
 
 def of_object(raw: bytes) -> bytes | None:
-    """The schema with `type: object` at its root, its bytes where it has that; None for one of other values, or of
-    several kinds. A reference at the root, which a model that contains itself has, gives way to what it names."""
+    """The schema with `type: object` at its root; its own bytes if it has that. None for a schema of other values, or
+    of several types. A reference at the root, as in recursive models, is replaced by its target."""
     try:
         root = parse(raw)
         if not isinstance(root, dict) or not _COMBINED.isdisjoint(root):
@@ -62,7 +62,7 @@ def of_object(raw: bytes) -> bytes | None:
 
 
 def enforced(raw: bytes) -> Enforced | None:
-    """The schema as the provider takes it, its bytes where nothing had to change; None if it cannot take it."""
+    """The schema as the provider takes it; its own bytes if nothing had to change. None if it cannot be rewritten."""
     try:
         root = parse(raw)
         if not isinstance(root, dict) or Survey(root).has_cycle():

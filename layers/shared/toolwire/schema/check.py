@@ -79,7 +79,7 @@ _LONG_NUMBER = re.compile(rb"[0-9]{4301}")
 #: The most keywords that are removed from one schema because the validator refuses them. With more, it is refused.
 _MOST_REPAIRS = 4
 
-#: The most objects of a refused schema all of whose faults are told (a tenth of a second's work).
+#: The most objects of a refused schema for which all faults are listed (a tenth of a second's work).
 _EXPLAINED_NODES = 200
 
 #: A repeated group whose content is one repetition: `(a+)+`. It matches what `a+` matches, and takes a backtracking

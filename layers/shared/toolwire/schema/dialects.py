@@ -82,7 +82,7 @@ class Adapted:
     warnings: tuple[str, ...] = ()
     #: What the tool uses of `SchemaDialect.strict_budget`; None without a budget, or for a tool that is not strict.
     cost: StrictCost | None = None
-    #: What the model is told about a part that was left out.
+    #: The note for the model about a part that was left out.
     note: str | None = None
     #: The provider's name for a parameter -> the client's, which the provider refuses.
     names: Mapping[str, str] = field(default_factory=dict)
@@ -315,7 +315,7 @@ def _is_dated(node: dict[str, Any], draft: int) -> bool:
 
 
 def _is_empty(schema: dict[str, Any]) -> bool:
-    """Whether the schema says nothing of arguments: it allows none, or any."""
+    """Whether the schema restricts no argument: it allows none, or any."""
     says = {word for word, value in schema.items() if value not in ({}, [], True)}
     return says <= {"type", "title", "description", "$comment"} | (
         {"additionalProperties"} if schema.get("additionalProperties") is False else set()

@@ -1,10 +1,10 @@
-"""A schema reduced to what every host takes: one type for each value, properties and which of them are required, items,
-enums of texts and numbers, alternatives (`anyOf`) that each have a type, and references.
+"""Reduces a schema to the keywords that every host takes: one type for each value, properties and which of them are
+required, items, enums of texts and numbers, alternatives (`anyOf`) that each have a type, and references.
 
 Hosts that build a grammar of a schema (llama.cpp, Ollama, xgrammar), or have a form of their own (Moonshot's, Google's
-behind other APIs), refuse a request with any other keyword in one of its tools, and every agent has such a tool. What
-is left out stands in the description beside it, where the model reads it. The result accepts what the schema was meant
-to accept, and more; a value whose type is not said has the type that its keywords are about.
+behind other APIs), refuse a request with any other keyword in one of its tools, and every agent has such a tool.
+Keywords that are left out are put into the description, where the model reads them. The result accepts all that the
+schema accepts, and more. A value without a type gets the type that its keywords are about.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ _ABOUT: dict[str, tuple[str, ...]] = {
     "number": ("exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"),
 }  # fmt: skip
 
-#: Those of them that some hosts read, and keep where they are asked to.
+#: Those of them that some hosts read. They are kept with `keeps_bounds`.
 _BOUNDS = frozenset({*_ABOUT["string"], *_ABOUT["number"], "maxItems", "minItems", "uniqueItems"})
 
-#: Restrictions that are about any value.
+#: Keywords that restrict values of every type.
 _OTHERS = ("allOf", "anyOf", "else", "enum", "if", "not", "oneOf", "then")
 
-#: What says nothing of the values that are accepted, and is told all the same.
+#: Keywords that restrict nothing and are put into the description all the same.
 _NOTES = ("default", "examples")
 
-#: What names a value to the reader.
+#: Keywords that describe a value for the reader.
 _NAMES = ("title", "description")
 
 #: The most characters of what is told, and the most alternatives: Moonshot's.
@@ -69,14 +69,14 @@ def essential(root: dict[str, Any], *, keeps_bounds: bool) -> tuple[dict[str, An
 
 
 class _Reducer:
-    """Reduces one document. It changes nothing that it is given."""
+    """Reduces one document, without changing it."""
 
     def __init__(self, root: dict[str, Any], *, keeps_bounds: bool) -> None:
         self._references, self._keeps_bounds = References(root), keeps_bounds
         self.cuts: list[str] = []
 
     def node(self, schema: Schema, at: str) -> dict[str, Any]:
-        """The schema, which stands at this JSON pointer."""
+        """Reduces the schema at this JSON pointer."""
         if isinstance(schema, bool):
             self.cuts += [] if schema else [at]
             return {"type": list(_ALL)}
@@ -99,14 +99,14 @@ class _Reducer:
         return self._described({"type": list(kinds)}, node, told, (), at)
 
     def _flatten(self, node: dict[str, Any], told: dict[str, Any], at: str) -> None:
-        """Moves the properties of the alternatives into the object that they are alternatives of, in place."""
+        """Moves the properties of an object's alternatives into the object, in place."""
         told |= flattened(node, {"anyOf"}, self._references).told or {}
         self.cuts.append(f"{at}/anyOf")
 
     def _alternatives(
         self, node: dict[str, Any], branches: list[Schema], told: dict[str, Any], at: str
     ) -> dict[str, Any]:
-        """One of several schemas, each with what stands beside them."""
+        """Reduces alternatives, each joined with the keywords beside them."""
         beside = {word: value for word, value in node.items() if word not in ANNOTATIONS and word not in _OTHERS}
         found: dict[bytes, dict[str, Any]] = {}
         for number, branch in enumerate(branches):
@@ -149,7 +149,7 @@ class _Reducer:
         return self._described(new, node, told, read, at)
 
     def _object(self, node: dict[str, Any], new: dict[str, Any], at: str) -> list[str]:
-        """Adds what an object holds. Returns the keywords that are said by it."""
+        """Adds an object's keywords to `new`. Returns the keywords that `new` now has."""
         properties = node.get("properties", {})
         inner = {name: self.node(value, f"{at}/properties/{escaped(name)}") for name, value in properties.items()}
         required = node.get("required", [])
@@ -165,8 +165,8 @@ class _Reducer:
         return ["properties", "required", "additionalProperties"]
 
     def _array(self, node: dict[str, Any], new: dict[str, Any], at: str) -> list[str]:
-        """Adds what an array holds: of a tuple that is closed, any of its entries. Returns the keywords that are said
-        by it."""
+        """Adds an array's keywords to `new`; the entries of a closed tuple become alternatives. Returns the keywords
+        that `new` now has."""
         entries, others = node.get("prefixItems"), node.get("items", True)
         if not entries:
             if isinstance(others, dict) and others:
@@ -179,8 +179,8 @@ class _Reducer:
     def _described(
         self, new: dict[str, Any], node: dict[str, Any], told: dict[str, Any], read: Iterable[str], at: str
     ) -> dict[str, Any]:
-        """The new schema with what names it, and in its description what else the schema says. `read`: the keywords
-        that the new schema has taken over."""
+        """Adds titles and descriptions to the new schema, and puts the schema's other keywords into its description.
+        `read`: the keywords that the new schema has already."""
         for word in (*_OTHERS, *(word for words in _ABOUT.values() for word in words)):
             if word in node and word not in read:
                 told[word] = node[word]
@@ -199,7 +199,8 @@ def _named(node: dict[str, Any]) -> dict[str, Any]:
 
 
 def _in_one_word(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with an `enum` for a `const`, and `anyOf` for a `oneOf`: no host tells two alternatives from one."""
+    """The schema with an `enum` for a `const`, and `anyOf` for a `oneOf`, since no host enforces that exactly one
+    alternative matches."""
     node = dict(schema)
     if "const" in node:
         value = node.pop("const")
@@ -251,7 +252,7 @@ def _says_more(node: dict[str, Any]) -> bool:
 
 
 def _of_kind(node: dict[str, Any], kind: str) -> dict[str, Any]:
-    """What the schema says of values of one of its types."""
+    """The schema's keywords for values of one of its types."""
     about = _ABOUT.get("number" if kind == "integer" else kind, ())
     found: dict[str, Any] = {"type": kind} | {word: node[word] for word in node if word in about}
     if "enum" not in node:
@@ -261,8 +262,8 @@ def _of_kind(node: dict[str, Any], kind: str) -> dict[str, Any]:
 
 
 def _joined(branches: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The alternatives; of more than a host takes, those of one type with an enum are one, and their descriptions
-    stand in its own."""
+    """The alternatives. If there are more than a host takes, those of one type with an enum are joined, with their
+    descriptions."""
     if len(branches) <= _MOST:
         return branches
     others, enums = [], dict[str, dict[str, Any]]()

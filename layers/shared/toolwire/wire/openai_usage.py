@@ -1,5 +1,5 @@
-"""Token counts as hosts of OpenAI's two APIs tell them: under either API's names, and in the places that hosts have
-added. What is no count is 0, so that one odd member does not cost the others."""
+"""Reads token counts of hosts of OpenAI's two APIs: under either API's names, and at the places that hosts have added.
+A value that is no count becomes 0, so that the others can still be read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-#: Where a count is told, by its field of `Counts`: the first place that has one wins.
+#: A field of `Counts` -> the places of its count. The first place that has one counts.
 _PLACES = {
     "given": ("prompt_tokens", "input_tokens"),
     "output": ("completion_tokens", "output_tokens"),
@@ -29,8 +29,8 @@ _PLACES = {
 
 
 class Counts(Struct, frozen=True):
-    """`given` includes what the cache held; so may `output` the reasoning. `reported`: the host's own total. `exact`:
-    the counts of the API in question are there, as it writes them."""
+    """`given` includes cached tokens; `output` may include the reasoning. `reported`: the host's own total. `exact`:
+    the API's own counts are present, as it writes them."""
 
     given: int = 0
     output: int = 0
@@ -42,7 +42,7 @@ class Counts(Struct, frozen=True):
 
 
 def read_counts(data: bytes, names: tuple[str, ...]) -> Counts:
-    """The counts in a usage object, of which the API has these. A document that is no object has none."""
+    """The counts in a usage object. `names`: the API's own names. A document that is no object has no counts."""
     try:
         usage = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

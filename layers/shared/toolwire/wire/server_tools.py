@@ -1,5 +1,5 @@
-"""Parts of a history that mean something only to the host they were made for: what server tools, which hosts run
-themselves, have added, a host's own form of reasoning, and who pays."""
+"""Kinds of parts of a history that only their own host understands: those of server tools, which hosts run themselves,
+a host's own form of reasoning, and billing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from toolwire.wire import anthropic_messages, gemini, openai_chat, openai_respon
 from toolwire.wire.anthropic_client_tools import is_toolset as is_toolset
 from toolwire.wire.cross_api_names import REASONING_PARTS
 
-#: Dialect -> the kinds of parts that runs of its server tools add. Parts of other dialects are carried or refused.
+#: Dialect -> the kinds of parts that its server tools add. Other parts are carried or refused.
 _LEFT = {
     anthropic_messages.DIALECT: anthropic_messages.SERVER_TOOL_BLOCKS,
     openai_responses.DIALECT: openai_responses.SERVER_TOOL_ITEMS,
@@ -29,7 +29,7 @@ def is_accounting_part(dialect: str, kind: str) -> bool:
 
 
 def is_reasoning_part(dialect: str, kind: str) -> bool:
-    """Whether a part of this kind is reasoning in a form of its host's own, which no other host can be sent."""
+    """Whether a part of this kind is reasoning in a form that only its own host reads."""
     return kind in _REASONING.get(dialect, ())
 
 

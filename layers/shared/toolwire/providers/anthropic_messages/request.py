@@ -125,7 +125,7 @@ class AnthropicMessages(Provider):
 
     def count_request(self, request: UpstreamRequest) -> Count | None:
         from toolwire.providers.anthropic_messages.token_count import (
-            count_request,  # for few requests: no cold start's business
+            count_request,  # for few requests: not at a cold start
         )
 
         return count_request(request)

@@ -47,7 +47,8 @@ class Family:
     #: Whether a turn may hold text beside calls, or beside results. Some models say that "Conversation blocks and tool
     #: result blocks cannot be provided in the same turn".
     mixed_turns: bool = True
-    #: Whether a failed tool is told by `status`, which is documented for Claude and Nova; others read it as text.
+    #: Whether `status` marks a failed tool's result, as documented for Claude and Nova; for others the failure is in
+    #: the text.
     result_status: bool = True
 
 

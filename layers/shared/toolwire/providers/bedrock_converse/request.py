@@ -101,7 +101,7 @@ class BedrockConverse(Provider):
 
     def count_request(self, request: UpstreamRequest) -> Count | None:
         from toolwire.providers.bedrock_converse.token_count import (
-            count_request,  # for few requests: no cold start's business
+            count_request,  # for few requests: not at a cold start
         )
 
         return count_request(request)

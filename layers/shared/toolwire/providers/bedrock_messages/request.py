@@ -66,7 +66,7 @@ class BedrockMessages(AnthropicMessages):
 
     def count_request(self, request: UpstreamRequest) -> Count | None:
         from toolwire.providers.bedrock_messages.token_count import (
-            count_request,  # for few requests: no cold start's business
+            count_request,  # for few requests: not at a cold start
         )
 
         return count_request(request)

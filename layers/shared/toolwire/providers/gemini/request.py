@@ -101,7 +101,7 @@ class Gemini(Provider):
         return error_from_body(body, status, retry_after_of(headers))
 
     def count_request(self, request: UpstreamRequest) -> Count:
-        from toolwire.providers.gemini.token_count import count_request  # for few requests: no cold start's business
+        from toolwire.providers.gemini.token_count import count_request  # for few requests: not at a cold start
 
         return count_request(request)
 

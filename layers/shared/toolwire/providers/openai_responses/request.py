@@ -139,7 +139,7 @@ class OpenAIResponses(Provider):
 
     def count_request(self, request: UpstreamRequest) -> Count:
         from toolwire.providers.openai_responses.token_count import (
-            count_request,  # for few requests: no cold start's business
+            count_request,  # for few requests: not at a cold start
         )
 
         return count_request(request)

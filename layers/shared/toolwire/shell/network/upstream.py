@@ -165,7 +165,7 @@ class UpstreamResponse:
             if coding in ("", "identity"):
                 yield from body
             else:
-                from toolwire.shell.network.decompression import unpacked  # for few hosts: no cold start's business
+                from toolwire.shell.network.decompression import unpacked  # for few hosts: not at a cold start
 
                 yield from unpacked(body, coding)
             self._connection = None

@@ -256,7 +256,7 @@ def _pythonic(closes: Marker) -> Callable[[BlockReader], Steps[list[Written]]]:
         yield from reader.next_char()
         reader.begun = True
         written = yield from reader.until(closes)
-        from toolwire.stream.text_calls.python_calls import python_calls  # for few models: no cold start's business
+        from toolwire.stream.text_calls.python_calls import python_calls  # for few models: not at a cold start
 
         return python_calls(written)
 

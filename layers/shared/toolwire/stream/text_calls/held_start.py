@@ -1,5 +1,5 @@
-"""The start of a text that came alone, as on the Messages wire: it waits, with its bytes, until it is known whether
-there is any text. Of nothing but markup there is none.
+"""Holds the start of a text that came alone, as on the Messages wire, until some text is shown. If the text is only
+markup of calls, the start is never shown.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from toolwire.model.events import Batch, TextStart
 
 
 class HeldStart:
-    """`batches`: its own, and those behind it that say nothing neutral: they go where it goes."""
+    """`batches`: the start's own, and those behind it without neutral events. They are shown or dropped together."""
 
     __slots__ = ("batches", "index", "start")
 
