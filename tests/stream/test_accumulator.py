@@ -359,7 +359,7 @@ def test_fragments(fragments: list[str], out: list[str], index: int | None) -> N
     said = sum(map(len, fragments))
     is_odd = fragments[0][0] == '"'
     assert any(call.restated for call in calls) == (sum(map(len, out)) < said and not is_odd)
-    assert any("tool_arguments_unwrapped" in call.notes for call in calls) == (is_odd and out[0][:1] != '"')
+    assert any("tool_arguments_unwrapped" in call.warnings for call in calls) == (is_odd and out[0][:1] != '"')
 
 
 #: A call's own id stands on every fragment: no second call can begin.
@@ -486,7 +486,7 @@ PIECES = st.sampled_from(
 def test_nothing_is_lost_in_silence(said: list[str]) -> None:
     calls = feed([D("", "a", 0, "f"), *(D(fragment, index=0) for fragment in said)]).calls
 
-    if not any(call.notes for call in calls):
+    if not any(call.warnings for call in calls):
         assert "".join(call.text() for call in calls) == "".join(said)
 
 

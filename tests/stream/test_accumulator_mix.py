@@ -79,5 +79,5 @@ def test_any_mix_with_names_in_pieces_gives_back_the_calls(
 def test_nothing_is_lost_or_invented_under_any_identity(deltas: list[D], tool_names: tuple[str, ...]) -> None:
     calls = feed(deltas, tool_names).calls
 
-    if not any(call.notes for call in calls):
+    if not any(call.warnings for call in calls):
         assert sorted("".join(call.text() for call in calls)) == sorted("".join(delta.fragment for delta in deltas))

@@ -83,7 +83,7 @@ class Call:
         return self.text_so_far.is_final
 
     @property
-    def notes(self) -> list[str]:
+    def warnings(self) -> list[str]:
         """The codes of warnings about arguments that are not what the host's fragments make when joined."""
         said = (("tool_arguments_restated", self.restated), ("tool_arguments_unwrapped", self.text_so_far.unwrapped))
         return [code for code, is_so in said if is_so]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from toolwire.model.events import StreamEvent, ToolCallDelta, ToolCallEnd, ToolCallStart
+from toolwire.model.warnings import Warnings
 from toolwire.stream.accumulator import Call, Kind, ToolCallAccumulator
 
 
@@ -16,15 +17,15 @@ class BlockCall:
     """One call. Call `announce` once its name is known, `say` with each fragment, then `end` and `close`. No event is
     written before `announce`."""
 
-    __slots__ = ("_accumulator", "_call", "_next_part", "notes")
+    __slots__ = ("_accumulator", "_call", "_next_part", "warnings")
 
     def __init__(self, next_part: Callable[[], int], kind: Kind = "function", *, placeholders: bool) -> None:
         """`next_part` gives a new call its part of the neutral stream. `placeholders`: see `DecoderContext`."""
         self._next_part = next_part
         self._accumulator = ToolCallAccumulator(placeholders=placeholders)
         ((self._call, _),) = self._accumulator.take(None, 0, None, "", kind)
-        #: The codes of warnings about the arguments, once they have ended.
-        self.notes: set[str] = set()
+        #: The warnings about the arguments, once they have ended.
+        self.warnings = Warnings()
 
     @property
     def part(self) -> int | None:
@@ -79,7 +80,8 @@ class BlockCall:
         """Sends on what was held: no fragment follows. Returns whether there was nothing. `close` writes the calls'
         ends."""
         said = self._show(self._accumulator.end(), events)
-        self.notes.update(*(call.notes for call in self._accumulator.calls))
+        for call in self._accumulator.calls:
+            self.warnings.add(*call.warnings)
         return not said
 
     def close(self, events: list[StreamEvent]) -> None:
@@ -107,17 +109,17 @@ class CallEnds:
     looks the same until the stop reason comes. So the end of a call without arguments waits for what comes next.
     """
 
-    __slots__ = ("_waiting", "notes")
+    __slots__ = ("_waiting", "warnings")
 
     def __init__(self) -> None:
         self._waiting: int | None = None  # the part of the call whose end waits
-        #: The codes of warnings about the arguments of the answer's calls.
-        self.notes: set[str] = set()
+        #: The warnings about the arguments of the answer's calls.
+        self.warnings = Warnings()
 
     def end(self, call: BlockCall, events: list[StreamEvent]) -> None:
         """Ends the call: its block is over."""
         call.end(events)
-        self.notes |= call.notes
+        self.warnings.add(*call.warnings)
         if call.is_bare:
             self.end_waiting(events)
             self._waiting = call.part

@@ -203,8 +203,7 @@ class MessagesDecoder:
         if self._finish is None and not self._blocks.count:
             raise UpstreamProtocolError("the upstream's answer is empty: no content and no stop reason")
         self._blocks.end_all(self._finish, events)
-        for code in sorted(self._blocks.call_ends.notes):
-            self._context.warnings.add(code)
+        self._context.warnings.add(*sorted(self._blocks.call_ends.warnings))
         if self._finish is None:
             events.append(Finish("tool_calls" if self._blocks.calls else "stop"))
         elif self._finish.reason == "stop" and self._blocks.calls:  # a call after the reason

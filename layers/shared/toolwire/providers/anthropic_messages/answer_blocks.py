@@ -225,7 +225,7 @@ class Blocks:
         if opened.input and call.is_empty:
             call.say(opened.input, events)
         elif opened.input:
-            self.call_ends.notes.add("tool_arguments_restated")
+            self.call_ends.warnings.add("tool_arguments_restated")
         self.call_ends.end(call, events)
 
     def whole(self, raw: bytes, events: list[StreamEvent]) -> bool:

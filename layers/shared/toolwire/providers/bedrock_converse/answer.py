@@ -122,8 +122,7 @@ class ConverseDecoder:
             if not self._blocks.count:
                 raise UpstreamProtocolError("the upstream's answer is empty: no content and no stop reason")
             self._finished("", events)
-        for code in sorted(self._blocks.call_ends.notes):
-            self._context.warnings.add(code)
+        self._context.warnings.add(*sorted(self._blocks.call_ends.warnings))
         events.append(ResponseEnd(self._usage))
 
     def _count(self, counts: wire.Usage | None, events: list[StreamEvent]) -> None:

@@ -185,7 +185,7 @@ class ChatDecoder:
             keep = self._finished(choice.finish_reason, events) and keep
         keep = self._usage.take(chunk, events) and self._usage.is_exact and keep
         closing = self._close()
-        keep = keep and not self._parts.notes and not any(type(event) is Finish for event in closing)
+        keep = keep and not self._parts.warnings and not any(type(event) is Finish for event in closing)
         return self._batch(events + closing, readable, keep)
 
     # ------------------------------------------------------------ ends
@@ -226,8 +226,7 @@ class ChatDecoder:
         if self._finish is None and not self._parts.count:
             raise UpstreamProtocolError("the upstream's answer is empty: no content and no finish reason")
         self._parts.end(self._finish is not None, reason, events)
-        for code in self._parts.notes:
-            self._context.warnings.add(code)
+        self._context.warnings.add(*sorted(self._parts.warnings))
         if self._finish is None or self._finish.reason != reason:
             events.append(Finish(reason, given.raw))
         events.append(ResponseEnd(self._usage.at_the_end(events)))

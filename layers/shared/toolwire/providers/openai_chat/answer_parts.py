@@ -12,6 +12,7 @@ from toolwire.model.events import (
     ToolCallEnd,
     ToolCallStart,
 )
+from toolwire.model.warnings import Warnings
 from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.openai_chat.state import CALL_STATE, call_signature
 from toolwire.providers.openai_chat.text_parts import TextParts
@@ -42,9 +43,9 @@ class AnswerParts(TextParts):
         return self.accumulator.calls or self._deprecated.calls
 
     @property
-    def notes(self) -> list[str]:
-        """The codes of warnings about the arguments of calls."""
-        return sorted({code for call in self.calls for code in call.notes})
+    def warnings(self) -> Warnings:
+        """The warnings about the arguments of calls."""
+        return Warnings(code for call in self.calls for code in call.warnings)
 
     def say(self, delta: wire.Delta, events: list[StreamEvent]) -> bool:
         """Adds the events of a delta. Returns whether a strict client may see its calls as they are."""

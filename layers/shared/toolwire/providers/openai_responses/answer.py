@@ -193,8 +193,7 @@ class ResponsesDecoder:
         self._ended = True
         if finish.reason == "stop" and self._output.calls:
             finish = Finish("tool_calls", finish.raw)
-        for code in sorted(self._output.notes):
-            self._context.warnings.add(code)
+        self._context.warnings.add(*sorted(self._output.warnings))
         events += (finish, ResponseEnd(self._usage))
 
     # ------------------------------------------------------------ JSON

@@ -22,6 +22,7 @@ from toolwire.model.events import (
     ToolCallEnd,
     ToolCallStart,
 )
+from toolwire.model.warnings import Warnings
 from toolwire.stream.accumulator import Kind
 from toolwire.stream.block_call import BlockCall
 from toolwire.wire import openai_responses as wire
@@ -43,7 +44,7 @@ class Parts:
         self.placeholders = placeholders
         self.count = 0
         self.calls = 0
-        self.notes: set[str] = set()  # the codes of warnings about the arguments of calls
+        self.warnings = Warnings()  # about the arguments of calls
 
     def next(self) -> int:
         self.count += 1
@@ -324,14 +325,14 @@ class Call(Item):
             self._call.say(whole[len(said) :], events)
             self._call.end(events)
         if said not in ("", whole):
-            self._parts.notes.add("tool_arguments_restated")
+            self._parts.warnings.add("tool_arguments_restated")
         self.mended = True
 
     def _end(self, events: list[StreamEvent]) -> None:
         if not self._is_over:
             self._is_over = True
             self._call.end(events)
-            self._parts.notes |= self._call.notes
+            self._parts.warnings.add(*self._call.warnings)
             if not (self._has_begun or self.is_renamed) and self._call.texts == ["".join(self._told)]:
                 self.mended = False  # what was held has come
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from toolwire.model.events import StreamEvent, TextDelta, ToolCallDelta
+from toolwire.model.warnings import Warnings
 from toolwire.providers.openai_responses.answer_items import (
     Call,
     Item,
@@ -106,9 +107,9 @@ class Output:
         return self._parts.calls
 
     @property
-    def notes(self) -> set[str]:
-        """The codes of warnings about the arguments of calls."""
-        return self._parts.notes
+    def warnings(self) -> Warnings:
+        """The warnings about the arguments of calls."""
+        return self._parts.warnings
 
     @property
     def all_ended(self) -> bool:
