@@ -121,6 +121,13 @@ def test_in_the_users_newest_turn_it_is_refused_with_what_to_send(door: str) -> 
     assert "send the" in refused.value.message
 
 
+def test_a_system_message_behind_it_does_not_end_the_users_turn() -> None:
+    """As agents send reminders."""
+    history = [turn("chat", "user", "hi"), turn("chat", "assistant", "Hello."), turn("chat", "user", IMAGES["chat"])]
+    with pytest.raises(RequestError, match="cannot be sent"):
+        sent("chat", "bedrock_converse", [*history, turn("chat", "system", "Be short.")])
+
+
 @each_row("wire", ["anthropic_messages", "bedrock_converse", "openai_responses"])
 def test_a_picture_that_the_assistant_has_made_is_in_words_too(wire: str) -> None:
     history = [

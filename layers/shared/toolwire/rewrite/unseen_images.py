@@ -56,6 +56,8 @@ def newest_turn(messages: tuple[Message, ...]) -> int:
     """Where the user's newest turn begins. That the model cannot see what is in it is for the user to know; what tools
     and earlier turns have said is in every further request, and nobody can take it out again."""
     newest = len(messages)
+    while newest and messages[newest - 1].role in ("system", "developer"):  # reminders behind the user's words
+        newest -= 1
     while newest and messages[newest - 1].role == "user":
         newest -= 1
     if newest and messages[newest - 1].role == "tool":  # clients also tell behind results what is the results'
