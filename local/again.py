@@ -16,8 +16,8 @@ from local.handlers import Handler
 from local.watch.exchanges import Exchanges
 from toolwire.model.http import Head
 from toolwire.shell.network.proxy_event import http_request
-from toolwire.shell.recording.ending import summary
 from toolwire.shell.recording.exchange import SeenExchange
+from toolwire.shell.recording.summarize import summary
 from toolwire.wire.json import dump, raw_members, write_object
 
 #: The seconds that an answer may take.

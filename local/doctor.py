@@ -38,7 +38,7 @@ from local.watch.exchanges import Exchanges
 from toolwire import __version__
 from toolwire.model.settings import ProviderConfig, Settings, SettingsError
 from toolwire.providers.hosts import DEMO, DEMO_MODELS
-from toolwire.shell.recording.ending import summary
+from toolwire.shell.recording.summarize import summary
 from toolwire.shell.serve.door import serve
 from toolwire.shell.settings.configuration import load_settings
 from toolwire.shell.store.current import open_store

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from toolwire.model.warnings import explain
-from toolwire.shell.recording.summary import Summary
+from toolwire.shell.recording.exchange_summary import Summary
 
 #: The most lines of one page.
 PAGE = 100

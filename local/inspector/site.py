@@ -41,9 +41,9 @@ from toolwire.model.http import Head
 from toolwire.model.warnings import explain
 from toolwire.pages.paths import resolve
 from toolwire.providers.hosts import DEMO, DEMO_MODELS
-from toolwire.shell.recording.ending import summary
 from toolwire.shell.recording.exchange import SeenExchange
 from toolwire.shell.recording.folder import can_be_replayed, packed
+from toolwire.shell.recording.summarize import summary
 from toolwire.shell.settings.current import current_settings
 
 #: The path of the inspector.

@@ -13,9 +13,9 @@ import msgspec
 from local.watch.kept import Given, pack, unpack
 from local.watch.ring import Ring
 from toolwire.model.errors import GatewayError
-from toolwire.shell.recording.ending import close, summary
 from toolwire.shell.recording.exchange import SeenExchange
-from toolwire.shell.recording.summary import Summary
+from toolwire.shell.recording.exchange_summary import Summary
+from toolwire.shell.recording.summarize import close, summary
 from toolwire.shell.telemetry.observe import current_watch
 
 #: The most lines, and the most bytes of exchanges.

@@ -21,9 +21,9 @@ from rich.text import Text
 from local.watch.exchanges import Exchanges
 from toolwire.model.warnings import explain
 from toolwire.rewrite.unread_members import meant
-from toolwire.shell.recording.ending import summary
 from toolwire.shell.recording.exchange import SeenExchange
-from toolwire.shell.recording.summary import Summary
+from toolwire.shell.recording.exchange_summary import Summary
+from toolwire.shell.recording.summarize import summary
 from toolwire.shell.telemetry.log import LogLine, logger
 
 #: The most characters of an error's message.

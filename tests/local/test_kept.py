@@ -23,10 +23,10 @@ from toolwire.conversation.restore import NOTHING_FOUND
 from toolwire.doors import DOORS
 from toolwire.model.errors import RequestError
 from toolwire.model.http import Head, UpstreamRequest
-from toolwire.shell.recording.ending import summary
 from toolwire.shell.recording.exchange import SeenExchange
 from toolwire.shell.recording.folder import can_be_replayed, record, scenario_of
 from toolwire.shell.recording.replay import replay
+from toolwire.shell.recording.summarize import summary
 from toolwire.shell.serve import admission
 from toolwire.shell.settings.configuration import load_settings
 

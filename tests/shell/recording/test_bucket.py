@@ -28,11 +28,11 @@ from tests.starter import Program, start
 from toolwire.model.settings import Tenant
 from toolwire.shell.recording import bucket as bucket_module
 from toolwire.shell.recording.bucket import NotWrittenError, keep
-from toolwire.shell.recording.ending import close
 from toolwire.shell.recording.exchange import SeenExchange
 from toolwire.shell.recording.folder import expected_files
 from toolwire.shell.recording.replay import replay
 from toolwire.shell.recording.scenario import load_scenario
+from toolwire.shell.recording.summarize import close
 from toolwire.shell.serve import admission
 from toolwire.shell.settings.configuration import load_settings
 

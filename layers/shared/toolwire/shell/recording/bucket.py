@@ -23,8 +23,8 @@ from toolwire.shell.network.aws_json import domain_of
 from toolwire.shell.network.output import current_output
 from toolwire.shell.network.sigv4 import signed
 from toolwire.shell.network.upstream import upstream
-from toolwire.shell.recording.ending import close, summary
 from toolwire.shell.recording.exchange import SeenExchange
+from toolwire.shell.recording.summarize import close, summary
 from toolwire.shell.telemetry import observe
 from toolwire.shell.telemetry.log import logger
 

@@ -26,8 +26,8 @@ from toolwire.model.events import Batch
 from toolwire.model.http import Head, UpstreamRequest
 from toolwire.model.settings import Target
 from toolwire.shell.recording.credentials import blotted, kept_event, secrets_of
+from toolwire.shell.recording.exchange_summary import Summary
 from toolwire.shell.recording.notes import ASKED, DATA, END, HEAD, SENT, SENT_HEAD, SILENCE, Answered, Asked, Noted
-from toolwire.shell.recording.summary import Summary
 from toolwire.shell.telemetry.observe import call_lines
 from toolwire.shell.telemetry.request_record import RequestRecord
 from toolwire.shell.telemetry.watch import Watch

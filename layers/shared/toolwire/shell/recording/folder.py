@@ -19,11 +19,11 @@ from msgspec.structs import asdict
 from toolwire.doors import door_at
 from toolwire.model.warnings import explain
 from toolwire.shell.network.proxy_event import resource
-from toolwire.shell.recording.ending import summary
 from toolwire.shell.recording.exchange import SeenExchange
 from toolwire.shell.recording.notes import Note
 from toolwire.shell.recording.replay import NOTHING_SENT, Replay, replay
 from toolwire.shell.recording.scenario import Context, Failure, Recording, Scenario, save_scenario
+from toolwire.shell.recording.summarize import summary
 
 
 def can_be_replayed(seen: SeenExchange) -> bool:

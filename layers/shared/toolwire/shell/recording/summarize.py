@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolwire.model.errors import GatewayError
 from toolwire.shell.recording.exchange import SeenExchange
-from toolwire.shell.recording.summary import Summary
+from toolwire.shell.recording.exchange_summary import Summary
 
 
 def close(seen: SeenExchange, refused: GatewayError | None = None) -> None:
