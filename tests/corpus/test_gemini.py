@@ -29,13 +29,13 @@ OWN = [
 ]
 
 
-@each_row("path", SAMPLE)
+@each_row("path", SAMPLE[::2])
 def test_sample(path: str) -> None:
     check(path)
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("path", [path for path in ROWS if path not in SAMPLE])
+@pytest.mark.parametrize("path", [path for path in ROWS if path not in SAMPLE[::2]])
 def test_all(path: str) -> None:
     check(path)
 

@@ -12,7 +12,7 @@ from tests.matrix.hosts import HOSTS, Host
 from tests.matrix.judges import JUDGES
 from tests.matrix.scenarios import Scenario
 from tests.matrix.vendors import VENDORS
-from tests.named_rows import each_row
+from tests.named_rows import each_row, named
 from toolwire.doors import DOORS
 from toolwire.providers import WIRES
 
@@ -30,10 +30,16 @@ def test_the_matrix_has_every_door_and_wire() -> None:
     assert {host.wire for host in HOSTS} == VENDORS.keys() == WIRES.keys()
 
 
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.integration)])
 @EVERY_DOOR
-@EVERY_ANSWER
-def test_a_client_hears_what_was_said(door: str, host: Host, scenario: Scenario, stream: bool) -> None:
-    Cell(door, host, scenario, stream).judge()
+def test_a_client_hears_what_was_said(door: str, every: bool) -> None:
+    """`make test` asks the SDK about each other answer. The bytes of all of them are those that it was asked about when
+    they were written into the golden files."""
+    turn = list(DOORS).index(door) % 2
+    for answer in ANSWERS if every else ANSWERS[turn::2]:
+        cell = Cell(door, *answer)
+        with named(cell.id):
+            cell.judge()
 
 
 @EVERY_DOOR
