@@ -197,8 +197,8 @@ def test_what_is_kept_until_its_end_is_bounded(kind: str) -> None:
 WITH_A_CALL = [cell for cell in CELLS if cell.scenario.name == "text_and_call"]
 
 
-#: Of all places, which of them a door has in `make test`: each door others, so that each host has all.
-IN_TURN = {door: slice(number, None, len(DOORS)) for number, door in enumerate(DOORS)}
+#: Of all places, which of them a door has in `make test`: each door others.
+IN_TURN = {door: slice(number, None, 2 * len(DOORS)) for number, door in enumerate(DOORS)}
 
 
 @pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.integration)])

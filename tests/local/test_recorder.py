@@ -209,8 +209,7 @@ def second_turn(door: str, body: dict[str, Any], answer: bytes) -> dict[str, Any
     return {**body, "messages": [*body["messages"], message, *results]}
 
 
-@pytest.mark.parametrize("model", ["responses", "anthropic", "gemini"])
-@pytest.mark.parametrize("door", DOORS)
+@in_turn("door, model", ["responses", "anthropic", "gemini"], DOORS)
 def test_a_recorded_session_replays_and_goes_to_every_other_provider(gateway: Gateway, door: str, model: str) -> None:
     """The turn with the calls and the one with their results, as agents have them."""
     body = {**BODIES[door], "model": f"demo/{model}"}
@@ -245,8 +244,7 @@ def test_headers_that_the_gateway_reads_are_kept(gateway: Gateway, header: str) 
     replays(gateway.recorded(headers))
 
 
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("door", DOORS)
+@in_turn("door, stream", [False, True], DOORS)
 def test_attempts_at_other_models_are_part_of_it(gateway: Gateway, door: str, stream: bool) -> None:
     body = BODIES[door]
     headers, answer = gateway.ask(

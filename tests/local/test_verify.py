@@ -6,7 +6,7 @@ import functools
 import gzip
 import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -167,9 +167,14 @@ class FlawedGateway(GoodGateway):
         return self._change(reply) if self._applies(path, body or b"", key) else reply
 
 
-def lines(gateway: GoodGateway, *, slow: bool = False) -> tuple[bool, list[str]]:
+#: Checks that send megabytes: each is only made of a gateway with a defect that is for it.
+LARGE = {"body_too_large", "body_far_too_large", "compressed_body"}
+
+
+def lines(gateway: GoodGateway, *, slow: bool = False, without: Collection[str] = ()) -> tuple[bool, list[str]]:
     written: list[str] = []
-    return verify(gateway, CHECKS + SLOW_CHECKS if slow else CHECKS, written.append), written
+    checks = [check for check in (CHECKS + SLOW_CHECKS if slow else CHECKS) if check.__name__ not in without]
+    return verify(gateway, tuple(checks), written.append), written
 
 
 def edit(old: bytes, new: bytes) -> Change:
@@ -289,7 +294,7 @@ def test_a_defect_fails_the_check_that_is_for_it(
     applies: Callable[[str, bytes, str | None], bool], change: Change, check: str
 ) -> None:
     slow = check in {name.__name__.replace("_", " ") for name in SLOW_CHECKS}
-    passed, written = lines(FlawedGateway(applies, change), slow=slow)
+    passed, written = lines(FlawedGateway(applies, change), slow=slow, without=LARGE - {check.replace(" ", "_")})
 
     assert not passed
     assert [line[6:30].strip() for line in written if line.startswith("FAIL")] == [check]

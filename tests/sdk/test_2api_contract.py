@@ -69,9 +69,15 @@ def sdk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenAI]:
         yield made
 
 
-@pytest.fixture(params=[f"{model} {way}" for model in DEMO_MODELS for way in ("whole", "streamed")])
+@pytest.fixture(
+    params=[
+        pytest.param(f"{model} {way}", marks=() if (place + at) % 2 == 0 else pytest.mark.integration)
+        for place, model in enumerate(DEMO_MODELS)
+        for at, way in enumerate(("whole", "streamed"))
+    ]
+)
 def chat(request: pytest.FixtureRequest, sdk: OpenAI) -> Chat:
-    """The document's `client.chat` of each provider, streamed and not."""
+    """The document's `client.chat` of each provider, streamed and not: in turn in the fast run."""
     model, way = request.param.split()
 
     def ask(**fields: Any) -> Response:
