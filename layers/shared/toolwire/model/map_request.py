@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from operator import is_
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from toolwire.model.request import ChatRequest, Message, Part
+from toolwire.model.request import ChatRequest, Message, Part, ToolResultPart
 from toolwire.model.source import replace
 
 T = TypeVar("T")
@@ -26,6 +26,12 @@ def map_parts(message: Message, function: Callable[[Part], Part | None]) -> Mess
     """The message with `function` applied to each part; the same object if that changes none."""
     parts = map_each(message.parts, function)
     return message if parts is message.parts else replace(message, parts=parts)
+
+
+def map_content(result: ToolResultPart, function: Callable[[Any], Any]) -> ToolResultPart:
+    """The result with `function` applied to each part of its content; the same object if that changes none."""
+    content = map_each(result.content, function)
+    return result if content is result.content else replace(result, content=content)
 
 
 def with_parts(message: Message, parts: Iterable[Part]) -> Message:

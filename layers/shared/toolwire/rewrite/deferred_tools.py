@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from toolwire.model.map_request import map_each, map_messages, map_parts
+from toolwire.model.map_request import map_content, map_messages, map_parts
 from toolwire.model.request import ChatRequest, Message, Part, TextPart, Tool, ToolReferencePart, ToolResultPart
 from toolwire.model.source import replace
 
@@ -50,10 +50,7 @@ def _in_words(message: Message) -> Message:
 
 
 def _part_in_words(part: Part) -> Part:
-    if type(part) is not ToolResultPart:
-        return part
-    content = map_each(part.content, _item_in_words)
-    return part if content is part.content else replace(part, content=content)
+    return map_content(part, _item_in_words) if type(part) is ToolResultPart else part
 
 
 def _item_in_words(item: Any) -> Any:

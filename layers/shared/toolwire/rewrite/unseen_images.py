@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from toolwire.model.map_request import map_each, map_parts, same_if_unchanged
+from toolwire.model.map_request import map_content, map_each, map_parts, same_if_unchanged
 from toolwire.model.request import ChatRequest, FilePart, ImagePart, Message, TextPart, ToolResultPart
 from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
@@ -70,8 +70,12 @@ def without_earlier_images(request: ChatRequest, warnings: Warnings, *, by_addre
     images by their address. Those of the user's newest message stay."""
     messages = request.messages
     newest = newest_turn(messages)
-    in_words = _addresses_in_words if by_address else _in_words
-    earlier = map_each(messages[:newest], lambda message: map_parts(message, in_words))
+    item_in_words = _address_in_words if by_address else _in_words
+
+    def part_in_words(part: Any) -> Any:
+        return map_content(part, item_in_words) if type(part) is ToolResultPart else item_in_words(part)
+
+    earlier = map_each(messages[:newest], lambda message: map_parts(message, part_in_words))
     kept = same_if_unchanged(messages, (*earlier, *messages[newest:]))
     if kept is messages:
         return request
@@ -80,17 +84,11 @@ def without_earlier_images(request: ChatRequest, warnings: Warnings, *, by_addre
 
 
 def _in_words(part: Any) -> Any:
-    if type(part) is ToolResultPart:
-        content = map_each(part.content, _in_words)
-        return part if content is part.content else replace(part, content=content)
     words = _WORDS.get(type(part))
     return part if words is None else TextPart(words)
 
 
-def _addresses_in_words(part: Any) -> Any:
-    if type(part) is ToolResultPart:
-        content = map_each(part.content, _addresses_in_words)
-        return part if content is part.content else replace(part, content=content)
+def _address_in_words(part: Any) -> Any:
     if type(part) is ImagePart and part.url is not None:
         return TextPart(in_words("an image by its address", part))
     return part
