@@ -270,7 +270,9 @@ def test_a_failure_while_warming_is_left_to_the_first_call() -> None:
         (refusal("InternalServerError", 500), "unavailable", 3),
     ],
 )
-@pytest.mark.parametrize("operation", ["mappings", "get", "put"])
+@pytest.mark.parametrize(
+    "operation", ["mappings", *(pytest.param(it, marks=pytest.mark.integration) for it in ("get", "put"))]
+)
 def test_a_fault_costs_no_more_than_the_deadline(
     endpoint: Endpoint, operation: str, reply: Reply, code: str, most_calls: int
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from tests.doors.responses.responses_reader import events
 from tests.gateway import gateway
+from tests.in_turn import in_turn
 from tests.open_responses.judge import document_faults, error_faults, faults, stream_faults
 from tests.open_responses.suite import TOOL, TRAIN, user
 
@@ -47,8 +48,7 @@ def called(base: str, model: str) -> tuple[str, dict[str, Any]]:
     return got["id"], {"type": "function_call_output", "call_id": call["call_id"], "output": "the 9:25"}
 
 
-@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
-@pytest.mark.parametrize("model", MODELS)
+@in_turn("model, stream", [True, False], MODELS)
 def test_a_request_continues_from_an_answer(keeping: str, model: str, stream: bool) -> None:
     id, result = called(keeping, model)
     second = ask(keeping, model, previous_response_id=id, input=[result], tools=[TOOL], stream=stream)
