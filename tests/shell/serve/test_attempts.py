@@ -220,18 +220,11 @@ def calls(body: bytes, *, stream: bool) -> list[tuple[str, str]]:
 
 #: A JSON answer has the whole time for its head: there a stall in front of it is no fault yet.
 STREAMED_ONLY = {"stall before the head"}
-#: The fast run meets each fault in one of the ways to ask.
-SLOW = pytest.mark.integration
 
 
 @pytest.mark.parametrize(
     ("fault", "stream"),
-    [
-        pytest.param(fault, stream, marks=() if number % 2 == stream or fault in STREAMED_ONLY else SLOW)
-        for number, fault in enumerate(FAULTS)
-        for stream in (False, True)
-        if stream or fault not in STREAMED_ONLY
-    ],
+    [(fault, stream) for fault in FAULTS for stream in (False, True) if stream or fault not in STREAMED_ONLY],
 )
 def test_the_second_target_answers_where_nothing_was_shown(
     fault: str,
