@@ -25,10 +25,10 @@ _EMPTY_NAMES = {"base", "common", "helper", "helpers", "manager", "misc", "util"
 
 _CLASS = re.compile(r"(?P<indent>\s*)class (?P<name>\w+)")
 
-#: A developer's own directories, and hosts of package registries (in a lock they would be somebody's mirror).
-_MACHINE = re.compile(r"(?<![\w.$}-])/(?:work|root|home/\w+|Users/\w+|tmp)/\w|pythonhosted\.org|registry\.npmjs\.org")
-#: Every match has one of these: to look for them first takes a tenth of the time.
-_MACHINE_WORDS = ("/work/", "/root/", "/home/", "/Users/", "/tmp/", "pythonhosted.org", "registry.npmjs.org")
+#: A developer's own directories. The pattern begins with a plain character, for which Python looks quickly.
+_MACHINE = re.compile(r"/(?<![\w.$}-]/)(?:work|root|home/\w+|Users/\w+|tmp)/\w")
+#: Hosts of package registries: in a lock they would be somebody's mirror.
+_REGISTRIES = ("pythonhosted.org", "registry.npmjs.org")
 
 
 def _tracked() -> list[Path]:
@@ -87,8 +87,8 @@ def test_nothing_names_the_machine_it_was_written_on() -> None:
     found = []
     for path in TRACKED:
         text = path.read_bytes().decode("utf-8", "replace")
-        if any(word in text for word in _MACHINE_WORDS):  # the expression alone takes a second
-            found += [f"{path.relative_to(ROOT)}: {match[0]}" for match in _MACHINE.finditer(text)]
+        names = [*_MACHINE.findall(text), *(host for host in _REGISTRIES if host in text)]
+        found += [f"{path.relative_to(ROOT)}: {name}" for name in names]
     assert [place for place in found if not place.startswith("tests/test_style.py")] == []
 
 

@@ -188,7 +188,7 @@ def test_strict_clients_read_it(batches: list[Batch]) -> None:
 @given(answers())
 def test_the_document_says_what_the_stream_says(batches: list[Batch]) -> None:
     wanted = folded(batches)
-    got = folded([ChatDecoder().decode_json(render_response(wanted, Batch(()), as_function=False))])
+    got = folded([ChatDecoder(DecoderContext()).decode_json(render_response(wanted, Batch(()), as_function=False))])
     assert (got.id, got.model, got.created, got.finish) == (wanted.id, wanted.model, wanted.created, wanted.finish)
     assert (got.usage, texts_of(got)) == (wanted.usage, texts_of(wanted))
     # Whether a cut custom call is complete is told by its place among the parts, which a document does not keep.

@@ -29,6 +29,7 @@ from toolwire.model.events import (
 from toolwire.model.request import ChatRequest
 from toolwire.model.response import ChatResponse, OutputPart, ReasoningOutput, TextOutput, ToolCallOutput
 from toolwire.model.source import replace
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.gemini.answer import GeminiDecoder
 
 #: What each form of a stream is told by: SSE, and one array.
@@ -72,7 +73,7 @@ def encode(batches: list[Batch], *, in_array: bool = False) -> bytes:
 
 def decode(body: bytes) -> list[Batch]:
     """A stream of either form, chunk by chunk as the network brings it."""
-    return decoded(b"".join(b"data: " + chunk + b"\n\n" for chunk in chunks(body)), GeminiDecoder())
+    return decoded(b"".join(b"data: " + chunk + b"\n\n" for chunk in chunks(body)), GeminiDecoder(DecoderContext()))
 
 
 def sense(response: ChatResponse) -> list[Any]:
@@ -134,7 +135,7 @@ def test_strict_clients_read_it(batches: list[Batch]) -> None:
 @given(batches=answers())
 def test_the_document_says_what_the_stream_says(batches: list[Batch]) -> None:
     wanted = folded(batches)
-    got = folded([GeminiDecoder().decode_json(render_response(wanted, Batch(()), context()))])
+    got = folded([GeminiDecoder(DecoderContext()).decode_json(render_response(wanted, Batch(()), context()))])
     assert sense(got) == sense(wanted)
     assert (got.id, got.usage or Usage(), got.finish.reason) == (wanted.id, wanted.usage, wanted.finish.reason)
 

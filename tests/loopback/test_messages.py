@@ -18,6 +18,7 @@ from toolwire.model.events import Batch, ReasoningEnd, ResponseStart, StreamEven
 from toolwire.model.request import ChatRequest
 from toolwire.model.response import ChatResponse, OutputPart, ReasoningOutput, TextOutput, ToolCallOutput
 from toolwire.providers.anthropic_messages.answer import MessagesDecoder
+from toolwire.providers.decoder_context import DecoderContext
 
 
 @st.composite
@@ -102,7 +103,7 @@ def test_strict_clients_read_it(batches: list[Batch]) -> None:
 @given(answers())
 def test_the_document_says_what_the_stream_says(batches: list[Batch]) -> None:
     wanted = folded(batches)
-    got = folded([MessagesDecoder().decode_json(render_response(wanted, Batch(()), context()))])
+    got = folded([MessagesDecoder(DecoderContext()).decode_json(render_response(wanted, Batch(()), context()))])
     # An empty input may be whole or cut: where the output limit ended the answer, a document does not tell which.
     assert [_either(part) for part in sense(got)] == [_either(part) for part in sense(wanted)]
     assert (got.id, got.usage) == (wanted.id, wanted.usage)

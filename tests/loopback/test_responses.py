@@ -11,6 +11,7 @@ from toolwire.doors import AnswerContext
 from toolwire.doors.responses.request import DOOR, parse_request
 from toolwire.model.events import Batch
 from toolwire.model.response import ChatResponse, OutputPart, ReasoningOutput, TextOutput, ToolCallOutput
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.openai_responses.answer import ResponsesDecoder
 
 REQUEST = parse_request(b'{"model":"m","input":"hi","stream":true}')
@@ -77,4 +78,4 @@ def test_the_document_says_what_the_stream_says(batches: list[Batch]) -> None:
     document = DOOR.render_response(wanted, Batch(()), context())
     ending = encode(batches).rsplit(b"data: ", 1)[1]
     assert document in ending
-    assert sense(folded([ResponsesDecoder().decode_json(document)])) == sense(wanted)
+    assert sense(folded([ResponsesDecoder(DecoderContext()).decode_json(document)])) == sense(wanted)

@@ -13,6 +13,7 @@ from tests.providers.alike_streams import read_alike, said
 from toolwire.framing import Frame
 from toolwire.providers.alike_frames import AlikeFrames
 from toolwire.providers.anthropic_messages.answer import MessagesDecoder
+from toolwire.providers.decoder_context import DecoderContext
 
 #: Texts with what a string may hold in JSON, and with what looks like an event's own members.
 TEXTS = st.one_of(
@@ -114,7 +115,7 @@ def test_most_of_a_stream_is_not_decoded(
 ) -> None:
     """Block after block, of which each has another index. Else it would take longer than before."""
     read = read_alike(monkeypatch)
-    decoder = MessagesDecoder()
+    decoder = MessagesDecoder(DecoderContext())
     decoder.decode(frame(START))
     for index in range(12):
         decoder.decode(frame({"type": "content_block_start", "index": index, "content_block": block}))

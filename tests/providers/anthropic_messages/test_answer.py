@@ -40,6 +40,7 @@ from toolwire.model.events import (
     UsageUpdate,
 )
 from toolwire.providers.anthropic_messages.answer import MessagesDecoder
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.stream.order import OrderCheck
 from toolwire.wire.anthropic_messages import STOP_REASONS
 from toolwire.wire.json import members
@@ -49,7 +50,7 @@ PARIS = '{"city":"Paris"}'
 
 def decoded(*events: Any) -> list[Batch]:
     """The decoder's batches, in a legal order, its end included."""
-    decoder, order = MessagesDecoder(), OrderCheck()
+    decoder, order = MessagesDecoder(DecoderContext()), OrderCheck()
     batches = [decoder.decode(frame) for frame in SseDecoder().feed(stream(*events))]
     batches.append(decoder.end())
     for batch in batches:
@@ -307,14 +308,17 @@ def test_a_deviation_is_repaired(name: str) -> None:
 
 
 def test_a_repaired_frame_loses_its_bytes() -> None:
-    decoder = MessagesDecoder()
+    decoder = MessagesDecoder(DecoderContext())
     sources = [decoder.decode(frame).source for frame in SseDecoder().feed(stream(start(), text(0, "x"), end(3)))]
     assert [source is not None for source in sources] == [True, False, False]
 
 
 def test_the_type_counts_also_without_an_event_line() -> None:
-    decoder = MessagesDecoder()
+    decoder = MessagesDecoder(DecoderContext())
     batches = [decoder.decode(Frame(None, json.dumps(event).encode())) for event in [*HELLO, *TURN]]
     assert all(batch.source is not None for batch in batches)
     nameless = {"index": 0, "content_block": {"type": "text", "text": "Hi"}}
-    assert MessagesDecoder().decode(Frame("content_block_start", json.dumps(nameless).encode())).source is None
+    assert (
+        MessagesDecoder(DecoderContext()).decode(Frame("content_block_start", json.dumps(nameless).encode())).source
+        is None
+    )

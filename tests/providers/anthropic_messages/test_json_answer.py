@@ -20,6 +20,7 @@ from tests.providers.anthropic_messages.messages_upstream import (
 )
 from tests.providers.openai_chat.chat_reader import read
 from toolwire.providers.anthropic_messages.answer import MessagesDecoder
+from toolwire.providers.decoder_context import DecoderContext
 
 EXACT = b'{"id": 12345678901234567890, "f": 1.10, "s": "\\u00e9\\/"}'
 
@@ -86,7 +87,7 @@ def test_thinking_and_usage() -> None:
 
 def test_an_answer_as_the_api_writes_it_keeps_its_bytes() -> None:
     for name, (body, *_) in ANSWERS.items():
-        assert (MessagesDecoder().decode_json(body).source is not None) == (name != "no reason"), name
+        assert (MessagesDecoder(DecoderContext()).decode_json(body).source is not None) == (name != "no reason"), name
 
 
 def test_a_host_that_ignores_stream() -> None:

@@ -29,6 +29,7 @@ from toolwire.model.events import Batch, OpaquePart, StreamEvent, Usage
 from toolwire.model.response import ChatResponse, ReasoningOutput, TextOutput, ToolCallOutput
 from toolwire.providers.bedrock_converse.answer import ConverseDecoder
 from toolwire.providers.bedrock_converse.answer_blocks import REDACTED
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.stream.fold import Fold
 from toolwire.stream.order import OrderCheck
 from toolwire.wire.bedrock_converse import MALFORMED, STOP_REASONS
@@ -48,13 +49,13 @@ def folded(batches: list[Batch]) -> ChatResponse:
 
 
 def streamed(*events: Event) -> ChatResponse:
-    decoder = ConverseDecoder()
+    decoder = ConverseDecoder(DecoderContext())
     batches = [decoder.decode(found) for found in AwsEventStreamDecoder().feed(stream(*events))]
     return folded([*batches, decoder.end()])
 
 
 def events_of(*events: Event) -> list[StreamEvent]:
-    decoder = ConverseDecoder()
+    decoder = ConverseDecoder(DecoderContext())
     return [event for found in AwsEventStreamDecoder().feed(stream(*events)) for event in decoder.decode(found).events]
 
 
@@ -166,14 +167,14 @@ DOCUMENTS: dict[str, tuple[bytes, Said]] = {
 @each_row("name", DOCUMENTS)
 def test_documents(name: str) -> None:
     body, expected = DOCUMENTS[name]
-    assert said(folded([ConverseDecoder().decode_json(body)])) == expected
+    assert said(folded([ConverseDecoder(DecoderContext()).decode_json(body)])) == expected
 
 
 def test_arguments_of_a_document_are_its_own_bytes() -> None:
     raw = '{"n": 1.10, "big": 12345678901234567890,\n "s": "\\u00e9"}'
     use = b'{"toolUse":{"toolUseId":"t","name":"f","input":%b}}' % raw.encode()
     body = b'{"output":{"message":{"content":[%b]}},"stopReason":"tool_use"}' % use
-    assert said(folded([ConverseDecoder().decode_json(body)]))[2] == [("t", "f", raw)]
+    assert said(folded([ConverseDecoder(DecoderContext()).decode_json(body)]))[2] == [("t", "f", raw)]
 
 
 @pytest.mark.parametrize(("word", "reason"), STOP_REASONS.items())
@@ -184,7 +185,7 @@ def test_stop_reasons(word: str, reason: str) -> None:
 
 def test_proofs_of_reasoning_are_its_signature() -> None:
     whole = document({"reasoningContent": {"redactedContent": "AAEC"}}, {"text": "Hi"})
-    (part, _) = folded([ConverseDecoder().decode_json(whole)]).parts
+    (part, _) = folded([ConverseDecoder(DecoderContext()).decode_json(whole)]).parts
     assert isinstance(part, ReasoningOutput)
     assert part.signature == REDACTED + "AAEC"
     pieces = [reasoning(0, redactedContent="AAE"), reasoning(0, redactedContent="C")]
@@ -207,7 +208,9 @@ def test_usage_counts_the_cache(given: int, total: int | None, counted: int) -> 
     usage = {"inputTokens": given, "outputTokens": 5, "cacheReadInputTokens": 100, "cacheWriteInputTokens": 10}
     usage |= {} if total is None else {"totalTokens": total}
     expected = Usage(counted, 5, cache_read_tokens=100, cache_write_tokens=10)
-    assert folded([ConverseDecoder().decode_json(document({"text": "Hi"}, usage=usage))]).usage == expected
+    assert (
+        folded([ConverseDecoder(DecoderContext()).decode_json(document({"text": "Hi"}, usage=usage))]).usage == expected
+    )
     assert streamed(BEGIN, text(0, "Hi"), stop("end_turn"), ("metadata", {"usage": usage})).usage == expected
 
 
@@ -236,7 +239,7 @@ def test_an_answer_that_the_model_has_spoilt(word: str) -> None:
     with pytest.raises(UpstreamError, match=word):
         streamed(BEGIN, text(0, "Hi"), stop(word))
     with pytest.raises(UpstreamError, match=word):
-        ConverseDecoder().decode_json(document({"text": "Hi"}, reason=word))
+        ConverseDecoder(DecoderContext()).decode_json(document({"text": "Hi"}, reason=word))
 
 
 EXCEPTIONS: list[tuple[str, dict[str, Any], int, str]] = [
@@ -254,7 +257,7 @@ def test_exceptions_inside_a_stream(name: str, payload: dict[str, Any], status: 
     raw = frame({":message-type": "exception", ":exception-type": name}, json.dumps(payload).encode())
     (found,) = AwsEventStreamDecoder().feed(raw)
     with pytest.raises(UpstreamError) as caught:
-        ConverseDecoder().decode(found)
+        ConverseDecoder(DecoderContext()).decode(found)
     assert (caught.value.status, caught.value.code, caught.value.message) == (status, code, payload["message"])
 
 
@@ -268,7 +271,7 @@ DEEP = b"[" * 9000 + b"]" * 9000
 def test_payloads_that_cannot_be_read(payload: bytes) -> None:
     (found,) = AwsEventStreamDecoder().feed(frame({":event-type": "contentBlockDelta"}, payload))
     with pytest.raises(UpstreamProtocolError):
-        ConverseDecoder().decode(found)
+        ConverseDecoder(DecoderContext()).decode(found)
 
 
 @pytest.mark.parametrize(
@@ -276,7 +279,7 @@ def test_payloads_that_cannot_be_read(payload: bytes) -> None:
 )
 def test_documents_that_make_no_sense(body: bytes) -> None:
     with pytest.raises(UpstreamError):
-        ConverseDecoder().decode_json(body)
+        ConverseDecoder(DecoderContext()).decode_json(body)
 
 
 def test_a_call_needs_its_name() -> None:

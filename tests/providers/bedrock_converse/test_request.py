@@ -21,6 +21,7 @@ from toolwire.model.source import replace
 from toolwire.providers.bedrock_converse.models import FAMILIES, family_of
 from toolwire.providers.bedrock_converse.request import invocation, write_request
 from toolwire.providers.bedrock_converse.tools import DO_NOT_CALL
+from toolwire.rewrite.tool_names import WIRE_NAME
 
 CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 CLAUDE_37 = "anthropic.claude-3-7-sonnet-20250219-v1:0"
@@ -70,7 +71,7 @@ def sent(model: str = CLAUDE, *, door: str = "chat", **body: Any) -> tuple[dict[
     """The body that is sent, the warnings, and whether the answer is streamed."""
     asked = {"model": "bedrock/x", "messages": [USER], **body}
     request = load_door(door).parse_request(posted(asked))
-    raw, streams, warnings = write_request(request, target(model))
+    raw, streams, warnings = write_request(request, target(model), WIRE_NAME)
     bedrock_converse(raw)
     document = json.loads(raw)
     return document, list(warnings), streams
@@ -186,7 +187,7 @@ def test_arguments_of_the_history_are_their_own_text() -> None:
     request = load_door("chat").parse_request(
         posted({"model": "m", "messages": [USER, call(("a", "f", '{"n": 1.10, "b": 12345678901234567890}'))]})
     )
-    assert b'"input":{"n": 1.10, "b": 12345678901234567890}' in write_request(request, target())[0]
+    assert b'"input":{"n": 1.10, "b": 12345678901234567890}' in write_request(request, target(), WIRE_NAME)[0]
 
 
 def test_arguments_that_are_no_object_are_wrapped() -> None:
@@ -290,7 +291,9 @@ def test_reasoning_goes_back_with_its_proof_only() -> None:
     )
     parts = (ReasoningPart("Hm", "s1"), ReasoningPart("", "redacted:AAEC"), ReasoningPart("unproved"))
     answer = replace(request.messages[1], parts=(*parts, *request.messages[1].parts))
-    raw, _, _ = write_request(replace(request, messages=(request.messages[0], answer, request.messages[2])), target())
+    raw, _, _ = write_request(
+        replace(request, messages=(request.messages[0], answer, request.messages[2])), target(), WIRE_NAME
+    )
     assert json.loads(raw)["messages"][1]["content"] == [
         {"reasoningContent": {"reasoningText": {"text": "Hm", "signature": "s1"}}},
         {"reasoningContent": {"redactedContent": "AAEC"}},
@@ -348,7 +351,7 @@ def test_an_arn_that_does_not_say_its_model_is_told(model: str, named: str | Non
     models = ((model, named),) if named else ()
     provider = replace(target().provider, models=models)
     request = load_door("chat").parse_request(posted({"model": "m", "messages": [USER]}))
-    assert list(write_request(request, Target(provider, model))[2]) == warned
+    assert list(write_request(request, Target(provider, model), WIRE_NAME)[2]) == warned
 
 
 @pytest.mark.parametrize(("model", "told"), [(CLAUDE, "s1"), (GPT_OSS, "tw1.")])

@@ -13,6 +13,7 @@ from tests.providers.alike_streams import read_alike, said
 from toolwire.framing import Frame
 from toolwire.model.events import TextDelta
 from toolwire.providers.alike_frames import AlikeFrames
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.openai_chat.answer import ChatDecoder
 
 #: Texts with what a string may hold in JSON, and with what looks like a chunk's own members.
@@ -119,7 +120,7 @@ def test_most_of_a_stream_is_not_decoded(
 ) -> None:
     """Else it would take longer than before."""
     read = read_alike(monkeypatch)
-    decoder = ChatDecoder()
+    decoder = ChatDecoder(DecoderContext())
     for delta in [*begin, *deltas]:
         decoder.decode(Frame(None, chunk(delta, **members)))
 
@@ -129,7 +130,7 @@ def test_most_of_a_stream_is_not_decoded(
 def test_padding_that_differs_in_each_chunk_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """OpenAI's own chunks have it. It goes on as it came."""
     read = read_alike(monkeypatch)
-    decoder = ChatDecoder()
+    decoder = ChatDecoder(DecoderContext())
     stream = [chunk({"role": "assistant", "content": "a"}, obfuscation="Q")]
     for text, padding in zip(("b", '"', '","obfuscation":"', "e", "f"), ("8j", "", "kfT3", "p" * 20, "0"), strict=True):
         start = chunk({"content": text})
@@ -149,7 +150,7 @@ def test_padding_that_differs_in_each_chunk_is_not_read(monkeypatch: pytest.Monk
 
 def test_a_chunk_that_changes_each_time_is_soon_left_alone() -> None:
     """A host with another member in each chunk costs a few attempts, not one for each."""
-    decoder = ChatDecoder()
+    decoder = ChatDecoder(DecoderContext())
     for number in range(20):
         decoder.decode(Frame(None, chunk({"content": "x"}, nonce=number)))
 

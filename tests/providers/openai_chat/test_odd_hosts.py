@@ -28,6 +28,7 @@ from tests.providers.openai_chat.chat_upstream import (
     whole,
 )
 from toolwire.model.events import UsageUpdate
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.openai_chat.answer import ChatDecoder
 from toolwire.providers.openai_chat.errors import error_from_body
 from toolwire.providers.openai_chat.state import ReasoningState
@@ -456,7 +457,7 @@ def test_a_last_line_without_its_end(ending: bytes) -> None:
 def test_no_more_of_the_prompt_is_cached_than_there_is() -> None:
     usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
     counts = {**usage, "prompt_tokens_details": {"cached_tokens": 40}}
-    events = ChatDecoder().decode_json(whole({"content": "x"}, usage=counts)).events
+    events = ChatDecoder(DecoderContext()).decode_json(whole({"content": "x"}, usage=counts)).events
     (read,) = [event.usage for event in events if isinstance(event, UsageUpdate)]
     assert (read.input_tokens, read.cache_read_tokens) == (10, 10)
 

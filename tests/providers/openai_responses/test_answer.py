@@ -44,6 +44,7 @@ from toolwire.model.events import (
     Usage,
     UsageUpdate,
 )
+from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.openai_responses.answer import INCOMPLETE, ResponsesDecoder
 from toolwire.stream.order import OrderCheck
 from toolwire.wire.plain import plain
@@ -55,7 +56,7 @@ WEATHER = call("fc_1", "call_a", "weather", PARIS)
 
 def decoded(*events: Any) -> list[Batch]:
     """The decoder's batches, in a legal order, its end included."""
-    decoder, order = ResponsesDecoder(), OrderCheck()
+    decoder, order = ResponsesDecoder(DecoderContext()), OrderCheck()
     batches = [decoder.decode(frame) for frame in SseDecoder().feed(stream(*events))]
     batches.append(decoder.end())
     for batch in batches:
@@ -232,7 +233,7 @@ def test_every_event_of_the_api_can_be_read() -> None:
     assert len(kinds) > 50
     for kind in kinds:
         if kind not in ("error", "response.failed"):
-            decoder = ResponsesDecoder()
+            decoder = ResponsesDecoder(DecoderContext())
             decoder.decode(SseDecoder().feed(stream(created()))[0])
             told = {"type": kind, "item": item("message", "m"), "response": response("completed")}
             assert decoder.decode(SseDecoder().feed(stream(told))[0]) is not None

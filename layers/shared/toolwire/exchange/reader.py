@@ -18,7 +18,7 @@ from toolwire.exchange.attempt import Attempt
 from toolwire.exchange.figures import Figures
 from toolwire.exchange.observer import Observer
 from toolwire.exchange.request_context import RequestContext
-from toolwire.exchange.valid_text import check_replaced, in_valid_text
+from toolwire.exchange.valid_text import decoded_with_replacements
 from toolwire.framing import Frame, Framing
 from toolwire.framing.sse import says_lines
 from toolwire.model.errors import GatewayError, UpstreamError, UpstreamProtocolError, UpstreamTruncated
@@ -149,12 +149,13 @@ class StreamReader:
             self._observer.frame(frame)
         try:
             batch = self._decoder.decode(frame)
-        except UpstreamProtocolError:  # an unreadable frame leaves a decoder as it was
-            data = in_valid_text(frame.data)
-            if data is None:
-                raise
-            batch = check_replaced(self._decoder.decode(Frame(frame.event, data)), self._warnings)
+        except UpstreamProtocolError as fault:  # an unreadable frame leaves a decoder as it was
+            decode = partial(self._decode, frame.event)
+            batch = decoded_with_replacements(frame.data, decode, self._warnings, fault)
         return self._shaped(batch)
+
+    def _decode(self, event: str | None, data: bytes) -> Batch:
+        return self._decoder.decode(Frame(event, data))
 
     def _shaped(self, batch: Batch) -> Batch:
         """The batch as the writer takes it. For a document, members that the model does not name are dropped: they came
@@ -224,14 +225,14 @@ class DocumentReader:
         if error is not None:
             raise error
         try:
-            batch = self._provider.decoder(self._context).decode_json(body)
-        except UpstreamProtocolError:
-            data = in_valid_text(body)
-            if data is None:
-                raise
-            batch = check_replaced(self._provider.decoder(self._context).decode_json(data), self._context.warnings)
+            batch = self._decode(body)
+        except UpstreamProtocolError as fault:
+            batch = decoded_with_replacements(body, self._decode, self._context.warnings, fault)
         self._figures.note_read(batch)
         yield plain(batch) if self._for_stream else batch
+
+    def _decode(self, body: bytes) -> Batch:
+        return self._provider.decoder(self._context).decode_json(body)
 
 
 class RefusalReader:

@@ -6,6 +6,8 @@ anything else (a call, an id, state), the answer is an error: what is run or sen
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from toolwire.model.errors import UpstreamProtocolError
 from toolwire.model.events import Batch, ReasoningDelta, StreamEvent, TextDelta
 from toolwire.model.warnings import INVALID_TEXT, Warnings
@@ -15,28 +17,31 @@ _INSTEAD = "\ufffd"
 _SHOWN = (_INSTEAD, "\\xef\\xbf\\xbd")
 
 
-def in_valid_text(data: bytes) -> bytes | None:
-    """The data with U+FFFD for what is no UTF-8; None where all of it is."""
-    if data.isascii():
-        return None
+def decoded_with_replacements(
+    data: bytes, decode: Callable[[bytes], Batch], warnings: Warnings, fault: UpstreamProtocolError
+) -> Batch:
+    """The batch that `decode` makes of the data with U+FFFD for what is no UTF-8, with a warning. `fault`: why the data
+    could not be decoded as it is. Raises it where all of it is UTF-8, and UpstreamProtocolError where U+FFFD stands in
+    what is no text of the model's."""
     try:
         data.decode()
     except UnicodeDecodeError:
-        return data.decode("utf-8", "replace").encode()
-    return None
-
-
-def check_replaced(batch: Batch, warnings: Warnings) -> Batch:
-    """The batch of data in which U+FFFD stands for bytes, with a warning. Raises UpstreamProtocolError where it stands
-    in what is no text of the model's. Events behind may repeat the whole text, as OpenAI's do."""
-    others: list[StreamEvent] = []
-    is_text = INVALID_TEXT in warnings
-    for event in batch.events:
-        if type(event) is TextDelta or type(event) is ReasoningDelta:
-            is_text = is_text or _INSTEAD in event.text
-        else:
-            others.append(event)
-    if not is_text or any(mark in repr(event) for event in others for mark in _SHOWN):
-        raise UpstreamProtocolError("the upstream sent bytes that are no UTF-8 in what is no text of the model's")
+        batch = decode(data.decode("utf-8", "replace").encode())
+    else:
+        raise fault
+    _check(batch, INVALID_TEXT in warnings)
     warnings.add(INVALID_TEXT)
     return batch
+
+
+def _check(batch: Batch, replaced: bool) -> None:
+    """Raises UpstreamProtocolError unless U+FFFD stands in text alone, there or (`replaced`) in an earlier batch. Later
+    events may repeat the whole text, as OpenAI's do."""
+    others: list[StreamEvent] = []
+    for event in batch.events:
+        if type(event) is TextDelta or type(event) is ReasoningDelta:
+            replaced = replaced or _INSTEAD in event.text
+        else:
+            others.append(event)
+    if not replaced or any(mark in repr(event) for event in others for mark in _SHOWN):
+        raise UpstreamProtocolError("the upstream sent bytes that are no UTF-8 in what is no text of the model's")

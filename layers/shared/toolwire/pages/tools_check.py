@@ -62,7 +62,7 @@ def report(
     """The answer, as JSON. `headers` are the request's, which may hold options."""
     if tenant.allowlist is not None:  # the stand-ins for refused tools are allowed
         tenant = replace(tenant, allowlist=(*tenant.allowlist, *map(_stand_in, range(len(request.tools)))))
-    passed, refused, _ = _all_refusals(request, lambda it: checked_request(door.name, it, headers, tenant))
+    passed, refused = _all_refusals(request, lambda it: checked_request(door.name, it, headers, tenant))
     client = None
     if passed is not None:
         http = HttpRequest("POST", "", headers, b"")
@@ -91,7 +91,7 @@ def _verdict(
     warnings: tuple[str, ...] = ()
     sent: list[SentTool] = []
     if target is not None and client is not None:
-        attempt, refused, _ = _all_refusals(
+        attempt, refused = _all_refusals(
             client.request, lambda it: prepare_attempt(replace(client, request=it), target, None)
         )
         absent = known | {number for error in refused if (number := _number(error)) is not None}
@@ -117,22 +117,20 @@ def _verdict(
 # ---------------------------------------------------------------- refusals
 
 
-def _all_refusals(
-    request: ChatRequest, attempt: Callable[[ChatRequest], T]
-) -> tuple[T | None, list[RequestError], ChatRequest]:
+def _all_refusals(request: ChatRequest, attempt: Callable[[ChatRequest], T]) -> tuple[T | None, list[RequestError]]:
     """Calls `attempt`, each time without the tool that it refused, until it passes. Returns its result (None: it never
-    passed), all refusals, and the request that passed."""
+    passed) and all refusals."""
     refused: list[RequestError] = []
     replaced: set[int] = set()
     while True:
         try:
-            return attempt(request), refused, request
+            return attempt(request), refused
         except RequestError as error:
             number = _number(error)
             if number not in replaced:
                 refused.append(error)
             if number is None or number in replaced or len(refused) == _MOST_REFUSALS:
-                return None, refused, request
+                return None, refused
             replaced.add(number)
             request = _without(request, number)
 

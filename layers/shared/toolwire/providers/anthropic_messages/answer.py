@@ -54,8 +54,8 @@ class MessagesDecoder:
     raises UpstreamTruncated when the answer broke off.
     """
 
-    def __init__(self, context: DecoderContext | None = None) -> None:
-        self._context = context = context or DecoderContext()
+    def __init__(self, context: DecoderContext) -> None:
+        self._context = context
         self._started = False
         self._ended = False
         self._blocks = Blocks(placeholders=context.placeholders)

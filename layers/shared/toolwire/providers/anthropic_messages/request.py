@@ -73,13 +73,14 @@ class AnthropicMessages(Provider):
         credential: str | None,
     ) -> tuple[UpstreamRequest, Warnings]:
         family, told = self.family(target), Warnings()
+        names = self.tool_names(target, profile)
         fields = request.fields_in(DIALECT)
         if fields is not None:
             if profile.schemas == "bare" and self.refuses_betas(target):
                 request = with_bare_tools(request, target, told)
-            members, own, warnings = _same_api(request, fields, target, family, profile)
+            members, own, warnings = _same_api(request, fields, target, family, profile, names)
         else:
-            members, own, warnings = _translated(request, target, family, profile)
+            members, own, warnings = _translated(request, target, family, profile, names)
         warnings.add(*told)
         return self.posted(target, members, own, credential, warnings, stream=request.stream), warnings
 
@@ -135,13 +136,13 @@ PROVIDER = AnthropicMessages()
 
 
 def _same_api(
-    request: ChatRequest, fields: RequestFields, target: Target, family: Family, profile: Profile
+    request: ChatRequest, fields: RequestFields, target: Target, family: Family, profile: Profile, names: str
 ) -> tuple[Iterator[tuple[str, bytes]], Headers, Warnings]:
     """Members of the body, headers, and warnings for a client of this API. The members add to the warnings. Raises
     RequestError for a thread that the host lacks."""
     check_thread(fields, target)
     warnings = Warnings()
-    named = with_wire_names(request, profile.tool_name or _TOOL_NAME)
+    named = with_wire_names(request, names)
     request = with_signed_thinking(named, family)
     if request is not named:
         warnings.add("state_left_out")
@@ -153,7 +154,7 @@ def _same_api(
 
 
 def _translated(
-    request: ChatRequest, target: Target, family: Family, profile: Profile
+    request: ChatRequest, target: Target, family: Family, profile: Profile, names: str
 ) -> tuple[Iterator[tuple[str, bytes]], Headers, Warnings]:
     """Members of the body, headers, and warnings for a client of any other API. The members add to the warnings."""
     warnings = check_fields(request, target)
@@ -163,9 +164,7 @@ def _translated(
     else:
         request = with_enforced_format(request, warnings)
     request = with_carried_content(bridged(request, warnings), CONTENT, target.provider.name, warnings)
-    request, tools = with_tools(
-        with_wire_names(request, profile.tool_name or _TOOL_NAME), target, family, profile, warnings
-    )
+    request, tools = with_tools(with_wire_names(request, names), target, family, profile, warnings)
     settings = settle(request, family)
     if settings.frees_choice:
         request = replace(request, tool_choice=ToolChoice("auto"))

@@ -35,8 +35,8 @@ class ConverseDecoder:
     raises UpstreamTruncated when the answer broke off.
     """
 
-    def __init__(self, context: DecoderContext | None = None) -> None:
-        self._context = context = context or DecoderContext()
+    def __init__(self, context: DecoderContext) -> None:
+        self._context = context
         self._started = False
         self._ended = False
         self._blocks = Blocks(placeholders=context.placeholders)

@@ -128,7 +128,7 @@ def framing_of(content_type: str) -> Framing | None:
     return AwsEventStreamDecoder() if content_type.startswith(CONTENT_TYPE) else None
 
 
-def write_request(request: ChatRequest, target: Target, tool_names: str = WIRE_NAME) -> tuple[bytes, bool, Warnings]:
+def write_request(request: ChatRequest, target: Target, names: str) -> tuple[bytes, bool, Warnings]:
     """Returns the body, whether its answer is streamed, and the warnings. Raises RequestError for what this provider
     cannot take."""
     family = family_of(target.known_as)
@@ -144,7 +144,7 @@ def write_request(request: ChatRequest, target: Target, tool_names: str = WIRE_N
         with_own_redacted(bridged(request, warnings)), CONTENT, target.provider.name, warnings
     )
     request = with_known_tools(request, target, family, warnings)
-    request = with_results(with_wire_names(request, tool_names), warnings)
+    request = with_results(with_wire_names(request, names), warnings)
     request = request if family.mixed_turns else with_tool_turns_apart(request, warnings)
     claude = settle(request, claude_of(target.known_as)) if family.reasoning == "claude" else None
     if claude is not None:

@@ -50,8 +50,8 @@ class GeminiDecoder:
     raises UpstreamTruncated when the answer broke off.
     """
 
-    def __init__(self, context: DecoderContext | None = None) -> None:
-        self._context = context or DecoderContext()
+    def __init__(self, context: DecoderContext) -> None:
+        self._context = context
         self._started = False
         self._ended = False
         self._parts = AnswerParts()

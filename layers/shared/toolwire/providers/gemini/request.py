@@ -80,7 +80,7 @@ class Gemini(Provider):
         if fields is not None:
             members, warnings = _same_api(request, fields, target, family)
         else:
-            members, warnings = _translated(request, target, family, profile)
+            members, warnings = _translated(request, target, family, profile, self.tool_names(target, profile))
         body = write_object(members)
         key = key_headers(target.provider, credential, "x-goog-api-key")
         url = _url(target, request.stream)
@@ -135,14 +135,14 @@ def _same_api(
 
 
 def _translated(
-    request: ChatRequest, target: Target, family: Family, profile: Profile
+    request: ChatRequest, target: Target, family: Family, profile: Profile, names: str
 ) -> tuple[list[tuple[str, bytes]], Warnings]:
     """The members for a client of another API, and warnings. Raises RequestError for what cannot be carried."""
     warnings = check_fields(request, target)
     request = with_stops(request, warnings, most=_MOST_STOPS)
     if (request.tools and not family.json_with_tools) or not profile.json_schema:
         request = with_format_in_words(request, warnings)
-    request = with_wire_names(_carried(request, target, family, warnings), profile.tool_name or _TOOL_NAME)
+    request = with_wire_names(_carried(request, target, family, warnings), names)
     request = _paired(request, warnings)
     if not family.prefill:
         request = with_user_last(request, warnings)

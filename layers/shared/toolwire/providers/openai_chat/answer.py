@@ -48,8 +48,8 @@ class ChatDecoder:
     raises UpstreamTruncated when the answer broke off.
     """
 
-    def __init__(self, context: DecoderContext | None = None) -> None:
-        self._context = context = context or DecoderContext()
+    def __init__(self, context: DecoderContext) -> None:
+        self._context = context
         self._id: str | None = None
         self._started = False
         self._role_seen = self._has_deltas = False

@@ -103,7 +103,7 @@ class OpenAIChat(Provider):
     def build_request(
         self, request: ChatRequest, target: Target, profile: Profile, credential: str | None
     ) -> tuple[UpstreamRequest, Warnings]:
-        request, warnings = _adapt(request, target, profile)
+        request, warnings = _adapt(request, target, profile, self.tool_names(target, profile))
         body = write_object(_members(request, target, profile, warnings))
         key = key_headers(target.provider, credential, "authorization")
         return post_json(url_of(target, "/chat/completions"), body, stream=request.stream, headers=key), warnings
@@ -131,7 +131,7 @@ class OpenAIChat(Provider):
 PROVIDER = OpenAIChat()
 
 
-def _adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[ChatRequest, Warnings]:
+def _adapt(request: ChatRequest, target: Target, profile: Profile, names: str) -> tuple[ChatRequest, Warnings]:
     """The request, rewritten to what this host takes: pairs of the history, ids, names, tools and tool_choice."""
     warnings = Warnings()
     translated = request.fields_in(DIALECT) is None
@@ -152,7 +152,7 @@ def _adapt(request: ChatRequest, target: Target, profile: Profile) -> tuple[Chat
     else:
         request = with_told_tools(request, target, profile, warnings)
     check_tools(request, target, profile, warnings)
-    request = with_results(with_wire_names(request, profile.tool_name or WIRE_NAME), warnings)
+    request = with_results(with_wire_names(request, names), warnings)
     if profile.object_arguments or (translated and not profile.any_arguments):
         request = with_object_arguments(request, warnings)
     if translated and not profile.prefill:

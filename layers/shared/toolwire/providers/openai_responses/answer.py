@@ -64,8 +64,8 @@ class ResponsesDecoder:
     raises UpstreamTruncated when the answer broke off.
     """
 
-    def __init__(self, context: DecoderContext | None = None) -> None:
-        self._context = context = context or DecoderContext()
+    def __init__(self, context: DecoderContext) -> None:
+        self._context = context
         self._started = False
         self._id: str | None = None
         self._ended = False

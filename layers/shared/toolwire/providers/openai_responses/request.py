@@ -112,7 +112,7 @@ class OpenAIResponses(Provider):
         self, request: ChatRequest, target: Target, profile: Profile, credential: str | None
     ) -> tuple[UpstreamRequest, Warnings]:
         fields = request.fields_in(DIALECT)
-        request, warnings = _adapted(request, target, profile, fields is not None)
+        request, warnings = _adapted(request, target, profile, self.tool_names(target, profile), fields is not None)
         if fields is not None:
             pairs = _own_members(request, fields, target, profile)
             pairs = pairs if profile.item_ids else _without_item_ids(pairs, warnings)
@@ -156,7 +156,7 @@ PROVIDER = OpenAIResponses()
 
 
 def _adapted(
-    request: ChatRequest, target: Target, profile: Profile, same_dialect: bool
+    request: ChatRequest, target: Target, profile: Profile, names: str, same_dialect: bool
 ) -> tuple[ChatRequest, Warnings]:
     """The request, rewritten to what this host takes: pairs of the history, ids, names, tools and tool_choice."""
     warnings = Warnings()
@@ -175,7 +175,7 @@ def _adapted(
         request = _with_encrypted_reasoning(request)
     if same_dialect and not profile.unasked_outputs:
         request = map_messages(request, _told_by_the_user)
-    request = with_wire_names(request, profile.tool_name or _TOOL_NAME)
+    request = with_wire_names(request, names)
     if not same_dialect or lacks_results(request):  # a client of this API may put results anywhere behind their calls
         request = with_results(request, warnings)
     if profile.object_arguments or (not same_dialect and not profile.any_arguments):
