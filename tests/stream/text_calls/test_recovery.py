@@ -31,15 +31,17 @@ def test_no_mark_is_the_beginning_of_another() -> None:
     assert len(OPENS.spellings) == sum(len(row.opens.spellings) for row in FORMATS)
 
 
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.integration)])
 @each_row("path", RECORDINGS, ids=lambda path: path.stem)
-def test_recordings(path: Path) -> None:
+def test_recordings(path: Path, step: int) -> None:
+    """Whole, a character at a time, and cut in two: in `make test` at each third character."""
     recording = json.loads(path.read_text())
     expected = Said(recording["text"], tuple(map(tuple, recording["calls"])), "tool_calls")
     text = "".join(recording["pieces"])
     assert said(batches(recording["pieces"])) == expected
     assert whole(text) == expected
     assert said(batches(list(text))) == expected
-    for at in range(1, len(text), 3):
+    for at in range(1, len(text), step):
         assert said(batches([text[:at], text[at:]])) == expected, at
 
 
