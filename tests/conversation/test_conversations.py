@@ -122,7 +122,7 @@ def model(name: str) -> str:
     return f"{name}/{HOSTS[name][3]}"
 
 
-#: Hosts whose whole answers are heard in every run: in the other tests are more of them.
+#: Hosts whose whole answers the fast run hears; `make integration` hears those of all.
 WHOLE = ("claude",)
 
 

@@ -37,7 +37,7 @@ class Profile:
     #: Whether a tool with `strict: true` must keep OpenAI's rules for strict schemas; else `strict` is passed on
     #: unchecked.
     strict_rules: bool = False
-    #: The form of a tool's schema that the host takes; None: any. "typed": each value has one type, and no keyword
+    #: The form of a tool's schema that the host takes; "": any. "typed": each value has one type, and no keyword
     #: stands beside alternatives. "bare": the host has refused a schema (`schema/essential.py`).
     schemas: Literal["", "typed", "bare"] = ""
     #: Whether tools may have `strict`: each for itself, only all or none of a request ("alike"), or none, if the host
