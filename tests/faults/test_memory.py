@@ -10,15 +10,25 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from tests.faults.rows import Row, rows
+from tests.faults.faults import CUTS
+from tests.faults.rows import HOSTS_OF_WIRES, Row, rows
 from toolwire.shell.network.answer_reader import AnswerReader, NotHttpError
 
 pytestmark = pytest.mark.enable_socket
+
+#: What ends within an event, whose reading fails.
+_, _WITHIN_AN_EVENT = CUTS
 
 #: Each fault with one API and wire, and each wire and API with some fault; whole answers too, the second target's.
 _ROWS = [
     next(itertools.islice(of_fault, at * 7 % 90, None))
     for at, (_, of_fault) in enumerate(itertools.groupby(rows(), key=lambda row: row.fault.name))
+]
+#: Each wire's reader, of streams and of documents, with an answer that ends where no event does.
+_ROWS += [
+    Row(_WITHIN_AN_EVENT, place=2, door="native", host=host, stream=stream, second=False)
+    for host in HOSTS_OF_WIRES
+    for stream in (True, False)
 ]
 
 

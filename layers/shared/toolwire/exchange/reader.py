@@ -149,9 +149,11 @@ class StreamReader:
             self._observer.frame(frame)
         try:
             batch = self._decoder.decode(frame)
-        except UpstreamProtocolError as fault:  # an unreadable frame leaves a decoder as it was
-            decode = partial(self._decode, frame.event)
-            batch = decoded_with_replacements(frame.data, decode, self._warnings, fault)
+        except UpstreamProtocolError:  # an unreadable frame leaves a decoder as it was
+            replaced = decoded_with_replacements(frame.data, partial(self._decode, frame.event), self._warnings)
+            if replaced is None:
+                raise
+            batch = replaced
         return self._shaped(batch)
 
     def _decode(self, event: str | None, data: bytes) -> Batch:
@@ -226,8 +228,11 @@ class DocumentReader:
             raise error
         try:
             batch = self._decode(body)
-        except UpstreamProtocolError as fault:
-            batch = decoded_with_replacements(body, self._decode, self._context.warnings, fault)
+        except UpstreamProtocolError:
+            replaced = decoded_with_replacements(body, self._decode, self._context.warnings)
+            if replaced is None:
+                raise
+            batch = replaced
         self._figures.note_read(batch)
         yield plain(batch) if self._for_stream else batch
 

@@ -17,18 +17,16 @@ _INSTEAD = "\ufffd"
 _SHOWN = (_INSTEAD, "\\xef\\xbf\\xbd")
 
 
-def decoded_with_replacements(
-    data: bytes, decode: Callable[[bytes], Batch], warnings: Warnings, fault: UpstreamProtocolError
-) -> Batch:
-    """The batch that `decode` makes of the data with U+FFFD for what is no UTF-8, with a warning. `fault`: why the data
-    could not be decoded as it is. Raises it where all of it is UTF-8, and UpstreamProtocolError where U+FFFD stands in
-    what is no text of the model's."""
+def decoded_with_replacements(data: bytes, decode: Callable[[bytes], Batch], warnings: Warnings) -> Batch | None:
+    """The batch that `decode` makes of data with U+FFFD for what is no UTF-8, with a warning; None where all of the
+    data is UTF-8. Raises UpstreamProtocolError where U+FFFD stands in what is no text of the model's, and what `decode`
+    raises."""
     try:
         data.decode()
     except UnicodeDecodeError:
         batch = decode(data.decode("utf-8", "replace").encode())
     else:
-        raise fault
+        return None
     _check(batch, INVALID_TEXT in warnings)
     warnings.add(INVALID_TEXT)
     return batch
