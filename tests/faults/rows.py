@@ -36,7 +36,7 @@ from toolwire.shell.serve.door import serve
 HOSTS_OF_WIRES = tuple({host.wire: host for host in reversed(HOSTS)}.values())
 
 #: Seconds that a host is waited for which does not answer.
-_PATIENCE = 0.3
+_PATIENCE = 0.2
 
 #: What is shown of the answer first.
 _TEXT = next(part for part in SCENARIO.parts if isinstance(part, Text))

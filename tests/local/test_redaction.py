@@ -19,6 +19,7 @@ from tests.framing.aws_frames import event, frame
 from tests.in_turn import in_turn
 from tests.local.test_reading import MODELS, Live, asked, live
 from tests.local.test_recorder import QUESTION, WEATHER
+from tests.named_rows import each_row
 from toolwire.framing.aws_event_stream import AwsEventStreamDecoder
 from toolwire.model.errors import GatewayError
 from toolwire.shell.recording.binary_frames import with_texts
@@ -110,7 +111,7 @@ class TestFrames:
         (payload,) = payloads(with_texts(event("chunk", b'{"bytes":"%b","p":"abc"}' % inner), upper))
         assert payload == b'{"bytes":"%b","p":"abc"}' % base64.b64encode(b'{"TEXT":"ONE"}')
 
-    @pytest.mark.parametrize("size", range(1, len(BODY)))
+    @each_row("size", range(1, len(BODY)))
     def test_a_frame_that_breaks_off_says_nothing(self, size: int) -> None:
         cut = self.BODY[:size]
         changed = with_texts(cut, upper)

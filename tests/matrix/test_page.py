@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.matrix import page
 
 HOW = "out of date: make conformance"
 
 
+@pytest.mark.integration  # it asks the judges about each answer of the matrix, as test_matrix.py does
 def test_conformance_page_is_current() -> None:
     assert page.PAGE.read_text("utf-8") == page.page(), HOW
 

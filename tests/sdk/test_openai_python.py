@@ -15,7 +15,7 @@ from openai import OpenAI
 from pydantic import BaseModel
 
 from tests.gateway import gateway
-from tests.in_turn import in_turn
+from tests.in_turn import crossed, in_turn
 from tests.reference import needs
 from tests.sdk.talks import DEMO_MODELS, SIM, SIM_MODELS, TALKS, TOOLS, Talk, check
 from tests.shell.misbehaving_upstream import MisbehavingUpstream, Send, answer
@@ -128,8 +128,9 @@ def _call(call: Any) -> dict[str, str]:
     return {"id": call["id"], **{name: call["function"][name] for name in ("name", "arguments")}}
 
 
-@in_turn("model, talk, ask", WAYS, DEMO_MODELS, [(talk.name, talk) for talk in TALKS])
-def test_tool_loop(client: OpenAI, ask: Ask, model: str, talk: Talk) -> None:
+@in_turn("model, way", crossed(TALKS, WAYS), DEMO_MODELS)
+def test_tool_loop(client: OpenAI, model: str, way: tuple[Talk, Ask]) -> None:
+    talk, ask = way
     check(talk, model, converse(client, ask, model, talk))
 
 

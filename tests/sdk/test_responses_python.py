@@ -10,7 +10,7 @@ import openai
 import pytest
 from openai import OpenAI
 
-from tests.in_turn import in_turn
+from tests.in_turn import crossed, in_turn
 from tests.reference import needs
 from tests.sdk.talks import DEMO_MODELS, SIM, SIM_MODELS, TALKS, TOOLS, Talk, check
 
@@ -83,8 +83,9 @@ def _sdk(base: str) -> OpenAI:
     return OpenAI(api_key="sk-nobody", base_url=base, max_retries=0, timeout=20)
 
 
-@in_turn("model, talk, ask", [whole, helper, raw], DEMO_MODELS, [(talk.name, talk) for talk in TALKS])
-def test_tool_loop(client: OpenAI, model: str, talk: Talk, ask: Ask) -> None:
+@in_turn("model, way", crossed(TALKS, [whole, helper, raw]), DEMO_MODELS)
+def test_tool_loop(client: OpenAI, model: str, way: tuple[Talk, Ask]) -> None:
+    talk, ask = way
     check(talk, model, converse(client, ask, model, talk))
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.named_rows import each_row
 from tests.shell.misbehaving_upstream import answer, chunk
 from toolwire.shell.network.answer_reader import AnswerReader, NotHttpError
 
@@ -107,8 +108,8 @@ def test_h11_reads_the_same_at_every_split(sent: bytes) -> None:
         assert read([sent[:at], sent[at:]]) == expected
 
 
-@pytest.mark.parametrize("sent", ANSWERS.values(), ids=ANSWERS)
-@pytest.mark.parametrize("size", [1, 3, 1000])
+@each_row("sent", ANSWERS.values(), ids=ANSWERS)
+@each_row("size", [1, 3, 1000])
 def test_an_answer_that_breaks_off_is_not_complete(sent: bytes, size: int) -> None:
     for end in range(len(sent)):
         found = read(pieces(sent[:end], size))
@@ -172,9 +173,9 @@ def overruns(fed: list[bytes]) -> bool:
     return reader.overrun
 
 
-@pytest.mark.parametrize("sent", ANSWERS.values(), ids=ANSWERS)
-@pytest.mark.parametrize("more", [b"H", b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nx", b"\x00"])
-@pytest.mark.parametrize("size", [1, 7, 1000])
+@each_row("sent", ANSWERS.values(), ids=ANSWERS)
+@each_row("more", [b"H", b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nx", b"\x00"])
+@each_row("size", [1, 7, 1000])
 def test_an_answer_that_goes_on_behind_its_end_is_noticed(sent: bytes, more: bytes, size: int) -> None:
     assert not overruns(pieces(sent, size))
     assert overruns([*pieces(sent, size), more])

@@ -119,7 +119,7 @@ def whole(document: dict[str, Any]) -> list[Step]:
 @pytest.fixture(autouse=True)
 def connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upstream]:
     """Connections of the test's own, none of which is left when it ends."""
-    with client(Timeouts(first_byte=1.0, idle=1.0)) as upstream:
+    with client(Timeouts(first_byte=0.4, idle=0.4)) as upstream:
         monkeypatch.setattr(serve_module, "upstream", lambda: upstream)
         yield upstream
 

@@ -15,6 +15,7 @@ from local.event import LocalContext, proxy_event
 from local.handlers import load_handlers
 from local.http import RequestHead
 from tests.gateway import ROOT
+from tests.named_rows import each_row
 from toolwire.model.http import Head
 from toolwire.pages.paths import Route, path_of, resolve, served
 from toolwire.shell.serve.function_url import serve_function_url
@@ -83,8 +84,8 @@ def ask_by_api_gateway(
     return answer_of(HANDLERS[route.function](event, LocalContext(route.function, "req-1", 60)))
 
 
-@pytest.mark.parametrize("headers", [OPEN, WRONG, ()], ids=["open", "wrong key", "no key"])
-@pytest.mark.parametrize(("method", "resource"), ROUTES)
+@each_row("headers", [OPEN, WRONG, ()], ids=["open", "wrong key", "no key"])
+@each_row(("method", "resource"), ROUTES)
 def test_each_path_is_answered_as_by_its_function(
     method: str, resource: str, headers: tuple[tuple[str, str], ...]
 ) -> None:

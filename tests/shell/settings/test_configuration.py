@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.named_rows import each_row
 from tests.shell.boto3_clients import use_boto3
 from toolwire.model.limits import PRESET_2API, PRESET_AGENTS
 from toolwire.model.settings import ProviderConfig, Retries, Settings, SettingsError
@@ -34,7 +35,7 @@ def test_without_a_document_the_known_hosts_are_there() -> None:
     assert (settings.require_key, settings.key_sha256, settings.enable_demo) == (False, None, True)
 
 
-@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
+@each_row("host", HOSTS, ids=lambda host: host.name)
 def test_every_host_can_be_configured_as_it_stands(host: Host) -> None:
     base_url = host.base_url.replace("{region}", "us-east-1")
     section = f'[providers.{host.name}]\nwire = "{host.wire}"\nbase_url = "{base_url}"\n'
@@ -46,7 +47,7 @@ def test_every_host_can_be_configured_as_it_stands(host: Host) -> None:
     assert host.profile is None or host.profile in PROFILES
 
 
-@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
+@each_row("host", HOSTS, ids=lambda host: host.name)
 def test_the_docs_list_every_host(host: Host) -> None:
     """docs/configuration.md has this very row for it."""
     variables = " or ".join(f"`{name}`" for name in host.credentials) or "none"
