@@ -18,7 +18,7 @@ import socketserver
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ from toolwire.shell.store.current import current_store, use_store
 STOP_SECONDS = 8.0
 #: The further seconds in which ended answers write their errors.
 _LAST_WORDS_SECONDS = 1.0
-#: The longest wait of the main thread: it then sees a signal that came just before the wait began.
+#: The longest wait of the main thread, which looks whether a signal came then.
 _SIGNAL_SECONDS = 0.1
 
 FUNCTIONS = Path(__file__).resolve().parent.parent / "functions"
@@ -138,16 +138,17 @@ class LocalServer(socketserver.ThreadingTCPServer):
         with self._changed:
             return sum(self._connections.values())
 
-    def drain(self, seconds: float = STOP_SECONDS) -> None:
-        """To be called after `serve_forever`: closes idle connections, and gives running requests time to end. Those
-        that have not ended then get their API's error."""
+    def drain(self, seconds: float = STOP_SECONDS, given_up: Callable[[], bool] = lambda: False) -> None:
+        """To be called after `serve_forever`: closes idle connections, and gives running requests time to end, unless
+        that is given up. Those that have not ended then get their API's error."""
         self.server_close()
         self.stops_at = time.monotonic() + seconds
         with self._changed:
             for connection, busy in self._connections.items():
                 if not busy:
                     _hang_up(connection)
-            while any(self._connections.values()) and time.monotonic() < self.stops_at + _LAST_WORDS_SECONDS:
+            ends = self.stops_at + _LAST_WORDS_SECONDS
+            while any(self._connections.values()) and time.monotonic() < ends and not given_up():
                 self._changed.wait(_SIGNAL_SECONDS)
 
 
@@ -225,11 +226,13 @@ def _serve(host: str, port: int, workers: int) -> int:
 def _stop(server: LocalServer) -> int:
     """Lets requests end, until it is interrupted once more. Returns the exit status."""
     started = time.monotonic()
-    try:
-        if count := server.under_way:
-            print(f"toolwire: {count} under way, for {STOP_SECONDS:g} s at most; Ctrl-C again ends it now", flush=True)
-        server.drain(STOP_SECONDS)
-    except KeyboardInterrupt:
+    again: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM):  # noted, not raised: that could be while the main thread gets a lock
+        signal.signal(number, lambda number, _: again.append(number))
+    if count := server.under_way:
+        print(f"toolwire: {count} under way, for {STOP_SECONDS:g} s at most; Ctrl-C again ends it now", flush=True)
+    server.drain(STOP_SECONDS, lambda: bool(again))
+    if again:
         print(f"toolwire: stopped at once, with {server.under_way} under way", flush=True)
         return 130
     print(f"toolwire: stopped after {time.monotonic() - started:.1f} s", flush=True)

@@ -170,8 +170,8 @@ class TestProgram:
             process.send_signal(signal.SIGINT)
             out, _ = process.communicate(timeout=10)
 
-        assert process.returncode == 130
         assert "stopped at once, with 1 under way" in out
+        assert process.returncode == 130
 
     @pytest.mark.parametrize(
         ("variable", "value", "says"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import signal
 import socket
 import threading
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from threading import Thread
 
 import pytest
 
+from local import server as server_module
 from local.server import LocalServer
 from tests.local.serving import Handlers, exchange, get, post, serving
 
@@ -205,6 +207,31 @@ class TestStopping:
             assert response.read() == b"two"
         accepting.join(10)
         assert server.under_way == 0
+
+    def test_a_second_interrupt_may_come_while_the_main_thread_gets_a_lock(
+        self, handlers: Handlers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """An exception raised there leaves the lock in nobody's hands."""
+        server = LocalServer(("127.0.0.1", 0), handlers.by_folder())
+        monkeypatch.setattr(server_module, "STOP_SECONDS", 1.0)
+        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        get_lock = server._changed._acquire_restore  # type: ignore[attr-defined]
+
+        def interrupted(state: object) -> None:
+            signal.raise_signal(signal.SIGINT)
+            get_lock(state)
+
+        monkeypatch.setattr(server._changed, "_acquire_restore", interrupted)
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            server.mark(ours, busy=True)
+            try:
+                status = server_module._stop(server)
+            finally:
+                for number, handler in before.items():
+                    signal.signal(number, handler)
+        assert status == 130
+        assert "stopped at once, with 1 under way" in capsys.readouterr().out
 
     def test_a_connection_without_a_thread_is_ended(self, handlers: Handlers, monkeypatch: pytest.MonkeyPatch) -> None:
         with serving(LocalServer(("127.0.0.1", 0), handlers.by_folder())) as server:
