@@ -25,7 +25,7 @@ SAM_BIN := .venv-sam/bin
 RUN     := PYTHONPATH=layers/shared $(BIN)/python
 SAM     := SAM_CLI_TELEMETRY=0 $(SAM_BIN)/sam
 PIP     := python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --no-compile
-# A worker more than there are processors: some tests wait for a server, or for a time that is over.
+# A worker more than there are processors: the slow tests wait for builds, for servers, and for times that are over.
 WORKERS_AND_ONE = PYTEST_XDIST_AUTO_NUM_WORKERS=$$(($$(getconf _NPROCESSORS_ONLN) + 1))
 # Containers often forbid Python to keep bytecode. Then each run, worker and program of a test compiles everything anew.
 PYTEST  := PYTHONDONTWRITEBYTECODE= $(RUN) -m pytest -n auto
@@ -59,7 +59,7 @@ test: lint  ## lint, types, import rules and every fast test; offline once insta
 	@beside=$$(mktemp); $(TYPES) >"$$beside" 2>&1 & types=$$!; \
 	trap 'kill $$types 2>/dev/null; rm -f "$$beside"' EXIT; trap 'exit 130' INT TERM; \
 	echo '$(PYTEST) -m "not integration" --dist worksteal'; \
-	$(WORKERS_AND_ONE) $(PYTEST) -m "not integration" --dist worksteal; tested=$$?; \
+	$(PYTEST) -m "not integration" --dist worksteal; tested=$$?; \
 	wait $$types; typed=$$?; cat "$$beside"; \
 	[ $$typed = 0 ] || echo "make test: the types or the import rules failed, see above" >&2; \
 	[ $$tested = 0 ] || echo "make test: tests failed, see their report" >&2; \

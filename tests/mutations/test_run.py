@@ -32,7 +32,9 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("n // 2", "n // 3", NAMED, "SURVIVED"),
         ("n - n", "n", NAMED, "stale: toy.py has the old text 0 times"),
         ("return", "yield", NAMED, "stale: toy.py has the old text 2 times"),
-        ("def double", "def doubled", NAMED, "no verdict: pytest ended with 4"),
+        pytest.param(
+            "def double", "def doubled", NAMED, "no verdict: pytest ended with 4", marks=pytest.mark.integration
+        ),
         # Said as of what does not import, by a start of pytest's of its own.
         pytest.param("n // 2", "n // 3", GONE, "no verdict: pytest ended with 4", marks=pytest.mark.integration),
         ("n + n", "n * n", "test_slow.py::test_slow", "no verdict: the tests took more than 0.5 seconds"),
