@@ -325,10 +325,10 @@ class TestTheConnection:
     def test_who_is_silent_is_asked_whether_he_is_there(
         self, server: LocalServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("local.connection.IDLE_SECONDS", 0.2)
+        monkeypatch.setattr("local.connection.IDLE_SECONDS", 0.1)
         with opened(server) as client:
             with pytest.raises(TimeoutError):
-                client.recv(1)
+                client.recv(0.5)
             assert ask(client, input="hello")[-1]["type"] == "response.completed"
         said = exchange(
             server,

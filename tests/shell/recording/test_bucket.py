@@ -42,7 +42,7 @@ FUNCTIONS = Path(__file__).parents[3] / "functions"
 BUCKET = "our-recordings"
 KEY = "tw_planted_client_key"
 CITY = {"type": "object", "properties": {"location": {"type": "string"}}, "required": ["location"]}
-QUESTION = "What is the weather in Paris and Oslo?"
+QUESTION = "[demo slow 0] What is the weather in Paris and Oslo?"
 REQUEST_ID = "c6af9ac6-7b61-11e6-9a41-93e8deadbeef"
 
 
