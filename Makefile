@@ -65,7 +65,7 @@ test: lint  ## lint, types, import rules and every fast test; offline once insta
 	[ $$tested = 0 ] || echo "make test: tests failed, see their report" >&2; \
 	[ $$typed = 0 ] && exit $$tested
 
-# hypothesis marks the properties itself: each is tried on 20 examples by `make test`, on 500 here.
+# hypothesis marks the properties itself: each is tried on 10 examples by `make test`, on 500 here.
 integration: .venv/dev.stamp .venv-sam/stamp  ## the slow tests: builds, the Lambda emulator, every recording
 	$(WORKERS_AND_ONE) $(PYTEST) -rs -m "integration or hypothesis" --dist loadfile --hypothesis-profile=thorough
 

@@ -31,9 +31,9 @@ from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
-from local.again import CLIENT_KEYS, ask_again
 from local.banner import is_ready
 from local.ports import free_port
+from local.resend import CLIENT_KEYS, ask_again
 from local.watch.exchanges import Exchanges
 from toolwire import __version__
 from toolwire.model.settings import ProviderConfig, Settings, SettingsError

@@ -26,8 +26,8 @@ from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
-from local.again import CLIENT_KEYS, answer_text, ask_again, recorded_rows, rows, side_by_side, with_model
-from local.shortened import Shortener, said
+from local.resend import CLIENT_KEYS, answer_text, ask_again, recorded_rows, rows, side_by_side, with_model
+from local.shortener import Shortener, said
 from local.watch.exchanges import Exchanges
 from toolwire.doors import door_at
 from toolwire.shell.network.proxy_event import resource

@@ -94,7 +94,7 @@ _draw_the_same_everywhere()
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Derandomised: a run repeats exactly, and a failure is not a matter of luck. `make integration` looks further.
-hypothesis.settings.register_profile("quick", derandomize=True, deadline=None, database=None, max_examples=20)
+hypothesis.settings.register_profile("quick", derandomize=True, deadline=None, database=None, max_examples=10)
 hypothesis.settings.register_profile("thorough", parent=hypothesis.settings.get_profile("quick"), max_examples=500)
 hypothesis.settings.load_profile("quick")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from local.inspector.listing import duration
-from local.shortened import Shortener, said
+from local.shortener import Shortener, said
 from local.watch.reading import Moment, Reading, client_of
 from toolwire.framing import Frame, Framing
 from toolwire.model.errors import GatewayError

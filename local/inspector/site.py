@@ -24,7 +24,6 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 from markupsafe import Markup
 
-from local.again import ask_again, rows, with_model
 from local.event import LocalContext
 from local.handlers import Handler
 from local.inspector import exchange as view
@@ -33,6 +32,7 @@ from local.inspector.guard import check
 from local.inspector.listing import FILTERS, PAGE, choices, chosen, line
 from local.inspector.page import Page, Verbatim, html, redirect, static_file, templates
 from local.inspector.requests import client_body, client_command, pretty, provider_command, side_by_side
+from local.resend import ask_again, rows, with_model
 from local.watch.exchanges import Exchanges
 from local.watch.reading import Reading, read
 from toolwire.doors import DOORS

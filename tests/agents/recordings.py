@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from local.again import ask_again, with_model
+from local.resend import ask_again, with_model
 from local.watch.exchanges import Exchanges
 from toolwire.doors import door_at
 from toolwire.shell.network.proxy_event import resource

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from local.again import ask_again
 from local.event import LocalContext
 from local.handlers import Handler, load_handlers
 from local.inspector import exchange as view
+from local.resend import ask_again
 from local.server import FUNCTIONS
 from local.watch import reading as reading_module
 from local.watch.exchanges import Exchanges

@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 
 from local import replay as replay_command
-from local.again import ask_again, with_model
 from local.handlers import load_handlers
 from local.inspector.exchange import conversation
+from local.resend import ask_again, with_model
 from local.server import FUNCTIONS, LocalServer
 from local.watch.exchanges import Exchanges
 from local.watch.recorder import Recorder

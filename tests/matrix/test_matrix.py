@@ -33,10 +33,10 @@ def test_the_matrix_has_every_door_and_wire() -> None:
 @pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.integration)])
 @EVERY_DOOR
 def test_a_client_hears_what_was_said(door: str, every: bool) -> None:
-    """`make test` asks the SDK about each other answer. The bytes of all of them are those that it was asked about when
+    """`make test` asks the SDK about each third answer. The bytes of all of them are those that it was asked about when
     they were written into the golden files."""
-    turn = list(DOORS).index(door) % 2
-    for answer in ANSWERS if every else ANSWERS[turn::2]:
+    turn = list(DOORS).index(door) % 3
+    for answer in ANSWERS if every else ANSWERS[turn::3]:
         cell = Cell(door, *answer)
         with named(cell.id):
             cell.judge()

@@ -42,7 +42,7 @@ _LOOPS = [
 
 @pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
 @pytest.mark.parametrize("door", DOORS)
-@settings(max_examples=settings().max_examples // 20)
+@settings(max_examples=max(1, settings().max_examples // 20))
 @given(turns=turns, system=st.none() | words)
 @example(turns=_LOOPS, system="Be brief.")
 def test_the_next_turn_goes_on_with_the_bytes_of_this_one(
