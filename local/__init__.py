@@ -28,12 +28,12 @@ Commands:
     client              the HTTP client of these checks
     replay              replays a recorded exchange
     minimize            makes a failing recording small
-    again               sends a recorded request to another model
+    resend              sends a recorded request to another model
     scorecard           how fit models' tool calls were, over recordings
     conversation        shows or deletes what the store has of a conversation
     openapi             writes docs/openapi.json
     answer_models       the native API's answers, for that document
-    shortened           shortens frames for people
+    shortener           shortens frames for people
 
 Commands about a deployed stack:
 
