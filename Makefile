@@ -253,7 +253,7 @@ python3:
 	@touch $@
 
 # The development lock holds the other one.
-# One process compiles the packages and the tests at once: three workers would, each for itself, in the first `make test`.
+# One process compiles the packages and the tests: in the first `make test` each worker would, for itself.
 .venv/dev.stamp: requirements/dev.txt | .venv/bin/python
 	$(BIN)/$(PIP) -r $<
 	@PYTHONDONTWRITEBYTECODE= $(RUN) -m pytest --collect-only >/dev/null 2>&1 || true
