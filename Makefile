@@ -256,7 +256,7 @@ python3:
 # One process compiles the packages and the tests: in the first `make test` each worker would, for itself.
 .venv/dev.stamp: requirements/dev.txt | .venv/bin/python
 	$(BIN)/$(PIP) -r $<
-	@PYTHONDONTWRITEBYTECODE= $(RUN) -m pytest --collect-only >/dev/null 2>&1 || true
+	PYTHONDONTWRITEBYTECODE= $(RUN) -m pytest --collect-only >/dev/null 2>&1 || true
 	@touch .venv/run.stamp $@
 
 .venv-sam/stamp: requirements/sam.txt | .venv-sam/bin/python
