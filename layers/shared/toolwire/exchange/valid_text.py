@@ -26,7 +26,7 @@ def decoded_with_replacements(data: bytes, decode: Callable[[bytes], Batch], war
     except UnicodeDecodeError:
         batch = decode(data.decode("utf-8", "replace").encode())
     else:
-        return None  # the caller raises its own error: one raised here would hold this call's frame, and the data with it
+        return None  # the caller raises its own error: raised here, it would hold this call's frame and its data
     _check(batch, INVALID_TEXT in warnings)
     warnings.add(INVALID_TEXT)
     return batch
