@@ -10,6 +10,7 @@ The request:
     attempt            the request that one target is sent
     mending            that request once more, without what the target has refused
     refusals           what a refusal is about
+    refused_messages   the same for the form of messages
     profile_lessons    fields of a host's profile, corrected by its refusals
     retries            whether another attempt follows a failure, at which target and when
     breaker            which target is not asked for a while

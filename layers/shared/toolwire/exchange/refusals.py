@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from toolwire.exchange.profile_lessons import Lesson
+from toolwire.exchange.refused_messages import of_messages
 from toolwire.model.errors import TOO_LONG, GatewayError
 from toolwire.providers.profiles import LETTER_FIRST, PLAIN_NAME, Profile
 from toolwire.rewrite.alternating_turns import is_about_order
@@ -103,7 +104,8 @@ _NUMBER = re.compile(r"(\b(?:less|lower) than `?(?=\d))?\b(\d{2,7})\b( \(exclusi
 #: About a history that ends with the assistant (Claude, Gemini and others behind aggregators, Copilot).
 _ABOUT_END = re.compile(
     r"\bassistant (message )?prefill\b|\bprefilling assistant messages\b|\bending with an? (model|assistant)\b"
-    r"|\b(conversation|requests?|messages?)\b.{0,30}\bends? with (a|the) user\b",
+    r"|\b(conversation|requests?|messages?)\b.{0,30}\bends? with (a|the) user\b"
+    r"|\bresponse prefill is incompatible\b|\blast message must (have role|be from)\b.{0,4}\buser\b",
     re.IGNORECASE,
 )
 
@@ -204,6 +206,7 @@ def lessons(
     if _ABOUT_NAMES.search(refusal.message):
         yield from (Lesson("", {"tool_name": form}) for form in (LETTER_FIRST, PLAIN_NAME)[bool(profile.tool_name) :])
     yield from _of_what_is_sent(refusal.message, () if same_dialect else _formats(refusal.message))
+    yield from of_messages(refusal.message)
     if setting := _setting_in(refusal):
         most = _MOST.search(refusal.message) if setting == "stop" else None
         if setting == "stream_options":

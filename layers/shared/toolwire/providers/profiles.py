@@ -133,6 +133,18 @@ class Profile:
     user_last: bool = False
     #: Whether the host has refused turns that do not alternate (`rewrite/alternating_turns.py`).
     alternates: bool = False
+    #: Whether content may be a list of parts where it is only text, null, and empty. False if the host has refused it
+    #: (`openai_chat/known_content.py`).
+    content_lists: bool = True
+    null_content: bool = True
+    empty_content: bool = True
+    #: Whether one turn may have several calls, and a text beside a call. False if the host has refused it
+    #: (`rewrite/alternating_turns.py`).
+    several_calls: bool = True
+    text_beside_calls: bool = True
+    #: Whether it takes the ids of calls that it made itself. False if it has refused one: then these, too, must match
+    #: `call_id`.
+    own_ids: bool = True
     #: Whether the host's Responses API takes an output without a call, as Codex sends.
     unasked_outputs: bool = False
     #: Whether it takes the ids of items that it does not store. False if it has refused one.

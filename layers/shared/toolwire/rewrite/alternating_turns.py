@@ -6,14 +6,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from toolwire.model.request import INSTRUCTIONS, ChatRequest, Message, Part, TextPart, split_instructions
+from toolwire.model.request import (
+    INSTRUCTIONS,
+    ChatRequest,
+    Message,
+    Part,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    split_instructions,
+)
 from toolwire.model.source import replace
 from toolwire.model.warnings import Warnings
-from toolwire.rewrite.history import GO_ON, with_user_last
+from toolwire.rewrite.history import GO_ON, NO_TEXT, with_user_last
 
-#: The words of a refusal about the order of the turns: of Mistral's own rules, and of templates of open models.
+#: The words of a refusal about the order of the turns: of Mistral's own rules, of templates of open models, of
+#: llama.cpp, Perplexity, Google, Z.ai, and of Claude behind other APIs.
 _ABOUT_ORDER = re.compile(
-    r"unexpected role '\w+' after role '\w+'|roles must alternate|expected last role"
+    r"unexpected role '\w+' after role '\w+'|\b(must|should) alternate\b|expected last role"
+    r"|\b2 or more assistant messages\b|\bcomes? immediately after a user turn\b"
+    r"|\bfirst message must (be from|use)\b.{0,10}\buser\b|\bmust start with a user\b"
+    r"|\bmessages (parameter is illegal|参数非法)"
     r"|system (message|role|prompt)s? (must|should|can|may)( only)?( be| appear| come)?( at| in| as)? the (very )?"
     r"(beginning|start|first)",
     re.IGNORECASE,
@@ -38,12 +51,14 @@ def with_one_system_message(request: ChatRequest) -> ChatRequest:
 
 
 def with_alternating_turns(request: ChatRequest, warnings: Warnings) -> ChatRequest:
-    """The request with one system message and alternating turns of the user and the assistant. Later instructions
-    become text in a user's turn, between <system> and </system>. Successive messages of one role are joined. A short
-    assistant's turn is put between results and a user's text behind them, and a short user's turn behind a last
-    assistant's turn."""
+    """The request with one system message and alternating turns of the user and the assistant, the user's first. Later
+    instructions become text in a user's turn, between <system> and </system>. Successive messages of one role are
+    joined. A short assistant's turn is put between results and a user's text behind them, and a short user's turn in
+    front of a first and behind a last assistant's turn."""
     leading, others = split_instructions(request.messages)
     turns: list[Message] = [_joined(leading)] if leading else []
+    if not others or others[0].role == "assistant":
+        turns.append(Message("user", (TextPart(NO_TEXT),)))
     for message in others:
         message = _of_the_user(message) if message.role in INSTRUCTIONS else message
         last = turns[-1] if turns else None
@@ -72,6 +87,33 @@ def with_tool_turns_apart(request: ChatRequest, warnings: Warnings) -> ChatReque
         return request
     warnings.add(ORDER)
     return replace(request, messages=tuple(turns))
+
+
+def with_single_calls(request: ChatRequest, warnings: Warnings) -> ChatRequest:
+    """The request with one call in each turn: a turn with several becomes one for each of them, with its result behind
+    it. What else the turn has stands in the first."""
+    given = request.messages
+    if all(len(message.tool_calls) < 2 for message in given):
+        return request
+    turns: list[Message] = []
+    results = 0  # how many messages before this place stand behind their calls already
+    for place, message in enumerate(given):
+        if place < results:
+            continue
+        calls, others = message.tool_calls, tuple(part for part in message.parts if type(part) is not ToolCallPart)
+        if len(calls) < 2:
+            turns.append(message)
+            continue
+        results = next((at for at in range(place + 1, len(given)) if given[at].role != "tool"), len(given))
+        for number, call in enumerate(calls):
+            turns.append(replace(message, parts=(call,), extra=()) if number else replace(message, parts=(*others, call)))
+            turns += [given[at] for at in range(place + 1, results) if _answers(given[at], call)]
+    warnings.add(ORDER)
+    return replace(request, messages=tuple(turns))
+
+
+def _answers(message: Message, call: ToolCallPart) -> bool:
+    return any(type(part) is ToolResultPart and part.tool_call_id == call.id for part in message.parts)
 
 
 def _joined(messages: Iterable[Message]) -> Message:

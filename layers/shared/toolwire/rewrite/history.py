@@ -219,11 +219,11 @@ def _pairs(request: ChatRequest) -> tuple[list[tuple[int, ToolCallPart]], dict[i
     return [(number, part) for (number, _), part in calls.items()], turns
 
 
-def with_legal_ids(request: ChatRequest, pattern: str, length: int) -> ChatRequest:
+def with_legal_ids(request: ChatRequest, pattern: str, length: int, *, own_ids: bool = True) -> ChatRequest:
     """The request with each id that the provider refuses, and each later use of an id, rewritten in call and result.
-    Legal ids stay, so most requests are returned unchanged."""
+    Legal ids stay, so most requests are returned unchanged. `own_ids`: it takes any id that it made itself."""
     parts_of_all = [part for message in request.messages for part in message.parts]
-    own = frozenset(part.id for part in parts_of_all if type(part) is ToolCallPart and part.own_id)
+    own = frozenset(part.id for part in parts_of_all if type(part) is ToolCallPart and part.own_id and own_ids)
     legal = _Legal(re.compile(pattern), own)
     calls = [part.id for part in parts_of_all if type(part) is ToolCallPart]
     results = [part.tool_call_id for part in parts_of_all if type(part) is ToolResultPart]

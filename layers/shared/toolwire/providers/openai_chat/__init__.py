@@ -5,6 +5,7 @@ messages      its messages
 tools         its tools and tool_choice
 tagged_reasoning  reasoning that a host leaves in the text
 known_choice  a tool choice at hosts that have refused its form
+known_content  messages' content at hosts that have refused its form
 thinking_off  a forced call at hosts that take none while the model thinks
 answer        the answer, streamed or whole
 alike_chunks  chunks that are like an earlier one, read without being decoded

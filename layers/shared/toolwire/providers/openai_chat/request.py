@@ -24,6 +24,7 @@ from toolwire.providers.openai_cache import openai_cache_form
 from toolwire.providers.openai_chat.answer import ChatDecoder
 from toolwire.providers.openai_chat.errors import error_from_body
 from toolwire.providers.openai_chat.known_choice import with_known_choice
+from toolwire.providers.openai_chat.known_content import with_known_content
 from toolwire.providers.openai_chat.messages import (
     CONTENT,
     DOCUMENT_URLS,
@@ -48,7 +49,12 @@ from toolwire.providers.profiles import Profile
 from toolwire.providers.reasoning_efforts import with_known_effort
 from toolwire.providers.reasoning_words import Told, words_of
 from toolwire.providers.upstream_errors import retry_after_of
-from toolwire.rewrite.alternating_turns import with_alternating_turns, with_one_system_message
+from toolwire.rewrite.alternating_turns import (
+    with_alternating_turns,
+    with_one_system_message,
+    with_single_calls,
+    with_tool_turns_apart,
+)
 from toolwire.rewrite.answer_format import with_object_format
 from toolwire.rewrite.client_dialect import check_fields, without_dialect, without_server_tools
 from toolwire.rewrite.custom_tools import bridged
@@ -158,7 +164,7 @@ def _adapt(request: ChatRequest, target: Target, profile: Profile, names: str) -
     if translated and not profile.prefill:
         request = with_user_last(request, warnings)
     request = _as_refusals_told(request, profile, warnings)
-    request = with_legal_ids(request, profile.call_id, profile.call_id_length)
+    request = with_legal_ids(request, profile.call_id, profile.call_id_length, own_ids=profile.own_ids)
     if translated:
         request = with_files_apart(request)
         request = with_document_urls(request) if profile.document_urls else request
@@ -190,6 +196,11 @@ def _as_refusals_told(request: ChatRequest, profile: Profile, warnings: Warnings
         request = without_earlier_images(request, warnings)
     if not profile.fetches_images:
         request = without_earlier_images(request, warnings, by_address=True)
+    if not profile.several_calls:
+        request = with_single_calls(request, warnings)
+    if not profile.text_beside_calls:
+        request = with_tool_turns_apart(request, warnings)
+    request = with_known_content(request, profile, warnings)
     return with_alternating_turns(request, warnings) if profile.alternates else request
 
 
