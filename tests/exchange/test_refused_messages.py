@@ -1,9 +1,10 @@
-"""Refusals of the form of a history's messages, as hosts word them, and what is sent in its place: whoever the client is,
-since nobody can take a message out of a conversation again."""
+"""Refusals of the form of a history's messages, as hosts word them, and what is sent in its place: whoever the client
+is, since nobody can take a message out of a conversation again."""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from tests.corpus.driver import open_exchange
@@ -91,21 +92,24 @@ FORMS: dict[str, tuple[list[str], list[Any], list[Any], set[str]]] = {
     "lists": (
         LISTS,
         [{"role": "system", "content": text("a", "b")}, {"role": "user", "content": text("hi", "you")},
-         calls("call_a", content="I look."), result("call_a", text("x", "y")), {"role": "assistant", "content": text("s", "o")}, USER],
+         calls("call_a", content="I look."), result("call_a", text("x", "y")),
+         {"role": "assistant", "content": text("s", "o")}, USER],
         [{"role": "system", "content": "a\nb"}, {"role": "user", "content": "hi\nyou"},
          calls("call_a", content="I look."), result("call_a", "x\ny"), {"role": "assistant", "content": "so"}, USER],
         set(),
     ),
     "null": (
         NULLS,
-        [USER, calls("call_a"), result("call_a"), {"role": "assistant", "content": None, "reasoning_content": "hm"}, USER],
+        [USER, calls("call_a"), result("call_a"),
+         {"role": "assistant", "content": None, "reasoning_content": "hm"}, USER],
         [USER, calls("call_a", content=""), result("call_a"),
          {"role": "assistant", "reasoning_content": "hm", "content": ""}, USER],
         set(),
     ),
     "empty": (
         EMPTY,
-        [{"role": "system", "content": ""}, USER, {"role": "assistant", "content": ""}, {"role": "user", "content": " "},
+        [{"role": "system", "content": ""}, USER, {"role": "assistant", "content": ""},
+         {"role": "user", "content": " "},
          calls("call_a", content=""), result("call_a", ""), {"role": "user", "content": text("", "x")}],
         [{"role": "system", "content": NO_TEXT}, USER, {"role": "user", "content": NO_TEXT}, calls("call_a"),
          result("call_a", NO_TEXT), {"role": "user", "content": text("x")}],
@@ -137,7 +141,9 @@ def refused(exchange: Any, status: int, message: str) -> bool:
 
 
 def opened(history: list[Any], door: str = "chat", **host: Any) -> Any:
-    return open_exchange(json.dumps({"model": "m", "messages": history}).encode(), door=door, wire="openai_chat", **host)
+    return open_exchange(
+        json.dumps({"model": "m", "messages": history}).encode(), door=door, wire="openai_chat", **host
+    )
 
 
 def sent(exchange: Any) -> list[Any]:
@@ -196,8 +202,8 @@ def test_a_host_that_takes_neither_null_nor_nothing_is_sent_words() -> None:
     assert sent(exchange)[1] == calls("call_a", content=NO_TEXT)
 
 
-#: Refusals of a call's id: Mistral's rule at any host (vllm#10821, omlx#1995) and in its template; Claude's behind other
-#: APIs; OpenAI's.
+#: Refusals of a call's id: Mistral's rule at any host (vllm#10821, omlx#1995) and in its template; Claude's behind
+#: other APIs; OpenAI's.
 IDS: dict[str, str] = {
     "Tool call id was functions.time:0 but must be a-z, A-Z, 0-9, with a length of 9.": r"[A-Za-z0-9]{9}",
     "Jinja Exception: Tool call IDs should be alphanumeric strings with length 9!": r"[A-Za-z0-9]{9}",
@@ -211,16 +217,20 @@ IDS: dict[str, str] = {
 
 @each_row(("refusal", "form"), IDS.items())
 def test_a_host_that_refuses_an_id_is_sent_one_of_its_form(refusal: str, form: str) -> None:
-    import re
-
-    history = [USER, calls("functions.time:0", "functions.time:1"), result("functions.time:0"), result("functions.time:1")]
+    history = [
+        USER,
+        calls("functions.time:0", "functions.time:1"),
+        result("functions.time:0"),
+        result("functions.time:1"),
+    ]
     exchange = opened(history, profile="compatible")
     assert sent(exchange) == history
     assert not refused(exchange, 400, refusal)
     _, turn, *results = sent(exchange)
     ids = [one["id"] for one in turn["tool_calls"]]
     assert ids == [one["tool_call_id"] for one in results]
-    assert len(set(ids)) == 2 and all(re.fullmatch(form, id) for id in ids)
+    assert len(set(ids)) == 2
+    assert all(re.fullmatch(form, id) for id in ids)
     assert refused(exchange, 400, refusal)
 
 
@@ -242,7 +252,8 @@ ORDERS: list[tuple[str, list[Any], list[Any]]] = [
      [ANSWER, USER], [FIRST, ANSWER, USER]),
     ("The messages parameter is illegal. Please check the documentation.", [{"role": "system", "content": "s"}],
      [{"role": "system", "content": "s"}, FIRST]),
-    ("messages 参数非法。请检查文档。", [{"role": "system", "content": "s"}], [{"role": "system", "content": "s"}, FIRST]),
+    ("messages 参数非法。请检查文档。", [{"role": "system", "content": "s"}],
+     [{"role": "system", "content": "s"}, FIRST]),
 ]  # fmt: skip
 
 

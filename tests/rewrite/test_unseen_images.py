@@ -33,11 +33,14 @@ REFUSALS = {
 
 #: What is about one image, or about something else.
 OTHERS = [
-    "Invalid image data", "The image is too large: at most 5 MB", "At most 10 images may be provided in one prompt.",
     "unknown variant `tool`, expected `user`", "temperature is not supported with this model",
+    "image URLs are not supported, please use base64 encoded data", "does not support image URLs",
+]  # fmt: skip
+#: Refusals that are about one image, or one too many.
+OF_ONE = [
+    "Invalid image data", "The image is too large: at most 5 MB", "At most 10 images may be provided in one prompt.",
     "Could not fetch image_url", "Image format image/tiff is not supported",
-    "Unsupported image media type image/svg+xml", "image URLs are not supported, please use base64 encoded data",
-    "The model does not support image format webp", "does not support image URLs",
+    "Unsupported image media type image/svg+xml", "The model does not support image format webp",
 ]  # fmt: skip
 
 _DATA = f"data:image/png;base64,{_PNG}"
@@ -107,7 +110,18 @@ def test_the_users_newest_image_is_sent_and_its_refusal_shown(history: list[Any]
 
 
 @each_row("message", OTHERS)
-def test_what_is_about_one_image_tells_nothing_of_the_model(message: str) -> None:
+def test_what_is_about_something_else_is_not_sent_again(message: str) -> None:
     assert not is_about_images(message)
     exchange = _opened("chat", TALKS["chat"])
+    assert _refused(exchange, 400, message)
+
+
+@each_row("message", OF_ONE)
+def test_what_is_about_one_image_tells_nothing_of_the_model(message: str) -> None:
+    """The tool's image is in every further request of this conversation; others keep theirs."""
+    assert not is_about_images(message)
+    exchange = _opened("chat", TALKS["chat"])
+    assert not _refused(exchange, 400, message)
+    assert _PNG not in exchange.upstream_request.body.decode()
+    assert not any(lesson.is_kept for lesson in exchange.attempt.given.lessons)
     assert _refused(exchange, 400, message)

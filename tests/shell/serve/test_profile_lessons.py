@@ -70,11 +70,11 @@ def settings(server: MisbehavingUpstream, monkeypatch: pytest.MonkeyPatch) -> An
 
 def ask(door: str = "messages", model: str = "acme/m") -> tuple[int, str]:
     """The status and the warnings of an answer."""
-    path = {"chat": "/chat/completions", "messages": "/messages"}[door]
+    path = {"chat": "/chat/completions", "messages": "/messages", "image": "/messages"}[door]
     event = {"httpMethod": "POST", "path": path, "headers": {}, "multiValueHeaders": {},
              "requestContext": {"requestId": "r"}, "body": json.dumps({"model": model, **BODIES[door]}),
              "isBase64Encoded": False}  # fmt: skip
-    head = next(iter(list(serve(door, event, None))))
+    head = next(iter(list(serve("messages" if door == "image" else door, event, None))))
     assert isinstance(head, Head)
     return head.status, dict(head.headers).get("x-toolwire-warnings", "")
 
@@ -96,6 +96,19 @@ def test_a_warning_of_the_lessons_own_is_told_each_time(settings: Any, server: M
     assert [ask(), ask()] == [(200, "turns_rearranged")] * 2
     assert len(server.requests) == 3
     assert server.requests[1].body == server.requests[2].body
+
+
+def test_what_is_about_one_request_is_not_remembered(settings: Any, server: MisbehavingUpstream) -> None:
+    shot = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
+    turns = [{"role": "user", "content": [shot]}, {"role": "assistant", "content": "so"}, ASKED]
+    server.script(refused("Could not process image"), answered(), answered())
+    BODIES["image"] = {**BODIES["messages"], "messages": turns}
+    try:
+        assert ask("image") == (200, "images_in_words")
+        assert ask("image") == (200, "")
+    finally:
+        del BODIES["image"]
+    assert [b"iVBORw0KGgo" in request.body for request in server.requests] == [True, False, True]
 
 
 @pytest.mark.parametrize("other", ["tenant", "api", "model"])

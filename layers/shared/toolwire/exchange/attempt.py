@@ -19,12 +19,13 @@ from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.profiles import Profile
 from toolwire.rewrite.client_dialect import check_server_tools, without_server_tool_items
 from toolwire.rewrite.deferred_tools import with_found_tools
-from toolwire.rewrite.history import check_results, with_call_names, without_silent_turns
+from toolwire.rewrite.history import check_results, with_call_names, without_blank_texts, without_silent_turns
 from toolwire.rewrite.output_limit import with_known_output
 from toolwire.rewrite.prompt_cache import with_cache_marks
 from toolwire.rewrite.property_names import Names, with_replaced_names
 from toolwire.rewrite.tool_names import wire_name
 from toolwire.rewrite.unread_members import unread_members
+from toolwire.rewrite.unseen_images import without_earlier_images
 from toolwire.schema.dialects import SchemaDialect, replaced_names
 
 #: A shorter credential is no secret but a placeholder ("ollama", "EMPTY"), which a host's message may well contain.
@@ -125,6 +126,7 @@ def prepare_again(given: Given) -> Attempt:
     shares_state = provider.shares_state(client.door.dialect, target.known_as)
     turn = restored(sent, given.found, target, shares_state=shares_state, with_state=given.with_state)
     sent = without_silent_turns(turn.request, warnings, own=client.door.dialect if same_dialect else None)
+    sent = _as_refusals_told(sent, profile, warnings)
     if not (same_dialect and profile.documented_ids):  # at the API's own host, its client decides
         sent = with_known_output(sent, profile.most_output, warnings)
     try:
@@ -144,6 +146,18 @@ def prepare_again(given: Given) -> Attempt:
         parameter_names=names,
         given=given,
     )
+
+
+def _as_refusals_told(request: ChatRequest, profile: Profile, warnings: Warnings) -> ChatRequest:
+    """The request without what the host has refused in a history, also that of a client of its own API: nobody can take
+    it out of a conversation again."""
+    if not profile.tool_references:
+        request = with_found_tools(request)
+    if not profile.sees_images:
+        request = without_earlier_images(request, warnings)
+    if not profile.fetches_images:
+        request = without_earlier_images(request, warnings, by_address=True)
+    return request if profile.empty_content else without_blank_texts(request, warnings)
 
 
 def _parameter_names(request: ChatRequest, schemas: SchemaDialect | None) -> Names:

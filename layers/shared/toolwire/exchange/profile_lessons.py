@@ -14,10 +14,12 @@ from toolwire.providers.profiles import Profile
 class Lesson(NamedTuple):
     """One lesson. `fields`: the right values of its profile's fields; those of `refuses` are added to the field.
     `warning`: the code for a request that changes because of it; "" where the changing function adds its own
-    warning."""
+    warning. `is_kept`: whether it is about the host, and so holds for further requests; else about what is in this
+    one."""
 
     warning: str
     fields: dict[str, Any]
+    is_kept: bool = True
 
 
 def taught(profile: Profile, lessons: tuple[Lesson, ...]) -> Profile:

@@ -14,7 +14,7 @@ from toolwire.exchange.refused_messages import of_messages
 from toolwire.model.errors import TOO_LONG, GatewayError
 from toolwire.providers.profiles import LETTER_FIRST, PLAIN_NAME, Profile
 from toolwire.rewrite.alternating_turns import is_about_order
-from toolwire.rewrite.unseen_images import is_about_addresses, is_about_images
+from toolwire.rewrite.unseen_images import is_about_addresses, is_about_images, is_about_one_image
 
 #: About the state in a history.
 _ABOUT_STATE = re.compile(r"signature|thinking|thought|reasoning|encrypted", re.IGNORECASE)
@@ -168,6 +168,7 @@ _TOLD: tuple[tuple[Callable[[str], object], Lesson], ...] = (
     (_ABOUT_ITEM_IDS.search, Lesson("", {"item_ids": False})),
     (is_about_images, Lesson("", {"sees_images": False})),
     (is_about_addresses, Lesson("", {"fetches_images": False})),
+    (is_about_one_image, Lesson("", {"sees_images": False}, is_kept=False)),
     (is_about_order, Lesson("turns_rearranged", {"alternates": True})),
 )
 

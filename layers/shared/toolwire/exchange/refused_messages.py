@@ -30,15 +30,26 @@ _NULL = re.compile(
 
 #: About content without any text (LM Studio, Moonshot, xAI, Mistral, Z.ai, and Claude behind other APIs).
 _EMPTY = re.compile(
-    r"\b(content|message|text)\b.{0,60}\b(not|non|n't)[ -](be )?empty\b|\bat least one content element\b"
-    r"|\bmust contain non-whitespace text\b|\bcontent or tool_calls, but not none\b"
+    r"\b(content|messages?|text)\b.{0,60}\b(not|non|n't)[ -](be )?empty\b|\bat least one content element\b"
+    r"|\bmust contain non-whitespace text\b|\bcannot be set for empty text\b|\bcontent or tool_calls, but not none\b"
     r"|\bprompt parameter was not received\b|未正常接收到prompt",
+    re.IGNORECASE | re.DOTALL,
+)
+
+#: About a reference to a tool that a search has found, which Claude Code has in its results.
+_REFERENCE = re.compile(r"\btool_reference\b", re.IGNORECASE)
+
+#: About a turn with calls that lacks its thinking, in the Messages API (DeepSeek, and hosts of Claude).
+_THINKING = re.compile(
+    r"`?content\[\]\.thinking`?.{0,60}\bmust be passed back\b|\bexpected `thinking` or `redacted_thinking`",
     re.IGNORECASE | re.DOTALL,
 )
 
 #: About several calls in one turn, and about a text beside a call.
 _SEVERAL = re.compile(r"\bsingle tool[- ]?calls? at once\b", re.IGNORECASE)
-_BESIDE = re.compile(r"\bcontent or tool_calls, but not both\b|\bcannot pass both content and thinking\b", re.IGNORECASE)
+_BESIDE = re.compile(
+    r"\bcontent or tool_calls, but not both\b|\bcannot pass both content and thinking\b", re.IGNORECASE
+)
 
 #: About the id of a call: Mistral's rule; a pattern (Claude and Converse behind other APIs); a length (OpenAI).
 _NINE = re.compile(r"\btool call ids?\b.{0,200}\blength (of )?9\b", re.IGNORECASE | re.DOTALL)
@@ -59,6 +70,10 @@ def of_messages(said: str) -> Iterator[Lesson]:
         yield Lesson("", {"null_content": False})
     if _EMPTY.search(said):
         yield Lesson("", {"empty_content": False})
+    if _REFERENCE.search(said):
+        yield Lesson("", {"tool_references": False})
+    if _THINKING.search(said):
+        yield Lesson("", {"thinking_required": True})
     if _SEVERAL.search(said):
         yield Lesson("", {"several_calls": False})
     if _BESIDE.search(said):

@@ -138,6 +138,10 @@ class Profile:
     content_lists: bool = True
     null_content: bool = True
     empty_content: bool = True
+    #: Whether it takes references to tools in results of a search (Claude Code's). False if it has refused one.
+    tool_references: bool = True
+    #: Whether a host of the Messages API has refused a turn with calls that lacks its thinking.
+    thinking_required: bool = False
     #: Whether one turn may have several calls, and a text beside a call. False if the host has refused it
     #: (`rewrite/alternating_turns.py`).
     several_calls: bool = True

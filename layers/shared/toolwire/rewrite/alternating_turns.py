@@ -106,7 +106,9 @@ def with_single_calls(request: ChatRequest, warnings: Warnings) -> ChatRequest:
             continue
         results = next((at for at in range(place + 1, len(given)) if given[at].role != "tool"), len(given))
         for number, call in enumerate(calls):
-            turns.append(replace(message, parts=(call,), extra=()) if number else replace(message, parts=(*others, call)))
+            turns.append(
+                replace(message, parts=(call,), extra=()) if number else replace(message, parts=(*others, call))
+            )
             turns += [given[at] for at in range(place + 1, results) if _answers(given[at], call)]
     warnings.add(ORDER)
     return replace(request, messages=tuple(turns))

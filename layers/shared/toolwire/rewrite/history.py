@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from toolwire.conversation.tool_call_ids import rewrite
 from toolwire.model.errors import RequestError
-from toolwire.model.map_request import map_messages, map_parts, same_if_unchanged
+from toolwire.model.map_request import map_content, map_messages, map_parts, same_if_unchanged
 from toolwire.model.request import (
     ChatRequest,
     Message,
@@ -167,6 +167,34 @@ def without_silent_turns(request: ChatRequest, warnings: Warnings, *, own: str |
         warnings.add(SILENT_TURN)
     messages = tuple(m for m in request.messages if not any(m is silent for silent in left_out))
     return replace(request, messages=messages or (Message("user", (TextPart(NO_TEXT),)),))
+
+
+def without_blank_texts(request: ChatRequest, warnings: Warnings) -> ChatRequest:
+    """The request without texts of nothing but white space, for a host that has refused one. A turn of the assistant's
+    that has nothing else is left out; what else would be empty gets words, with a warning. The system text stays."""
+
+    def of_result(part: Part) -> Part:
+        said = map_content(part, _unless_blank) if type(part) is ToolResultPart else part
+        lacks = type(said) is ToolResultPart and not said.content and not said.is_error
+        return replace(said, content=words()) if lacks else said
+
+    def words() -> tuple[TextPart]:
+        warnings.add("empty_message")
+        return (TextPart(NO_TEXT),)
+
+    def said_by(message: Message) -> Message | None:
+        if message.role == "tool":
+            return map_parts(message, of_result)
+        said = map_parts(message, _unless_blank)
+        if message.role == "assistant":
+            return said if said.parts else None
+        return said if said.parts else replace(said, parts=words())
+
+    return map_messages(without_silent_turns(request, warnings, own=None), said_by)
+
+
+def _unless_blank(part: Part) -> Part | None:
+    return None if type(part) is TextPart and not part.text.strip() else part
 
 
 def with_user_last(request: ChatRequest, warnings: Warnings) -> ChatRequest:

@@ -36,6 +36,18 @@ _ABOUT_ADDRESSES = re.compile(
     re.IGNORECASE,
 )
 
+#: What a refusal says of one image that the host cannot read or fetch, that is too large for it, or one too many:
+#: Anthropic, OpenAI, Google, vLLM, and hosts whose words are like theirs. It is in every further request, too.
+_ABOUT_ONE_IMAGE = re.compile(
+    r"\b(not|n't|cannot|unable to|failed to|error while|timeout while) (be )?"
+    r"(process|decode|download|fetch|load|identify)\w*.{0,40}\b(images?|image_url|file|https?:)"
+    r"|\bimages?\b.{0,60}\b(not|cannot|failed to) (be )?(process|decode|download|fetch|load|match|valid|support)"
+    r"|\bimages?\b.{0,60}\b(exceeds?|not represent a valid|too large)\b|\bnot support\w* image format"
+    r"|\b(unsupported|invalid|corrupt\w*) (base64 )?image(?!s? urls?\b)"
+    r"|\bcannot fetch content from the provided url\b|\bat most \d+ images?\b|\btoo many images?\b",
+    re.IGNORECASE | re.DOTALL,
+)
+
 _WORDS: dict[type, str] = {
     ImagePart: "(an image, which this model cannot see)",
     FilePart: "(a file, which this model cannot read)",
@@ -50,6 +62,12 @@ def is_about_images(refusal: str) -> bool:
 def is_about_addresses(refusal: str) -> bool:
     """Whether a host has refused a request because it fetches no images, as its message tells."""
     return _ABOUT_ADDRESSES.search(refusal) is not None
+
+
+def is_about_one_image(refusal: str) -> bool:
+    """Whether a refusal says that one of the images or files cannot be processed, by its message."""
+    of_all = is_about_images(refusal) or is_about_addresses(refusal)
+    return not of_all and _ABOUT_ONE_IMAGE.search(refusal) is not None
 
 
 def newest_turn(messages: tuple[Message, ...]) -> int:

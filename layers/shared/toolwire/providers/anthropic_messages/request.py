@@ -26,7 +26,7 @@ from toolwire.providers.anthropic_messages.same_dialect_request import (
     with_signed_thinking,
     without_refused,
 )
-from toolwire.providers.anthropic_messages.thinking_and_sampling import Settings, settle
+from toolwire.providers.anthropic_messages.thinking_and_sampling import Settings, settle, without_lost_thinking
 from toolwire.providers.anthropic_messages.tools import SCHEMAS, with_bare_tools, with_tools, write_tool_choice
 from toolwire.providers.decoder_context import DecoderContext
 from toolwire.providers.profiles import Profile
@@ -148,6 +148,8 @@ def _same_api(
         warnings.add("state_left_out")
     request = with_legal_ids(with_results(request, warnings), _CALL_ID, _CALL_ID_LENGTH)
     members = own_members(request, fields, target.model, family, warnings)
+    if profile.thinking_required and PROVIDER.refuses_betas(target):  # at its own host, the client decides
+        members = without_lost_thinking(request, members, warnings)
     if profile.refuses:
         members = without_refused(members, profile.refuses, warnings)
     return members, own_headers(request, fields), warnings
@@ -175,6 +177,8 @@ def _translated(
         request = with_trimmed_end(request, warnings)
     request = with_legal_ids(request, _CALL_ID, _CALL_ID_LENGTH)
     members = _members(request, target, family, settings, tools, warnings)
+    if profile.thinking_required:
+        members = without_lost_thinking(request, members, warnings)
     return members, (("anthropic-version", settings.version),), warnings
 
 

@@ -7,14 +7,15 @@ sampling excludes the newer version of the API.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
 from toolwire.model.errors import RequestError
-from toolwire.model.request import ChatRequest, OpaquePart, ReasoningPart, Sampling
-from toolwire.model.source import replace
+from toolwire.model.request import ChatRequest, OpaquePart, Part, ReasoningPart, Sampling
+from toolwire.model.source import raw_in, replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers.anthropic_messages.models import Family
 from toolwire.wire.anthropic_messages import DIALECT, Thinking
@@ -151,6 +152,26 @@ def lacks_thinking(request: ChatRequest) -> bool:
     if type(first) is ReasoningPart:
         return False
     return not (type(first) is OpaquePart and first.dialect == DIALECT and first.kind == "redacted_thinking")
+
+
+def without_lost_thinking(
+    request: ChatRequest, members: Iterable[tuple[str, bytes]], warnings: Warnings
+) -> Iterator[tuple[str, bytes]]:
+    """The members of the body with thinking switched off, where a turn with calls lacks its thinking: for a host that
+    has refused such a turn, and thinks by default."""
+    if all(not message.tool_calls or any(map(_is_thinking, message.parts)) for message in request.messages):
+        yield from members
+        return
+    warnings.add("reasoning_turned_off")
+    yield from ((name, value) for name, value in members if name != "thinking")
+    yield "thinking", b'{"type":"disabled"}'
+
+
+def _is_thinking(part: Part) -> bool:
+    """Whether the part is sent as thinking."""
+    if type(part) is ReasoningPart:
+        return bool(part.signature) or raw_in(part, DIALECT) is not None
+    return type(part) is OpaquePart and part.dialect == DIALECT and part.kind == "redacted_thinking"
 
 
 def _conflict() -> RequestError:

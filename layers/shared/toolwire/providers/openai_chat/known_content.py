@@ -18,7 +18,7 @@ from toolwire.model.request import (
 from toolwire.model.source import raw_in, replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers.profiles import Profile
-from toolwire.rewrite.history import NO_TEXT, without_silent_turns
+from toolwire.rewrite.history import NO_TEXT
 from toolwire.wire.json import raw_members
 from toolwire.wire.openai_chat import DIALECT
 
@@ -29,8 +29,7 @@ def with_known_content(request: ChatRequest, profile: Profile, warnings: Warning
     if not profile.content_lists:
         request = map_messages(request, lambda message: _as_one_text(message, warnings))
     if not profile.empty_content:
-        request = without_silent_turns(request, warnings, own=None)
-        request = map_messages(request, lambda message: _said(message, warnings))
+        request = map_messages(request, _unless_empty)
     if not profile.null_content:
         nothing = "" if profile.empty_content else NO_TEXT
         request = map_messages(request, lambda message: _not_null(message, nothing))
@@ -66,34 +65,9 @@ def _is_text(parts: tuple[Part, ...]) -> bool:
 # ---------------------------------------------------------------- nothing
 
 
-def _said(message: Message, warnings: Warnings) -> Message | None:
-    """The message without texts of white space; None if nothing is left of an assistant's. Another message without
-    content gets words, with a warning."""
-
-    def of_result(part: Part) -> Part:
-        return _with_words(map_content(part, _unless_blank), warnings) if type(part) is ToolResultPart else part
-
-    if message.role == "tool":
-        return map_parts(message, of_result)
-    said = map_parts(message, _unless_blank)
-    if message.role == "assistant":
-        if said is message and _raw_content(message) == b'""':  # beside calls, and no part of the message
-            return replace(message)
-        return said if said.parts else None
-    return said if said.parts else replace(said, parts=_words(warnings))
-
-
-def _unless_blank(part: Part) -> Part | None:
-    return None if type(part) is TextPart and not part.text.strip() else part
-
-
-def _with_words(result: ToolResultPart, warnings: Warnings) -> ToolResultPart:
-    return result if result.content or result.is_error else replace(result, content=_words(warnings))
-
-
-def _words(warnings: Warnings) -> tuple[TextPart]:
-    warnings.add("empty_message")
-    return (TextPart(NO_TEXT),)
+def _unless_empty(message: Message) -> Message:
+    """The message written anew where its content is an empty string beside calls, which is no part of it."""
+    return replace(message) if message.tool_calls and _raw_content(message) == b'""' else message
 
 
 def _not_null(message: Message, nothing: str) -> Message:

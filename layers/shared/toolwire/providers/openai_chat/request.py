@@ -69,7 +69,6 @@ from toolwire.rewrite.images_and_files import with_carried_content
 from toolwire.rewrite.prompt_cache import CacheForm
 from toolwire.rewrite.stop_sequences import with_stops
 from toolwire.rewrite.tool_names import WIRE_NAME, with_wire_names
-from toolwire.rewrite.unseen_images import without_earlier_images
 from toolwire.wire.json import dump, members, write_array, write_object
 from toolwire.wire.openai_chat import DIALECT
 
@@ -192,10 +191,6 @@ def _as_refusals_told(request: ChatRequest, profile: Profile, warnings: Warnings
     if profile.tools_at_rest and request.tools and request.reasoning_effort != "none":
         warnings.add("reasoning_turned_off")
         request = replace(request, reasoning_effort="none")
-    if not profile.sees_images:
-        request = without_earlier_images(request, warnings)
-    if not profile.fetches_images:
-        request = without_earlier_images(request, warnings, by_address=True)
     if not profile.several_calls:
         request = with_single_calls(request, warnings)
     if not profile.text_beside_calls:

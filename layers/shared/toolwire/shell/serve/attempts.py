@@ -101,9 +101,10 @@ class Preparation:
             self._tell_breaker(exchange.attempt.target, exchange.answer.error, exchange.figures.upstream_status)
         if self._is_judged(exchange):
             QUALITIES.note(exchange.attempt.target, exchange.figures)
-        if exchange.answer.over and exchange.answer.error is None and (lessons := exchange.attempt.given.lessons):
+        kept = tuple(lesson for lesson in exchange.attempt.given.lessons if lesson.is_kept)
+        if kept and exchange.answer.over and exchange.answer.error is None:
             client = self._client
-            LESSONS.note(client.tenant.name, client.door.dialect, exchange.attempt.target, lessons)
+            LESSONS.note(client.tenant.name, client.door.dialect, exchange.attempt.target, kept)
 
     def _is_judged(self, exchange: Exchange) -> bool:
         """Whether an answer counts for its model's quality: its calls were validated, and it has no other failure."""
