@@ -101,11 +101,12 @@ _AFFORDS = re.compile(r"\bfewer max_tokens\b.*\bcan only afford (\d{1,7})\b", re
 _INVALID_OUTPUT = re.compile(r"\binvalid max_tokens\b|\bmax_tokens\W{0,3}(is |are )?(invalid|参数非法)", re.IGNORECASE)
 _NUMBER = re.compile(r"(\b(?:less|lower) than `?(?=\d))?\b(\d{2,7})\b( \(exclusive\))?")
 
-#: About a history that ends with the assistant (Claude, Gemini and others behind aggregators, Copilot).
+#: About a history that ends with the assistant (Claude, Gemini and others behind aggregators, Copilot, Perplexity,
+#: DeepSeek, Bedrock's Llama and Mistral).
 _ABOUT_END = re.compile(
     r"\bassistant (message )?prefill\b|\bprefilling assistant messages\b|\bending with an? (model|assistant)\b"
     r"|\b(conversation|requests?|messages?)\b.{0,30}\bends? with (a|the) user\b"
-    r"|\bresponse prefill is incompatible\b|\blast message must (have role|be from)\b.{0,4}\buser\b",
+    r"|\bresponse prefill is incompatible\b|\blast (message|turn)\b.{0,60}\b(be|role|from)\b.{0,12}\buser\b",
     re.IGNORECASE,
 )
 

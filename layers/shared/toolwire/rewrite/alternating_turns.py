@@ -21,11 +21,11 @@ from toolwire.model.warnings import Warnings
 from toolwire.rewrite.history import GO_ON, NO_TEXT, with_user_last
 
 #: The words of a refusal about the order of the turns: of Mistral's own rules, of templates of open models, of
-#: llama.cpp, Perplexity, Google, Z.ai, and of Claude behind other APIs.
+#: llama.cpp, Perplexity, DeepSeek, Google, Z.ai, and of Claude and Bedrock behind other APIs.
 _ABOUT_ORDER = re.compile(
-    r"unexpected role '\w+' after role '\w+'|\b(must|should) alternate\b|expected last role"
+    r"unexpected role '\w+' after role '\w+'|\b(must|should) (alternate|be alternating)\b|expected last role"
     r"|\b2 or more assistant messages\b|\bcomes? immediately after a user turn\b"
-    r"|\bfirst message must (be from|use)\b.{0,10}\buser\b|\bmust start with a user\b"
+    r"|\bfirst message\b.{0,60}\bmust (be|use)\b.{0,10}\buser\b|\bmust start with a user\b|\bsupport successive user\b"
     r"|\bmessages (parameter is illegal|参数非法)"
     r"|system (message|role|prompt)s? (must|should|can|may)( only)?( be| appear| come)?( at| in| as)? the (very )?"
     r"(beginning|start|first)",

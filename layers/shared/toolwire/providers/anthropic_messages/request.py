@@ -78,6 +78,8 @@ class AnthropicMessages(Provider):
         if fields is not None:
             if profile.schemas == "bare" and self.refuses_betas(target):
                 request = with_bare_tools(request, target, told)
+            if profile.user_last and self.refuses_betas(target):
+                request = with_user_last(request, told)
             members, own, warnings = _same_api(request, fields, target, family, profile, names)
         else:
             members, own, warnings = _translated(request, target, family, profile, names)
@@ -171,7 +173,7 @@ def _translated(
     if settings.frees_choice:
         request = replace(request, tool_choice=ToolChoice("auto"))
     request = with_results(request, warnings)
-    if settings.thinks or not family.prefill:
+    if settings.thinks or not family.prefill or profile.user_last:
         request = with_user_last(request, warnings)
     else:
         request = with_trimmed_end(request, warnings)

@@ -69,7 +69,9 @@ class BedrockConverse(Provider):
         profile: Profile,
         credential: str | None,
     ) -> tuple[UpstreamRequest, Warnings]:
-        body, streams, warnings = write_request(request, target, self.tool_names(target, profile))
+        body, streams, warnings = write_request(
+            request, target, self.tool_names(target, profile), user_last=profile.user_last
+        )
         return invocation(target, "converse-stream" if streams else "converse", body, credential, streams), warnings
 
     def tool_names(self, target: Target, profile: Profile) -> str:
@@ -128,9 +130,11 @@ def framing_of(content_type: str) -> Framing | None:
     return AwsEventStreamDecoder() if content_type.startswith(CONTENT_TYPE) else None
 
 
-def write_request(request: ChatRequest, target: Target, names: str) -> tuple[bytes, bool, Warnings]:
-    """Returns the body, whether its answer is streamed, and the warnings. Raises RequestError for what this provider
-    cannot take."""
+def write_request(
+    request: ChatRequest, target: Target, names: str, *, user_last: bool = False
+) -> tuple[bytes, bool, Warnings]:
+    """Returns the body, whether its answer is streamed, and the warnings. `user_last`: whether a history that ends with
+    the assistant was refused. Raises RequestError for what this provider cannot take."""
     family = family_of(target.known_as)
     warnings = check_fields(request, target)
     if not family.pattern and target.known_as.startswith("arn:"):
@@ -147,6 +151,8 @@ def write_request(request: ChatRequest, target: Target, names: str) -> tuple[byt
     request = with_results(with_wire_names(request, names), warnings)
     request = request if family.mixed_turns else with_tool_turns_apart(request, warnings)
     claude = settle(request, claude_of(target.known_as)) if family.reasoning == "claude" else None
+    if user_last:
+        request = with_user_last(request, warnings)
     if claude is not None:
         request = replace(request, tool_choice=None) if claude.frees_choice else request
         if claude.thinks or not claude_of(target.known_as).prefill:

@@ -144,7 +144,7 @@ def _translated(
         request = with_format_in_words(request, warnings)
     request = with_wire_names(_carried(request, target, family, warnings), names)
     request = _paired(request, warnings)
-    if not family.prefill:
+    if not family.prefill or profile.user_last:
         request = with_user_last(request, warnings)
     return list(_members(request, target, family, profile, warnings)), warnings
 
