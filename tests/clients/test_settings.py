@@ -129,3 +129,11 @@ def test_a_format_goes_as_it_is_where_the_provider_has_it() -> None:
         assert found.warnings == []
     found = send("chat", "gemini", model="gemini-2.5-flash", messages=[USER], response_format=BY_SCHEMA)
     assert found.body["generationConfig"]["responseMimeType"] == "application/json"
+
+
+@each_row("wire", [wire for wire in MODELS if wire != "openai_chat"])
+def test_a_limit_of_minus_one_is_none(wire: str) -> None:
+    """LM Studio's and llama.cpp's word, which clients that were set up for them send to every model."""
+    found = send("chat", wire, messages=[USER], max_tokens=-1)
+    assert (found.body, found.warnings) == (send("chat", wire, messages=[USER]).body, [])
+    assert send("chat", "openai_chat", profile="lmstudio", messages=[USER], max_tokens=-1).body["max_tokens"] == -1

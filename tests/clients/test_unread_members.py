@@ -251,3 +251,30 @@ def test_a_thread_goes_on_only_where_it_is_kept(base_url: str, keeps_threads: bo
     with pytest.raises(RequestError) as refused:
         ask()
     assert refused.value.code == "thread_unsupported_request"
+
+
+#: Door -> members that ask for nothing: SDKs and chat programs write their defaults into every request.
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "chat": {
+        "logprobs": False, "top_logprobs": 0, "logit_bias": {}, "stop": [], "frequency_penalty": 0,
+        "presence_penalty": 0.0, "n": 1, "modalities": ["text"], "store": False, "metadata": {},
+        "service_tier": "auto", "response_format": {"type": "text"}, "reasoning": {"exclude": False},
+    },
+    "responses": {
+        "top_logprobs": 0, "store": False, "metadata": {}, "include": [], "truncation": "disabled",
+        "service_tier": "auto", "background": False, "text": {"format": {"type": "text"}},
+    },
+    "messages": {"stop_sequences": [], "metadata": {}, "service_tier": "auto", "system": []},
+    "gemini": {
+        "generationConfig": {
+            "candidateCount": 1, "stopSequences": [], "presencePenalty": 0, "frequencyPenalty": 0.0,
+            "responseLogprobs": False, "responseModalities": ["TEXT"], "responseMimeType": "text/plain",
+        },
+        "safetySettings": [], "labels": {}, "tools": [],
+    },
+}  # fmt: skip
+
+
+@each_row(("door", "wire"), OTHERS)
+def test_defaults_are_no_news(door: str, wire: str) -> None:
+    assert send(door, wire, **PLAIN[door], **DEFAULTS[door]).warnings == []

@@ -209,8 +209,9 @@ def test_only_the_last_turn_counts() -> None:
         (OPUS_47, {"temperature": 0.5, "top_p": 0.5, "top_k": 3}, {}, ["temperature", "top_p", "top_k"]),
         (OPUS_47, {"temperature": 1.0, "top_p": 1.0}, {}, []),
         (SONNET_5, {"temperature": 0.0}, {}, ["temperature"]),
-        (CLASSIC, {"seed": 1, "frequency_penalty": 0.0, "presence_penalty": 1.0}, {},
+        (CLASSIC, {"seed": 1, "frequency_penalty": 0.5, "presence_penalty": 1.0}, {},
          ["seed", "frequency_penalty", "presence_penalty"]),
+        (CLASSIC, {"frequency_penalty": 0.0, "presence_penalty": 0.0, "seed": 0}, {}, ["seed"]),
     ],
 )  # fmt: skip
 def test_sampling(model: str, given: dict[str, Any], sent: dict[str, Any], warnings: list[str]) -> None:

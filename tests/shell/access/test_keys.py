@@ -98,6 +98,7 @@ def use_table(monkeypatch: pytest.MonkeyPatch) -> UseTable:
         {"x-api-key": "tw-secret"},
         {"authorization": "Bearer other", "x-api-key": "tw-secret"},
         {"authorization": "Basic other", "x-api-key": "tw-secret"},
+        {"api-key": "tw-secret"},  # Azure's clients, VS Code for some addresses (microsoft/vscode#317810)
     ],
 )
 def test_the_key_is_taken_from_either_header(headers: dict[str, str]) -> None:
@@ -120,7 +121,7 @@ WRONG: dict[str, dict[str, str]] = {
     "empty bearer": {"authorization": "Bearer "},
     "no scheme": {"authorization": "tw-secret"},
     "another scheme": {"authorization": "Basic tw-secret"},
-    "another header": {"api-key": "tw-secret"},
+    "another header": {"x-auth-token": "tw-secret"},
     "Google's header": {"x-goog-api-key": "tw-secret"},
     "a part of it": {"authorization": "Bearer tw-secre"},
     "its hash": {"x-api-key": LOCKED.key_sha256 or ""},
@@ -138,7 +139,8 @@ def test_whatever_is_wrong_with_a_key_is_refused_alike(headers: dict[str, str]) 
     assert _shown(caught.value) == (
         401,
         "invalid_api_key",
-        "The key is missing or not valid for this gateway: send it as 'Authorization: Bearer KEY' or 'x-api-key: KEY'.",
+        "The key is missing or not valid for this gateway: send it as 'Authorization: Bearer KEY' or 'x-api-key: KEY' or "
+        "'api-key: KEY'.",
         (("x-should-retry", "false"),),
     )
 
@@ -203,7 +205,7 @@ def test_bad_revoked_expired_and_rotated_keys_are_refused_alike(use_table: UseTa
             assert key not in str(caught.value)
         assert table.asked.count(sha256(key)) == 1
     with pytest.raises(RequestError) as caught:
-        authenticate({"api-key": "tw_12345678_good"}, settings)
+        authenticate({"x-auth-token": "tw_12345678_good"}, settings)
     assert {_shown(caught.value)} == shown
 
 

@@ -82,9 +82,9 @@ class StreamEncoder(Protocol):
 
 class KeyPlaces(NamedTuple):
     """Where a request may carry the client's key: names of headers, in lower case, and of members of the query. The
-    header `authorization` holds it behind the word "Bearer"."""
+    header `authorization` holds it behind the word "Bearer"; clients that were made for Azure have `api-key`."""
 
-    headers: tuple[str, ...] = ("authorization", "x-api-key")
+    headers: tuple[str, ...] = ("authorization", "x-api-key", "api-key")
     query: tuple[str, ...] = ()
 
 

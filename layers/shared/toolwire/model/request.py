@@ -209,6 +209,10 @@ class ResponseFormat(Struct, frozen=True, gc=False):
     description: str | None = None
 
 
+#: The settings of `Sampling` that ask for nothing where they are 0 or empty.
+_NOTHING_IF_EMPTY = ("frequency_penalty", "presence_penalty", "stop")
+
+
 class Sampling(Struct, frozen=True, gc=False):
     """Settings that change likelihoods, never content. None: the client said nothing."""
 
@@ -219,6 +223,12 @@ class Sampling(Struct, frozen=True, gc=False):
     frequency_penalty: float | None = None
     presence_penalty: float | None = None
     stop: tuple[str, ...] | None = None
+
+    def asks(self, name: str) -> bool:
+        """Whether the setting asks for something: many clients write a penalty of 0 and an empty list into every
+        request."""
+        value = getattr(self, name)
+        return value is not None and (bool(value) or name not in _NOTHING_IF_EMPTY)
 
 
 class RequestFields(Struct, frozen=True):

@@ -78,11 +78,12 @@ def check_fields(request: ChatRequest, target: Target) -> Warnings:
     if "thread" in request.dialect_fields:
         raise no_threads(target)
     for name in request.dialect_fields:
+        if name in (*_KNOBS, *_IGNORED) and members.get(name) == NOTHING_ASKED.get(name, b""):
+            continue
         if name in _KNOBS:
             warnings.add(f"not_supported:{name}")
         elif name in _IGNORED:
-            if members.get(name) != NOTHING_ASKED.get(name, b""):
-                warnings.add(f"ignored:{name}")
+            warnings.add(f"ignored:{name}")
         elif name.startswith("tool_choice (") and _has_own_choice(request):
             warnings.add(_SERVER_TOOLS)
         else:

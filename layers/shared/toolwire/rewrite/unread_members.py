@@ -58,7 +58,7 @@ def _within(path: str, raw: bytes, names: MemberNames, told: frozenset[str]) -> 
         at = f"{path}.{inner}"
         if inner in read:
             yield from _within(at, bytes(value), names, told)
-        elif bytes(value) != b"null" and at not in told:
+        elif bytes(value) not in (b"null", NOTHING_ASKED.get(inner)) and at not in told:
             yield named_warning(IGNORED if inner in documented else UNKNOWN, at)
 
 

@@ -12,7 +12,9 @@ from toolwire.wire import anthropic_messages, gemini, openai_chat, openai_respon
 
 #: Values that are the default of their member, and so ask for nothing.
 NOTHING_ASKED = {
-    "modalities": b'["text"]', "prefix": b"false", "service_tier": b'"auto"', "store": b"false", "top_logprobs": b"0",
+    "exclude": b"false", "labels": b"{}", "logit_bias": b"{}", "logprobs": b"false", "metadata": b"{}",
+    "modalities": b'["text"]', "prefix": b"false", "responseLogprobs": b"false", "responseModalities": b'["TEXT"]',
+    "safetySettings": b"[]", "service_tier": b'"auto"', "store": b"false", "top_logprobs": b"0",
     "truncation": b'"disabled"',
 }  # fmt: skip
 

@@ -45,6 +45,9 @@ _DIALECT_FIELDS = (
 )  # fmt: skip
 
 
+#: An output limit that is none, as LM Studio and llama.cpp document it. Such a host has it as it came.
+_NO_LIMIT = -1
+
 #: Warning: see `docs/operations.md`.
 _FORM_CHANGED = "request_form_changed"
 
@@ -155,6 +158,8 @@ def _max_tokens(top: dict[str, bytes]) -> int | None:
     found = None
     for name in ("max_tokens", "max_completion_tokens"):
         value = member(top, name, int)
+        if value == _NO_LIMIT and name == "max_tokens":
+            continue
         if value is not None and value < 1:
             raise RequestError(f"`{name}` must be at least 1, not {value}", param=name, code="invalid_value")
         found = value if value is not None else found

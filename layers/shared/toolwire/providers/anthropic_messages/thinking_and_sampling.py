@@ -63,7 +63,7 @@ def settle(request: ChatRequest, family: Family) -> Settings:
     _set_thinking(settings, request, family)
     _set_sampling(settings, request.sampling, family)
     for name in ("seed", "frequency_penalty", "presence_penalty"):
-        if getattr(request.sampling, name) is not None:
+        if request.sampling.asks(name):
             settings.warnings.add(f"not_supported:{name}")
     return settings
 

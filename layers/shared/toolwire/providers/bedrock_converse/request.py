@@ -222,7 +222,7 @@ def _inference(request: ChatRequest, warnings: Warnings) -> dict[str, object]:
     if sampling.top_p is not None:
         given["topP"] = sampling.top_p
     for name in ("seed", "frequency_penalty", "presence_penalty"):
-        if getattr(sampling, name) is not None:
+        if sampling.asks(name):
             warnings.add(f"not_supported:{name}")
     return given
 

@@ -332,7 +332,7 @@ def _sampling(request: ChatRequest, family: Family, warnings: Warnings) -> Itera
                 warnings.add(f"not_supported:{name}")
         elif value is not None:
             yield name, dump(value)
-    warnings.add(*(f"not_supported:{name}" for name in _NO_KNOBS if getattr(request.sampling, name) is not None))
+    warnings.add(*(f"not_supported:{name}" for name in _NO_KNOBS if request.sampling.asks(name)))
 
 
 def _text_settings(request: ChatRequest, others: dict[str, bytes]) -> bytes | None:
