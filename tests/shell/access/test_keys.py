@@ -139,8 +139,8 @@ def test_whatever_is_wrong_with_a_key_is_refused_alike(headers: dict[str, str]) 
     assert _shown(caught.value) == (
         401,
         "invalid_api_key",
-        "The key is missing or not valid for this gateway: send it as 'Authorization: Bearer KEY' or 'x-api-key: KEY' or "
-        "'api-key: KEY'.",
+        "The key is missing or not valid for this gateway: send it as 'Authorization: Bearer KEY' or 'x-api-key: KEY' "
+        "or 'api-key: KEY'.",
         (("x-should-retry", "false"),),
     )
 
