@@ -227,7 +227,7 @@ def test_settings() -> None:
     request = parsed(
         parallel_tool_calls=False, stream=True, max_output_tokens=64, temperature=0.5, top_p=0.9,
         text={"format": shape, "verbosity": "low"}, reasoning={"effort": "low", "summary": "auto"},
-        include=["reasoning.encrypted_content"], store=False, prompt_cache_key="k", metadata={},
+        include=["reasoning.encrypted_content"], store=False, prompt_cache_key="k", metadata={"a": "b"},
         previous_response_id=None,
     )  # fmt: skip
     assert (request.parallel_tool_calls, request.stream, request.max_tokens) == (False, True, 64)

@@ -14,6 +14,7 @@ from toolwire.exchange.refused_messages import of_messages
 from toolwire.model.errors import TOO_LONG, GatewayError
 from toolwire.providers.profiles import LETTER_FIRST, PLAIN_NAME, Profile
 from toolwire.rewrite.alternating_turns import is_about_order
+from toolwire.rewrite.long_descriptions import longest_description
 from toolwire.rewrite.unseen_images import is_about_addresses, is_about_images, is_about_one_image
 
 #: About the state in a history.
@@ -209,6 +210,8 @@ def lessons(
         yield from (Lesson("", {"tool_name": form}) for form in (LETTER_FIRST, PLAIN_NAME)[bool(profile.tool_name) :])
     yield from _of_what_is_sent(refusal.message, () if same_dialect else _formats(refusal.message))
     yield from of_messages(refusal.message)
+    if (longest := longest_description(refusal.message)) is not None:
+        yield Lesson("", {"description_length": longest})
     if setting := _setting_in(refusal):
         most = _MOST.search(refusal.message) if setting == "stop" else None
         if setting == "stream_options":

@@ -82,6 +82,7 @@ MESSAGES = {
     "tool_choice_changed": "The forced tool choice was sent as `auto`: the model cannot be forced, at least while it "
     "reasons.",
     "tool_choice_not_honored": "The model did not keep to `tool_choice`.",
+    "tool_description_split": "A tool's description is longer than the host takes: it goes on in the instructions.",
     "tool_name_mended": "A call named its tool with marks of the model's own around the name; they were left out.",
     "tool_not_allowed": "The tool `{}` is not on the tenant's allowlist.",
     "tool_result_missing": "A call in the history had no result: the provider was sent an error result in its place.",

@@ -145,6 +145,8 @@ class Profile:
     #: Whether one turn may have several calls, and a text beside a call. False if the host has refused it
     #: (`rewrite/alternating_turns.py`).
     several_calls: bool = True
+    #: The most characters of a tool's description, where the host has refused more (`rewrite/long_descriptions.py`).
+    description_length: int | None = None
     text_beside_calls: bool = True
     #: Whether it takes the ids of calls that it made itself. False if it has refused one: then these, too, must match
     #: `call_id`.

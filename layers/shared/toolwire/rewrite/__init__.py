@@ -7,6 +7,7 @@ CONTRIBUTING.md has the order in which the steps are applied.
     images_and_files     images and files as the wire can carry them
     unseen_images        images in words, for models that read text alone
     tool_names           names of tools that a provider refuses, and back
+    long_descriptions    descriptions of tools that are too long for the host
     property_names       names of parameters that a provider refuses, and back
     custom_tools         freeform tools as functions, and back
     deferred_tools       tools that are declared only after a search has found them

@@ -66,6 +66,7 @@ from toolwire.rewrite.history import (
     without_silent_turns,
 )
 from toolwire.rewrite.images_and_files import with_carried_content
+from toolwire.rewrite.long_descriptions import with_short_descriptions
 from toolwire.rewrite.prompt_cache import CacheForm
 from toolwire.rewrite.stop_sequences import with_stops
 from toolwire.rewrite.tool_names import WIRE_NAME, with_wire_names
@@ -191,6 +192,8 @@ def _as_refusals_told(request: ChatRequest, profile: Profile, warnings: Warnings
     if profile.tools_at_rest and request.tools and request.reasoning_effort != "none":
         warnings.add("reasoning_turned_off")
         request = replace(request, reasoning_effort="none")
+    if profile.description_length is not None:
+        request = with_short_descriptions(request, profile.description_length, warnings)
     if not profile.several_calls:
         request = with_single_calls(request, warnings)
     if not profile.text_beside_calls:

@@ -42,6 +42,7 @@ from toolwire.rewrite.client_dialect import check_fields, without_server_tools
 from toolwire.rewrite.custom_tools import bridged
 from toolwire.rewrite.history import lacks_results, with_legal_ids, with_object_arguments, with_results
 from toolwire.rewrite.images_and_files import with_carried_content
+from toolwire.rewrite.long_descriptions import with_short_descriptions
 from toolwire.rewrite.prompt_cache import AS_GIVEN, CacheForm
 from toolwire.rewrite.tool_names import with_wire_names
 from toolwire.wire import openai_chat
@@ -176,6 +177,8 @@ def _adapted(
     if same_dialect and not profile.unasked_outputs:
         request = map_messages(request, _told_by_the_user)
     request = with_wire_names(request, names)
+    if profile.description_length is not None:
+        request = with_short_descriptions(request, profile.description_length, warnings)
     if not same_dialect or lacks_results(request):  # a client of this API may put results anywhere behind their calls
         request = with_results(request, warnings)
     if profile.object_arguments or (not same_dialect and not profile.any_arguments):
