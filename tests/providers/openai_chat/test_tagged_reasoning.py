@@ -21,6 +21,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     "<reasoning>hm</reasoning>so": ("hm", "so"),
     "[THINK]hm[/THINK]so": ("hm", "so"),
     "◁think▷hm◁/think▷so": ("hm", "so"),
+    "<mm:think>hm</mm:think>so": ("hm", "so"),
+    "<|open|>think<|sep|>hm<|close|>think<|sep|>so": ("hm", "so"),
     "<think></think>so": ("", "so"),
     "<think>a</thin</think>so": ("a</thin", "so"),
     "<think>never ended</thi": ("never ended</thi", ""),

@@ -65,7 +65,7 @@ def events_of(given: list[Batch], taken: TextCallRecovery | None = None) -> list
 
 
 UNTOUCHED = [
-    *batches(["Hello", " <b>", "x</b> [1]", "\n\n", "a < b"]),
+    *batches(["Hello", " <b>", "x</b> [1].", "\n\n", "a < b"]),
     Batch(()),
     Batch((UsageUpdate(Usage(1, 2)),)),
     *answer(ReasoningStart(0), ReasoningDelta(0, CALL), ReasoningEnd(0), *structured(1, ARGUMENTS)),

@@ -25,6 +25,7 @@ _FRAGMENTS = [
     "<|end|>", "<|python_tag|>", "; ", "<|tool_calls_section_begin|>", "<|tool_call_begin|>", "functions.now:0",
     "<|tool_call_argument_begin|>", "<|tool_call_end|>", "<|tool_calls_section_end|>", "<|tool_call>", "call:now{",
     'a:<|"|>', '<|"|>}', "<tool_call|>", "[TOOL_REQUEST]", "[END_TOOL_REQUEST]", "<|tool_call|>", "<TOOLCALL>",
+    "<|open|>", "<|close|>", "<|sep|>", "tools", 'call tool="now"', "response", "]<]minimax[>[", "]<]", "<tool_sep>",
     "</TOOLCALL>", "<minimax:tool_call>", '<invoke name="', '<parameter name="', "</invoke>", "</minimax:tool_call>",
     "`", "``", "```", "~~~", "\n", "\n\n", " ", "> ", '"', " \"", "\\", "'", "a", "Text. ", "é", "<", "</", "｜", "😀",
 ]  # fmt: skip
@@ -38,6 +39,8 @@ _WHOLE = [
     "<|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}<|tool_call_end|>",
     '<|tool_call>call:now{a:<|"|>{<|"|>}<tool_call|>',
     '[TOOL_REQUEST]{"name": "now"}[END_TOOL_REQUEST]',
+    '<|open|>tools<|sep|><|open|>call tool="now" index="1"<|sep|><|close|>call<|sep|><|close|>tools<|sep|>',
+    ']<]minimax[>[<tool_call>]<]minimax[>[<invoke name="now">]<]minimax[>[</invoke>]<]minimax[>[</tool_call>',
     '<|tool_call|>[{"name": "now"}]',
 ]
 ANSWERS = st.lists(st.sampled_from(_FRAGMENTS) | st.sampled_from(_WHOLE), max_size=14).map("".join)
@@ -59,7 +62,7 @@ def test_any_split_gives_the_same_result(data: st.DataObject) -> None:
 
 @given(st.text(st.sampled_from(" \n") | st.characters()), st.data())
 def test_text_without_a_mark_is_untouched(text: str, data: st.DataObject) -> None:
-    text = re.sub(r"[<\[]", "(", text)
+    text = re.sub(r"[<\[\]◁]", "(", text)
     taken, scanner = recovery(), TextCallScanner({})
     parts = data.draw(pieces(text)) or [""]
     for batch in batches(parts):

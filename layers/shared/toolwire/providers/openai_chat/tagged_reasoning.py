@@ -12,6 +12,8 @@ _TAGS = {
     **{f"<{name}>": f"</{name}>" for name in ("think", "thinking", "thought", "reasoning")},
     "[THINK]": "[/THINK]",
     "◁think▷": "◁/think▷",
+    "<mm:think>": "</mm:think>",
+    "<|open|>think<|sep|>": "<|close|>think<|sep|>",
 }
 
 

@@ -3,6 +3,7 @@
 recovery         the stage: text in, calls and the rest of the text out
 formats          how models write calls, a row a format
 token_formats    the formats whose marks are special tokens
+xml_formats      the formats whose elements are marked by special tokens
 python_calls     calls as Python has them
 scanner          finds calls in a text that comes in pieces
 reader           reads one block of markup

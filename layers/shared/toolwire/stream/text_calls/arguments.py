@@ -13,8 +13,8 @@ import msgspec
 
 from toolwire.model.request import Tool
 from toolwire.schema.tree import References, Schema, parse
-from toolwire.stream.text_calls.reader import Written
-from toolwire.wire.json import dump, is_object, members, write_object
+from toolwire.stream.text_calls.reader import Content, Written
+from toolwire.wire.json import dump, is_object, members, write_array, write_object
 
 _ANY: frozenset[str] = frozenset()
 #: The most schemas that are read for the types of a parameter: references may form a circle.
@@ -39,42 +39,91 @@ class TextTool:
             text = _from_json(written.arguments)
         return _input(text) if text is not None and self.kind == "custom" else text
 
-    def _from_parameters(self, parameters: Sequence[tuple[str, str, bool | None]]) -> str | None:
+    def _from_parameters(self, parameters: Sequence[tuple[str, Content, bool | None]]) -> str | None:
         values: dict[str, bytes] = {}
-        for name, text, is_string in parameters:
-            if name in values or (is_string is False and not _kind(text)):
+        for name, content, is_string in parameters:
+            if name in values or (is_string is False and not _kind(content)):
                 return None
-            if is_string is None:
-                values[name] = self._value(name, text)
+            if not isinstance(content, str):
+                if (value := self._nested(self._property(name), content)) is None:
+                    return None
+                values[name] = value
+            elif is_string is None:
+                values[name] = _typed(content, self._types_of(name))
             else:
-                values[name] = dump(text) if is_string else text.strip().encode()
+                values[name] = dump(content) if is_string else content.strip().encode()
         return write_object(values.items()).decode()
 
-    def _value(self, name: str, text: str) -> bytes:
-        """A parameter as JSON: its own text if this is a value of the declared type, else a string."""
-        types = self._types_of(name)
-        bare = text.strip()
-        if "null" in types and bare == "null":
-            return b"null"
-        if types == _ANY or "string" in types:
-            return dump(text)
-        if "boolean" in types and bare.lower() in ("true", "false"):  # models also write Python's True
-            return bare.lower().encode()
-        return bare.encode() if _kind(bare) in types else dump(text)
+    def _nested(self, schema: Schema, content: Content) -> bytes | None:
+        """An element as JSON, by its schema; None if an object would have a name twice."""
+        references = References(self._parsed())
+        types = _types(schema, references)
+        if isinstance(content, str):
+            return _typed(content, types)
+        is_list = "array" in types or ("object" not in types and all(name == "item" for name, _ in content))
+        parts = [self._nested(_below(schema, "" if is_list else name, references), part) for name, part in content]
+        values = [part for part in parts if part is not None]
+        if len(values) < len(content) or (not is_list and len({name for name, _ in content}) < len(content)):
+            return None
+        if is_list:
+            return write_array(values)
+        return write_object((name, value) for (name, _), value in zip(content, values, strict=True))
 
     def _types_of(self, name: str) -> frozenset[str]:
+        if name not in self._types:
+            self._types[name] = _types(self._property(name), References(self._parsed()))
+        return self._types[name]
+
+    def _property(self, name: str) -> Schema:
+        properties = self._parsed().get("properties")
+        schema: Schema = properties.get(name, True) if isinstance(properties, dict) else True
+        return schema
+
+    def _parsed(self) -> dict[str, Any]:
         if self._root is None:
             root = parse(self._raw) if self._raw else {}
             self._root = root if isinstance(root, dict) else {}
-        if name not in self._types:
-            properties = self._root.get("properties")
-            schema = properties.get(name, True) if isinstance(properties, dict) else True
-            self._types[name] = _types(schema, References(self._root))
-        return self._types[name]
+        return self._root
 
 
-def _kind(text: str) -> str:
+def _typed(text: str, types: frozenset[str]) -> bytes:
+    """A parameter as JSON: its own text if this is a value of the declared type, else a string."""
+    bare = text.strip()
+    if "null" in types and bare == "null":
+        return b"null"
+    if types == _ANY or "string" in types:
+        return dump(text)
+    if "boolean" in types and bare.lower() in ("true", "false"):  # models also write Python's True
+        return bare.lower().encode()
+    if not bare and types <= {"array", "object"}:  # an element without elements
+        return b"[]" if "array" in types else b"{}"
+    return bare.encode() if _kind(bare) in types else dump(text)
+
+
+def _below(schema: Schema, name: str, references: References) -> Schema:
+    """The schema of a property; of an array's items for the name "". True where there is none."""
+    pending: list[Schema | None] = [schema]
+    for _ in range(_MOST_STEPS):
+        if not pending:
+            break
+        node = pending.pop()
+        if not isinstance(node, dict):
+            continue
+        named = node.get("properties") if name else node
+        if isinstance(named, dict) and isinstance(found := named.get(name or "items"), dict):
+            return found
+        for keyword in ("anyOf", "oneOf", "allOf"):
+            if isinstance(node.get(keyword), list):
+                pending += node[keyword]
+        if "$ref" in node:
+            pending.append(references.target(node["$ref"]))
+    return True
+
+
+def _kind(text: Content) -> str:
     """The JSON type of a text, "" if it is no JSON value. A whole number is an "integer", however it is written."""
+    if not isinstance(text, str):
+        return ""
     try:
         value = msgspec.json.decode(text)
     except (ValueError, RecursionError):

@@ -6,7 +6,7 @@ and a generator that reads what stands between. A new format is a row in FORMATS
 or raises Malformed. It decides nothing: which names are known, and what arguments become, is its caller's business.
 
 Sources: the chat templates of the models (Hermes 2 and 3, Qwen 2.5 to 3.5 and Qwen-Coder, Llama 3, Mistral 7B to
-Small 3.2, DeepSeek R1, V3, V3.1, V3.2 and V4, GLM 4.5, Kimi K2, MiniMax M2, gpt-oss, Llama 4, LFM 2, OLMo 3,
+Small 3.2, DeepSeek R1, V3, V3.1, V3.2 and V4, GLM 4.5, Kimi K2, K3, MiniMax M2, M3, gpt-oss, Llama 4, LFM 2, OLMo 3,
 Seed-OSS, LongCat, InternLM 2.5), and spellings seen in public reports of markup that servers leaked.
 """
 
@@ -16,8 +16,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from toolwire.stream.text_calls import token_formats as by_tokens
+from toolwire.stream.text_calls import xml_formats
 from toolwire.stream.text_calls.reader import BlockReader, Malformed, Marker, Steps, Written
 from toolwire.stream.text_calls.token_formats import CALL_BEGIN, CALL_END, calls_in_json, tokens
+from toolwire.stream.text_calls.xml_formats import PREFIX
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ def _parameter(reader: BlockReader, next_or_end: Marker = _PARAMETER_OR_END) -> 
 # ------------------------------------------------------------ <tool_call> ... </tool_call>
 
 _TOOL_CALL = Marker(["<tool_call>", "<seed:tool_call>", "<longcat_tool_call>"])
-_TOOL_CALL_END = Marker(["</tool_call>", "</seed:tool_call>", "</longcat_tool_call>"])
+_TOOL_CALL_END = Marker(["</tool_call>", "</seed:tool_call>", "</longcat_tool_call>", f"{PREFIX}</tool_call>"])
 
 
 def _tool_call(reader: BlockReader) -> Steps[list[Written]]:
@@ -103,6 +105,10 @@ def _tool_call(reader: BlockReader) -> Steps[list[Written]]:
         elif (yield from reader.mark(_FUNCTION)) is not None:
             reader.begun, reader.calls = True, None
             calls = calls + (yield from _function(reader))
+        elif (
+            yield from reader.mark(xml_formats.PREFIXED_INVOKE)
+        ) is not None:  # its own prefix before the block is lost
+            calls = [*calls, (yield from xml_formats.prefixed_invoke(reader))]
         elif not calls and (yield from reader.next_char()) != "<":
             return [(yield from _glm(reader))]
         else:
@@ -110,6 +116,7 @@ def _tool_call(reader: BlockReader) -> Steps[list[Written]]:
             return calls
 
 
+_TOOL_SEP = Marker(["<tool_sep>"])  # Hunyuan 3
 _ARG_KEY, _ARG_KEY_END = (Marker([f"<{slash}arg_key>", f"<{slash}longcat_arg_key>"]) for slash in ("", "/"))
 _ARG_VALUE, _ARG_VALUE_END = (Marker([f"<{slash}arg_value>", f"<{slash}longcat_arg_value>"]) for slash in ("", "/"))
 
@@ -117,6 +124,7 @@ _ARG_VALUE, _ARG_VALUE_END = (Marker([f"<{slash}arg_value>", f"<{slash}longcat_a
 def _glm(reader: BlockReader) -> Steps[Written]:
     """`NAME`, then pairs of `<arg_key>` and `<arg_value>`; or nothing but the name."""
     name = yield from reader.name()
+    yield from reader.mark(_TOOL_SEP)
     parameters: list[tuple[str, str, bool | None]] = []
     while True:
         yield from reader.space()
@@ -320,13 +328,22 @@ FORMATS: tuple[Format, ...] = (
     Format("gemma", by_tokens.GEMMA_CALL, by_tokens.GEMMA_END, by_tokens.gemma),
     *(Format("pythonic", opens, closes, _pythonic(closes)) for opens, closes in _PYTHONIC_MARKS),
     Format("minimax", _MINIMAX, _MINIMAX_END, _invokes(_MINIMAX_END)),
+    Format("minimax_m3", xml_formats.PREFIXED, xml_formats.PREFIXED_END, xml_formats.prefixed),
+    Format("minimax_m3", xml_formats.PREFIXED_INVOKE, xml_formats.PREFIXED_INVOKE_END, xml_formats.lone_prefixed),
+    Format("kimi_k3", xml_formats.TOOLS, xml_formats.TOOLS_END, xml_formats.tools),
+    Format("kimi_k3", xml_formats.CALL, xml_formats.CALL_CLOSE, xml_formats.lone_call),
     Format("function_calls", _FUNCTION_CALLS, _FUNCTION_CALLS_END, _invokes(_FUNCTION_CALLS_END)),
     *(Format("json_in_marks", opens, closes, by_tokens.json_in(closes)) for opens, closes in by_tokens.JSON_MARKS),
 )
 
 #: The tags between which a model thinks in its text, where its server has no parser for them.
-THOUGHT_OPENS = Marker(["<think>", "<thinking>", "<thought>", "<reasoning>", "[THINK]", "◁think▷"])
-THOUGHT_CLOSES = Marker(["</think>", "</thinking>", "</thought>", "</reasoning>", "[/THINK]", "◁/think▷"])
+THOUGHT_OPENS = Marker(
+    ["<think>", "<thinking>", "<thought>", "<reasoning>", "[THINK]", "◁think▷", "<mm:think>", "<|open|>think<|sep|>"]
+)
+THOUGHT_CLOSES = Marker(
+    ["</think>", "</thinking>", "</thought>", "</reasoning>", "[/THINK]", "◁/think▷", "</mm:think>",
+     "<|close|>think<|sep|>"]
+)  # fmt: skip
 
 #: The opening marks of all formats, and whose each spelling is.
 OPENS = Marker(text for row in FORMATS for text in row.opens.spellings)

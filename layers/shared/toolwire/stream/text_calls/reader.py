@@ -26,18 +26,23 @@ class Malformed(Exception):
     """The text is not markup of this format. This is no error of anybody: the block is then text."""
 
 
+#: The content of an element: its text, or elements within it, each with its name.
+Content = str | tuple[tuple[str, "Content"], ...]
+
+
 class Written(NamedTuple):
     """One call as the model wrote it. Its arguments are JSON text (None: the model wrote none), or named parameters,
-    each with its name, its text, and whether the markup says that it is a string (None: the markup does not say)."""
+    each with its name, its content, and whether the markup says that it is a string (None: the markup does not say).
+    Only such a parameter may have elements within it."""
 
     name: str
     arguments: str | None = None
-    parameters: tuple[tuple[str, str, bool | None], ...] | None = None
+    parameters: tuple[tuple[str, Content, bool | None], ...] | None = None
 
 
 class Marker:
     """One mark in all its spellings. No spelling is the beginning of another, so the result does not depend on where
-    the text is cut. In a mark for `cut` and `until`, the first character occurs only once."""
+    the text is cut."""
 
     __slots__ = ("_first", "_prefixes", "longest", "pattern", "spellings")
 
@@ -45,7 +50,7 @@ class Marker:
         self.spellings = tuple(dict.fromkeys(spellings))
         self.longest = max(map(len, self.spellings))
         self.pattern = re.compile("|".join(map(re.escape, self.spellings)))
-        self._first = frozenset(text[0] for text in self.spellings)
+        self._first = re.compile("[" + re.escape("".join({text[0] for text in self.spellings})) + "]")
         self._prefixes = frozenset(text[:end] for text in self.spellings for end in range(len(text)))
 
     def may_begin(self, text: str, at: int) -> bool:
@@ -54,8 +59,8 @@ class Marker:
 
     def cut(self, text: str, at: int) -> int:
         """The place of an incomplete mark at the text's end; the end itself without one."""
-        begin = max(text.rfind(char, max(at, len(text) - self.longest + 1)) for char in self._first)
-        return begin if begin >= 0 and self.may_begin(text, begin) else len(text)
+        begins = self._first.finditer(text, max(at, len(text) - self.longest + 1))
+        return next((match.start() for match in begins if self.may_begin(text, match.start())), len(text))
 
 
 class BlockReader:
