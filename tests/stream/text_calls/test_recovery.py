@@ -104,6 +104,31 @@ FOUND: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
         [("apply_patch", "*** Begin\nx")],
     ),
     "a name with a namespace": (HERMES.replace('"get_', '"functions.get_'), "", [CALL]),
+    "arguments with types of their own": (
+        '<|open|>call tool="get_weather" index="1"<|sep|><|open|>argument key="days" type="number"<|sep|>2'
+        '<|close|>argument<|sep|><|open|>argument key="place" type="object"<|sep|>{"lat": 1.10}<|close|>argument<|sep|>'
+        '<|open|>argument key="a&quot;b" type="boolean"<|sep|>true<|close|>argument<|sep|><|close|>call<|sep|>',
+        "",
+        [("get_weather", '{"days":2,"place":{"lat": 1.10},"a\\"b":true}')],
+    ),
+    "an argument that is not of its type": (
+        '<|open|>call tool="get_weather" index="1"<|sep|><|open|>argument key="days" type="number"<|sep|>two'
+        "<|close|>argument<|sep|><|close|>call<|sep|>",
+        "",
+        [("get_weather", '{"days":"two"}')],
+    ),
+    "elements within elements": (
+        ']<]minimax[>[<invoke name="get_weather">]<]minimax[>[<days>2]<]minimax[>[</days>]<]minimax[>[<tags>'
+        "]<]minimax[>[<item>a <b>]<]minimax[>[</item>]<]minimax[>[<item>7]<]minimax[>[</item>]<]minimax[>[</tags>"
+        "]<]minimax[>[<place>]<]minimax[>[<lat>1.10]<]minimax[>[</lat>]<]minimax[>[</place>]<]minimax[>[</invoke>",
+        "",
+        [("get_weather", '{"days":2,"tags":["a <b>","7"],"place":{"lat":1.10}}')],
+    ),
+    "an element without elements": (
+        ']<]minimax[>[<invoke name="get_weather">]<]minimax[>[<tags>]<]minimax[>[</tags>]<]minimax[>[</invoke>',
+        "",
+        [("get_weather", '{"tags":[]}')],
+    ),
     "harmony, and text behind it": (
         "<|channel|>commentary to=functions.now<|message|>{} <|call|> Done.",
         "Done.",
@@ -170,6 +195,11 @@ LEFT = {
     "a parameter twice": "<function=now><parameter=a>1</parameter><parameter=a>2</parameter></function>",
     "a parameter that is no JSON and says it is": (
         '<｜DSML｜invoke name="now"><｜DSML｜parameter name="a" string="false">x</｜DSML｜parameter></｜DSML｜invoke>'
+    ),
+    "elements that do not close": ']<]minimax[>[<invoke name="now">]<]minimax[>[<a>x]<]minimax[>[</invoke> y',
+    "an element twice": (
+        ']<]minimax[>[<invoke name="now">]<]minimax[>[<a>1]<]minimax[>[</a>]<]minimax[>[<a>2]<]minimax[>[</a>'
+        "]<]minimax[>[</invoke>"
     ),
     "a custom tool with two members": '<function=apply_patch>{"a": "x", "b": "y"}</function>',
     "another mark at the end": "<function=now>{}</tool_call>",

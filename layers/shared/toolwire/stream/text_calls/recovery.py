@@ -10,7 +10,7 @@ Recovered calls are sent together, right before the answer's end and behind the 
 it is known whether a structured call is the same; in that case the markup is dropped, so no call is sent twice.
 Meanwhile the text goes on without the markup. `Finish` is held until the calls are sent. Its reason becomes
 "tool_calls", unless the output limit or a filter ended the turn. The calls get no id here: the exchange mints one for
-each, in their order.
+each, in their order. Of the reasoning only the end is looked at, and only where the answer has nothing else.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ from toolwire.model.warnings import INVALID_TEXT, Warnings
 from toolwire.stream.text_calls.arguments import TextTool
 from toolwire.stream.text_calls.held_start import HeldStart
 from toolwire.stream.text_calls.scanner import TextCall, TextCallScanner
+from toolwire.stream.text_calls.thought_calls import Thoughts
 from toolwire.wire.plain import plain
 
 _PartEvent = (
@@ -88,6 +89,7 @@ class TextCallRecovery(Stage):
         self._held_finish: Finish | None = None
         self._held_extra: tuple[tuple[str, Members], ...] = ()
         self._finish: Finish | None = None
+        self._thoughts = Thoughts()
         #: Format -> how many calls were recovered, without those that also came in their structured form.
         self.recovered: Counter[str] = Counter()
         #: How many calls also came in their structured form, so that their markup was dropped.
@@ -97,7 +99,7 @@ class TextCallRecovery(Stage):
         """The batch to pass on. Raises UpstreamProtocolError if the held text is longer than an answer may be."""
         if len(batch.events) == 1 and self._passes(batch.events[0]):
             return [batch]
-        if batch.source is not None and self._is_untrue(batch):
+        if batch.source is not None and _is_silent(batch) and self._lacks_text():
             batch = plain(batch)
         held, self._held = self._held, None
         if held is not None:
@@ -109,10 +111,8 @@ class TextCallRecovery(Stage):
         self._waiting[self._held.index] = self._held.start
         return []
 
-    def _is_untrue(self, batch: Batch) -> bool:
-        """Whether a frame without content may tell again a text of which something was left out."""
-        if batch.events and not (len(batch.events) == 1 and type(batch.events[0]) is TextEnd):
-            return False
+    def _lacks_text(self) -> bool:
+        """Whether something was left out of a text that a frame without content may tell again."""
         return self._left_out or not all(scanner.is_plain for scanner in self._scanners.values())
 
     def _behind_start(self, held: HeldStart, batch: Batch) -> list[Batch]:
@@ -163,7 +163,10 @@ class TextCallRecovery(Stage):
         take."""
         if type(event) is TextDelta:
             scanner = self._scanners.get(event.index)
-            return scanner is not None and self._places.get(event.index) == event.index and scanner.passes(event.text)
+            if scanner is None or self._places.get(event.index) != event.index or not scanner.passes(event.text):
+                return False
+            self._thoughts.heard(event.text)
+            return True
         if type(event) is ToolCallDelta and self._places[event.index] == event.index:
             self._structured[event.index][1].append(event.fragment)
             return True
@@ -175,6 +178,8 @@ class TextCallRecovery(Stage):
         elif type(event) is Finish:
             self._finish = event
             pending = self._calls or any(scanner.calls or scanner.inside for scanner in self._scanners.values())
+            if not (pending or self._structured):
+                pending = self._calls = self._thoughts.calls(self._tools, event.reason)
             if pending:
                 self._held_finish = event
             else:
@@ -189,16 +194,8 @@ class TextCallRecovery(Stage):
 
     def _delta(self, event: TextDelta, scanner: TextCallScanner, events: list[StreamEvent]) -> None:
         shown = scanner.feed(event.text)
-        if self._kept + scanner.held > ANSWER_BYTES:
-            raise UpstreamProtocolError(
-                f"the tool calls in the answer's text are larger than {ANSWER_BYTES} bytes",
-                code="tool_arguments_too_large",
-            )
-        if shown == event.text:
-            self._begin(event.index, events)
-            events.append(self._placed(event))
-        else:
-            self._show(event.index, shown, events)
+        _check_size(self._kept + scanner.held)
+        self._show(event.index, shown, events, event if shown == event.text else None)
 
     def _part(self, event: _PartEvent, after: StreamEvent | None, events: list[StreamEvent]) -> None:
         self._left_out = self._left_out and isinstance(event, TextEnd | ReasoningEnd | ToolCallEnd)
@@ -217,6 +214,8 @@ class TextCallRecovery(Stage):
                 self._kept += scanner.held
                 if self._waiting.pop(index, None) is not None:  # the text was nothing but markup
                     return
+            case ReasoningDelta(_, text):
+                self._thoughts.add(text)
             case ToolCallStart(index, _, name):
                 self._structured[index] = (name, [])
             case ToolCallDelta(index, fragment):
@@ -230,10 +229,12 @@ class TextCallRecovery(Stage):
         if start is not None:
             events.append(self._placed(start))
 
-    def _show(self, index: int, text: str, events: list[StreamEvent]) -> None:
-        if text:
+    def _show(self, index: int, text: str, events: list[StreamEvent], given: TextDelta | None = None) -> None:
+        """Shows text. `given`: the event that it came in, if nothing is left out of it."""
+        if text or given is not None:
+            self._thoughts.heard(text)
             self._begin(index, events)
-            events.append(self._placed(TextDelta(index, text)))
+            events.append(self._placed(given or TextDelta(index, text)))
 
     def _placed(self, event: _Part) -> _Part:
         """The event with the part index that is shown; the same object if the decoder's index is the same."""
@@ -270,6 +271,17 @@ class TextCallRecovery(Stage):
             finish = replace(self._finish, reason="tool_calls")
         if finish is not None:
             events.append(finish)
+
+
+def _check_size(held: int) -> None:
+    if held > ANSWER_BYTES:
+        message = f"the tool calls in the answer's text are larger than {ANSWER_BYTES} bytes"
+        raise UpstreamProtocolError(message, code="tool_arguments_too_large")
+
+
+def _is_silent(batch: Batch) -> bool:
+    """Whether a batch has no content."""
+    return not batch.events or (len(batch.events) == 1 and type(batch.events[0]) is TextEnd)
 
 
 def _events(call: TextCall, index: int) -> list[StreamEvent]:
