@@ -29,6 +29,8 @@ REFUSALS = {
     "messages.content.type must be one of ['text']": 400,
     "this model is missing data required for image input": 500,
     "unsupported content type image_url": 422,
+    "This model doesn't support the image field. Remove image and try again.": 400,
+    "The model doesn't support image input": 400,
 }
 
 #: What is about one image, or about something else.

@@ -23,6 +23,7 @@ from toolwire.rewrite.history import check_results, with_call_names, without_bla
 from toolwire.rewrite.output_limit import with_known_output
 from toolwire.rewrite.prompt_cache import with_cache_marks
 from toolwire.rewrite.property_names import Names, with_replaced_names
+from toolwire.rewrite.refused_settings import without_refused_settings
 from toolwire.rewrite.tool_names import wire_name
 from toolwire.rewrite.unread_members import unread_members
 from toolwire.rewrite.unseen_images import without_earlier_images
@@ -120,6 +121,7 @@ def prepare_again(given: Given) -> Attempt:
         sent = with_call_names(request, warnings)
         sent = with_cache_marks(sent, provider.cache_form(target, profile), warnings)
         sent = with_found_tools(without_server_tool_items(sent, warnings))
+        sent = without_refused_settings(sent, profile.refuses, warnings)
         names = _parameter_names(request, provider.schemas)
         wire_names = {tool: {own: wire for wire, own in known.items()} for tool, known in names.items()}
         sent = with_replaced_names(sent, wire_names)

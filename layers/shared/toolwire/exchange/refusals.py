@@ -39,7 +39,7 @@ _UNKNOWN_MEMBER = re.compile(
 
 #: About a setting that the model does not take, or not with this value (OpenAI, xAI, Moonshot, hosts with FastAPI).
 _NOT_TAKEN = re.compile(
-    r"\b(un|not |n't |no )support|\bnot (be )?(permitted|allowed|accept)|\bdeprecated|\bunexpected|\bunknown"
+    r"(\b(un|not |no )|n't )support|\bnot (be )?(permitted|allowed|accept|enabled)|\bdeprecated|\bunexpected|\bunknown"
     r"|\bunrecognized|\bonly\b.{0,40}\ballowed|\bincompatible|\bextra inputs",
     re.IGNORECASE | re.DOTALL,
 )
@@ -50,6 +50,9 @@ _NOT_THIS_VALUE = re.compile(
 )
 _VALUES = ("temperature", "top_p", "frequency_penalty", "presence_penalty")
 
+#: About both penalties, which have one word at Google.
+_ABOUT_PENALTIES = re.compile(r"\bpenalty is not enabled\b", re.IGNORECASE)
+
 #: Settings that a request can do without. `stream_options` is ours: it asks for usage.
 _SETTINGS = (
     "temperature", "top_p", "frequency_penalty", "presence_penalty", "stop", "seed", "reasoning_effort",
@@ -59,7 +62,8 @@ _SETTINGS = (
 #: About a member that tells a host how much to reason in its own words (`providers/reasoning_words.py`).
 _ABOUT_REASONING = re.compile(
     r"\b(enable_thinking|thinking_budget|chat_template_kwargs)\b|\brequires adaptive thinking\b|\binvalid thinking\b"
-    r"|\breasoning (is mandatory|cannot be)\b",
+    r"|\breasoning (is mandatory|cannot be)\b|\bonly works in thinking mode\b"
+    r"|\bthinking[_ ]?(level|budget|config)\b.{0,40}\bnot support",
     re.IGNORECASE,
 )
 
@@ -84,7 +88,7 @@ _ABOUT_OBJECT = re.compile(
 )
 _ABOUT_ANY_CHOICE = re.compile(
     r"\btool[_ ]choice\b.{0,60}\b(only|must|should)\b.{0,20}\bauto\b|\bonly\b.{0,30}\btool_choice\b.{0,20}\bauto\b"
-    r"|\btool[_ ]choice\b.{0,40}\b(not|n't) support|\bnot? support.{0,40}\btool_choice\b"
+    r"|\btool[_ ]choice\b.{0,40}(\bnot|n't) support|\bnot? support.{0,40}\btool_choice\b"
     r"|\bno endpoints\b.{0,40}'tool_choice'",
     re.IGNORECASE | re.DOTALL,
 )
@@ -220,6 +224,8 @@ def lessons(
             yield Lesson("", {"stops": int(most[1])})
         elif not same_dialect:
             yield Lesson("", {"refuses": frozenset({setting})})
+    if not same_dialect and _ABOUT_PENALTIES.search(refusal.message):
+        yield Lesson("", {"refuses": frozenset({"frequency_penalty", "presence_penalty"})})
     if _ABOUT_REASONING.search(refusal.message):  # the client has not named it, in whatever API
         yield Lesson("", {"refuses": frozenset({"reasoning_effort"})})
     if _NEWER_LIMIT in refusal.message and "max_tokens" in refusal.message and not same_dialect:
@@ -301,4 +307,5 @@ def _setting_in(refusal: GatewayError) -> str | None:
     if named is _VALUES and _NOT_THIS_VALUE.search(refusal.message) is None:
         return None
     said = re.sub(r"(?<=[a-z])([A-Z])", lambda letter: "_" + letter[1].lower(), refusal.message)
-    return next((name for name in named if re.search(rf"(?<![a-z_]){name}(?![a-z_])", said)), None)
+    words = {"stop": "stop(_sequences)?"}
+    return next((name for name in named if re.search(rf"(?<![a-z_]){words.get(name, name)}(?![a-z_])", said)), None)

@@ -17,5 +17,6 @@ CONTRIBUTING.md has the order in which the steps are applied.
     prompt_cache         marks for the provider's prompt cache
     output_limit         the output limit, within what the host takes
     stop_sequences       stop sequences, within what the provider takes
+    refused_settings     settings that a host has refused
     answer_format        the format of an answer, asked for in words
 """

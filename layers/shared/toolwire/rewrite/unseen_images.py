@@ -21,7 +21,7 @@ IMAGES_IN_WORDS = "images_in_words"
 #: and those of their parsers and templates (DeepSeek, Z.ai, Groq, vLLM).
 _ABOUT_IMAGES = re.compile(
     r"unknown variant `(image_url|file|input_audio)`, expected `text`|content\.type\b.{0,40}\['text'\]"
-    r"|\b(not|n't|no endpoints found that) support\w* (the )?"
+    r"|(\bnot|n't|\bno endpoints found that) support\w* (the )?"
     r"(image(?!.?(url|format|type|media|size))|vision|multi-?modal)"
     r"|\b(image|vision|multi-?modal)s?( (input|content)s?)?( is| are)? not support"
     r"|\bimage_url is only supported\b|\bunsupported content type\b.{0,4}image_url"
@@ -39,7 +39,7 @@ _ABOUT_ADDRESSES = re.compile(
 #: What a refusal says of one image that the host cannot read or fetch, that is too large for it, or one too many:
 #: Anthropic, OpenAI, Google, vLLM, and hosts whose words are like theirs. It is in every further request, too.
 _ABOUT_ONE_IMAGE = re.compile(
-    r"\b(not|n't|cannot|unable to|failed to|error while|timeout while) (be )?"
+    r"(\b(not|cannot|unable to|failed to|error while|timeout while)|n't) (be )?"
     r"(process|decode|download|fetch|load|identify)\w*.{0,40}\b(images?|image_url|file|https?:)"
     r"|\bimages?\b.{0,60}\b(not|cannot|failed to) (be )?(process|decode|download|fetch|load|match|valid|support)"
     r"|\bimages?\b.{0,60}\b(exceeds?|not represent a valid|too large)\b|\bnot support\w* image format"
