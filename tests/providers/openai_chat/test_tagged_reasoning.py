@@ -94,10 +94,13 @@ def test_openais_text_is_its_text(profile: str, door: str) -> None:
 
 
 CALL = '<tool_call>{"name": "weather", "arguments": {"city": "Rome"}}</tool_call>'
-#: A text -> the calls in it: what stands between tags is none.
+#: A text -> the calls in it: what stands between tags is none, but for a call at the end that nothing follows.
 THOUGHTS: dict[str, int] = {
     f"<think>maybe {CALL}</think>so": 0,
-    f"<think>maybe {CALL}": 0,
+    f"<think>maybe {CALL} or not": 0,
+    f"<think>maybe {CALL} or not</think>": 0,
+    f"<think>{CALL} or rather\n{CALL}": 1,
+    f"<think>maybe {CALL}</think>\n": 1,
     f"\n[THINK]{CALL}[/THINK]\n{CALL}": 1,
     f"<think>maybe {CALL}</think>{CALL}": 1,
     f"The tag <think> opens. {CALL}": 1,

@@ -20,18 +20,14 @@ from collections import Counter
 from collections.abc import Iterable
 from decimal import Decimal
 from operator import is_
-from typing import Literal, TypeVar
-
-import msgspec
+from typing import Literal
 
 from toolwire.model.errors import UpstreamProtocolError
 from toolwire.model.events import (
     Batch,
     Finish,
-    OpaquePart,
     ReasoningDelta,
     ReasoningEnd,
-    ReasoningStart,
     ResponseEnd,
     StreamEvent,
     TextDelta,
@@ -48,17 +44,10 @@ from toolwire.model.stage import Stage
 from toolwire.model.warnings import INVALID_TEXT, Warnings
 from toolwire.stream.text_calls.arguments import TextTool
 from toolwire.stream.text_calls.held_start import HeldStart
+from toolwire.stream.text_calls.places import PartEvent, Places
 from toolwire.stream.text_calls.scanner import TextCall, TextCallScanner
 from toolwire.stream.text_calls.thought_calls import Thoughts
 from toolwire.wire.plain import plain
-
-_PartEvent = (
-    TextStart | TextDelta | TextEnd
-    | ReasoningStart | ReasoningDelta | ReasoningEnd
-    | ToolCallStart | ToolCallDelta | ToolCallEnd
-    | OpaquePart
-)  # fmt: skip
-_Part = TypeVar("_Part", bound=_PartEvent)
 
 
 def recoverable(request: ChatRequest) -> tuple[Tool, ...]:
@@ -84,8 +73,7 @@ class TextCallRecovery(Stage):
         self._calls: list[TextCall] = []  # calls in the texts that have ended
         self._kept = 0  # characters of these calls
         self._structured: dict[int, tuple[str, list[str]]] = {}  # name and arguments of the provider's own calls
-        self._places: dict[int, int] = {}  # the decoder's part index -> the index that is shown
-        self._parts = 0  # how many parts were shown
+        self._places = Places()
         self._held_finish: Finish | None = None
         self._held_extra: tuple[tuple[str, Members], ...] = ()
         self._finish: Finish | None = None
@@ -99,7 +87,7 @@ class TextCallRecovery(Stage):
         """The batch to pass on. Raises UpstreamProtocolError if the held text is longer than an answer may be."""
         if len(batch.events) == 1 and self._passes(batch.events[0]):
             return [batch]
-        if batch.source is not None and _is_silent(batch) and self._lacks_text():
+        if batch.source is not None and self._is_untrue(batch):
             batch = plain(batch)
         held, self._held = self._held, None
         if held is not None:
@@ -111,14 +99,16 @@ class TextCallRecovery(Stage):
         self._waiting[self._held.index] = self._held.start
         return []
 
-    def _lacks_text(self) -> bool:
-        """Whether something was left out of a text that a frame without content may tell again."""
+    def _is_untrue(self, batch: Batch) -> bool:
+        """Whether a frame without content may tell again a text of which something was left out."""
+        if batch.events and not (len(batch.events) == 1 and type(batch.events[0]) is TextEnd):
+            return False
         return self._left_out or not all(scanner.is_plain for scanner in self._scanners.values())
 
     def _behind_start(self, held: HeldStart, batch: Batch) -> list[Batch]:
         """What may be shown now that a batch has come behind a lone start of a text."""
         index, event = held.index, batch.events[0] if len(batch.events) == 1 else None
-        scanner, is_in_place = self._scanners[index], self._parts == index
+        scanner, is_in_place = self._scanners[index], self._places.count == index
         if not batch.events or (type(event) is TextDelta and event.index == index):
             if type(event) is TextDelta and is_in_place and scanner.passes(event.text):
                 self._begin(index, [])
@@ -145,7 +135,7 @@ class TextCallRecovery(Stage):
             self._held_extra, extra = _split(extra)
         elif self._held_extra and any(type(event) is Finish for event in events):
             extra, self._held_extra = _joined(extra, self._held_extra), ()
-        return [Batch(tuple(_with_extras(events, bare, self._places)), extra)]
+        return [Batch(tuple(_with_extras(events, bare, self._places.shown)), extra)]
 
     def broken(self) -> list[Batch]:
         """The text that was held, for an answer that broke off. Its calls are not shown, since no client may run
@@ -163,11 +153,11 @@ class TextCallRecovery(Stage):
         take."""
         if type(event) is TextDelta:
             scanner = self._scanners.get(event.index)
-            if scanner is None or self._places.get(event.index) != event.index or not scanner.passes(event.text):
+            if scanner is None or self._places.shown.get(event.index) != event.index or not scanner.passes(event.text):
                 return False
-            self._thoughts.heard(event.text)
+            self._thoughts.heard(event.text, scanner.began_with_thought)
             return True
-        if type(event) is ToolCallDelta and self._places[event.index] == event.index:
+        if type(event) is ToolCallDelta and self._places.shown[event.index] == event.index:
             self._structured[event.index][1].append(event.fragment)
             return True
         return False
@@ -187,17 +177,22 @@ class TextCallRecovery(Stage):
         elif type(event) is ResponseEnd:
             self._end(events)
             events.append(event)
-        elif isinstance(event, _PartEvent):
+        elif isinstance(event, PartEvent):
             self._part(event, after, events)
         else:
             events.append(event)
 
     def _delta(self, event: TextDelta, scanner: TextCallScanner, events: list[StreamEvent]) -> None:
         shown = scanner.feed(event.text)
+        self._thoughts.heard(shown, scanner.began_with_thought)
         _check_size(self._kept + scanner.held)
-        self._show(event.index, shown, events, event if shown == event.text else None)
+        if shown == event.text:
+            self._begin(event.index, events)
+            events.append(self._places.placed(event))
+        else:
+            self._show(event.index, shown, events)
 
-    def _part(self, event: _PartEvent, after: StreamEvent | None, events: list[StreamEvent]) -> None:
+    def _part(self, event: PartEvent, after: StreamEvent | None, events: list[StreamEvent]) -> None:
         self._left_out = self._left_out and isinstance(event, TextEnd | ReasoningEnd | ToolCallEnd)
         match event:
             case TextStart(index, False):
@@ -208,45 +203,33 @@ class TextCallRecovery(Stage):
             case TextEnd(index) if index in self._scanners:
                 scanner = self._scanners.pop(index)
                 structured = bool(self._structured) or type(after) is ToolCallStart
-                self._show(index, scanner.end(has_structure=structured), events)
+                rest = scanner.end(has_structure=structured)
+                self._thoughts.heard(rest, scanner.began_with_thought)
+                self._show(index, rest, events)
                 self._left_out = bool(scanner.calls)
                 self._calls += scanner.calls
                 self._kept += scanner.held
                 if self._waiting.pop(index, None) is not None:  # the text was nothing but markup
                     return
             case ReasoningDelta(_, text):
-                self._thoughts.add(text)
+                self._thoughts.heard(text, True)
             case ToolCallStart(index, _, name):
                 self._structured[index] = (name, [])
             case ToolCallDelta(index, fragment):
                 self._structured[index][1].append(fragment)
             case _:
                 pass
-        events.append(self._placed(event))
+        events.append(self._places.placed(event))
 
     def _begin(self, index: int, events: list[StreamEvent]) -> None:
         start = self._waiting.pop(index, None)
         if start is not None:
-            events.append(self._placed(start))
+            events.append(self._places.placed(start))
 
-    def _show(self, index: int, text: str, events: list[StreamEvent], given: TextDelta | None = None) -> None:
-        """Shows text. `given`: the event that it came in, if nothing is left out of it."""
-        if text or given is not None:
-            self._thoughts.heard(text)
+    def _show(self, index: int, text: str, events: list[StreamEvent]) -> None:
+        if text:
             self._begin(index, events)
-            events.append(self._placed(given or TextDelta(index, text)))
-
-    def _placed(self, event: _Part) -> _Part:
-        """The event with the part index that is shown; the same object if the decoder's index is the same."""
-        place = self._places.get(event.index)
-        if place is None:
-            place = self._places[event.index] = self._parts
-            self._parts += 1
-        if place == event.index:
-            return event
-        if isinstance(event, TextDelta | ReasoningDelta | ToolCallDelta):
-            return msgspec.structs.replace(event, index=place)
-        return replace(event, index=place)
+            events.append(self._places.placed(TextDelta(index, text)))
 
     # ------------------------------------------------------------ the end
 
@@ -262,8 +245,8 @@ class TextCallRecovery(Stage):
                 self.duplicates += 1
             else:
                 self.recovered[call.format.name] += 1
-                events += _events(call, self._parts)
-                self._parts += 1
+                events += _events(call, self._places.count)
+                self._places.count += 1
         if self.recovered:
             self._warnings.add("text_calls_recovered")
         finish, self._held_finish = self._held_finish, None
@@ -277,11 +260,6 @@ def _check_size(held: int) -> None:
     if held > ANSWER_BYTES:
         message = f"the tool calls in the answer's text are larger than {ANSWER_BYTES} bytes"
         raise UpstreamProtocolError(message, code="tool_arguments_too_large")
-
-
-def _is_silent(batch: Batch) -> bool:
-    """Whether a batch has no content."""
-    return not batch.events or (len(batch.events) == 1 and type(batch.events[0]) is TextEnd)
 
 
 def _events(call: TextCall, index: int) -> list[StreamEvent]:

@@ -36,6 +36,7 @@ class TextCallScanner:
     def __init__(self, tools: Mapping[str, TextTool]) -> None:
         self._tools = tools
         self.calls: list[TextCall] = []
+        self.began_with_thought = False  # whether the model thinks aloud at the beginning, between tags
         self._taken = 0  # characters of the blocks that became calls
         self._quotes = Quotes()
         self._busy = False  # whether any of the following is set
@@ -134,6 +135,7 @@ class TextCallScanner:
         self._show(text[at : match.start()], shown)
         if match[0] in THOUGHT_OPENS.spellings:  # the model thinks aloud: what it says of calls there is none
             self._skipped, self._seen = (THOUGHT_CLOSES, "") if self._begins else (None, "")
+            self.began_with_thought = self.began_with_thought or self._begins
             self._show(match[0], shown)
         elif self._quotes.fenced():
             self._show(match[0], shown)

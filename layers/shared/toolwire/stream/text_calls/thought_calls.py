@@ -29,23 +29,24 @@ class Thoughts:
         self._length = 0
         self._has_text = False  # but for white space
 
-    def heard(self, text: str) -> None:
-        """More of the answer's text."""
-        self._has_text = self._has_text or bool(text and not text.isspace())
-
-    def add(self, text: str) -> None:
-        """More of the reasoning."""
+    def heard(self, text: str, is_thought: bool) -> None:
+        """More of the reasoning, or of a text that began with it, between tags; else more of the answer's text."""
+        if not is_thought:
+            self._has_text = self._has_text or bool(text and not text.isspace())
+            return
         self._pieces.append(text)
         self._length += len(text)
         while self._length - len(self._pieces[0]) > _CHARS:
             self._length -= len(self._pieces.popleft())
 
     def calls(self, tools: Mapping[str, TextTool], reason: FinishReason) -> list[TextCall]:
-        """The calls with which the reasoning ends: nothing but white space, or the mark of its end, may follow. None if
-        the answer has a text, or was cut."""
+        """The calls with which the reasoning ends: nothing but white space may follow. None if the answer has a text,
+        or was cut."""
         if self._has_text or reason not in ("stop", "tool_calls"):
             return []
-        text = "".join(self._pieces)
+        text, *behind = THOUGHT_CLOSES.pattern.split("".join(self._pieces), maxsplit=1)
+        if behind and behind[0].strip():
+            return []
         for mark in [*OPENS.pattern.finditer(text)][-_MARKS:]:
             before = Quotes()
             before.add(text[: mark.start()])
@@ -53,6 +54,6 @@ class Thoughts:
                 continue
             scanner = TextCallScanner(tools)
             rest = scanner.feed(text[mark.start() :]) + scanner.end(has_structure=True)
-            if scanner.calls and not THOUGHT_CLOSES.pattern.sub("", rest).strip():
+            if scanner.calls and not rest.strip():
                 return scanner.calls
         return []
