@@ -28,7 +28,13 @@ TOLD = {
 }
 
 #: For hosts that are known to need it by a refusal only.
-LEARNED = {"with_alternating_turns", "with_single_calls", "without_blank_texts", "without_earlier_images"}
+LEARNED = {
+    "with_alternating_turns",
+    "with_instructions_of_the_user",
+    "with_single_calls",
+    "without_blank_texts",
+    "without_earlier_images",
+}
 
 #: Wire -> hosts and models that differ in what they take: profile, model.
 HOSTS: dict[str, list[tuple[str | None, str]]] = {

@@ -248,3 +248,51 @@ def _error(message: str) -> Any:
     from toolwire.model.errors import UpstreamError
 
     return UpstreamError(message, status=400)
+
+
+#: Whose words of the role "system" these are (Qwen#2244, ogx#5982, kiro-gateway#197, grok2api#598) -> the words.
+SYSTEM = {
+    "DashScope": "messages[1].role: unknown variant `system`, expected `user` or `assistant`",
+    "hosts with FastAPI": "messages.1.role: Input should be 'user' or 'assistant'",
+    "Anthropic": 'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, not '
+    '"system" as an input message role.',
+    "xAI": 'Messages API 不支持 role="system"',
+    "a template": "System role not supported",
+    "Converse": "This model doesn't support system messages.",
+}
+
+
+@each_row("said", SYSTEM.values(), ids=SYSTEM)
+def test_a_host_that_knows_no_system_messages_has_them_in_the_users_turn(said: str) -> None:
+    """Claude Code sends them within the history to models that it takes for new ones."""
+    turns = [
+        USER,
+        {"role": "system", "content": "Be short."},
+        {"role": "assistant", "content": [use()]},
+        result("now"),
+        {"role": "system", "content": [text("Be kind.")]},
+    ]
+    request = {"max_tokens": 9, "system": "Rules.", "messages": turns}
+    exchange = opened("messages", "anthropic_messages", request, profile="compatible")
+    assert json.loads(exchange.upstream_request.body)["messages"] == turns
+    assert not refused(exchange, said)
+    sent = json.loads(exchange.upstream_request.body)
+    assert sent["system"] == "Rules."
+    assert {turn["role"] for turn in sent["messages"]} == {"user", "assistant"}
+    told = json.dumps(sent["messages"])
+    assert "<system>\\nBe short.\\n</system>" in told
+    assert "<system>\\nBe kind.\\n</system>" in told
+    assert sent["messages"][-2:][0]["content"][0]["type"] in ("tool_result", "tool_use")
+    assert "system_message_in_user_turn" in exchange.figures.warnings
+    assert refused(exchange, said)
+
+
+@each_row("said", SYSTEM.values(), ids=SYSTEM)
+@each_row("door", ["chat", "responses"])
+def test_so_are_those_of_a_chat_host(door: str, said: str) -> None:
+    messages = [{"role": "system", "content": "Rules."}, USER]
+    exchange = opened(door, "openai_chat", {"input" if door == "responses" else "messages": messages})
+    assert not refused(exchange, said)
+    (turn,) = json.loads(exchange.upstream_request.body)["messages"]
+    assert turn == {"role": "user", "content": "<system>\nRules.\n</system>\nhi"}
+    assert refused(exchange, said)

@@ -36,6 +36,16 @@ _EMPTY = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
+#: About the role "system": within the history at hosts of the Messages API (Claude Code sends such messages to models
+#: that it takes for new ones), and anywhere in templates of open models.
+_SYSTEM = re.compile(
+    r"\bunknown variant `system`|\bshould be 'user' or 'assistant'|\bunexpected role \"system\""
+    r"|\bsystem (role|messages?)\b( is| are)? not support|n't support (the )?system (role|messages?)\b"
+    r"|\brole\b\W{1,4}system\b.{0,20}\bnot support|不支持 role=\"system\""
+    r"|\bonly user,? (and |or )?(assistant|model)( and tool)? roles are supported\b",
+    re.IGNORECASE,
+)
+
 #: About a reference to a tool that a search has found, which Claude Code has in its results.
 _REFERENCE = re.compile(r"\btool_reference\b", re.IGNORECASE)
 
@@ -70,6 +80,8 @@ def of_messages(said: str) -> Iterator[Lesson]:
         yield Lesson("", {"null_content": False})
     if _EMPTY.search(said):
         yield Lesson("", {"empty_content": False})
+    if _SYSTEM.search(said):
+        yield Lesson("", {"system_messages": False})
     if _REFERENCE.search(said):
         yield Lesson("", {"tool_references": False})
     if _THINKING.search(said):

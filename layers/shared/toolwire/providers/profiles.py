@@ -138,6 +138,8 @@ class Profile:
     content_lists: bool = True
     null_content: bool = True
     empty_content: bool = True
+    #: Whether messages may have the role "system". False if the host has refused it: it is in the user's turn then.
+    system_messages: bool = True
     #: Whether it takes references to tools in results of a search (Claude Code's). False if it has refused one.
     tool_references: bool = True
     #: Whether a host of the Messages API has refused a turn with calls that lacks its thinking.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from operator import is_
 
 from toolwire.model.request import (
     INSTRUCTIONS,
@@ -69,6 +70,15 @@ def with_alternating_turns(request: ChatRequest, warnings: Warnings) -> ChatRequ
             continue
         turns.append(message)
     return with_user_last(replace(request, messages=tuple(turns)), warnings)
+
+
+def with_instructions_of_the_user(request: ChatRequest, warnings: Warnings) -> ChatRequest:
+    """The request with instructions in turns of the user, between <system> and </system>, for a host that has none."""
+    messages = [_of_the_user(it) if it.role in INSTRUCTIONS else it for it in request.messages]
+    if all(map(is_, messages, request.messages)):
+        return request
+    warnings.add("system_message_in_user_turn")
+    return with_alternating_turns(replace(request, messages=tuple(messages)), warnings)
 
 
 def with_tool_turns_apart(request: ChatRequest, warnings: Warnings) -> ChatRequest:

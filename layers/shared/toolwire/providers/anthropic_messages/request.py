@@ -23,6 +23,7 @@ from toolwire.providers.anthropic_messages.same_dialect_request import (
     check_thread,
     own_headers,
     own_members,
+    with_own_instructions,
     with_signed_thinking,
     without_refused,
 )
@@ -75,7 +76,9 @@ class AnthropicMessages(Provider):
         family, told = self.family(target), Warnings()
         names = self.tool_names(target, profile)
         fields = request.fields_in(DIALECT)
+        family = family if profile.system_messages else replace(family, system_messages=False)
         if fields is not None:
+            request = request if profile.system_messages else with_own_instructions(request)
             if profile.schemas == "bare" and self.refuses_betas(target):
                 request = with_bare_tools(request, target, told)
             if profile.user_last and self.refuses_betas(target):

@@ -10,9 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from toolwire.model.http import Headers
-from toolwire.model.request import ChatRequest, OpaquePart, Part, ReasoningPart, RequestFields, TextPart, Tool
+from toolwire.model.map_request import map_messages
+from toolwire.model.request import (
+    INSTRUCTIONS,
+    ChatRequest,
+    Message,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    RequestFields,
+    TextPart,
+    Tool,
+)
 from toolwire.model.settings import Target
-from toolwire.model.source import raw_in
+from toolwire.model.source import raw_in, replace
 from toolwire.model.warnings import Warnings
 from toolwire.providers.anthropic_messages.messages import write_messages
 from toolwire.providers.anthropic_messages.models import Family, is_platform
@@ -48,6 +59,16 @@ def with_signed_thinking(request: ChatRequest, family: Family) -> ChatRequest:
     """The request without unsigned thinking. It is another provider's, which this client was shown earlier, and
     families that sign their own refuse it."""
     return without_unsigned_reasoning(request) if family.signs_thinking else request
+
+
+def with_own_instructions(request: ChatRequest) -> ChatRequest:
+    """The request with the system messages of its history to be written anew, for a host that refuses the role."""
+
+    def anew(message: Message) -> Message:
+        raw = raw_in(message, DIALECT) if message.role in INSTRUCTIONS else None
+        return replace(message) if raw is not None and raw[:1] == b"{" else message  # else it is the system text
+
+    return map_messages(request, anew)
 
 
 def own_members(

@@ -51,6 +51,7 @@ from toolwire.providers.reasoning_words import Told, words_of
 from toolwire.providers.upstream_errors import retry_after_of
 from toolwire.rewrite.alternating_turns import (
     with_alternating_turns,
+    with_instructions_of_the_user,
     with_one_system_message,
     with_single_calls,
     with_tool_turns_apart,
@@ -199,6 +200,8 @@ def _as_refusals_told(request: ChatRequest, profile: Profile, warnings: Warnings
     if not profile.text_beside_calls:
         request = with_tool_turns_apart(request, warnings)
     request = with_known_content(request, profile, warnings)
+    if not profile.system_messages:
+        request = with_instructions_of_the_user(request, warnings)
     return with_alternating_turns(request, warnings) if profile.alternates else request
 
 
