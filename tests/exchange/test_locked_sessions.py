@@ -278,11 +278,11 @@ def test_a_host_that_knows_no_system_messages_has_them_in_the_users_turn(said: s
     assert not refused(exchange, said)
     sent = json.loads(exchange.upstream_request.body)
     assert sent["system"] == "Rules."
-    assert {turn["role"] for turn in sent["messages"]} == {"user", "assistant"}
+    assert [turn["role"] for turn in sent["messages"]] == ["user", "assistant", "user"]
     told = json.dumps(sent["messages"])
     assert "<system>\\nBe short.\\n</system>" in told
     assert "<system>\\nBe kind.\\n</system>" in told
-    assert sent["messages"][-2:][0]["content"][0]["type"] in ("tool_result", "tool_use")
+    assert [block["type"] for block in sent["messages"][2]["content"]] == ["tool_result", "text"]
     assert "system_message_in_user_turn" in exchange.figures.warnings
     assert refused(exchange, said)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from toolwire.model.http import Headers
-from toolwire.model.map_request import map_messages
+from toolwire.model.map_request import same_if_unchanged
 from toolwire.model.request import (
     INSTRUCTIONS,
     ChatRequest,
@@ -62,13 +62,19 @@ def with_signed_thinking(request: ChatRequest, family: Family) -> ChatRequest:
 
 
 def with_own_instructions(request: ChatRequest) -> ChatRequest:
-    """The request with the system messages of its history to be written anew, for a host that refuses the role."""
+    """The request with the system messages of its history to be written anew, for a host that refuses the role; and
+    with the user's turn in front of each, which it becomes a part of."""
+    messages = request.messages
+    told = [_is_own_instruction(message) for message in messages]
+    anew = (here or behind for here, behind in zip(told, [*told[1:], False], strict=True))
+    kept = same_if_unchanged(messages, (replace(m) if of else m for m, of in zip(messages, anew, strict=True)))
+    return request if kept is messages else replace(request, messages=kept)
 
-    def anew(message: Message) -> Message:
-        raw = raw_in(message, DIALECT) if message.role in INSTRUCTIONS else None
-        return replace(message) if raw is not None and raw[:1] == b"{" else message  # else it is the system text
 
-    return map_messages(request, anew)
+def _is_own_instruction(message: Message) -> bool:
+    """Whether a message is one of the history with the role "system", and not the system text."""
+    raw = raw_in(message, DIALECT) if message.role in INSTRUCTIONS else None
+    return raw is not None and raw[:1] == b"{"
 
 
 def own_members(
