@@ -216,16 +216,7 @@ def lessons(
     yield from of_messages(refusal.message)
     if (longest := longest_description(refusal.message)) is not None:
         yield Lesson("", {"description_length": longest})
-    if setting := _setting_in(refusal):
-        most = _MOST.search(refusal.message) if setting == "stop" else None
-        if setting == "stream_options":
-            yield Lesson("", {"stream_usage": False})
-        elif most is not None and not same_dialect:
-            yield Lesson("", {"stops": int(most[1])})
-        elif not same_dialect:
-            yield Lesson("", {"refuses": frozenset({setting})})
-    if not same_dialect and _ABOUT_PENALTIES.search(refusal.message):
-        yield Lesson("", {"refuses": frozenset({"frequency_penalty", "presence_penalty"})})
+    yield from _of_settings(refusal, same_dialect=same_dialect)
     if _ABOUT_REASONING.search(refusal.message):  # the client has not named it, in whatever API
         yield Lesson("", {"refuses": frozenset({"reasoning_effort"})})
     if _NEWER_LIMIT in refusal.message and "max_tokens" in refusal.message and not same_dialect:
@@ -234,6 +225,20 @@ def lessons(
         back = profile.reasoning_back if profile.reasoning_required else None
         known = {"message_members": frozenset({"name"}), "tool_members": False}
         yield Lesson("members_refused", known | {"reasoning_back": back})
+
+
+def _of_settings(refusal: GatewayError, *, same_dialect: bool) -> Iterator[Lesson]:
+    """The lessons about the settings of another API's client, and about the member that asks for usage, which is
+    ours."""
+    setting = _setting_in(refusal)
+    if setting == "stream_options":
+        yield Lesson("", {"stream_usage": False})
+    elif setting is not None and not same_dialect:
+        most = _MOST.search(refusal.message) if setting == "stop" else None
+        fields = {"stops": int(most[1])} if most is not None else {"refuses": frozenset({setting})}
+        yield Lesson("", fields)
+    if not same_dialect and _ABOUT_PENALTIES.search(refusal.message):
+        yield Lesson("", {"refuses": frozenset({"frequency_penalty", "presence_penalty"})})
 
 
 def _of_what_is_sent(said: str, formats: tuple[Lesson, ...]) -> Iterator[Lesson]:
