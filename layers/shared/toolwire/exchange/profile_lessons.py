@@ -10,12 +10,15 @@ from typing import Any, NamedTuple
 
 from toolwire.providers.profiles import Profile
 
+#: The fields that are sets, to which a lesson adds.
+_ADDED = ("refuses", "unknown_members")
+
 
 class Lesson(NamedTuple):
-    """One lesson. `fields`: the right values of its profile's fields; those of `refuses` are added to the field.
-    `warning`: the code for a request that changes because of it; "" where the changing function adds its own
-    warning. `is_kept`: whether it is about the host, and so holds for further requests; else about what is in this
-    one."""
+    """One lesson. `fields`: the right values of its profile's fields; those of `refuses` and `unknown_members` are
+    added to the field. `warning`: the code for a request that changes because of it; "" where the changing function
+    adds its own warning. `is_kept`: whether it is about the host, and so holds for further requests; else about what is
+    in this one."""
 
     warning: str
     fields: dict[str, Any]
@@ -25,6 +28,6 @@ class Lesson(NamedTuple):
 def taught(profile: Profile, lessons: tuple[Lesson, ...]) -> Profile:
     """The profile with the right values of these lessons."""
     for lesson in lessons:
-        refuses = profile.refuses | lesson.fields.get("refuses", frozenset())
-        profile = replace(profile, **{**lesson.fields, "refuses": refuses})
+        sets = {name: getattr(profile, name) | lesson.fields.get(name, frozenset()) for name in _ADDED}
+        profile = replace(profile, **{**lesson.fields, **sets})
     return profile

@@ -13,6 +13,7 @@ from toolwire.exchange.profile_lessons import Lesson
 from toolwire.exchange.refused_messages import of_messages
 from toolwire.model.errors import TOO_LONG, GatewayError
 from toolwire.providers.profiles import LETTER_FIRST, PLAIN_NAME, Profile
+from toolwire.providers.refused_members import is_about_identifiers, unknown_members
 from toolwire.rewrite.alternating_turns import is_about_order
 from toolwire.rewrite.long_descriptions import longest_description
 from toolwire.rewrite.unseen_images import is_about_addresses, is_about_images, is_about_one_image
@@ -214,8 +215,7 @@ def lessons(
         yield from (Lesson("", {"tool_name": form}) for form in (LETTER_FIRST, PLAIN_NAME)[bool(profile.tool_name) :])
     yield from _of_what_is_sent(refusal.message, () if same_dialect else _formats(refusal.message))
     yield from of_messages(refusal.message)
-    if (longest := longest_description(refusal.message)) is not None:
-        yield Lesson("", {"description_length": longest})
+    yield from _of_members(refusal.message)
     yield from _of_settings(refusal, same_dialect=same_dialect)
     if _ABOUT_REASONING.search(refusal.message):  # the client has not named it, in whatever API
         yield Lesson("", {"refuses": frozenset({"reasoning_effort"})})
@@ -239,6 +239,16 @@ def _of_settings(refusal: GatewayError, *, same_dialect: bool) -> Iterator[Lesso
         yield Lesson("", fields)
     if not same_dialect and _ABOUT_PENALTIES.search(refusal.message):
         yield Lesson("", {"refuses": frozenset({"frequency_penalty", "presence_penalty"})})
+
+
+def _of_members(said: str) -> Iterator[Lesson]:
+    """The lessons about members that are too long, or that the host does not know and can be left out."""
+    if (longest := longest_description(said)) is not None:
+        yield Lesson("", {"description_length": longest})
+    if is_about_identifiers(said):
+        yield Lesson("", {"short_identifiers": True})
+    if names := unknown_members(said):
+        yield Lesson("", {"unknown_members": names})
 
 
 def _of_what_is_sent(said: str, formats: tuple[Lesson, ...]) -> Iterator[Lesson]:

@@ -57,6 +57,7 @@ MESSAGES = {
     "parallel_calls_returned": "The model made several calls although `parallel_tool_calls` is false.",
     "reasoning_added": "The host asks for reasoning with every call of the history: what was missing was sent blank.",
     "reasoning_effort_changed": "The model does not know this reasoning effort; it got the nearest one.",
+    "identifier_hashed": "An identifier of more than 64 characters, which the host refuses, was sent as its digest.",
     "reasoning_turned_off": "Reasoning was turned off: the model cannot reason under this request's settings.",
     "request_form_changed": "Some of the request was not in this API's form: it was read as what it means.",
     "response_format_in_words": "The provider has no member for this form of answer here: it was asked for in words.",

@@ -22,6 +22,7 @@ What several wires share:
     profiles                how hosts and families of models deviate from their API
     wire_choice             chooses a model's wire, at providers with several
     address                 a request's URL, and the header with the credential
+    refused_members         members of a request that a host of OpenAI's APIs has refused
     openai_models           what differs between models behind OpenAI's wires
     openai_tools            tools and `tool_choice` on OpenAI's wires
     openai_cache            marks for the prompt cache on OpenAI's wires

@@ -149,6 +149,10 @@ class Profile:
     several_calls: bool = True
     #: The most characters of a tool's description, where the host has refused more (`rewrite/long_descriptions.py`).
     description_length: int | None = None
+    #: Members of the request that the host has refused, whoever sends them, and whether it has refused identifiers of
+    #: more than 64 characters (`refused_members.py`).
+    unknown_members: frozenset[str] = frozenset()
+    short_identifiers: bool = False
     text_beside_calls: bool = True
     #: Whether it takes the ids of calls that it made itself. False if it has refused one: then these, too, must match
     #: `call_id`.

@@ -48,6 +48,7 @@ from toolwire.providers.openai_tools import (
 from toolwire.providers.profiles import Profile
 from toolwire.providers.reasoning_efforts import with_known_effort
 from toolwire.providers.reasoning_words import Told, words_of
+from toolwire.providers.refused_members import as_refusals_told
 from toolwire.providers.upstream_errors import retry_after_of
 from toolwire.rewrite.alternating_turns import (
     with_alternating_turns,
@@ -111,7 +112,8 @@ class OpenAIChat(Provider):
         self, request: ChatRequest, target: Target, profile: Profile, credential: str | None
     ) -> tuple[UpstreamRequest, Warnings]:
         request, warnings = _adapt(request, target, profile, self.tool_names(target, profile))
-        body = write_object(_members(request, target, profile, warnings))
+        pairs = _members(request, target, profile, warnings)
+        body = write_object(as_refusals_told(pairs, profile, warnings))
         key = key_headers(target.provider, credential, "authorization")
         return post_json(url_of(target, "/chat/completions"), body, stream=request.stream, headers=key), warnings
 

@@ -36,6 +36,7 @@ from toolwire.providers.openai_tools import (
 )
 from toolwire.providers.profiles import Profile
 from toolwire.providers.reasoning_efforts import with_known_effort
+from toolwire.providers.refused_members import as_refusals_told
 from toolwire.providers.upstream_errors import retry_after_of
 from toolwire.rewrite.answer_format import with_object_format
 from toolwire.rewrite.client_dialect import check_fields, without_server_tools
@@ -119,7 +120,7 @@ class OpenAIResponses(Provider):
             pairs = pairs if profile.item_ids else _without_item_ids(pairs, warnings)
         else:
             pairs = _members(request, target, profile, warnings)
-        body = write_object(pairs)
+        body = write_object(as_refusals_told(pairs, profile, warnings))
         key = key_headers(target.provider, credential, "authorization")
         headers = (*(request.headers if fields is not None else ()), *key)
         return post_json(url_of(target, "/responses"), body, stream=request.stream, headers=headers), warnings
