@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from toolwire.model.warnings import Warnings
 from toolwire.providers.profiles import Profile
 from toolwire.wire.json import dump
+from toolwire.wire.member_names import NOTHING_ASKED
 
 #: Members without which a request means the same, or is only served worse.
 _SERVED_WORSE = (
@@ -67,7 +68,8 @@ def as_refusals_told(
 def _known(pairs: Iterable[tuple[str, bytes]], profile: Profile, warnings: Warnings) -> Iterator[tuple[str, bytes]]:
     for name, raw in pairs:
         if name in profile.unknown_members:
-            warnings.add(*([f"not_supported:{name}"] if raw != b"null" else []))
+            if raw not in (b"null", NOTHING_ASKED.get(name)):
+                warnings.add(f"not_supported:{name}")
         elif profile.short_identifiers and name in _IDENTIFIERS and len(raw) > _LONGEST + 2:
             warnings.add(HASHED)
             yield name, dump(hashlib.sha256(raw).hexdigest())
