@@ -66,6 +66,14 @@ def test_a_request_continues_from_an_answer(keeping: str, model: str, stream: bo
     assert error_faults(fourth.content) == []
 
 
+def test_what_would_be_sent_is_shown_with_the_history(keeping: str) -> None:
+    id, result = called(keeping, MODELS[0])
+    body = {"model": MODELS[0], "previous_response_id": id, "input": [result], "tools": [TOOL]}
+    got = httpx.post(f"{keeping}/native/translate", json={"door": "responses", "body": body})
+    assert got.status_code == 200
+    assert [turn["role"] for turn in got.json()["body"]["messages"]] == ["user", "assistant", "tool"]
+
+
 def test_an_item_that_is_only_named_is_sent(keeping: str) -> None:
     id, result = called(keeping, MODELS[0])
     got = httpx.get(f"{keeping}/responses/{id}").json()

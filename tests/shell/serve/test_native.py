@@ -32,6 +32,7 @@ SETTINGS = Settings(
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}}
 FUNCTION = {"name": "get_weather", "description": "Weather of a city.", "parameters": PARAMETERS}
 WEATHER = {"type": "function", "function": FUNCTION}
+GEMINI_PATH = {"id": "fast:generateContent"}
 CHECK, TRANSLATE = "/native/tools/check", "/native/translate"
 
 
@@ -230,6 +231,21 @@ def test_a_bad_translation_is_refused_as_the_request_would_be(body: Any, expecte
 
 
 # ---------------------------------------------------------------- both
+
+
+@pytest.mark.parametrize("path", [CHECK, TRANSLATE])
+@pytest.mark.parametrize("door", DOORS)
+def test_half_a_character_is_read_as_in_a_request_for_an_answer(door: str, path: str) -> None:
+    request = CLIENTS[door].body([FUNCTION | {"description": "Rain \ud83d"}], None, None, False) | {"model": "fast"}
+    if path == CHECK:
+        body = {"tools": request["tools"], "models": ["fast"]}
+    elif door == "gemini":
+        body = {"body": {"contents": request["contents"], "tools": request["tools"]}, "parameters": GEMINI_PATH}
+    else:
+        body = {"body": request}
+    _, said = ask(path, {"door": door} | body)
+    assert "Rain \ufffd" in json.dumps(said, ensure_ascii=False)
+    assert "half_character_replaced" in [warning["code"] for warning in said["warnings"]]
 
 
 @pytest.mark.parametrize("path", [CHECK, TRANSLATE])

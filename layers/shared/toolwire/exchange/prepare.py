@@ -66,6 +66,12 @@ def without_earlier_turns(request: ChatRequest) -> ChatRequest:
     return with_sticky_model(request, None)
 
 
+def with_whole_characters(http: HttpRequest) -> tuple[HttpRequest, tuple[str, ...]]:
+    """The request with U+FFFD for each half of a character in its body, and the code of the warning about them."""
+    body = whole_characters(http.body)
+    return (http, ()) if body is http.body else (replace(http, body=body), (_HALF_REPLACED,))
+
+
 def read_request(
     door: Door,
     http: HttpRequest,
@@ -75,9 +81,8 @@ def read_request(
     """Reads the request, and checks all that does not depend on its target. `with_model` adds the model to a request
     that names none. Raises RequestError."""
     check_door(tenant, door.name)
-    body = whole_characters(http.body)
-    halves = () if body == http.body else (_HALF_REPLACED,)
-    request = with_model(door.parse_request(replace(http, body=body) if halves else http))
+    readable, halves = with_whole_characters(http)
+    request = with_model(door.parse_request(readable))
     checked = checked_request(door.name, request, http.headers, tenant)
     return ClientRequest(door, http, tenant, checked.request, checked.rules, (*halves, *checked.warnings))
 

@@ -57,9 +57,14 @@ class Candidate:
 
 
 def report(
-    door: Door, request: ChatRequest, headers: dict[str, str], tenant: Tenant, candidates: Sequence[Candidate]
+    door: Door,
+    request: ChatRequest,
+    headers: dict[str, str],
+    tenant: Tenant,
+    candidates: Sequence[Candidate],
+    warnings: tuple[str, ...] = (),
 ) -> bytes:
-    """The answer, as JSON. `headers` are the request's, which may hold options."""
+    """The answer, as JSON. `headers` are the request's, which may hold options. `warnings`: codes, of its reading."""
     if tenant.allowlist is not None:  # the stand-ins for refused tools are allowed
         tenant = replace(tenant, allowlist=(*tenant.allowlist, *map(_stand_in, range(len(request.tools)))))
     passed, refused = _all_refusals(request, lambda it: checked_request(door.name, it, headers, tenant))
@@ -74,7 +79,7 @@ def report(
             ("object", b'"tools.check"'),
             ("tools", dump(len(request.tools))),
             ("refused", _errors(refused, request)),
-            ("warnings", _warnings(client.warnings if client else ())),
+            ("warnings", _warnings((*warnings, *(client.warnings if client else ())))),
             ("providers", write_array(verdicts)),
         ]
     )

@@ -66,7 +66,7 @@ def open_exchange(
     if (watch := observe.current_watch.get()) is not None:
         watch.admitted(admitted)
     settings, tenant = admitted.settings, admitted.tenant
-    client, target = prepare(door, request, settings, tenant, partial(_with_earlier_turns, door, tenant, record))
+    client, target = prepare(door, request, settings, tenant, partial(with_earlier_turns, door, tenant, record))
     record.target = target
     ids = _Ids()
     plan = plan_for(client, target, settings, ids.token, QUALITIES.shares() if settings.by_quality else None)
@@ -125,8 +125,9 @@ def _without_fallbacks(client: ClientRequest, unknown: tuple[str, ...], record: 
     return replace(client, warnings=(*client.warnings, "fallback_unknown"))
 
 
-def _with_earlier_turns(door: Door, tenant: Tenant, record: RequestRecord, request: ChatRequest) -> ChatRequest:
-    """The request with its model, if it names none, and the history of kept answers, as the store has them."""
+def with_earlier_turns(door: Door, tenant: Tenant, record: RequestRecord, request: ChatRequest) -> ChatRequest:
+    """The request with its model, if it names none, and the history of kept answers, as the store has them. Raises
+    RequestError and InternalError."""
     return with_kept_history(door, with_known_model(request, record), tenant, record)
 
 

@@ -15,8 +15,9 @@ from toolwire.doors.native.reader import read
 from toolwire.doors.native.request_models import ToolsCheckRequest, TranslateRequest
 from toolwire.exchange.attempt import prepare_attempt
 from toolwire.exchange.exchange import Exchange
-from toolwire.exchange.prepare import prepare, target_of
+from toolwire.exchange.prepare import prepare, target_of, with_whole_characters
 from toolwire.exchange.routing import check_door, check_model, may_use
+from toolwire.model.admitted import Admitted
 from toolwire.model.errors import RequestError
 from toolwire.model.http import Headers, HttpRequest
 from toolwire.model.settings import Settings, Target, Tenant
@@ -26,11 +27,10 @@ from toolwire.providers import load_provider
 from toolwire.providers.wire_choice import wire_for
 from toolwire.shell.network.output import Answer
 from toolwire.shell.network.proxy_event import is_proxy_event, resource
-from toolwire.shell.serve.admission import admit_client
+from toolwire.shell.serve.admission import admit_client, with_earlier_turns
 from toolwire.shell.serve.door import serve
 from toolwire.shell.serve.json_endpoint import serve_document
 from toolwire.shell.store.ids_and_state import recall
-from toolwire.shell.store.sticky_model import with_known_model
 from toolwire.shell.telemetry.request_record import RequestRecord
 from toolwire.wire.json import dump
 
@@ -52,14 +52,16 @@ def _body(request: HttpRequest, record: RequestRecord) -> tuple[bytes, Headers]:
     """The answer's body, and its headers about the tenant's rates. The request counts, although no provider is
     asked."""
     admitted = admit_client(load_door("native"), request, record)
+    readable, warnings = with_whole_characters(request)
     page = _check_tools if request.path == _CHECK else _translate
-    return page(request, admitted.settings, admitted.tenant, record), admitted.rate_headers
+    return page(readable, warnings, admitted, record), admitted.rate_headers
 
 
 # ---------------------------------------------------------------- tools/check
 
 
-def _check_tools(request: HttpRequest, settings: Settings, tenant: Tenant, record: RequestRecord) -> bytes:
+def _check_tools(request: HttpRequest, warnings: tuple[str, ...], admitted: Admitted, record: RequestRecord) -> bytes:
+    settings, tenant = admitted.settings, admitted.tenant
     asked = read(request.body, ToolsCheckRequest, frozenset({"tools", "tool_choice"}))
     door = _door(asked.door)
     check_door(tenant, door.name)
@@ -71,7 +73,8 @@ def _check_tools(request: HttpRequest, settings: Settings, tenant: Tenant, recor
     sample = door.sample_request(members)
     chat = door.parse_request(replace(sample, headers=request.headers))
     record.tools = len(chat.tools)
-    return report(door, chat, request.headers, tenant, list(_candidates(asked.models, door, settings, tenant)))
+    candidates = list(_candidates(asked.models, door, settings, tenant))
+    return report(door, chat, request.headers, tenant, candidates, warnings)
 
 
 def _candidates(models: list[str] | None, door: Door, settings: Settings, tenant: Tenant) -> Iterator[Candidate]:
@@ -94,7 +97,7 @@ def _candidates(models: list[str] | None, door: Door, settings: Settings, tenant
 # ---------------------------------------------------------------- translate
 
 
-def _translate(request: HttpRequest, settings: Settings, tenant: Tenant, record: RequestRecord) -> bytes:
+def _translate(request: HttpRequest, warnings: tuple[str, ...], admitted: Admitted, record: RequestRecord) -> bytes:
     asked = read(request.body, TranslateRequest, frozenset({"body"}))
     door = _door(asked.door)
     path = DOORS[door.name].paths[0]
@@ -103,7 +106,9 @@ def _translate(request: HttpRequest, settings: Settings, tenant: Tenant, record:
         message = f"`parameters.{absent}` is required: what stands for it in this door's path, {path}"
         raise RequestError(message, param=f"parameters.{absent}", code="missing_required_parameter")
     translated = HttpRequest("POST", path, request.headers, bytes(asked.body), parameters)
-    client, target = prepare(door, translated, settings, tenant, partial(with_known_model, record=record))
+    settings, tenant = admitted.settings, admitted.tenant
+    client, target = prepare(door, translated, settings, tenant, partial(with_earlier_turns, door, tenant, record))
+    client = replace(client, warnings=(*warnings, *client.warnings))
     # No credential: nothing is sent, and the answer must not show one.
     attempt = prepare_attempt(client, target, None, recall(client, record))
     return show(Exchange(client, attempt, request_id=record.request_id, now=time.time, new_id="0".__mul__))
