@@ -27,7 +27,7 @@ _KEY = "bench"
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """Another gateway. `packages` are npm's if there is a `node_script`, else pip's. `settings` writes its
+    """Another gateway. `packages` are npm's if `is_node`, else pip's. `settings` writes its
     configuration into a folder; `command` is what runs it there, from (its installation, the folder, its port)."""
 
     name: str

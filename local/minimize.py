@@ -23,7 +23,7 @@ from typing import Any
 
 from local.replay import no_scenario
 from toolwire.model.events import StreamFailed
-from toolwire.shell.network.proxy_event import http_request
+from toolwire.shell.network.proxy_event import http_request, with_body
 from toolwire.shell.recording.folder import expected_files
 from toolwire.shell.recording.replay import replay
 from toolwire.shell.recording.scenario import Recording, Scenario, load_scenario, save_scenario
@@ -106,12 +106,7 @@ def _smaller(value: Any) -> Iterator[Any]:
 
 
 def _with_body(scenario: Scenario, body: Any) -> Scenario:
-    headers = {
-        member: {name: it for name, it in (scenario.event.get(member) or {}).items() if name != "content-encoding"}
-        for member in ("headers", "multiValueHeaders")
-    }
-    text = json.dumps(body, ensure_ascii=False)
-    return replace(scenario, event=scenario.event | headers | {"body": text, "isBase64Encoded": False})
+    return replace(scenario, event=with_body(scenario.event, json.dumps(body, ensure_ascii=False)))
 
 
 def _fewer_frames(scenario: Scenario, fails: Check) -> Scenario:

@@ -15,7 +15,7 @@ from local.event import LocalContext
 from local.handlers import Handler
 from local.watch.exchanges import Exchanges
 from toolwire.model.http import Head
-from toolwire.shell.network.proxy_event import http_request
+from toolwire.shell.network.proxy_event import http_request, with_body
 from toolwire.shell.recording.exchange import SeenExchange
 from toolwire.shell.recording.summarize import summary
 from toolwire.wire.json import dump, raw_members, write_object
@@ -42,11 +42,7 @@ def with_model(event: dict[str, Any], model: str) -> dict[str, Any]:
             own = raw_members(body).items()
             members = [(name, dump(model) if name == "model" else bytes(raw)) for name, raw in own]
             body = write_object([*members, ("model", dump(model))])
-    event |= {"body": body.decode("utf-8", "surrogatepass"), "isBase64Encoded": False}
-    for member in ("headers", "multiValueHeaders"):
-        given = event.get(member) or {}
-        event[member] = {name: value for name, value in given.items() if name.lower() != "content-encoding"} or None
-    return event
+    return with_body(event, body.decode("utf-8", "surrogatepass"))
 
 
 def _model_in_path(event: dict[str, Any], model: str) -> dict[str, Any] | None:

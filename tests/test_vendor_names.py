@@ -18,15 +18,19 @@ ROOMS = ("demo", "doors", "providers", "wire")
 #: Files that are about one vendor each, and tables whose rows are named after whom they are about.
 TABLES = {
     "shell/access/aws_signing.py": "the signature of one cloud, and what to set where it cannot be made",
+    "shell/access/cloud_tokens/entra.py": "the access tokens of one cloud, by its own documents",
     "shell/access/cloud_tokens/google.py": "the access tokens of one cloud, by its own documents",
     "shell/recording/credentials.py": "the headers of each API that hold no credential",
     "stream/text_calls/formats.py": "how models write calls as text, by the models' makers",
+    "stream/text_calls/token_formats.py": "the same, between tokens of the models' own",
 }
 
-VENDORS = re.compile(
-    "|".join((*WIRES, "openai", "anthropic", "claude", "gemini", "google", "bedrock", "mistral", "deepseek", "codex")),
-    re.IGNORECASE,
-)
+_NAMES = (
+    "openai", "anthropic", "claude", "gemini", "goog", "vertex", "bedrock", "azure", "mistral", "deepseek", "codex",
+    "qwen", "dashscope", "moonshot", "kimi", "minimax", "groq", "grok", "cohere", "cerebras", "llama", "vllm",
+    "openrouter",
+)  # fmt: skip
+VENDORS = re.compile("|".join((*WIRES, *_NAMES)), re.IGNORECASE)
 
 
 def test_no_vendor_is_named_outside_its_room() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import shutil
 import sys
@@ -45,6 +47,18 @@ def test_a_refused_request_keeps_what_is_refused(tmp_path: Path) -> None:
     assert found is not None
     assert fault(small) == found
     assert json.loads(small.event["body"]) == {"messages": [{"role": "nobody"}]}
+
+
+def test_a_body_that_was_packed_is_made_small(tmp_path: Path) -> None:
+    """With names of headers as a client wrote them, which API Gateway leaves."""
+    scenario = load_scenario(EVENTS / "one_call_stream")
+    body = gzip.compress(json.dumps(json.loads(scenario.event["body"]) | {"messages": [{"role": "nobody"}]}).encode())
+    packed = {"body": base64.b64encode(body).decode(), "isBase64Encoded": True}
+    headers = {"headers": {"Content-Encoding": "gzip"}, "multiValueHeaders": {"Content-Encoding": ["gzip"]}}
+    folder = folder_of(replace(scenario, event=scenario.event | packed | headers), tmp_path / "event")
+
+    assert main([str(folder)]) == 0
+    assert json.loads(load_scenario(tmp_path / "event-small").event["body"]) == {"messages": [{"role": "nobody"}]}
 
 
 def test_a_stream_that_breaks_keeps_the_frames_it_needs(tmp_path: Path) -> None:

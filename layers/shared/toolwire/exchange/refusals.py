@@ -286,8 +286,8 @@ def newer_members(refusal: GatewayError) -> frozenset[str]:
 def _of_choice(said: str) -> Iterator[Lesson]:
     """The lessons about `tool_choice`."""
     if _ABOUT_CHOICE.search(said):
-        of_qwen = "tool_choice parameter" in said
-        off = ("enable_thinking", b"false") if of_qwen else ("thinking", b'{"type":"disabled"}')
+        by_member = "tool_choice parameter" in said  # as hosts say whose member it is (DashScope)
+        off = ("enable_thinking", b"false") if by_member else ("thinking", b'{"type":"disabled"}')
         yield Lesson("", {"thinking_off": off})
     elif _ABOUT_OBJECT.search(said):
         yield Lesson("", {"tool_choices": "words"})

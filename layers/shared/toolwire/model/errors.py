@@ -1,10 +1,10 @@
 """Every error of the gateway. The tree answers one question: who broke the rule?
 
     GatewayError
-     +- RequestError         the client: its request cannot be served as it is      400 401 404 405 413 429 508
-     +- UpstreamError        the provider: it refused, broke off, or made no sense  its own 4xx/5xx, else 502 504
-     +- InternalError        us: a bug                                              500
-     +- ClientGone           nobody: the client hung up, there is no one to answer
+     +- RequestError         the client: its request cannot be served as it is      4xx; 501, 508
+     +- UpstreamError        the provider: it refused, broke off, or made no sense  its own 4xx/5xx, else 502 503 504
+     +- InternalError        us: a bug, or a service that cannot be asked           500; 503
+    ClientGone               nobody: the client hung up, there is no one to answer
 
 Each has a stable snake_case `code`, an HTTP `status`, a `message` that is safe to show (never a secret, never prompt
 content) and, where a request field is to blame, `param`: the JSON path of that field. A door renders an error in its
@@ -145,7 +145,7 @@ class UpstreamProtocolError(UpstreamError):
 
 
 class InternalError(GatewayError):
-    """A bug of ours: an encoder or decoder broke the event order."""
+    """The gateway's own fault: a bug, a wrong configuration, or a service of its own that cannot be asked."""
 
 
 class ClientGone(Exception):

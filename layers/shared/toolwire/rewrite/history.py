@@ -160,13 +160,18 @@ def without_silent_turns(request: ChatRequest, warnings: Warnings, *, own: str |
     """The request without assistant's turns that have no text and no calls: interrupted ones, which have only
     reasoning. Providers refuse empty turns, and reasoning that nothing follows. An unchanged message of a client of the
     dialect `own` stays."""
-    left_out = [m for m in request.messages if _is_silent(m) and (own is None or raw_in(m, own) is None)]
-    if not left_out:
-        return request
-    if any(message.parts for message in left_out):
-        warnings.add(SILENT_TURN)
-    messages = tuple(m for m in request.messages if not any(m is silent for silent in left_out))
-    return replace(request, messages=messages or (Message("user", (TextPart(NO_TEXT),)),))
+
+    def unless_silent(message: Message) -> Message | None:
+        if not _is_silent(message) or (own is not None and raw_in(message, own) is not None):
+            return message
+        if message.parts:
+            warnings.add(SILENT_TURN)
+        return None
+
+    rest = map_messages(request, unless_silent)
+    return (
+        rest if rest.messages or rest is request else replace(rest, messages=(Message("user", (TextPart(NO_TEXT),)),))
+    )
 
 
 def without_blank_texts(request: ChatRequest, warnings: Warnings) -> ChatRequest:

@@ -66,7 +66,7 @@ class _Repair:
                 found["anyOf"] = kept.alternatives
             elif not isinstance(kept, _Cut | _Loosened):
                 found[word] = kept
-        self._tuple(node, found)
+        self._modernise(node, found)
         patterns = found.get("patternProperties")
         if patterns is not None and len(patterns) < len(node["patternProperties"]):
             found.pop("additionalProperties", None)  # it would refuse properties that a removed pattern allowed
@@ -89,7 +89,7 @@ class _Repair:
         ):
             kept = _CUT
         if kept is _CUT and word in _BOUNDS and isinstance(value, bool):
-            return value  # draft 4's form: see `_exclusive`
+            return value  # draft 4's form: see `_modernise`
         if kept is _CUT and not _is_silent(word, value):
             self.cuts.append(at)
         return kept
@@ -155,7 +155,7 @@ class _Repair:
             found[name] = {} if kept is _CUT else kept
         return found
 
-    def _tuple(self, node: dict[str, Any], found: dict[str, Any]) -> None:
+    def _modernise(self, node: dict[str, Any], found: dict[str, Any]) -> None:
         """Modernises keywords of an old draft in a schema that does not name it: a tuple, a bound that is a flag."""
         if self._draft == 2020 and isinstance(found.get("items"), list):
             entries = found.pop("items")

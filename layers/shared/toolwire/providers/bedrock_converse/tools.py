@@ -61,7 +61,7 @@ def instruction(request: ChatRequest, *, has_tool_blocks: bool) -> str | None:
 def write_tools(
     request: ChatRequest, target: Target, family: Family, warnings: Warnings, *, has_tool_blocks: bool
 ) -> bytes | None:
-    """`toolConfig`; None where there is nothing to declare. Raises RequestError (`unsupported_tools`) for a model
+    """`toolConfig`; None where there is nothing to declare. Raises RequestError (`unsupported_tool`) for a model
     without tools, and for a schema that the API does not take."""
     forbidden = request.tool_choice is not None and request.tool_choice.mode == "none"
     if forbidden and not has_tool_blocks:

@@ -83,6 +83,15 @@ def http_request(event: dict[str, Any]) -> HttpRequest:
     )
 
 
+def with_body(event: dict[str, Any], body: str) -> dict[str, Any]:
+    """The event with this text as its body, not packed."""
+    event = event | {"body": body, "isBase64Encoded": False}
+    for member in ("headers", "multiValueHeaders"):
+        given = event.get(member) or {}
+        event[member] = {name: value for name, value in given.items() if name.lower() != "content-encoding"} or None
+    return event
+
+
 def error_head(error: GatewayError, content_type: str, request_id: str) -> Head:
     """The head of an error's answer, with the headers by which the official SDKs decide on a retry."""
     fields = (("content-type", content_type), *id_headers(request_id))

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolwire.framing.aws_event_stream import CONTENT_TYPE
-from toolwire.shell.network.proxy_event import http_request
+from toolwire.shell.network.proxy_event import http_request, with_body
 from toolwire.shell.recording.binary_frames import with_texts
 from toolwire.shell.recording.scenario import Recording, Scenario
 
@@ -58,10 +58,7 @@ def redacted(scenario: Scenario) -> Scenario:
     """The scenario with its texts replaced."""
     body = http_request(scenario.event).body.decode("utf-8", "surrogatepass")
     known = _schema_words(body)
-    event: dict[str, Any] = scenario.event | {"body": _changed([body], known)[0], "isBase64Encoded": False}
-    for member in ("headers", "multiValueHeaders"):
-        given = event.get(member) or {}
-        event[member] = {name: value for name, value in given.items() if name.lower() != "content-encoding"} or None
+    event = with_body(scenario.event, _changed([body], known)[0])
     answers = [_answer(answer, known) for answer in scenario.answers]
     return replace(scenario, event=event, upstream=answers[0] if answers else None, later=tuple(answers[1:]))
 
