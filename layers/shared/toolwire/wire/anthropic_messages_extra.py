@@ -21,15 +21,10 @@ _USAGE = frozenset(wire.Usage.__struct_fields__)
 _NULL = msgspec.Raw(b"null")
 
 
-def without_source(batch: Batch) -> Batch:
-    """The batch without its source, with the members that only the source had as `extra`. Of a source of another
-    dialect, nothing is read."""
-    if batch.source is None:
-        return batch
-    if batch.source.dialect != wire.DIALECT:
-        return Batch(batch.events, batch.extra)
+def without_source(batch: Batch, raw: bytes) -> Batch:
+    """The batch without its source, whose bytes are `raw`. The members that only these had are its `extra`."""
     try:
-        top = raw_members(batch.source.raw)
+        top = raw_members(raw)
     except msgspec.DecodeError:  # half of a surrogate pair, in an event of a kind that has no such members
         return Batch(batch.events, batch.extra)
     found: list[tuple[str, Members]] = []

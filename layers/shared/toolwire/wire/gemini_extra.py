@@ -8,21 +8,14 @@ from __future__ import annotations
 
 from toolwire.model.events import Batch
 from toolwire.model.source import Members
-from toolwire.wire.gemini import DIALECT
 from toolwire.wire.json import elements, unnamed
 
 _CHUNK = frozenset({"candidates", "usageMetadata", "modelVersion", "responseId"})
 _CANDIDATE = frozenset({"content", "finishReason", "index"})
 
 
-def without_source(batch: Batch) -> Batch:
-    """The batch without its source, with the members that only the source had as `extra`. Of a source of another
-    dialect, nothing is read."""
-    if batch.source is None:
-        return batch
-    if batch.source.dialect != DIALECT:
-        return Batch(batch.events, batch.extra)
-    raw = batch.source.raw
+def without_source(batch: Batch, raw: bytes) -> Batch:
+    """The batch without its source, whose bytes are `raw`. The members that only these had are its `extra`."""
     candidates = dict(unnamed(raw, _CHUNK - {"candidates"})).get("candidates", b"[]")
     first = elements(candidates)[:1] if candidates[:1] == b"[" else []
     found: list[tuple[str, Members]] = [("chunk", unnamed(raw, _CHUNK))]

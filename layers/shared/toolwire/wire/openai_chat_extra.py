@@ -14,23 +14,18 @@ from toolwire.wire.json import elements, raw_members
 _NULL = msgspec.Raw(b"null")
 
 
-def without_source(batch: Batch) -> Batch:
-    """The batch without its source, with the members that only the source had as `extra`. Of a source of another
-    dialect, nothing is read."""
-    if batch.source is None:
-        return batch
-    if batch.source.dialect != wire.DIALECT:
-        return Batch(batch.events, batch.extra)
-    top = raw_members(batch.source.raw)
+def without_source(batch: Batch, raw: bytes) -> Batch:
+    """The batch without its source, whose bytes are `raw`. The members that only these had are its `extra`."""
+    top = raw_members(raw)
     extra = [("", _rest(top, wire.KNOWN_CHUNK))]
     events = batch.events
     choices = bytes(top.get("choices", _NULL))
     if choices[:1] == b"[" and (first := elements(choices)[:1]):
         choice = raw_members(first[0])
         extra.append(("choice", _rest(choice, wire.KNOWN_CHOICE)))
-        raw = bytes(choice.get("delta") or choice.get("message") or _NULL)
-        if raw[:1] == b"{":
-            delta = raw_members(raw)
+        content = bytes(choice.get("delta") or choice.get("message") or _NULL)
+        if content[:1] == b"{":
+            delta = raw_members(content)
             extra.append(("delta", _rest(delta, wire.KNOWN_DELTA)))
             events = _with_call_extras(events, bytes(delta.get("tool_calls", _NULL)))
     return Batch(events, tuple(pair for pair in extra if pair[1]))

@@ -17,17 +17,12 @@ _NULL = msgspec.Raw(b"null")
 _CALLS = (b'"function_call"', b'"custom_tool_call"')
 
 
-def without_source(batch: Batch) -> Batch:
-    """The batch without its source, with the members that only the source had as `extra`. Of a source of another
-    dialect, nothing is read."""
-    if batch.source is None:
-        return batch
-    if batch.source.dialect != wire.DIALECT:
-        return Batch(batch.events, batch.extra)
-    top = raw_members(batch.source.raw)
-    extra = response_extra(batch.source.raw if "output" in top else bytes(top.get("response", b"")))
+def without_source(batch: Batch, raw: bytes) -> Batch:
+    """The batch without its source, whose bytes are `raw`. The members that only these had are its `extra`."""
+    top = raw_members(raw)
+    extra = response_extra(raw if "output" in top else bytes(top.get("response", b"")))
     if "output" in top:
-        extra += (("output", tuple((str(place), raw) for place, raw in enumerate(elements(top["output"])))),)
+        extra += (("output", tuple((str(place), item) for place, item in enumerate(elements(top["output"])))),)
     events = batch.events
     if any(type(event) is ToolCallStart for event in events):
         events = tuple(_with_extras(events, _call_items(top)))

@@ -16,11 +16,11 @@ def plain(batch: Batch) -> Batch:
     if batch.source is None:
         return batch
     read = _reader(batch.source.dialect)
-    return Batch(batch.events, batch.extra) if read is None else read(batch)
+    return Batch(batch.events, batch.extra) if read is None else read(batch, batch.source.raw)
 
 
 @cache
-def _reader(dialect: str) -> Callable[[Batch], Batch] | None:
+def _reader(dialect: str) -> Callable[[Batch, bytes], Batch] | None:
     """`without_source` of `wire/<dialect>_extra.py`. Imported when the first batch of the dialect is changed, not at a
     cold start. None for a dialect without such a module: it has no door, so no client could be shown these members."""
     name = f"toolwire.wire.{dialect}_extra"

@@ -34,7 +34,7 @@ from toolwire.model.events import (
 from toolwire.model.source import Members, raw_in
 from toolwire.wire.json import dump, members, whole_characters, write_object
 from toolwire.wire.openai_chat import DIALECT
-from toolwire.wire.openai_chat_extra import without_source
+from toolwire.wire.plain import plain
 
 _DONE = b"data: [DONE]\n\n"
 _CONTENT = (ResponseStart, TextDelta, ReasoningDelta, ToolCallStart, ToolCallDelta)
@@ -98,7 +98,7 @@ class ChatEncoder:
                 self._usage_extra = dict(batch.extra).get("", ())
             case Finish():
                 self._finish = event
-                for path, extra in without_source(batch).extra:
+                for path, extra in _extra_of(batch):
                     if path in self._finish_extra:
                         self._finish_extra[path].update(extra)
             case _:
@@ -219,10 +219,15 @@ def _function_piece(event: ToolCallStart | ToolCallDelta) -> bytes:
     return dump({"function_call": {"name": event.name, "arguments": ""}})
 
 
+def _extra_of(batch: Batch) -> tuple[tuple[str, Members], ...]:
+    """The members of the batch that the model does not name. A source of another API has none that are shown here, and
+    is not read."""
+    return batch.extra if raw_in(batch, DIALECT) is None else plain(batch).extra
+
+
 def _unfinished(batch: Batch) -> Batch:
     """The batch without its finish, and without the members that go with it."""
     if not any(type(event) is Finish for event in batch.events):
         return batch
-    batch = without_source(batch)
-    extra = tuple(pair for pair in batch.extra if pair[0] == "delta")
+    extra = tuple(pair for pair in _extra_of(batch) if pair[0] == "delta")
     return Batch(tuple(event for event in batch.events if type(event) is not Finish), extra)

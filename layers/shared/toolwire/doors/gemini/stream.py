@@ -8,6 +8,7 @@ keep the connection alive. A stream that broke off ends with an object with `err
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import is_
 
 from toolwire.doors import AnswerContext
 from toolwire.doors.gemini.document import (
@@ -43,8 +44,8 @@ from toolwire.model.source import Members, raw_in
 from toolwire.model.warnings import HEADER
 from toolwire.stream.sequential import Sequential
 from toolwire.wire.gemini import DIALECT
-from toolwire.wire.gemini_extra import without_source
 from toolwire.wire.json import dump, is_object
+from toolwire.wire.plain import plain
 
 #: The events that only end what the upstream's own chunks have shown.
 _ENDS = (TextEnd, ReasoningEnd, ToolCallEnd)
@@ -91,9 +92,9 @@ class GeminiEncoder:
                 ready += self._sequence.take(event)
         indexed = [event for event in batch.events if getattr(event, "index", None) is not None]
         raw = raw_in(batch, DIALECT)
-        if raw is not None and len(ready) == len(indexed) and all(map(_same, ready, indexed)):
+        if raw is not None and len(ready) == len(indexed) and all(map(is_, ready, indexed)):
             return self._own(raw, batch, ready)
-        extra = dict(without_source(batch).extra)
+        extra = dict(batch.extra if raw is None else plain(batch).extra)
         is_more = any(type(event) not in _ENDS for event in ready)  # the finish reason was not the end
         parts = self._tail_parts() if is_more else []
         parts += [part for event in ready for part in self._parts(event)]
@@ -137,7 +138,7 @@ class GeminiEncoder:
         """The parts of the held chunks, for a finish reason that was not the end."""
         held, self._tail = self._tail, []
         for batch, _ in held:
-            self._extra |= dict(without_source(batch).extra)
+            self._extra |= dict(plain(batch).extra)
         return [part for _, events in held for event in events for part in self._parts(event)]
 
     # ------------------------------------------------------------ our own
@@ -218,7 +219,3 @@ def _is_whole(arguments: str, finish: Finish | None) -> bool:
 
 def _ends(batch: Batch) -> bool:
     return any(type(event) is ResponseEnd for event in batch.events)
-
-
-def _same(one: StreamEvent, other: StreamEvent) -> bool:
-    return one is other

@@ -37,8 +37,8 @@ from toolwire.model.events import (
 from toolwire.model.source import Members, raw_in
 from toolwire.stream.sequential import Sequential
 from toolwire.wire.anthropic_messages import DIALECT
-from toolwire.wire.anthropic_messages_extra import without_source
 from toolwire.wire.json import dump, whole_characters, write_object
+from toolwire.wire.plain import plain
 
 _PING = encode_event(b"ping", b'{"type":"ping"}')
 _STOP = encode_event(b"message_stop", b'{"type":"message_stop"}')
@@ -97,7 +97,7 @@ class MessagesEncoder:
         straight = len(ready) == len(batch.events) and all(map(is_, ready, batch.events))
         if frame is not None and straight and self._fits(frame):
             return self._show(frame, raw, batch)
-        return self._write(ready, without_source(batch).extra)
+        return self._write(ready, plain(batch).extra)
 
     def fail(self, error: GatewayError, request_id: str) -> bytes:
         """An error event and nothing after it: the official SDKs raise from it."""
@@ -145,7 +145,7 @@ class MessagesEncoder:
         """Holds a message_delta until the end, unless it only counts the tokens so far."""
         if self._note_finish(batch):
             self._tail_finish = self._finish
-            self._extra |= dict(without_source(batch).extra)
+            self._extra |= dict(plain(batch).extra)
         elif not self._tail:
             return shown
         self._tail.append(shown)
