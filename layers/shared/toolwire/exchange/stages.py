@@ -97,27 +97,14 @@ class Stages:
 
 def stages_for(context: RequestContext, attempt: Attempt) -> Stages:
     """The stages of the answer to one attempt."""
-    client, figures, token = context.client, context.figures, context.conversation.token
-    request, profile = client.request, attempt.profile
+    client, figures = context.client, context.figures
+    request = client.request
     used = {call.id for call in request.tool_calls}
     recover = _recovery(request, attempt, figures)
     if recover is not None:
         figures.recovered = recover.recovered
-    record = None
     # A client of the provider's own API holds all of its state, and no id that leads to the store.
     lacks_ids = attempt.same_dialect and client.door.ids_optional
-    if request.tools and not lacks_ids:
-        partition = context.conversation.partition(client.tenant.name)
-        by_token = partition_of(client.tenant.name, token)
-        is_new = all(token_of(id) != token for id in used)
-        record = TurnRecord(
-            attempt.target,
-            partition,
-            context.expires_at,
-            token_partition=by_token if is_new and partition != by_token else None,
-            keeps_state=client.tenant.store_state,
-            keeps_plain_reasoning=profile.yields_state,
-        )
     return Stages(
         recover=recover,
         ids=AnswerIds(
@@ -125,7 +112,7 @@ def stages_for(context: RequestContext, attempt: Attempt) -> Stages:
             kept=client.door.call_id if keeps_ids(client.door, attempt.target) else None,
             keeps_response_id=attempt.same_dialect,
             missing_stays=lacks_ids,
-            token=token,
+            token=context.conversation.token,
             names={wire: name for name, wire in renamed(request, attempt.tool_names).items()},
             used=used,
             model=request.model,
@@ -136,16 +123,33 @@ def stages_for(context: RequestContext, attempt: Attempt) -> Stages:
             turn=len(request.messages),
         ),
         restored_names=RestoredNames(attempt.parameter_names) if attempt.parameter_names else None,
-        custom_tools=CustomCalls(request, figures.warnings)
-        if any(tool.kind == "custom" for tool in request.tools)
-        else None,
+        custom_tools=CustomCalls(request, figures.warnings) if _has_custom_tools(request) else None,
         repair=_repair(request, figures),
         policy=AnswerPolicy(request, client.rules, figures.warnings, figures.call_faults),
         order=OrderCheck(),
         figures=NoteFigures(figures),
-        record=record,
+        record=None if lacks_ids or not request.tools else _record(context, attempt, used),
         tag=None if attempt.shares_state else TagState(origin_of(attempt.target)),
     )
+
+
+def _record(context: RequestContext, attempt: Attempt, used: set[str]) -> TurnRecord:
+    """The stage that gathers what the store keeps of the turn. `used`: the ids of the history's calls."""
+    tenant, token = context.client.tenant, context.conversation.token
+    partition, by_token = context.conversation.partition(tenant.name), partition_of(tenant.name, token)
+    is_new = all(token_of(id) != token for id in used)
+    return TurnRecord(
+        attempt.target,
+        partition,
+        context.expires_at,
+        token_partition=by_token if is_new and partition != by_token else None,
+        keeps_state=tenant.store_state,
+        keeps_plain_reasoning=attempt.profile.yields_state,
+    )
+
+
+def _has_custom_tools(request: ChatRequest) -> bool:
+    return any(tool.kind == "custom" for tool in request.tools)
 
 
 def _repair(request: ChatRequest, figures: Figures) -> ArgumentRepair | None:

@@ -162,7 +162,7 @@ def _request(top: dict[str, bytes]) -> ChatRequest:
         dialect_fields=(*fields, *new_effort, *_included(top), *verbosity, *foreign_choice, *history.foreign),
     )
     fields_sent = RequestFields(wire.DIALECT, tuple(with_flat_tools(top).items()), parsed, "input")
-    if history.left_out or history.completed:  # the client's own `input` is no longer sent
+    if history.left_out or history.completed:  # as a new tuple, so that the client's own `input` is not sent
         messages = (*history.messages[:-1], *history.messages[-1:])
         notes = ((_REFERENCE_LEFT_OUT, history.left_out), (_FORM_CHANGED, history.completed))
         told = tuple(note for note, is_so in notes if is_so)

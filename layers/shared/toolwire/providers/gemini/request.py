@@ -127,8 +127,8 @@ def _same_api(
     warnings = Warnings()
     if has_own_history(request, fields):
         return list(own_members(request, fields, joined(request, fields))), warnings
-    carried = _carried(with_own_ids(request), target, family, warnings)
-    writer = HistoryWriter(_paired(carried, warnings), family)
+    writable = _with_writable_content(with_own_ids(request), target, family, warnings)
+    writer = HistoryWriter(_paired(writable, warnings), family)
     members = list(own_members(request, fields, dict(writer.members())))
     warnings.add(*writer.warnings)
     return members, warnings
@@ -142,14 +142,14 @@ def _translated(
     request = with_stops(request, warnings, most=_MOST_STOPS)
     if (request.tools and not family.json_with_tools) or not profile.json_schema:
         request = with_format_in_words(request, warnings)
-    request = with_wire_names(_carried(request, target, family, warnings), names)
+    request = with_wire_names(_with_writable_content(request, target, family, warnings), names)
     request = _paired(request, warnings)
     if not family.prefill or profile.user_last:
         request = with_user_last(request, warnings)
     return list(_members(request, target, family, profile, warnings)), warnings
 
 
-def _carried(request: ChatRequest, target: Target, family: Family, warnings: Warnings) -> ChatRequest:
+def _with_writable_content(request: ChatRequest, target: Target, family: Family, warnings: Warnings) -> ChatRequest:
     """The request with tools and content of kinds that `HistoryWriter` can write."""
     return with_carried_content(bridged(request, warnings), content_rules(family), target.provider.name, warnings)
 

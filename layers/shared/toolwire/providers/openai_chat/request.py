@@ -145,19 +145,7 @@ def _adapt(request: ChatRequest, target: Target, profile: Profile, names: str) -
     warnings = Warnings()
     translated = request.fields_in(DIALECT) is None
     if translated:
-        warnings.add(*check_fields(request, target))
-        if request.sampling.top_k is not None:
-            warnings.add("not_supported:top_k")
-        words = words_of(profile.name, target.known_as)
-        request = with_known_effort(request, target, profile.efforts, warnings, words)
-        request = with_stops(with_known_sampling(request, target, warnings), warnings, most=profile.stops)
-        request = with_object_format(request, warnings) if profile.strict_rules else request
-        request = with_known_format(request, profile, warnings)
-        request = without_server_tools(without_dialect(request, DIALECT), DIALECT, target, warnings)
-        request = request if profile.custom_tools else bridged(request, warnings)
-        content = DOCUMENT_URLS if profile.document_urls else CONTENT
-        request = with_carried_content(request, content, target.provider.name, warnings)
-        request = with_known_schemas(request, target, profile, warnings)
+        request = _from_another_api(request, target, profile, warnings)
     else:
         request = with_told_tools(request, target, profile, warnings)
     check_tools(request, target, profile, warnings)
@@ -186,6 +174,23 @@ def _adapt(request: ChatRequest, target: Target, profile: Profile, names: str) -
     if profile.message_members is not None:
         request = with_known_members(request, profile.message_members, warnings)
     return request, warnings
+
+
+def _from_another_api(request: ChatRequest, target: Target, profile: Profile, warnings: Warnings) -> ChatRequest:
+    """The settings, tools and content of another API's client, as this API has them."""
+    warnings.add(*check_fields(request, target))
+    if request.sampling.top_k is not None:
+        warnings.add("not_supported:top_k")
+    words = words_of(profile.name, target.known_as)
+    request = with_known_effort(request, target, profile.efforts, warnings, words)
+    request = with_stops(with_known_sampling(request, target, warnings), warnings, most=profile.stops)
+    request = with_object_format(request, warnings) if profile.strict_rules else request
+    request = with_known_format(request, profile, warnings)
+    request = without_server_tools(without_dialect(request, DIALECT), DIALECT, target, warnings)
+    request = request if profile.custom_tools else bridged(request, warnings)
+    content = DOCUMENT_URLS if profile.document_urls else CONTENT
+    request = with_carried_content(request, content, target.provider.name, warnings)
+    return with_known_schemas(request, target, profile, warnings)
 
 
 def _as_refusals_told(request: ChatRequest, profile: Profile, warnings: Warnings) -> ChatRequest:

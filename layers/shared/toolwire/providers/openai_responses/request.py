@@ -164,7 +164,7 @@ def _adapted(
     warnings = Warnings()
     check_tools(request, target, profile, warnings)
     if not same_dialect:
-        others = tuple(name for name in request.dialect_fields if name not in _carried(request))
+        others = tuple(name for name in request.dialect_fields if name not in _shared_members(request))
         warnings.add(*check_fields(replace(request, dialect_fields=others), target))
         request = with_known_effort(request, target, EFFORTS, warnings)
         request = with_object_format(request, warnings) if profile.strict_rules else request
@@ -214,7 +214,7 @@ def _as_made(part: Part, stores: bool) -> Part | None:
     return None if is_ours or not stores else part
 
 
-def _carried(request: ChatRequest) -> dict[str, bytes]:
+def _shared_members(request: ChatRequest) -> dict[str, bytes]:
     """The members of a Chat client's request that this API knows by the same name."""
     fields = request.fields_in(openai_chat.DIALECT)
     if fields is None:
@@ -297,7 +297,7 @@ def _members(request: ChatRequest, target: Target, profile: Profile, warnings: W
     family = family_of(target.known_as)
     history = write_input(request, same_dialect=False, reasoning_text=profile.reasoning_back is not None)
     warnings.add(*history.warnings)
-    carried = _carried(request)
+    shared = _shared_members(request)
     yield "model", dump(target.model)
     if history.instructions is not None:
         yield "instructions", history.instructions
@@ -313,7 +313,7 @@ def _members(request: ChatRequest, target: Target, profile: Profile, warnings: W
             warnings.add("max_tokens_raised")
         yield "max_output_tokens", dump(max(request.max_tokens, _LEAST_OUTPUT))
     yield from _sampling(request, family, warnings)
-    verbosity = {"verbosity": carried["verbosity"]} if "verbosity" in carried else {}
+    verbosity = {"verbosity": shared["verbosity"]} if "verbosity" in shared else {}
     if (text := _text_settings(request, verbosity)) is not None:
         yield "text", text
     if (reasoning := _reasoning(request, {})) is not None:
@@ -321,7 +321,7 @@ def _members(request: ChatRequest, target: Target, profile: Profile, warnings: W
     if family.reasons:
         yield "include", b'["reasoning.encrypted_content"]'
     yield "store", b"false"
-    yield from ((name, carried[name]) for name in _SHARED if name in carried)
+    yield from ((name, shared[name]) for name in _SHARED if name in shared)
     if request.stream:
         yield "stream", b"true"
 

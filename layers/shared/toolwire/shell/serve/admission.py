@@ -36,7 +36,7 @@ from toolwire.shell.store.sticky_model import with_known_model
 from toolwire.shell.telemetry import observe
 from toolwire.shell.telemetry.log import logger
 from toolwire.shell.telemetry.request_record import RequestRecord, short
-from toolwire.shell.telemetry.watch import watched_clock, watched_ids
+from toolwire.shell.telemetry.watch import Watch, watched_clock, watched_ids
 
 
 def admit_client(door: Door, request: HttpRequest, record: RequestRecord) -> Admitted:
@@ -59,12 +59,7 @@ def open_exchange(
     """Opens the exchange for a client's request. Returns it with the preparation of its further attempts. The answer
     must be there in `seconds`. `event`: as it came, for a recording. Raises GatewayError and SettingsError."""
     admitted = admit_client(door, request, record)
-    if event is not None and admitted.tenant.record and admitted.settings.recordings_bucket:
-        from toolwire.shell.recording.bucket import begin  # for few tenants
-
-        begin(event, admitted, seconds)
-    if (watch := observe.current_watch.get()) is not None:
-        watch.admitted(admitted)
+    watch = _watch(admitted, seconds, event)
     settings, tenant = admitted.settings, admitted.tenant
     client, target = prepare(door, request, settings, tenant, partial(with_earlier_turns, door, tenant, record))
     record.target = target
@@ -96,6 +91,18 @@ def open_exchange(
     record.figures = exchange.figures
     record.charge = lambda calls: charge(tenant, calls, settings, time.time())
     return exchange, preparation
+
+
+def _watch(admitted: Admitted, seconds: float, event: dict[str, Any] | None) -> Watch | None:
+    """What watches the request, if anything does; for a tenant that has its exchanges recorded, a recording."""
+    if event is not None and admitted.tenant.record and admitted.settings.recordings_bucket:
+        from toolwire.shell.recording.bucket import begin  # for few tenants
+
+        begin(event, admitted, seconds)
+    watch = observe.current_watch.get()
+    if watch is not None:
+        watch.admitted(admitted)
+    return watch
 
 
 def _take_slot(tenant: Tenant, settings: Settings, seconds: float, record: RequestRecord) -> None:

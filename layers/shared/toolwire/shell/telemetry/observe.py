@@ -21,6 +21,7 @@ from toolwire.shell.telemetry.request_record import RequestRecord, milliseconds,
 from toolwire.shell.telemetry.spans import write_span
 
 if TYPE_CHECKING:  # the catalog's function has no exchange and does not import one
+    from toolwire.exchange.figures import Figures
     from toolwire.exchange.observer import Observer
     from toolwire.model.request import ChatRequest
     from toolwire.shell.telemetry.watch import Watch
@@ -74,7 +75,7 @@ def finish(record: RequestRecord) -> None:
 
 def _line(record: RequestRecord) -> dict[str, object]:
     """The fields of a request's line. Fields that do not apply are left out. `gen_ai.*` are OpenTelemetry's names."""
-    target, summary = record.target, record.figures
+    target = record.target
     fields: dict[str, object] = {
         "request_id": record.request_id,
         "tenant": record.tenant,
@@ -93,32 +94,38 @@ def _line(record: RequestRecord) -> dict[str, object]:
         fields["gen_ai.operation.name"] = "chat"
         fields["gen_ai.provider.name"] = target.provider.name
         fields["gen_ai.request.model"] = short(target.model)
-    if summary is not None:
-        names = Counter(short(name) for name in summary.tool_names)
-        fields |= {
-            "stream": summary.stream,
-            "upstream_status": summary.upstream_status,
-            "tool_calls": dict(names.most_common(_TOOL_NAMES)) or None,
-            "argument_bytes": summary.argument_bytes or None,
-            "malformed_calls": list(map(short, summary.malformed_calls[:_TOOL_NAMES])) or None,
-            "call_faults": dict(summary.call_faults) or None,
-            "recovered_calls": dict(summary.recovered) or None,
-            "ids_minted": summary.ids_minted or None,
-            "stored_items": summary.stored_items or None,
-            "store_error": record.store_error,
-            "store_read_ms": record.store_read_ms,
-            "store_write_ms": record.store_write_ms,
-            "repaired_frames": summary.repaired_frames or None,
-            "warnings": list(summary.warnings) or None,
-            "did_you_mean": meant(summary.warnings, summary.dialect) or None,
-            "gen_ai.response.model": short(summary.model),
-            "gen_ai.response.finish_reasons": [summary.finish] if summary.finish else None,
-        }
-        if summary.usage is not None:
-            fields["gen_ai.usage.input_tokens"] = summary.usage.input_tokens
-            fields["gen_ai.usage.output_tokens"] = summary.usage.output_tokens
-            fields["reported_total_tokens"] = summary.usage.reported_total
+    if record.figures is not None:
+        fields |= _figures(record, record.figures)
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _figures(record: RequestRecord, figures: Figures) -> dict[str, object]:
+    """The fields of the line about an exchange."""
+    names = Counter(short(name) for name in figures.tool_names)
+    fields: dict[str, object] = {
+        "stream": figures.stream,
+        "upstream_status": figures.upstream_status,
+        "tool_calls": dict(names.most_common(_TOOL_NAMES)) or None,
+        "argument_bytes": figures.argument_bytes or None,
+        "malformed_calls": list(map(short, figures.malformed_calls[:_TOOL_NAMES])) or None,
+        "call_faults": dict(figures.call_faults) or None,
+        "recovered_calls": dict(figures.recovered) or None,
+        "ids_minted": figures.ids_minted or None,
+        "stored_items": figures.stored_items or None,
+        "store_error": record.store_error,
+        "store_read_ms": record.store_read_ms,
+        "store_write_ms": record.store_write_ms,
+        "repaired_frames": figures.repaired_frames or None,
+        "warnings": list(figures.warnings) or None,
+        "did_you_mean": meant(figures.warnings, figures.dialect) or None,
+        "gen_ai.response.model": short(figures.model),
+        "gen_ai.response.finish_reasons": [figures.finish] if figures.finish else None,
+    }
+    if figures.usage is not None:
+        fields["gen_ai.usage.input_tokens"] = figures.usage.input_tokens
+        fields["gen_ai.usage.output_tokens"] = figures.usage.output_tokens
+        fields["reported_total_tokens"] = figures.usage.reported_total
+    return fields
 
 
 def call_lines(request_id: str, request: ChatRequest) -> Observer | None:
