@@ -19,8 +19,8 @@ What it is measured with:
     upstream            the scripted upstream
     script              what it is told to answer
     wires               the APIs that it speaks
-    chat                Chat Completions
-    anthropic           Anthropic Messages
+    openai_chat         Chat Completions
+    anthropic_messages  Anthropic Messages
     gemini              Gemini's generateContent
     client              a client that costs little
     lock_step           client and provider in one thread

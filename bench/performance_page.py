@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from bench.process import ROOT
 
@@ -16,9 +15,9 @@ _TABLE = re.compile(r"^\|.*\n(?:\|.*\n)+", re.MULTILINE)
 _MADE = re.compile(r"^Medians of .*? (?=The client's request)", re.MULTILINE | re.DOTALL)
 
 
-def write(tables: Mapping[str, Sequence[str]], runs: int, load: float, page: Path = PAGE) -> None:
+def write(tables: Mapping[str, Sequence[str]], runs: int, load: float) -> None:
     """Replaces the first tables of each part, by its heading. `load`: processes that waited for a CPU when it began."""
-    page.write_text(with_tables(page.read_text(), tables, made(runs, load, os.cpu_count() or 1)))
+    PAGE.write_text(with_tables(PAGE.read_text(), tables, made(runs, load, os.cpu_count() or 1)))
 
 
 def made(runs: int, load: float, processors: int) -> str:

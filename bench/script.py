@@ -1,7 +1,7 @@
 """What the upstream is told to answer: a script in the user's message.
 
 A script is text, so it passes through any gateway unchanged: `bench/tools/100/3` is two parallel tool calls of 100
-argument deltas each, 3 ms apart. How it is answered is in a module for each wire: `chat`, `anthropic`, `gemini`. Every
+argument deltas each, 3 ms apart. How it is answered is in a module for each wire: `openai_chat`, and so on. Every
 delta carries `@N@`, the CLOCK_MONOTONIC time in nanoseconds at which the upstream wrote it; that clock is the same for
 every process of one machine.
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from bench import anthropic, chat, gemini
+from bench import anthropic_messages, gemini, openai_chat
 from bench.script import Script
 
 
@@ -26,14 +26,14 @@ class Wire:
 
 #: Provider -> its wire. The first is what the client speaks too.
 WIRES = {
-    "bench": Wire("openai_chat", "/v1", b"/chat/completions", "scripted", chat.events, chat.whole),
+    "bench": Wire("openai_chat", "/v1", b"/chat/completions", "scripted", openai_chat.events, openai_chat.whole),
     "bench-anthropic": Wire(
         "anthropic_messages",
         "",
         b"/v1/messages",
         "claude-scripted",
-        anthropic.events,
-        anthropic.whole,
+        anthropic_messages.events,
+        anthropic_messages.whole,
         frozenset({"bare"}),
     ),
     "bench-gemini": Wire(

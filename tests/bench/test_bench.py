@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import chat, core, inspector, lock_step, performance_page, rooms
+from bench import core, inspector, lock_step, openai_chat, performance_page, rooms
 from bench.client import Answer, BenchError, Endpoint
 from bench.cpu_share import part_of, share_of
 from bench.report import CORE_ROWS, ROWS, START_ROWS, STORE_ROWS, Row, table
@@ -146,7 +146,7 @@ def test_a_script_travels_in_a_request(script: Script) -> None:
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.kind)
 def test_a_stream_says_what_its_script_says(script: Script) -> None:
-    data = [event.removeprefix(b"data: ").removesuffix(b"\n\n") for _, event in chat.events(script)]
+    data = [event.removeprefix(b"data: ").removesuffix(b"\n\n") for _, event in openai_chat.events(script)]
     deltas = [json.loads(chunk)["choices"][0]["delta"] for chunk in data[:-2]]
     arguments: dict[int, str] = {}
     for call in (call for delta in deltas for call in delta.get("tool_calls", ())):
@@ -183,7 +183,7 @@ def _http(body: bytes, *, chunked: bool) -> bytes:
 
 @pytest.mark.parametrize("chunked", [True, False])
 def test_an_answer_is_complete_at_its_last_byte(chunked: bool) -> None:
-    whole = _http(chat.whole(), chunked=chunked)
+    whole = _http(openai_chat.whole(), chunked=chunked)
     for size in (1, 7, len(whole)):
         answer = Answer()
         complete = [answer.take(whole[at : at + size]) for at in range(0, len(whole), size)]
