@@ -76,6 +76,12 @@ class Attempt:
         """The tool names that the target takes: see `Provider.tool_names`."""
         return self.provider.tool_names(self.target, self.profile)
 
+    @property
+    def sent_names(self) -> frozenset[str]:
+        """The names of the request's tools, as the provider is sent them."""
+        tools = (tool.name for tool in self.given.client.request.tools if tool.kind != "opaque")
+        return frozenset(wire_name(name, self.tool_names) for name in tools)
+
     def signed(self, request: UpstreamRequest, now: float) -> UpstreamRequest:
         """The request with the provider's seal (`Provider.sign`). Its other headers must be complete. `now` is in
         seconds since 1970."""
@@ -83,9 +89,8 @@ class Attempt:
 
     def decoder_context(self, warnings: Warnings) -> DecoderContext:
         """What the decoder of the answer knows of the request. It adds to `warnings`."""
-        tools = (tool.name for tool in self.given.client.request.tools if tool.kind != "opaque")
         return DecoderContext(
-            frozenset(wire_name(name, self.tool_names) for name in tools),
+            self.sent_names,
             warnings,
             self.profile.placeholders,
             self.profile.tagged_reasoning and not self.same_dialect,  # its own clients get the text as it came
@@ -112,7 +117,7 @@ def prepare_again(given: Given) -> Attempt:
     same_dialect = client.door.dialect in provider.lanes
     if not (same_dialect and provider.judges_results):
         check_results(request)
-    warnings = Warnings(request.notes)
+    warnings = Warnings(request.warnings)
     sent = request
     names: Names = {}
     if not same_dialect:

@@ -118,7 +118,7 @@ def stages_for(context: RequestContext, attempt: Attempt) -> Stages:
             model=request.model,
             new_id=context.new_id,
             now=context.now,
-            tool_names=attempt.decoder_context(figures.warnings).tool_names,
+            tool_names=attempt.sent_names,
             warnings=figures.warnings,
             turn=len(request.messages),
         ),

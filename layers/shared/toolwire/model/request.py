@@ -288,7 +288,7 @@ class ChatRequest(Value, frozen=True, gc=True):
     dialect_fields: tuple[str, ...] = ()
     options: RequestOptions = RequestOptions()
     #: Codes of the door's warnings about this request.
-    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     #: How much of its reasoning the model is to show ("auto", "concise", "detailed"); None: the client said nothing.
     reasoning_summary: str | None = None
     #: Request headers that belong to the door's dialect (names in lower case): a provider of that dialect gets them.

@@ -48,6 +48,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Literal
 
+from toolwire.model.warnings import Warnings
 from toolwire.stream.argument_text import ArgumentText
 
 Kind = Literal["function", "custom"]
@@ -83,10 +84,10 @@ class Call:
         return self.text_so_far.is_final
 
     @property
-    def warnings(self) -> list[str]:
-        """The codes of warnings about arguments that are not what the host's fragments make when joined."""
+    def warnings(self) -> Warnings:
+        """The warnings about arguments that are not what the host's fragments make when joined."""
         said = (("tool_arguments_restated", self.restated), ("tool_arguments_unwrapped", self.text_so_far.unwrapped))
-        return [code for code, is_so in said if is_so]
+        return Warnings(code for code, is_so in said if is_so)
 
     def text(self) -> str:
         """`arguments` as text."""

@@ -100,7 +100,7 @@ def _read(given: dict[str, bytes]) -> ChatRequest:
         refused = error
     meant = documented(given)
     try:
-        return replace(_request(meant, read_messages(meant)), notes=(_FORM_CHANGED,))
+        return replace(_request(meant, read_messages(meant)), warnings=(_FORM_CHANGED,))
     except RequestError:
         if refused is not None:
             raise refused from None  # in the words of what the client sent

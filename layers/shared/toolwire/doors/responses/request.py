@@ -164,9 +164,9 @@ def _request(top: dict[str, bytes]) -> ChatRequest:
     fields_sent = RequestFields(wire.DIALECT, tuple(with_flat_tools(top).items()), parsed, "input")
     if history.left_out or history.completed:  # as a new tuple, so that the client's own `input` is not sent
         messages = (*history.messages[:-1], *history.messages[-1:])
-        notes = ((_REFERENCE_LEFT_OUT, history.left_out), (_FORM_CHANGED, history.completed))
-        told = tuple(note for note, is_so in notes if is_so)
-        return replace(parsed, fields=fields_sent, messages=messages, notes=told)
+        codes = ((_REFERENCE_LEFT_OUT, history.left_out), (_FORM_CHANGED, history.completed))
+        warnings = tuple(code for code, is_so in codes if is_so)
+        return replace(parsed, fields=fields_sent, messages=messages, warnings=warnings)
     return replace(parsed, fields=fields_sent)
 
 
