@@ -16,7 +16,7 @@ from toolwire.exchange.refusals import (
     is_about_members,
     is_about_state,
     lessons,
-    newer_members,
+    unknown_of,
     wants_reasoning,
 )
 from toolwire.model.errors import GatewayError, UpstreamError
@@ -41,7 +41,8 @@ def mended(attempt: Attempt, status: int | None, refusal: GatewayError) -> Attem
     for lesson in lessons(refusal, attempt.profile, same_dialect=attempt.same_dialect, output=asked):
         if (again := with_lesson(attempt, lesson)) is not attempt:
             return again
-    if attempt.same_dialect and attempt.provider.refuses_betas(attempt.target) and (names := newer_members(refusal)):
+    newer = attempt.provider.newer_members(attempt.target) if attempt.same_dialect else ()
+    if names := unknown_of(newer, refusal):
         again = with_lesson(attempt, Lesson("", {"refuses": names}))
         if again is not attempt:
             return again

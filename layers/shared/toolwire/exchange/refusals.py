@@ -7,7 +7,7 @@ patterns are the words of known hosts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from toolwire.exchange.profile_lessons import Lesson
 from toolwire.exchange.refused_messages import of_messages
@@ -268,19 +268,11 @@ def _formats(said: str) -> tuple[Lesson, ...]:
     return Lesson("", {"json_schema": False}), Lesson("", {"json_schema": False, "json_object": False})
 
 
-#: Members of Anthropic's API, and of its tools, that other hosts of it do not know (Bedrock, Vertex AI, Foundry,
-#: Fireworks, proxies; Claude Code sends them), and without which a request means the same or is only served worse.
-_NEWER = (
-    "allowed_callers", "cache_control", "context_management", "defer_loading", "diagnostics", "eager_input_streaming",
-    "fallbacks", "input_examples", "metadata", "output_config", "service_tier", "speed", "strict",
-)  # fmt: skip
-
-
-def newer_members(refusal: GatewayError) -> frozenset[str]:
-    """The members of Anthropic's API that the refusal names as unknown."""
+def unknown_of(members: Iterable[str], refusal: GatewayError) -> frozenset[str]:
+    """Those of these members that the refusal names as unknown."""
     if not is_about_members(refusal):
         return frozenset()
-    return frozenset(name for name in _NEWER if re.search(rf"\b{name}\b", refusal.message))
+    return frozenset(name for name in members if re.search(rf"\b{name}\b", refusal.message))
 
 
 def _of_choice(said: str) -> Iterator[Lesson]:

@@ -137,6 +137,11 @@ class Provider(Protocol):
         betas."""
         return False
 
+    def newer_members(self, target: Target) -> tuple[str, ...]:  # noqa: ARG002
+        """The members of its API, and of its tools, that the host may not know, and without which a request means the
+        same or is only served worse. A request that is refused for one is sent once more without it."""
+        return ()
+
     def sent_tools(self, body: bytes) -> list[SentTool]:
         """Reads the tools back from a body of `build_request`."""
 

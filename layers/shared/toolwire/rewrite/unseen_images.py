@@ -71,14 +71,14 @@ def is_about_one_image(refusal: str) -> bool:
 
 
 def newest_turn(messages: tuple[Message, ...]) -> int:
-    """Where the user's newest turn begins. That the model cannot see what is in it is for the user to know; what tools
-    and earlier turns have said is in every further request, and nobody can take it out again."""
+    """The position of the first message of the user's newest turn; the length of the history if it ends with tools'
+    results. An image in that turn stays, so that the user is told that the model cannot see it."""
     newest = len(messages)
     while newest and messages[newest - 1].role in ("system", "developer"):  # reminders behind the user's words
         newest -= 1
     while newest and messages[newest - 1].role == "user":
         newest -= 1
-    if newest and messages[newest - 1].role == "tool":  # clients also tell behind results what is the results'
+    if newest and messages[newest - 1].role == "tool":  # clients put a result's images into a user's message behind it
         newest = len(messages)
     return newest
 

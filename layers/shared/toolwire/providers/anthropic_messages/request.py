@@ -54,6 +54,14 @@ _CALL_ID = r"[A-Za-z0-9_-]{1,64}"
 _CALL_ID_LENGTH = 40
 
 
+#: Members that other hosts of the API do not know (Bedrock, Vertex AI, Foundry, Fireworks, proxies; Claude Code sends
+#: them): see `Provider.newer_members`.
+_NEWER = (
+    "allowed_callers", "cache_control", "context_management", "defer_loading", "diagnostics", "eager_input_streaming",
+    "fallbacks", "input_examples", "metadata", "output_config", "service_tier", "speed", "strict",
+)  # fmt: skip
+
+
 class AnthropicMessages(Provider):
     """See `providers.Provider`."""
 
@@ -117,6 +125,9 @@ class AnthropicMessages(Provider):
     def refuses_betas(self, target: Target) -> bool:
         """True for hosts other than Anthropic's own, which leaves an unknown beta to the client."""
         return not (urlsplit(target.provider.base_url).hostname or "").endswith("anthropic.com")
+
+    def newer_members(self, target: Target) -> tuple[str, ...]:
+        return _NEWER if self.refuses_betas(target) else ()
 
     def decoder(self, context: DecoderContext) -> Decoder:
         return MessagesDecoder(context)
