@@ -23,6 +23,7 @@ TABLES = {
     "shell/recording/credentials.py": "the headers of each API that hold no credential",
     "stream/text_calls/formats.py": "how models write calls as text, by the models' makers",
     "stream/text_calls/token_formats.py": "the same, between tokens of the models' own",
+    "stream/text_calls/xml_formats.py": "the same, as XML",
 }
 
 _NAMES = (
