@@ -53,10 +53,11 @@ providers: .venv/run.stamp  ## every provider: its address, and which variable h
 # Named here, since `make -n` runs a line that names make itself.
 TYPES := $(MAKE) --no-print-directory types
 
-# mypy and import-linter use one processor for half a minute, so they run beside the tests; what they say stands behind
-# the tests' own report. Either fails the target, and an interrupted run leaves none of them behind.
+# mypy and import-linter use one processor for half a minute, so they run beside the tests, in the time in which the tests
+# wait: `nice` gives the tests the processor first. What they say stands behind the tests' own report. Either fails the
+# target, and an interrupted run leaves none of them behind.
 test: lint  ## lint, types, import rules and every fast test; offline once installed
-	@beside=$$(mktemp); $(TYPES) >"$$beside" 2>&1 & types=$$!; \
+	@beside=$$(mktemp); nice -n 19 $(TYPES) >"$$beside" 2>&1 & types=$$!; \
 	trap 'kill $$types 2>/dev/null; rm -f "$$beside"' EXIT; trap 'exit 130' INT TERM; \
 	echo '$(PYTEST) -m "not integration" --dist worksteal'; \
 	$(PYTEST) -m "not integration" --dist worksteal; tested=$$?; \
