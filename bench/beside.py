@@ -37,7 +37,10 @@ SIZES = Sizes(asks=15, paced_deltas=80, bursts=1, burst_deltas=1000, json_reques
 
 FIRST_ROWS = (Row("first_answer", "start to first answer, ms"), Row("idle", "memory then, MB"))
 #: Door -> what the table is called.
-DOORS = {"chat": "Chat Completions on both sides", "messages": "Messages API in, a Chat Completions host behind"}
+DOORS = {
+    "chat_completions": "Chat Completions on both sides",
+    "messages": "Messages API in, a Chat Completions host behind",
+}
 
 #: Why a row may be lost, by its figure; shown only where it is.
 REASONS = {
@@ -96,7 +99,7 @@ def measured_page(peers: Sequence[Peer], runs: int, sizes: Sizes) -> str:
         upstream = stack.enter_context(Process(python("-m", "bench.upstream"), {})).printed(r"http://\S+/v1")
         starts: Measured = {}
         subjects: dict[str, list[Subject]] = {door: [] for door in DOORS}
-        subjects["chat"].append(Subject(DIRECT, Endpoint(upstream, "scripted")))
+        subjects["chat_completions"].append(Subject(DIRECT, Endpoint(upstream, "scripted")))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         gateway, base_url = start_gateway(configure(folder, upstream))
         stack.enter_context(gateway)

@@ -25,12 +25,12 @@ class BenchError(Exception):
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """An API: `base_url` with its version, the model that leads to the scripted upstream, what else a request needs.
-    `door` is the API: "chat" (Chat Completions) or "messages" (Anthropic's)."""
+    `door` is the API: "chat_completions" (Chat Completions) or "messages" (Anthropic's)."""
 
     base_url: str
     model: str
     headers: tuple[str, ...] = ()
-    door: str = "chat"
+    door: str = "chat_completions"
 
     @property
     def address(self) -> tuple[str, int]:
@@ -42,8 +42,10 @@ class Endpoint:
 
     def request(self, script: Script, *, stream: bool = True) -> bytes:
         """The whole HTTP request for a scripted answer."""
-        body = (script.request if self.door == "chat" else script.messages_request)(self.model, stream=stream)
-        path = "chat/completions" if self.door == "chat" else "messages"
+        body = (script.request if self.door == "chat_completions" else script.messages_request)(
+            self.model, stream=stream
+        )
+        path = "chat/completions" if self.door == "chat_completions" else "messages"
         host, port = self.address
         lines = [
             f"POST {urlsplit(self.base_url).path.rstrip('/')}/{path} HTTP/1.1",

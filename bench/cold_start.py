@@ -79,7 +79,7 @@ def lambda_start(
         "AWS_SESSION_TOKEN": "IQoJb3JpZ2luX2VjEXAMPLE",
         "TOOLWIRE_CONFIG": configuration,
         "LAMBDA_TASK_ROOT": str(ROOT / "functions" / "chat_completions"),
-        "AWS_LAMBDA_FUNCTION_NAME": "chat",
+        "AWS_LAMBDA_FUNCTION_NAME": "chat_completions",
         "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "1024",
         "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
     }

@@ -88,7 +88,7 @@ def _open(body: bytes, wire: Wire, recovery: str | None = None) -> Exchange:
     provider = _provider(wire, "compatible" if recovery else None)
     settings = Settings({provider.name: provider}, {"scripted": f"{provider.name}/{wire.model}"})
     http = HttpRequest("POST", "/chat/completions", headers, body)
-    client, target = prepare(load_door("chat"), http, settings, settings.tenant)
+    client, target = prepare(load_door("chat_completions"), http, settings, settings.tenant)
     return Exchange(
         client,
         prepare_attempt(client, target, None),

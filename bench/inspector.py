@@ -61,19 +61,19 @@ class Row(NamedTuple):
 
 _TEXT, _TOOLS, _JSON = Script("text", 200), Script("tools", 100), Script("tools")
 ROWS = (
-    Row("Chat host, text deltas passed on, one at a time", "chat", "bench", Script("text", 50), 1),
-    Row("Chat host, text deltas passed on", "chat", "bench", _TEXT, 20),
-    Row("Chat host, text deltas written anew", "chat", "bench", Script("bare", 200), 20),
+    Row("Chat host, text deltas passed on, one at a time", "chat_completions", "bench", Script("text", 50), 1),
+    Row("Chat host, text deltas passed on", "chat_completions", "bench", _TEXT, 20),
+    Row("Chat host, text deltas written anew", "chat_completions", "bench", Script("bare", 200), 20),
     Row("Chat host, text deltas to the Messages API", "messages", "bench", _TEXT, 20),
-    Row("Chat host, tool deltas", "chat", "bench", _TOOLS, 20),
-    Row("Chat host, JSON", "chat", "bench", _JSON),
+    Row("Chat host, tool deltas", "chat_completions", "bench", _TOOLS, 20),
+    Row("Chat host, JSON", "chat_completions", "bench", _JSON),
     Row("Anthropic host, text deltas passed on", "messages", "bench-anthropic", _TEXT, 20),
-    Row("Anthropic host, text deltas written anew", "chat", "bench-anthropic", _TEXT, 20),
-    Row("Anthropic host, tool deltas", "chat", "bench-anthropic", _TOOLS, 20),
-    Row("Anthropic host, JSON", "chat", "bench-anthropic", _JSON),
-    Row("Gemini host, text deltas written anew", "chat", "bench-gemini", _TEXT, 20),
-    Row("Gemini host, stream of two calls", "chat", "bench-gemini", Script("tools", 1), 1),
-    Row("Gemini host, JSON", "chat", "bench-gemini", _JSON),
+    Row("Anthropic host, text deltas written anew", "chat_completions", "bench-anthropic", _TEXT, 20),
+    Row("Anthropic host, tool deltas", "chat_completions", "bench-anthropic", _TOOLS, 20),
+    Row("Anthropic host, JSON", "chat_completions", "bench-anthropic", _JSON),
+    Row("Gemini host, text deltas written anew", "chat_completions", "bench-gemini", _TEXT, 20),
+    Row("Gemini host, stream of two calls", "chat_completions", "bench-gemini", Script("tools", 1), 1),
+    Row("Gemini host, JSON", "chat_completions", "bench-gemini", _JSON),
 )
 
 

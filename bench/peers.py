@@ -152,7 +152,7 @@ PEERS = (
             str(home / "bin" / "litellm"), "--config", str(folder / "config.yaml"),
             "--host", "127.0.0.1", "--port", str(port),
         ],
-        {"chat": "scripted", "messages": "compatible"},
+        {"chat_completions": "scripted", "messages": "compatible"},
         {
             "LITELLM_LOG": "ERROR",
             "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -167,7 +167,7 @@ PEERS = (
             "node", str(home / "node_modules" / "@portkey-ai" / "gateway" / "build" / "start-server.js"),
             "--headless", f"--port={port}",
         ],
-        {"chat": "scripted"},
+        {"chat_completions": "scripted"},
         {"NODE_ENV": "production"},
         lambda upstream: ("x-portkey-provider: openai", f"x-portkey-custom-host: {upstream}"),
         is_node=True,
@@ -181,7 +181,7 @@ PEERS = (
             str(home / "bin" / "llm-rosetta-gateway"), "--config", str(folder / "config.jsonc"),
             "--no-banner", "--log-level", "error",
         ],
-        {"chat": "scripted", "messages": "scripted"},
+        {"chat_completions": "scripted", "messages": "scripted"},
         {},
     ),
     Peer(

@@ -19,5 +19,5 @@ curl -s "$url/messages" -H "$json" -H 'anthropic-version: 2023-06-01' -d '{
 curl -s "$url/models/demo/openai"
 
 curl -s "$url/native/translate" -H "$json" -d '{
-  "door": "chat",
+  "door": "chat_completions",
   "body": {"model": "demo/anthropic", "messages": [{"role": "user", "content": "Hello"}]}}'

@@ -182,7 +182,7 @@ def tool_call(model: str) -> Finding:
         "isBase64Encoded": False,
         "requestContext": context,
     }
-    seen = ask_again(event, partial(serve, "chat"), Exchanges())
+    seen = ask_again(event, partial(serve, "chat_completions"), Exchanges())
     line = summary(seen)
     if seen.error is not None:
         return Finding("FAIL", f"call {model}", f"{seen.error.message} ({seen.error.code})")

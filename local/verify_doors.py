@@ -144,7 +144,7 @@ def state_across_turns(gateway: Gateway) -> str:
         *({"role": "tool", "tool_call_id": call["id"], "content": "12 degrees"} for call in kept),
     ]
     history = body | {"messages": [question, *turn]}
-    shown = _post(gateway, "/native/translate", {"door": "chat", "body": history})
+    shown = _post(gateway, "/native/translate", {"door": "chat_completions", "body": history})
     _expect_answer(shown, "POST /native/translate")
     expect(b"functionResponse" in shown.body, "POST /native/translate does not show Gemini's request; a bug")
     expect(

@@ -67,7 +67,7 @@ def _if_any(tools: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 QUESTIONS: dict[str, Callable[[str, tuple[Function, ...]], dict[str, Any]]] = {
-    "chat": _chat,
+    "chat_completions": _chat,
     "messages": _messages,
     "responses": _responses,
     "gemini": _gemini,

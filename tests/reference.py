@@ -44,6 +44,11 @@ def judge() -> Any:
     return load("recordings/judge.py")
 
 
+def their_word(door: str) -> str:
+    """The reference data's word for a door of ours: theirs for Chat Completions is "chat"."""
+    return "chat" if door == "chat_completions" else door
+
+
 #: The index of the recordings.
 _INDEX = SHARED / "recordings" / "INDEX.tsv"
 

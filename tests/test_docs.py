@@ -163,7 +163,7 @@ def test_every_warning_is_explained() -> None:
 
 def full_record() -> RequestRecord:
     """A record in which everything that a line can say is there."""
-    record = RequestRecord("id", "chat", clock=lambda: 0.0)
+    record = RequestRecord("id", "chat_completions", clock=lambda: 0.0)
     record.first_byte = 0.0
     record.tenant, record.requested_model, record.tools, record.status = "default", "demo/openai", 1, 200
     record.target = Target(ProviderConfig("demo", "openai_chat", "http://x"), "openai")

@@ -19,23 +19,25 @@ def failure_of(test: object) -> BaseException:
 def test_every_row_is_tried_in_every_cell() -> None:
     tried = []
 
-    @each_row("door", ["chat", "messages"])
+    @each_row("door", ["chat_completions", "messages"])
     @each_row(("wire", "stream"), [("gemini", True), pytest.param("bedrock", False, id="b")])
     def test(door: str, wire: str, stream: bool) -> None:
         tried.append((door, wire, stream))
 
     test()
-    assert tried == [(door, *row) for door in ("chat", "messages") for row in (("gemini", True), ("bedrock", False))]
+    assert tried == [
+        (door, *row) for door in ("chat_completions", "messages") for row in (("gemini", True), ("bedrock", False))
+    ]
 
 
 def test_a_row_that_fails_is_named_and_hides_no_other() -> None:
     tried = []
 
-    @each_row("door", ["chat", "messages"])
+    @each_row("door", ["chat_completions", "messages"])
     @each_row("n, of", [(1, 2), pytest.param(2, 2, id="all"), (3, [4] * 100)])
     def test(door: str, n: int, of: object) -> None:
         tried.append((door, n))
-        assert door == "chat" or n == 1, f"{door} {n}"
+        assert door == "chat_completions" or n == 1, f"{door} {n}"
 
     failure = failure_of(test)
     assert len(tried) == 6
@@ -92,7 +94,7 @@ def test_without_rows_it_fails_unless_the_recordings_are_absent(absent: str, mon
 
 def test_fixtures_marks_and_parameters_are_left_to_pytest() -> None:
     @pytest.mark.parametrize("wire", ["gemini"])
-    @each_row("door", ["chat"])
+    @each_row("door", ["chat_completions"])
     @pytest.mark.integration
     @each_row("n", [1])
     def test_it(door: str, wire: str, n: int, tmp_path: object) -> None: ...

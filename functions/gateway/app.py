@@ -6,7 +6,7 @@ from toolwire.shell.network.output import Answer
 from toolwire.shell.serve.door import warm_up
 from toolwire.shell.serve.function_url import serve_function_url
 
-warm_up("chat", wires=("openai_chat",))
+warm_up("chat_completions", wires=("openai_chat",))
 
 
 def handler(event: dict[str, Any], context: Any) -> Answer:

@@ -122,7 +122,7 @@ class Inspector:
             case "GET", ["static", name] if name in _STATIC:
                 return Page(200, f"{_STATIC[name]}; charset=utf-8", static_file(name))
             case "GET", ["tools"]:
-                return html(200, "tools.html", **_tools_values("chat", _EXAMPLE_TOOLS))
+                return html(200, "tools.html", **_tools_values("chat_completions", _EXAMPLE_TOOLS))
             case "POST", ["tools"]:
                 return self._check_tools(asked.form)
             case method, ["conversation"]:
@@ -266,7 +266,7 @@ class Inspector:
     # ------------------------------------------------------------ tools
 
     def _check_tools(self, form: Mapping[str, str]) -> Page:
-        door, text = form.get("door", "chat"), form.get("tools", "")
+        door, text = form.get("door", "chat_completions"), form.get("tools", "")
         values = _tools_values(door, text)
         try:
             tools = json.loads(text)

@@ -24,7 +24,7 @@ def written(json_cpu: float, rate: float, load: float = 0.0) -> str:
         OURS: [{"json_cpu": 2.0, "json_rate_1": 100.0}],
         "Other": [{"json_cpu": json_cpu, "json_rate_1": rate}],
     }
-    return page(starts, {"chat": chat}, 3, load, {"Other": "other@1.2.3"})
+    return page(starts, {"chat_completions": chat}, 3, load, {"Other": "other@1.2.3"})
 
 
 def test_the_page_has_versions_and_ratios_to_ours() -> None:
@@ -74,14 +74,14 @@ def test_each_is_led_to_the_upstream(peer: Peer, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("door", ["chat", "messages"])
+@pytest.mark.parametrize("door", ["chat_completions", "messages"])
 def test_an_endpoint_is_asked_in_its_api(door: str, stream: bool) -> None:
     script = Script("tools", 7, 2)
     endpoint = Endpoint(UPSTREAM, "m", ("x-to: there",), door)
     head, _, body = endpoint.request(script, stream=stream).partition(b"\r\n\r\n")
     asked = json.loads(body)
 
-    path = {"chat": b"chat/completions", "messages": b"messages"}[door]
+    path = {"chat_completions": b"chat/completions", "messages": b"messages"}[door]
     assert head.startswith(b"POST /v1/%b HTTP/1.1\r\n" % path)
     assert b"\r\nx-to: there\r\n" in head
     assert read_script(body) == script

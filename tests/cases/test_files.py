@@ -56,7 +56,7 @@ PARTS: dict[str, dict[str, dict[str, Any]]] = {
         "url": document({"type": "url", "url": URL}),
         "id": document({"type": "file", "file_id": "file_1"}),
     },
-    "chat": by_bytes(file) | {"id": file(file_id="file_1")},
+    "chat_completions": by_bytes(file) | {"id": file(file_id="file_1")},
     "responses": by_bytes(input_file) | {"url": input_file(file_url=URL), "id": input_file(file_id="file_1")},
     "gemini": {
         "pdf": inline("application/pdf", PDF, "a.pdf"),
@@ -306,7 +306,7 @@ def test_a_client_of_the_same_api_has_its_own_bytes(door: str, wire: str, kind: 
 IMAGE = "image/jpg;base64,/9j/4A=="
 IMAGES: dict[str, dict[str, Any]] = {
     "messages": {"type": "image", "source": {"type": "base64", "media_type": "image/jpg", "data": "/9j/4A=="}},
-    "chat": {"type": "image_url", "image_url": {"url": f"data:{IMAGE}"}},
+    "chat_completions": {"type": "image_url", "image_url": {"url": f"data:{IMAGE}"}},
     "responses": {"type": "input_image", "image_url": f"data:{IMAGE}"},
     "gemini": inline("image/jpg", "/9j/4A=="),
     "native": {"type": "image_url", "image_url": {"url": f"data:{IMAGE}"}},

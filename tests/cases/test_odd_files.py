@@ -47,7 +47,7 @@ def test_an_image_is_what_its_bytes_say(door: str, wire: str, real: str) -> None
 
 
 def test_a_type_that_the_bytes_do_not_tell_is_the_clients() -> None:
-    for body in bodies("chat", "anthropic_messages", image("chat", "image/webp", "AAAA")):
+    for body in bodies("chat_completions", "anthropic_messages", image("chat_completions", "image/webp", "AAAA")):
         assert '"media_type": "image/webp"' in body
 
 
@@ -60,7 +60,7 @@ def test_base64_is_sent_as_every_api_takes_it(door: str, wire: str) -> None:
             assert whole in body
 
 
-@each_row("door", ["chat", "native", "responses"])
+@each_row("door", ["chat_completions", "native", "responses"])
 @each_row("wire", ["anthropic_messages", "bedrock_converse", "gemini"])
 def test_a_document_in_the_place_of_an_image_is_a_document(door: str, wire: str) -> None:
     form = {"anthropic_messages": '"type": "document"', "bedrock_converse": '"format": "pdf"', "gemini": "inlineData"}
@@ -95,14 +95,14 @@ MEDIA: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 @pytest.mark.parametrize(("part", "expected"), MEDIA.values(), ids=MEDIA)
 def test_parts_of_compatible_hosts(part: dict[str, Any], expected: dict[str, Any]) -> None:
-    (turn,) = sent("chat", "gemini", in_message("chat", part))[0]["contents"]
+    (turn,) = sent("chat_completions", "gemini", in_message("chat_completions", part))[0]["contents"]
     assert turn["parts"] == [expected]
-    (own,) = sent("chat", "openai_chat", in_message("chat", part))[0]["messages"]
+    (own,) = sent("chat_completions", "openai_chat", in_message("chat_completions", part))[0]["messages"]
     assert own["content"] == [part]
 
 
 @pytest.mark.parametrize("wire", ["anthropic_messages", "bedrock_converse"])
 def test_a_video_that_nobody_can_see_is_refused_by_its_place(wire: str) -> None:
     with pytest.raises(RequestError, match="a video of the type") as refused:
-        sent("chat", wire, in_message("chat", MEDIA["a video's bytes"][0]))
+        sent("chat_completions", wire, in_message("chat_completions", MEDIA["a video's bytes"][0]))
     assert (refused.value.param, refused.value.code) == ("messages[0].content[0]", "unsupported_content")

@@ -175,14 +175,14 @@ def gemini(body: bytes) -> Heard:
 
 STREAMS = {
     "gemini": gemini,
-    "chat": chat_stream,
+    "chat_completions": chat_stream,
     "native": native_stream,
     "messages": messages_stream,
     "responses": responses_stream,
 }
 DOCUMENTS = {
     "gemini": gemini,
-    "chat": chat_document,
+    "chat_completions": chat_document,
     "native": chat_document,
     "messages": messages_document,
     "responses": responses_document,
@@ -255,13 +255,13 @@ def test_the_output_limit(door: str, stream: bool) -> None:
 @streamed_or_not
 @pytest.mark.parametrize("profile", ["openai", "azure", "gemini-compat"])
 def test_the_text_of_vendors_is_text(stream: bool, profile: str) -> None:
-    assert hear("chat", stream, [CALL], profile=profile) == Heard(CALL, [], [], "stop")
+    assert hear("chat_completions", stream, [CALL], profile=profile) == Heard(CALL, [], [], "stop")
 
 
 @streamed_or_not
 def test_without_tools_and_with_none_the_text_is_text(stream: bool) -> None:
-    assert hear("chat", stream, [CALL], tools=[]) == Heard(CALL, [], [], "stop")
-    assert hear("chat", stream, [CALL], tool_choice="none") == Heard(CALL, [], [], "stop")
+    assert hear("chat_completions", stream, [CALL], tools=[]) == Heard(CALL, [], [], "stop")
+    assert hear("chat_completions", stream, [CALL], tool_choice="none") == Heard(CALL, [], [], "stop")
 
 
 # ---------------------------------------------------------------- servers' own recordings

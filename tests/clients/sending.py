@@ -18,7 +18,7 @@ MODELS = {
 }
 #: Door -> the wire that speaks its API.
 LANES = {
-    "chat": "openai_chat",
+    "chat_completions": "openai_chat",
     "gemini": "gemini",
     "messages": "anthropic_messages",
     "responses": "openai_responses",

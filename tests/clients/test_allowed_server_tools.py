@@ -79,6 +79,6 @@ def test_at_its_own_api_the_set_goes_as_it_came(mode: str) -> None:
 def test_a_chat_clients_set_of_hosted_tools_means_no_function(wire: str) -> None:
     allowed = {"mode": "auto", "tools": [{"type": "web_search"}]}
     tools = [{"type": "function", "function": {"name": "weather", "parameters": SCHEMA}}]
-    found = send("chat", wire, messages=[{"role": "user", "content": "x"}], tools=tools,
+    found = send("chat_completions", wire, messages=[{"role": "user", "content": "x"}], tools=tools,
                  tool_choice={"type": "allowed_tools", "allowed_tools": allowed})  # fmt: skip
     assert callable_in(found) == set()

@@ -43,8 +43,8 @@ def test_it_means_the_same_as_the_apis_own_word(members: dict[str, Any], effort:
     for wire in ("openai_responses", "anthropic_messages", "gemini", "bedrock_converse"):
         model = {"anthropic_messages": "claude-sonnet-4-5", "bedrock_converse": "anthropic.claude-sonnet-4-5"}.get(wire)
         assert (
-            send("chat", wire, model=model, messages=[USER], **members).body
-            == send("chat", wire, model=model, messages=[USER], **own).body
+            send("chat_completions", wire, model=model, messages=[USER], **members).body
+            == send("chat_completions", wire, model=model, messages=[USER], **own).body
         )
 
 
@@ -52,7 +52,7 @@ def test_it_means_the_same_as_the_apis_own_word(members: dict[str, Any], effort:
 def test_a_chat_host_has_it_as_it_was_sent(members: dict[str, Any], effort: str | None) -> None:
     said = {name: value for name, value in members.items() if value is not None}
     for profile in ("compatible", "openrouter"):
-        body = send("chat", "openai_chat", profile=profile, messages=[USER], **members).body
+        body = send("chat_completions", "openai_chat", profile=profile, messages=[USER], **members).body
         assert {name: body.get(name) for name in said} == said
         assert "reasoning_effort" not in body or "reasoning_effort" in members, effort
 
@@ -68,21 +68,27 @@ def test_a_chat_host_has_it_as_it_was_sent(members: dict[str, Any], effort: str 
     ],
 )
 def test_what_is_not_carried_is_told(members: dict[str, Any], warned: list[str]) -> None:
-    assert send("chat", "gemini", messages=[USER], **members).warnings == warned
+    assert send("chat_completions", "gemini", messages=[USER], **members).warnings == warned
 
 
 @pytest.mark.parametrize(("given", "sent"), [(40, 40), (0, None), (-1, None), (None, None)])
 def test_top_k_reaches_those_who_have_it(given: int | None, sent: int | None) -> None:
     """vLLM's clients send it, and 0 or -1 for none."""
-    assert send("chat", "gemini", messages=[USER], top_k=given).body.get("generationConfig", {}).get("topK") == sent
-    found = send("chat", "anthropic_messages", model="claude-sonnet-4-5", messages=[USER], top_k=given)
+    assert (
+        send("chat_completions", "gemini", messages=[USER], top_k=given).body.get("generationConfig", {}).get("topK")
+        == sent
+    )
+    found = send("chat_completions", "anthropic_messages", model="claude-sonnet-4-5", messages=[USER], top_k=given)
     assert (found.body.get("top_k"), found.warnings) == (sent, [])
-    assert send("chat", "openai_chat", profile="compatible", messages=[USER], top_k=given).body.get("top_k") == given
+    assert (
+        send("chat_completions", "openai_chat", profile="compatible", messages=[USER], top_k=given).body.get("top_k")
+        == given
+    )
 
 
 #: Door -> its lane, and a request that asks for an effort that no API documents, and where.
 NEW_EFFORTS: dict[str, tuple[str, dict[str, Any], str]] = {
-    "chat": ("openai_chat", {"messages": [USER], "reasoning_effort": "default"}, "reasoning_effort"),
+    "chat_completions": ("openai_chat", {"messages": [USER], "reasoning_effort": "default"}, "reasoning_effort"),
     "responses": ("openai_responses", {"input": "x", "reasoning": {"effort": "default"}}, "reasoning.effort"),
 }
 

@@ -38,7 +38,10 @@ ALONE: dict[str, tuple[str, dict[str, Any]]] = {
     "messages": (
         "messages", {"max_tokens": 99, "messages": [USER, {"role": "assistant", "content": [THINKING]}, USER]},
     ),
-    "chat": ("chat", {"messages": [USER, {"role": "assistant", "content": "", "reasoning_content": "Hm."}, USER]}),
+    "chat_completions": (
+        "chat_completions",
+        {"messages": [USER, {"role": "assistant", "content": "", "reasoning_content": "Hm."}, USER]},
+    ),
 }  # fmt: skip
 
 
@@ -53,14 +56,14 @@ def test_a_turn_of_reasoning_alone_is_no_empty_message(name: str, wire: str) -> 
     assert json.dumps(found.turns).count('"x"') == (1 if name.endswith("end") else 2)
 
 
-@pytest.mark.parametrize("wire", foreign("chat"))
+@pytest.mark.parametrize("wire", foreign("chat_completions"))
 def test_reasoning_that_is_left_out_with_its_turn_is_told(wire: str) -> None:
-    assert send("chat", wire, **ALONE["chat"][1]).warnings == ["silent_turn_left_out"]
+    assert send("chat_completions", wire, **ALONE["chat_completions"][1]).warnings == ["silent_turn_left_out"]
 
 
 def test_a_history_in_which_nobody_speaks_is_still_a_request() -> None:
-    for wire in foreign("chat"):
-        found = send("chat", wire, messages=[{"role": "assistant", "content": ""}])
+    for wire in foreign("chat_completions"):
+        found = send("chat_completions", wire, messages=[{"role": "assistant", "content": ""}])
         assert found.roles == ["user"]
         assert NO_TEXT in json.dumps(found.turns)
 
@@ -206,7 +209,7 @@ UNHEARD_OF: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"type": "tool_reference", "tool_name": "f"}, "tool_reference"),
         ({"type": "from_next_year", "x": 1}, "from_next_year"),
     ],
-    "chat": [({"type": "from_next_year", "x": 1}, "from_next_year")],
+    "chat_completions": [({"type": "from_next_year", "x": 1}, "from_next_year")],
     "gemini": [({"fromNextYear": {"x": 1}}, "fromNextYear")],
     "responses": [({"type": "from_next_year", "id": "x_1", "status": "completed"}, "from_next_year")],
 }
@@ -246,7 +249,7 @@ def test_what_a_model_has_told_in_no_words_of_ours_ends_no_session(
 
 @each_row(("door", "part"), [(door, parts[-1][0]) for door, parts in UNHEARD_OF.items() if door != "responses"])
 def test_what_a_user_has_told_is_never_left_out(door: str, part: dict[str, Any]) -> None:
-    wire = "openai_responses" if door == "chat" else "openai_chat"
+    wire = "openai_responses" if door == "chat_completions" else "openai_chat"
     with pytest.raises(RequestError) as refused:
         send(door, wire, **_with_part(door, part, "user"))
     assert refused.value.code == "unsupported_content"
@@ -344,7 +347,7 @@ BEGINS_WITH_A_CALL = [
 @pytest.mark.parametrize("history", [BEGINS_WITH_A_CALL, [SAID, USER]], ids=["a call", "a text"])
 def test_a_history_may_open_with_the_assistant(history: list[Any], wire: str) -> None:
     tools = [{"type": "function", "function": {"name": "f"}}]
-    found = send("chat", wire, messages=history, tools=tools)
+    found = send("chat_completions", wire, messages=history, tools=tools)
     assert found.roles == ["user", "assistant", "user"]
     assert NO_TEXT in json.dumps(found.turns[0])
     assert "empty_message" in found.warnings
@@ -354,7 +357,7 @@ def ending(door: str) -> dict[str, Any]:
     return {"input" if door == "responses" else "messages": [USER, SAID]}
 
 
-@each_row("door", ["chat", "responses", "native"])
+@each_row("door", ["chat_completions", "responses", "native"])
 @each_row(("wire", "prefix"), CLAUDES)
 @each_row("model", ["claude-opus-4-6", "claude-sonnet-4-6", "claude-opus-4-8", "claude-sonnet-5-5"])
 def test_models_that_do_not_go_on_with_their_own_text(model: str, wire: str, prefix: str, door: str) -> None:
@@ -367,13 +370,13 @@ def test_models_that_do_not_go_on_with_their_own_text(model: str, wire: str, pre
 @pytest.mark.parametrize(("wire", "prefix"), CLAUDES)
 def test_models_that_do_are_left_to_it(wire: str, prefix: str) -> None:
     model = prefix + "claude-sonnet-4-5"
-    found = send("chat", wire, model=model, messages=[USER, SAID])
+    found = send("chat_completions", wire, model=model, messages=[USER, SAID])
     assert (found.roles[-1], found.warnings) == ("assistant", [])
-    thinks = send("chat", wire, model=model, reasoning_effort="high", messages=[USER, SAID])
+    thinks = send("chat_completions", wire, model=model, reasoning_effort="high", messages=[USER, SAID])
     assert thinks.roles[-1] == "user"  # beside thinking they refuse it
 
 
-@pytest.mark.parametrize("door", ["chat", "responses", "native"])
+@pytest.mark.parametrize("door", ["chat_completions", "responses", "native"])
 @pytest.mark.parametrize(("wire", "prefix"), CLAUDES)
 def test_the_text_that_claude_goes_on_with_ends_without_white_space(wire: str, prefix: str, door: str) -> None:
     history = [USER, {"role": "assistant", "content": "Sure:\n\n "}]
@@ -383,7 +386,7 @@ def test_the_text_that_claude_goes_on_with_ends_without_white_space(wire: str, p
     assert found.warnings == ["last_turn_trimmed"]
 
 
-@each_row("door", ["chat", "responses", "messages"])
+@each_row("door", ["chat_completions", "responses", "messages"])
 @each_row(
     ("model", "goes_on"),
     [
@@ -406,13 +409,13 @@ def test_which_of_googles_models_go_on_with_their_own_text(model: str, goes_on: 
 def test_mistral_wants_a_user_last_and_decides_itself_in_its_lane() -> None:
     found = send("responses", "openai_chat", profile="mistral", input=[USER, SAID])
     assert (found.roles[-1], found.warnings) == ("user", ["user_turn_added"])
-    assert send("chat", "openai_chat", profile="mistral", messages=[USER, SAID]).roles[-1] == "assistant"
+    assert send("chat_completions", "openai_chat", profile="mistral", messages=[USER, SAID]).roles[-1] == "assistant"
 
 
 def test_system_text_in_the_middle_is_told_where_it_goes_to_the_user() -> None:
     history = [USER, {"role": "system", "content": "S"}, USER]
     for wire in ("gemini", "bedrock_converse"):
-        assert send("chat", wire, messages=history).warnings == ["system_message_in_user_turn"]
+        assert send("chat_completions", wire, messages=history).warnings == ["system_message_in_user_turn"]
 
 
 # ---------------------------------------------------------------- results
@@ -432,7 +435,7 @@ def answered(id: str, text: str) -> dict[str, Any]:
 def test_results_of_one_tool_out_of_order_stay_with_their_calls(wire: str) -> None:
     """Google tells them apart by their order alone."""
     history = [USER, calling("call_a", "call_b"), answered("call_b", "of b"), USER, answered("call_a", "of a")]
-    told = json.dumps(send("chat", wire, messages=history, tools=TOOLS).turns)
+    told = json.dumps(send("chat_completions", wire, messages=history, tools=TOOLS).turns)
     assert told.count("of a") == told.count("of b") == 1
     if wire == "gemini":
         assert told.index("of a") < told.index("of b")
@@ -442,17 +445,21 @@ def test_results_of_one_tool_out_of_order_stay_with_their_calls(wire: str) -> No
             assert f"call_{id}" in near
 
 
-@pytest.mark.parametrize("wire", foreign("chat"))
+@pytest.mark.parametrize("wire", foreign("chat_completions"))
 def test_a_second_result_of_a_call_is_refused_by_its_place(wire: str) -> None:
     with pytest.raises(RequestError) as refused:
-        send("chat", wire, messages=[USER, calling("call_a"), answered("call_a", "1"), answered("call_a", "2")])
+        send(
+            "chat_completions",
+            wire,
+            messages=[USER, calling("call_a"), answered("call_a", "1"), answered("call_a", "2")],
+        )
     assert (refused.value.code, refused.value.param) == ("duplicate_tool_result", "messages[3].tool_call_id")
 
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_an_id_that_is_used_again_keeps_both_pairs(wire: str) -> None:
     turns = [calling("call_a"), answered("call_a", "first"), USER, calling("call_a"), answered("call_a", "second")]
-    told = json.dumps(send("chat", wire, messages=[USER, *turns], tools=TOOLS).turns)
+    told = json.dumps(send("chat_completions", wire, messages=[USER, *turns], tools=TOOLS).turns)
     assert 0 < told.index("first") < told.index("second")
     if wire in ("anthropic_messages", "openai_responses", "bedrock_converse"):
         assert told.count('"call_a"') == 2  # the later pair has an id of its own

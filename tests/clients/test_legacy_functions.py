@@ -22,14 +22,14 @@ FOREIGN = sorted(set(MODELS) - {"openai_chat"})
 
 def test_in_the_lane_they_are_the_clients_own() -> None:
     members: dict[str, Any] = {"messages": HISTORY, "functions": [F], "function_call": {"name": "weather"}}
-    found = send("chat", "openai_chat", **members)
+    found = send("chat_completions", "openai_chat", **members)
     assert found.body == {"model": "m", **members}
     assert found.warnings == []
 
 
 @pytest.mark.parametrize("wire", FOREIGN)
 def test_elsewhere_they_are_tools_and_results_keep_their_calls(wire: str) -> None:
-    found = send("chat", wire, messages=HISTORY, functions=[F])
+    found = send("chat_completions", wire, messages=HISTORY, functions=[F])
     told = json.dumps(found.turns)
     assert found.tools["weather"]["properties"] == {"n": {"type": "number"}}
     assert told.count("1.1") == 2
@@ -49,13 +49,13 @@ CHOICES: dict[str, tuple[Any, Any]] = {
 @pytest.mark.parametrize("name", CHOICES)
 def test_function_call_is_a_choice(name: str) -> None:
     given, expected = CHOICES[name]
-    found = send("chat", "anthropic_messages", messages=[USER], functions=[F], function_call=given)
+    found = send("chat_completions", "anthropic_messages", messages=[USER], functions=[F], function_call=given)
     assert found.body["tool_choice"] == expected
 
 
 def test_a_result_without_its_call_is_refused_by_its_place() -> None:
     with pytest.raises(RequestError) as refused:
-        send("chat", "gemini", messages=[USER, RESULT], functions=[F])
+        send("chat_completions", "gemini", messages=[USER, RESULT], functions=[F])
     assert (refused.value.code, refused.value.param) == ("unsupported_content", "messages[1]")
 
 

@@ -12,8 +12,8 @@ from tests.named_rows import each_row
 from toolwire.model.errors import RequestError
 
 WIRES = sorted(MODELS)
-FOREIGN = sorted(set(MODELS) - {LANES["chat"]})
-LANE = LANES["chat"]
+FOREIGN = sorted(set(MODELS) - {LANES["chat_completions"]})
+LANE = LANES["chat_completions"]
 
 USER = {"role": "user", "content": "x"}
 FUNCTION = {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}
@@ -90,8 +90,8 @@ MESSAGES: dict[str, tuple[list[Any], list[Any]]] = {
 @each_row("name", MESSAGES)
 def test_messages_are_read_as_what_they_mean(name: str, wire: str) -> None:
     given, meant = MESSAGES[name]
-    found = send("chat", wire, messages=given, tools=[TOOL])
-    documented = send("chat", wire, messages=meant, tools=[TOOL])
+    found = send("chat_completions", wire, messages=given, tools=[TOOL])
+    documented = send("chat_completions", wire, messages=meant, tools=[TOOL])
     assert found.turns == documented.turns
     assert found.warnings == ["request_form_changed", *documented.warnings]
 
@@ -108,7 +108,7 @@ TOOLS: dict[str, dict[str, Any]] = {
 @each_row("wire", WIRES)
 @each_row("name", TOOLS)
 def test_tools_of_other_apis_are_functions(name: str, wire: str) -> None:
-    found = send("chat", wire, messages=[USER], tools=[TOOLS[name]])
+    found = send("chat_completions", wire, messages=[USER], tools=[TOOLS[name]])
     assert list(found.tools) == ["f"]
     assert "a" in found.tools["f"]["properties"]
     assert "request_form_changed" in found.warnings
@@ -119,8 +119,8 @@ def test_tools_of_other_apis_are_functions(name: str, wire: str) -> None:
 def test_other_words_for_a_choice_are_understood(choice: Any, wire: str) -> None:
     word = choice["type"] if isinstance(choice, dict) else choice
     meant = {"any": "required", "": None}.get(word, word)
-    found = send("chat", wire, messages=[USER], tools=[TOOL], tool_choice=choice)
-    assert found.body == send("chat", wire, messages=[USER], tools=[TOOL], tool_choice=meant).body
+    found = send("chat_completions", wire, messages=[USER], tools=[TOOL], tool_choice=choice)
+    assert found.body == send("chat_completions", wire, messages=[USER], tools=[TOOL], tool_choice=meant).body
 
 
 @each_row("wire", WIRES)
@@ -129,14 +129,14 @@ def test_parameters_that_lost_their_form(parameters: Any, names: list[str], wire
     function = {"name": "f", "parameters": parameters}
     if wire == LANE:  # its host decides
         return
-    found = send("chat", wire, messages=[USER], tools=[{"type": "function", "function": function}])
+    found = send("chat_completions", wire, messages=[USER], tools=[{"type": "function", "function": function}])
     assert list((found.tools["f"] or {}).get("properties", {})) == names
 
 
 def test_what_means_nothing_is_refused_in_the_clients_own_words() -> None:
     for content, param in ((5, "messages[0].content"), ([5], "messages[0].content[0]")):
         with pytest.raises(RequestError) as refused:
-            send("chat", LANE, messages=[{"role": "user", "content": content}])
+            send("chat_completions", LANE, messages=[{"role": "user", "content": content}])
         assert refused.value.param == param
 
 
@@ -155,16 +155,18 @@ RESPONSES_INPUT: dict[str, Any] = {
 
 @pytest.mark.parametrize("wire", FOREIGN)
 def test_the_input_of_the_responses_api_is_messages(wire: str) -> None:
-    found = send("chat", wire, **RESPONSES_INPUT)
+    found = send("chat_completions", wire, **RESPONSES_INPUT)
     system = {"role": "system", "content": "Be brief."}
     said = user({"type": "text", "text": "x"})
     asked = {key: value for key, value in ASKED.items() if key != "content"}
-    meant = send("chat", wire, messages=[system, said, asked, result("r")], tools=[TOOL], max_completion_tokens=99)
+    meant = send(
+        "chat_completions", wire, messages=[system, said, asked, result("r")], tools=[TOOL], max_completion_tokens=99
+    )
     assert found.body == meant.body
 
 
 def test_text_alone_is_no_modality_that_another_api_lacks() -> None:
-    assert send("chat", "gemini", messages=[USER], modalities=["text"]).warnings == []
+    assert send("chat_completions", "gemini", messages=[USER], modalities=["text"]).warnings == []
 
 
 # ---------------------------------------------------------------- parts of other APIs
@@ -190,12 +192,12 @@ PARTS: dict[str, tuple[dict[str, Any], str]] = {
 def test_parts_of_other_apis_arrive(name: str, place: str, wire: str) -> None:
     part, told = PARTS[name]
     history = [user(TEXT, part)] if place == "a message" else [USER, ASKED, result([TEXT, part])]
-    assert told in json.dumps(send("chat", wire, messages=history, tools=[TOOL]).turns)
+    assert told in json.dumps(send("chat_completions", wire, messages=history, tools=[TOOL]).turns)
 
 
 @pytest.mark.parametrize("name", PARTS)
 def test_a_chat_host_gets_them_as_they_are(name: str) -> None:
-    found = send("chat", LANE, messages=[user(TEXT, PARTS[name][0])])
+    found = send("chat_completions", LANE, messages=[user(TEXT, PARTS[name][0])])
     assert (found.turns, found.warnings) == ([user(TEXT, PARTS[name][0])], [])
 
 
@@ -210,7 +212,7 @@ REASONING = [
 @each_row("part", REASONING, ids=json.dumps)
 def test_reasoning_among_the_text_stays_at_hosts_of_the_api(part: dict[str, Any], wire: str) -> None:
     said = {"role": "assistant", "content": [part, TEXT]}
-    found = send("chat", wire, messages=[USER, said, USER])
+    found = send("chat_completions", wire, messages=[USER, said, USER])
     if wire == LANE:
         assert found.turns[1] == said
         return

@@ -87,9 +87,9 @@ def responses(mark: dict[str, Any], place: str) -> dict[str, Any]:
 
 #: (door, its request, the client's mark, the places at which it has one)
 CLIENTS: list[tuple[str, Any, dict[str, Any], list[str]]] = [
-    ("chat", chat, CONTROL,
+    ("chat_completions", chat, CONTROL,
      ["system", "user", "message", "call", "result", "result message", "tool", "function", "request"]),
-    ("chat", chat, BREAKPOINT, ["system", "user", "result"]),
+    ("chat_completions", chat, BREAKPOINT, ["system", "user", "result"]),
     ("messages", messages, CONTROL, ["system", "user", "call", "result", "result message", "tool", "request"]),
     ("responses", responses, BREAKPOINT, ["system", "user", "result"]),
 ]  # fmt: skip
@@ -174,14 +174,14 @@ def test_a_router_to_anthropics_models_gets_anthropics_marks() -> None:
     ],
 )
 def test_how_long_it_is_kept(mark: dict[str, Any], told: dict[str, Any]) -> None:
-    found = send("chat", "anthropic_messages", **chat(mark, "user"))
+    found = send("chat_completions", "anthropic_messages", **chat(mark, "user"))
     assert found.turns[0]["content"] == [text("user", told)]
     assert [code for code in found.warnings if "cache" in code] == []
 
 
 @pytest.mark.parametrize("mark", [1, {}, {"type": "eternal"}])
 def test_a_mark_that_means_nothing_is_named(mark: Any) -> None:
-    found = send("chat", "anthropic_messages", **chat({"cache_control": mark}, "user"))
+    found = send("chat_completions", "anthropic_messages", **chat({"cache_control": mark}, "user"))
     assert found.turns[0]["content"] == [text("user", {})]
     assert "ignored:cache_control" in found.warnings
 
@@ -189,7 +189,7 @@ def test_a_mark_that_means_nothing_is_named(mark: Any) -> None:
 @pytest.mark.parametrize("wire", ["anthropic_messages", "bedrock_converse"])
 def test_of_more_than_four_the_last_count(wire: str) -> None:
     history = [{"role": "user", "content": [text(str(number), CONTROL) for number in range(6)]}]
-    found = send("chat", wire, messages=history)
+    found = send("chat_completions", wire, messages=history)
     assert found.warnings == ["cache_marks_cut"]
     content = json.dumps(found.turns[0]["content"])
     before, _, behind = content.partition('"2"')
@@ -200,7 +200,7 @@ def test_of_more_than_four_the_last_count(wire: str) -> None:
 def test_what_holds_no_mark_has_it_before_itself() -> None:
     """Empty text is not sent, and a mark on it meant the end of all that was there."""
     history = [{"role": "user", "content": [text("a", {}), text("", CONTROL)]}]
-    found = send("chat", "anthropic_messages", messages=history)
+    found = send("chat_completions", "anthropic_messages", messages=history)
     assert found.turns[0]["content"] == [text("a", CONTROL)]
 
 
@@ -208,4 +208,4 @@ def test_system_text_that_goes_into_a_users_turn_keeps_it() -> None:
     history = [USER, {"role": "system", "content": [text("now", CONTROL)]}, USER]
     for wire in ("anthropic_messages", "bedrock_converse"):
         model = {"anthropic_messages": "claude-sonnet-4-5", "bedrock_converse": None}[wire]
-        assert json.dumps(send("chat", wire, model=model, messages=history).turns).count("cache") == 1
+        assert json.dumps(send("chat_completions", wire, model=model, messages=history).turns).count("cache") == 1

@@ -11,9 +11,9 @@ from tests.clients.sending import send
 from tests.named_rows import each_row
 
 USER = {"role": "user", "content": "x"}
-DOORS = ("chat", "messages", "responses")
+DOORS = ("chat_completions", "messages", "responses")
 WIRES = ("openai_chat", "openai_responses", "anthropic_messages", "gemini", "bedrock_converse")
-LANES = {("chat", "openai_chat"), ("messages", "anthropic_messages"), ("responses", "openai_responses")}
+LANES = {("chat_completions", "openai_chat"), ("messages", "anthropic_messages"), ("responses", "openai_responses")}
 PAIRS = [(door, wire) for door in DOORS for wire in WIRES]
 TEXT = {"type": "string"}
 
@@ -79,9 +79,9 @@ COMBINED = [
 @each_row(
     ("door", "wire", "profile"),
     [
-        ("chat", "anthropic_messages", None),
+        ("chat_completions", "anthropic_messages", None),
         ("responses", "anthropic_messages", None),
-        ("chat", "bedrock_converse", None),
+        ("chat_completions", "bedrock_converse", None),
         ("messages", "openai_chat", "openai"),
         ("messages", "openai_responses", "openai"),
     ],
@@ -101,7 +101,7 @@ def test_a_combination_at_the_root(door: str, wire: str, profile: str | None, sc
 @each_row("schema", [{"type": "object"}, {}, {"properties": {"q": TEXT}}, {"type": None}])
 @each_row(
     ("door", "wire"),
-    [("messages", "openai_chat"), ("messages", "openai_responses"), ("chat", "openai_responses"),
+    [("messages", "openai_chat"), ("messages", "openai_responses"), ("chat_completions", "openai_responses"),
      ("responses", "openai_chat")],
 )  # fmt: skip
 def test_openai_gets_an_object_with_properties(door: str, wire: str, schema: Any) -> None:
@@ -149,7 +149,12 @@ def test_a_result_that_is_a_schema_stays_text(model: str) -> None:
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "call_1", "content": result},
     ]
-    body = send("chat", "gemini", model=model, **asked("chat", {"type": "object"}) | {"messages": messages}).body
+    body = send(
+        "chat_completions",
+        "gemini",
+        model=model,
+        **asked("chat_completions", {"type": "object"}) | {"messages": messages},
+    ).body
     (response,) = [
         part["functionResponse"]["response"]
         for content in body["contents"]

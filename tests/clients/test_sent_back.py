@@ -61,8 +61,10 @@ def test_a_chat_clients_message(wire: str, sender: str) -> None:
     message, told = CHAT[sender]
     results = [RESULT] if message.get("tool_calls") else []
     tools = [{"type": "function", "function": {"name": "f", "parameters": SCHEMA}}]
-    found = send("chat", wire, messages=[USER, {"role": "assistant", **message}, *results, USER], tools=tools)
-    assert found.warnings == ([] if wire == LANES["chat"] else told)
+    found = send(
+        "chat_completions", wire, messages=[USER, {"role": "assistant", **message}, *results, USER], tools=tools
+    )
+    assert found.warnings == ([] if wire == LANES["chat_completions"] else told)
     if message.get("tool_calls"):
         assert json.dumps(found.turns).count('"f"') >= 1
 

@@ -29,13 +29,13 @@ STOPS: list[tuple[str, str | None, list[str], list[str] | None]] = [
     ("bedrock_converse", None, ["\n", "END"], ["END"]),
 ]
 #: Door -> its own name for them.
-FIELDS = {"chat": "stop", "messages": "stop_sequences", "native": "stop"}
+FIELDS = {"chat_completions": "stop", "messages": "stop_sequences", "native": "stop"}
 
 
 @each_row("door", FIELDS)
 @each_row(("wire", "profile", "given", "kept"), STOPS)
 def test_stop_sequences(wire: str, profile: str | None, given: list[str], kept: list[str] | None, door: str) -> None:
-    if (door, wire) in (("chat", "openai_chat"), ("messages", "anthropic_messages")):
+    if (door, wire) in (("chat_completions", "openai_chat"), ("messages", "anthropic_messages")):
         return  # the vendor decides
     field = FIELDS[door]
     asked: dict[str, Any] = {"max_tokens": 99, "messages": [USER], field: given}
@@ -48,8 +48,8 @@ def test_stop_sequences(wire: str, profile: str | None, given: list[str], kept: 
 
 def test_stop_sequences_within_the_limit_are_no_news() -> None:
     for wire in ("gemini", "anthropic_messages", "bedrock_converse"):
-        assert send("chat", wire, messages=[USER], stop=["END"]).warnings == []
-    assert send("chat", "openai_chat", messages=[USER], stop=SIX).body["stop"] == SIX  # in the lane
+        assert send("chat_completions", wire, messages=[USER], stop=["END"]).warnings == []
+    assert send("chat_completions", "openai_chat", messages=[USER], stop=SIX).body["stop"] == SIX  # in the lane
 
 
 # ---------------------------------------------------------------- the output limit
@@ -91,7 +91,9 @@ def test_a_format_the_provider_lacks_is_asked_for_in_words(
     wire: str, model: str | None, profile: str | None, shape: dict[str, Any]
 ) -> None:
     history = [{"role": "system", "content": "S"}, USER]
-    found = send("chat", wire, model=model, profile=profile, messages=history, tools=[CHAT], response_format=shape)
+    found = send(
+        "chat_completions", wire, model=model, profile=profile, messages=history, tools=[CHAT], response_format=shape
+    )
     system = json.dumps(found.body.get("system") or found.body.get("systemInstruction"))
     assert system.index('"S"') < system.index("one JSON object")
     assert ("JSON Schema" in system) == (shape is BY_SCHEMA)
@@ -105,12 +107,12 @@ def test_a_format_the_provider_lacks_is_asked_for_in_words(
 def test_a_schema_that_stands_beside_its_type_is_the_answers(kind: str, wire: str) -> None:
     """Together, Fireworks and llama.cpp have it there."""
     shape = {"type": kind, "schema": SCHEMA}
-    found = send("chat", wire, messages=[USER], response_format=shape)
-    if wire == LANES["chat"]:
+    found = send("chat_completions", wire, messages=[USER], response_format=shape)
+    if wire == LANES["chat_completions"]:
         assert (found.body["response_format"], found.warnings) == (shape, [])
         return
     documented = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}}
-    meant = send("chat", wire, messages=[USER], response_format=documented)
+    meant = send("chat_completions", wire, messages=[USER], response_format=documented)
     assert (found.body, found.warnings) == (meant.body, meant.warnings)
 
 
@@ -124,16 +126,19 @@ def test_deepseek_is_asked_for_json_and_told_the_schema() -> None:
 
 def test_a_format_goes_as_it_is_where_the_provider_has_it() -> None:
     for wire, model in (("gemini", "gemini-3-pro-preview"), ("anthropic_messages", "claude-opus-5")):
-        found = send("chat", wire, model=model, messages=[USER], tools=[CHAT], response_format=BY_SCHEMA)
+        found = send("chat_completions", wire, model=model, messages=[USER], tools=[CHAT], response_format=BY_SCHEMA)
         assert json.dumps(SCHEMA) in json.dumps(found.body)
         assert found.warnings == []
-    found = send("chat", "gemini", model="gemini-2.5-flash", messages=[USER], response_format=BY_SCHEMA)
+    found = send("chat_completions", "gemini", model="gemini-2.5-flash", messages=[USER], response_format=BY_SCHEMA)
     assert found.body["generationConfig"]["responseMimeType"] == "application/json"
 
 
 @each_row("wire", [wire for wire in MODELS if wire != "openai_chat"])
 def test_a_limit_of_minus_one_is_none(wire: str) -> None:
     """LM Studio's and llama.cpp's word, which clients that were set up for them send to every model."""
-    found = send("chat", wire, messages=[USER], max_tokens=-1)
-    assert (found.body, found.warnings) == (send("chat", wire, messages=[USER]).body, [])
-    assert send("chat", "openai_chat", profile="lmstudio", messages=[USER], max_tokens=-1).body["max_tokens"] == -1
+    found = send("chat_completions", wire, messages=[USER], max_tokens=-1)
+    assert (found.body, found.warnings) == (send("chat_completions", wire, messages=[USER]).body, [])
+    assert (
+        send("chat_completions", "openai_chat", profile="lmstudio", messages=[USER], max_tokens=-1).body["max_tokens"]
+        == -1
+    )

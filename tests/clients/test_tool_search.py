@@ -144,7 +144,7 @@ def test_openais_own_items_are_openais() -> None:
 
 
 @each_row("wire", sorted(MODELS))
-@each_row("door", ["chat", "responses", "messages", "native"])
+@each_row("door", ["chat_completions", "responses", "messages", "native"])
 def test_half_a_character_is_taken_back(door: str, wire: str) -> None:
     half, whole = "a\ud83d", "b\U0001f600"
     content: dict[str, Any] = {"role": "assistant", "content": half}

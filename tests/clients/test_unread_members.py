@@ -25,7 +25,7 @@ GOOGLES = {"role": "user", "parts": [{"text": "x"}]}
 RESULTS = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "ok"}]}
 #: Door -> a request that says nothing odd.
 PLAIN: dict[str, dict[str, Any]] = {
-    "chat": {"messages": [USER]},
+    "chat_completions": {"messages": [USER]},
     "responses": {"input": [USER]},
     "messages": {"max_tokens": 99, "messages": [USER]},
     "native": {"messages": [USER]},
@@ -77,11 +77,11 @@ def test_in_the_lane_the_vendor_gets_it(door: str, name: str, value: Any) -> Non
     assert (found.body[name], found.warnings) == (value, [])
 
 
-@each_row("wire", sorted(set(MODELS) - {LANES["chat"]}))
+@each_row("wire", sorted(set(MODELS) - {LANES["chat_completions"]}))
 def test_what_only_speeds_an_answer_up_is_told_and_left_out(wire: str) -> None:
     """As Continue sends it with each edit."""
     predicted = {"prediction": {"type": "content", "content": "x = 1"}}
-    assert send("chat", wire, **(PLAIN["chat"] | predicted)).warnings == ["ignored:prediction"]
+    assert send("chat_completions", wire, **(PLAIN["chat_completions"] | predicted)).warnings == ["ignored:prediction"]
 
 
 # ---------------------------------------------------------------- what the API has and the provider has not
@@ -105,11 +105,12 @@ def test_every_documented_member_is_named_carried_or_refused(door: str, wire: st
 
 
 LANES_DIALECT = {
-    "chat": "openai_chat", "responses": "openai_responses", "messages": "anthropic_messages", "gemini": "gemini",
+    "chat_completions": "openai_chat", "responses": "openai_responses",
+    "messages": "anthropic_messages", "gemini": "gemini",
 }  # fmt: skip
 
 NOTHING: dict[str, dict[str, Any]] = {
-    "chat": {"store": False, "user": None, "n": 1, "service_tier": "auto"},
+    "chat_completions": {"store": False, "user": None, "n": 1, "service_tier": "auto"},
     "responses": {
         "store": False, "truncation": "disabled", "top_logprobs": 0, "include": ["reasoning.encrypted_content"],
         "background": False, "metadata": None,
@@ -146,8 +147,8 @@ WITHIN: list[tuple[str, dict[str, Any], list[str]]] = [
     ("messages", {"thinking": {"type": "enabled", "budget_tokens": 2000, "dispaly": 1}},
      ["unknown_field:thinking.dispaly"]),
     ("messages", {"output_config": {"task_budget": {}}}, ["ignored:output_config.task_budget"]),
-    ("chat", {"messages": [USER | {"nmae": "x"}]}, ["unknown_field:nmae"]),
-    ("chat", {"tools": [{"type": "function", "function": {"name": "f", "descripton": "x"}}]},
+    ("chat_completions", {"messages": [USER | {"nmae": "x"}]}, ["unknown_field:nmae"]),
+    ("chat_completions", {"tools": [{"type": "function", "function": {"name": "f", "descripton": "x"}}]},
      ["unknown_field:descripton"]),
     ("responses", {"input": [{"role": "user", "content": [{"type": "input_text", "text": "x", "lang": "en"}]}]},
      ["unknown_field:lang"]),
@@ -186,12 +187,12 @@ def test_members_within_are_named(door: str, members: dict[str, Any], told: list
 
 def test_another_protocols_body_is_not_told_member_by_member() -> None:
     many: dict[str, Any] = {f"x{n}": n for n in range(40)}
-    assert len(send("chat", "gemini", **(PLAIN["chat"] | many)).warnings) == 16
+    assert len(send("chat_completions", "gemini", **(PLAIN["chat_completions"] | many)).warnings) == 16
 
 
 def test_names_are_fit_for_a_header_and_the_log() -> None:
     odd: dict[str, Any] = {'a,b"\n': 1, "x" * 300: 1}
-    first, second = send("chat", "gemini", **(PLAIN["chat"] | odd)).warnings
+    first, second = send("chat_completions", "gemini", **(PLAIN["chat_completions"] | odd)).warnings
     assert first == "unknown_field:a_b__"
     assert len(second) < 150
 
@@ -255,7 +256,7 @@ def test_a_thread_goes_on_only_where_it_is_kept(base_url: str, keeps_threads: bo
 
 #: Door -> members that ask for nothing: SDKs and chat programs write their defaults into every request.
 DEFAULTS: dict[str, dict[str, Any]] = {
-    "chat": {
+    "chat_completions": {
         "logprobs": False, "top_logprobs": 0, "logit_bias": {}, "stop": [], "frequency_penalty": 0,
         "presence_penalty": 0.0, "n": 1, "modalities": ["text"], "store": False, "metadata": {},
         "service_tier": "auto", "response_format": {"type": "text"}, "reasoning": {"exclude": False},

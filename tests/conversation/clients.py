@@ -88,7 +88,7 @@ class DoorClient:
 class ChatClient(DoorClient):
     """openai-python, which drops what OpenAI's API does not document."""
 
-    door = "chat"
+    door = "chat_completions"
 
     def _ask(self, model: str) -> Step:
         function = {"name": "get_weather", "description": "The weather.", "parameters": PARAMETERS}

@@ -78,11 +78,11 @@ def test_ten_turns(door: str, name: str, tmp_path: Path) -> None:
 
 
 ROUTES = [
-    ("chat", "messages", "responses"),
-    ("messages", "native", "chat"),
-    ("responses", "chat", "native"),
+    ("chat_completions", "messages", "responses"),
+    ("messages", "native", "chat_completions"),
+    ("responses", "chat_completions", "native"),
     ("native", "responses", "messages"),
-    ("gemini", "messages", "chat"),
+    ("gemini", "messages", "chat_completions"),
     ("responses", "gemini", "native"),
 ]
 
@@ -103,7 +103,13 @@ def test_another_door_in_the_middle(route: tuple[str, ...], tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [("chat", "messages"), ("messages", "responses"), ("native", "chat"), ("gemini", "chat"), ("chat", "gemini")],
+    [
+        ("chat_completions", "messages"),
+        ("messages", "responses"),
+        ("native", "chat_completions"),
+        ("gemini", "chat_completions"),
+        ("chat_completions", "gemini"),
+    ],
 )
 @pytest.mark.parametrize("name", HOSTS)
 def test_another_door_inside_a_tool_loop(first: str, second: str, name: str, tmp_path: Path) -> None:
@@ -151,7 +157,7 @@ def test_another_provider_each_turn(door: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["gemini", "claude"])
-@pytest.mark.parametrize("door", ["chat", "messages", "native"])
+@pytest.mark.parametrize("door", ["chat_completions", "messages", "native"])
 def test_a_host_that_no_longer_knows_its_own_state(
     door: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,7 +28,7 @@ TOOL = {"type": "function", "function": {"name": "get_weather", "parameters": {"
 
 
 def opened(wire: str, *, stream: bool = True, found: Found = NOTHING_FOUND, **more: Any) -> Exchange:
-    door, tenant = load_door("chat"), Tenant()
+    door, tenant = load_door("chat_completions"), Tenant()
     profile = HOSTS[wire][1] if wire == "openai_chat" else None
     body = {"model": "m", "messages": [{"role": "user", "content": "x"}], "tools": [TOOL], "stream": stream} | more
     provider = ProviderConfig("up", wire, "http://127.0.0.1:1", "none", profile)

@@ -31,7 +31,7 @@ HOSTS: dict[str, tuple[type[Host], str | None, str]] = {
 
 #: What a client of the door reads as the turn's end.
 ENDS = {
-    "chat": b'"finish_reason":"',
+    "chat_completions": b'"finish_reason":"',
     "messages": b'"stop_reason":"',
     "responses": b"event: response.completed",
     "native": b"event: response.end",

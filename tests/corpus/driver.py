@@ -47,7 +47,7 @@ class Answer:
 def open_exchange(
     body: bytes,
     *,
-    door: str = "chat",
+    door: str = "chat_completions",
     wire: str = "openai_chat",
     profile: str | None = "compatible",
     model: str = "m",

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.gateway import free_port, gateway
-from tests.reference import SHARED, judge, needs, served_rows
+from tests.reference import SHARED, judge, needs, served_rows, their_word
 from toolwire.doors import DOORS
 from toolwire.providers import WIRES
 
@@ -25,8 +25,9 @@ def test_every_recording_passes(tmp_path: Path, more: list[str]) -> None:
     apis = [word for api, (wire, _) in judge().WIRES.items() if wire in WIRES for word in ("--api", api)]
     upstream = ["--upstream-port", str(free_port())]
     config = run_judge(tmp_path, "config", *upstream, *apis)
-    judged = [door for door in DOORS if door in judge().DOORS]  # test_native.py has those it does not know
-    doors = [word for door in judged for word in ("--door", door)]
+    # Other tests are about the doors that it does not know.
+    judged = [word for word in map(their_word, DOORS) if word in judge().DOORS]
+    doors = [word for their in judged for word in ("--door", their)]
     with gateway(tmp_path, config) as base:
         asked = ["judge", "--base", base, "--all-out", "rows.jsonl"]
         table = run_judge(tmp_path, *asked, *upstream, *apis, *doors, *more)

@@ -28,7 +28,7 @@ from tests.corpus.tokens import expected_usage
 from tests.named_rows import each_row
 from tests.providers.cuts import some
 from tests.providers.openai_chat.chat_reader import sdk_answer, sdk_stream
-from tests.reference import SHARED, judge, served_rows
+from tests.reference import SHARED, judge, served_rows, their_word
 from toolwire.doors import DOORS
 from toolwire.model.errors import GatewayError
 from toolwire.providers.profiles import PROFILES
@@ -92,7 +92,7 @@ def test_all(door: str, path: str) -> None:
 
 
 @pytest.mark.integration
-@recordings([pair for pair in PAIRS if pair[0] == "chat"])
+@recordings([pair for pair in PAIRS if pair[0] == "chat_completions"])
 def test_openai_python_hears_the_same(door: str, path: str) -> None:
     played = recording(path)
     if played.expect != "same":
@@ -125,14 +125,14 @@ def recording(path: str) -> Any:
 @cache
 def request(door: str, path: str) -> bytes:
     """The judge's own request: in the recording's mode, with its tools."""
-    _, _, shape, rest = judge().DOORS[door]
+    _, _, shape, rest = judge().DOORS[their_word(door)]
     asked = recording(path)
     body: dict[str, Any] = {"model": "m", "stream": asked.stream, **rest}
     with the_judges_open_files():
         tools = [shape(*tool) for tool in asked.tools()]
     if tools:
         body["tools"] = tools
-    if asked.stream and door == "chat":
+    if asked.stream and door == "chat_completions":
         body["stream_options"] = {"include_usage": True}
     return json.dumps(body).encode()
 
@@ -154,9 +154,9 @@ def judged(door: str, path: str) -> driver.Answer:
     played = recording(path)
     whole = answer(door, path, [played.body])
     kind = whole.headers.get("content-type", "")
-    shown = judge().read_door(door, played, whole.status, kind, whole.body, False)
+    shown = judge().read_door(their_word(door), played, whole.status, kind, whole.body, False)
     if played.expect != "special":
-        assert judge().compare(played, door, whole.status, shown) == []
+        assert judge().compare(played, their_word(door), whole.status, shown) == []
         assert shown.shape == []
     if played.expect == "same" and played.turn.usage is not None and not shown.error:
         assert shown.usage == expected_usage(played)

@@ -99,7 +99,7 @@ def codex_interrupted(words: str, prompt: str) -> Request:
 def _chat(words: str, *messages: dict[str, Any]) -> Request:
     functions = [{"name": name, "description": _described(words), "parameters": _COMMAND} for name in NAMES]
     tools = [{"type": "function", "function": function} for function in functions]
-    return "chat", {"tools": tools, "messages": [{"role": "system", "content": words}, *messages]}
+    return "chat_completions", {"tools": tools, "messages": [{"role": "system", "content": words}, *messages]}
 
 
 def cline(words: str, prompt: str) -> Request:

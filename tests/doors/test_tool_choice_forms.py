@@ -21,7 +21,7 @@ NAMED = {"type": "function", "function": {"name": "weather"}}
 
 #: Door -> the choice as its own API has it.
 OWN: dict[str, dict[str, Any]] = {
-    "chat": {"tool_choice": NAMED},
+    "chat_completions": {"tool_choice": NAMED},
     "responses": {"tool_choice": {"type": "function", "name": "weather"}},
     "messages": {"tool_choice": {"type": "tool", "name": "weather"}},
     "gemini": {"toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["weather"]}}},

@@ -128,19 +128,19 @@ def test_in_a_call_it_ends_the_answer(door: str, wire: str) -> None:
 def test_a_call_in_the_text_is_none_then() -> None:
     markup = f'<tool_call>{{"name": "weather", "arguments": {{"city": "{HERE}"}}}}</tool_call>'
     events = [chat.ROLE, chat.text("a"), chat.text(markup), chat.STOP]
-    told = every_door.asked("chat", stream("openai_chat", events), streamed=True, wire="openai_chat")
+    told = every_door.asked("chat_completions", stream("openai_chat", events), streamed=True, wire="openai_chat")
     assert b"upstream_protocol_error" in told.body
     assert b"tool_calls" not in told.body
 
 
 def test_what_is_no_json_either_is_an_error() -> None:
-    body = json.dumps({"model": "m", "stream": True, **every_door.REQUESTS["chat"]}).encode()
+    body = json.dumps({"model": "m", "stream": True, **every_door.REQUESTS["chat_completions"]}).encode()
     told = answer(open_exchange(body), [b'data: {"\xff\n\n'])
     assert told.status == 502
 
 
 def test_what_is_text_is_not_looked_at() -> None:
     events = [chat.ROLE, chat.text("中\ufffd"), chat.opening(0, "call_1", "weather", '{"city":"\ufffd"}'), chat.CALLS]
-    told = every_door.asked("chat", stream("openai_chat", events), streamed=True, wire="openai_chat")
+    told = every_door.asked("chat_completions", stream("openai_chat", events), streamed=True, wire="openai_chat")
     assert WARNING.encode() not in told.body
-    assert every_door.calls_in("chat", told.body, streamed=True) == [("weather", '{"city":"\ufffd"}')]
+    assert every_door.calls_in("chat_completions", told.body, streamed=True) == [("weather", '{"city":"\ufffd"}')]

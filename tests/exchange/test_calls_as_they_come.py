@@ -16,7 +16,7 @@ from toolwire.exchange.actions import Send
 
 PARIS = '{"city":"Paris"}'
 TOKYO = ['{"city":', '"Tokyo', '"}']
-DOORS = [door for door in every_door.REQUESTS if door != "chat"]  # chat shows the host's own chunks
+DOORS = [door for door in every_door.REQUESTS if door != "chat_completions"]  # chat shows the host's own chunks
 #: What may still come of the first call, once the second has begun, without a change of its arguments.
 NOTHING_NEW: dict[str, list[dict[str, Any]]] = {
     "nothing": [],

@@ -53,7 +53,7 @@ def opened(
     observer: Observer | None = None,
     new_id: Callable[[int], str] | None = None,
 ) -> Exchange:
-    door = load_door("chat")
+    door = load_door("chat_completions")
     asks = Tenant(tenant, limits)
     target = Target(ProviderConfig("up", "openai_chat", "http://127.0.0.1:1/v1", "none", profile), "m")
     return driver.opened(

@@ -93,7 +93,7 @@ ELSEWHERE: dict[str, tuple[str, str, str]] = {
 
 #: Door -> a history that ends with the model's turn.
 ENDING: dict[str, dict[str, Any]] = {
-    "chat": {"model": "m", "messages": [ASKED, SAID]},
+    "chat_completions": {"model": "m", "messages": [ASKED, SAID]},
     "responses": {"model": "m", "input": [ASKED, SAID]},
     "messages": {"model": "m", "max_tokens": 99, "messages": [ASKED, SAID]},
     "gemini": {"contents": [{"role": "user", "parts": [{"text": "hi"}]}, {"role": "model", "parts": [{"text": "so"}]}]},

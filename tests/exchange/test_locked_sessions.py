@@ -81,7 +81,7 @@ def refused(exchange: Any, message: str, status: int = 400) -> bool:
 
 
 LANES = {
-    "chat": "openai_chat",
+    "chat_completions": "openai_chat",
     "responses": "openai_responses",
     "messages": "anthropic_messages",
     "gemini": "gemini",
@@ -231,7 +231,7 @@ def test_so_is_another_apis_client_served(said: str) -> None:
         {"role": "assistant", "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "toolu_1", "content": "x"},
     ]
-    exchange = opened("chat", "anthropic_messages", {"messages": messages}, profile="deepseek")
+    exchange = opened("chat_completions", "anthropic_messages", {"messages": messages}, profile="deepseek")
     assert not refused(exchange, said)
     assert json.loads(exchange.upstream_request.body)["thinking"] == {"type": "disabled"}
 
@@ -288,7 +288,7 @@ def test_a_host_that_knows_no_system_messages_has_them_in_the_users_turn(said: s
 
 
 @each_row("said", SYSTEM.values(), ids=SYSTEM)
-@each_row("door", ["chat", "responses"])
+@each_row("door", ["chat_completions", "responses"])
 def test_so_are_those_of_a_chat_host(door: str, said: str) -> None:
     messages = [{"role": "system", "content": "Rules."}, USER]
     exchange = opened(door, "openai_chat", {"input" if door == "responses" else "messages": messages})

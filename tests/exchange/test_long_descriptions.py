@@ -28,7 +28,7 @@ USER = {"role": "user", "content": "hi"}
 RULES = {"role": "system", "content": "Rules."}
 #: Door -> its request.
 ASKED: dict[str, dict[str, Any]] = {
-    "chat": {"messages": [RULES, USER], "tools": CHAT},
+    "chat_completions": {"messages": [RULES, USER], "tools": CHAT},
     "responses": {
         "instructions": "Rules.", "input": [USER],
         "tools": [{"type": "function", **tool["function"], "strict": False} for tool in CHAT],
@@ -80,6 +80,6 @@ def test_the_rest_of_a_long_description_is_in_the_instructions(refusal: str, doo
     "Invalid 'messages[1].content': string too long. Expected a string with maximum length 1048576",
 ])  # fmt: skip
 def test_what_is_too_long_elsewhere_says_nothing_of_descriptions(message: str) -> None:
-    exchange = open_exchange(json.dumps({"model": "m", **ASKED["chat"]}).encode(), profile="compatible")
+    exchange = open_exchange(json.dumps({"model": "m", **ASKED["chat_completions"]}).encode(), profile="compatible")
     refused(exchange, 400, message)
     assert LONG in exchange.upstream_request.body.decode()

@@ -324,12 +324,12 @@ THINKING: list[tuple[str, str, str, str]] = [
 
 
 @each_row(("profile", "model", "effort", "message"), THINKING)
-@each_row("door", ["chat", "messages"])
+@each_row("door", ["chat_completions", "messages"])
 def test_a_host_that_refuses_its_member_for_reasoning_is_sent_none(
     profile: str, model: str, effort: str, message: str, door: str
 ) -> None:
     asked = {"thinking": {"type": "disabled"}} if effort == "none" else {"output_config": {"effort": effort}}
-    told = {"reasoning_effort": effort} if door == "chat" else {**asked, "max_tokens": 99}
+    told = {"reasoning_effort": effort} if door == "chat_completions" else {**asked, "max_tokens": 99}
     body = json.dumps({"model": model, "messages": [ASKED], **told}).encode()
     exchange = open_exchange(body, door=door, wire="openai_chat", profile=profile, model=model)
     before = json.loads(exchange.upstream_request.body)
@@ -399,9 +399,11 @@ _PING = {"type": "function", "function": {"name": "ping"}}
 _NAMED = {"type": "function", "function": {"name": "ping"}}
 #: A client's request that forces a call -> its door.
 FORCED: list[tuple[str, dict[str, Any]]] = [
-    ("chat", {"messages": [ASKED], "tools": [_PING], "tool_choice": "required", "reasoning_effort": "high"}),
-    ("chat", {"messages": [ASKED], "tools": [_PING], "tool_choice": _NAMED, "thinking": {"type": "enabled"}}),
-    ("chat", {"messages": [ASKED], "tools": [_PING], "tool_choice": _NAMED, "enable_thinking": True}),
+    ("chat_completions",
+     {"messages": [ASKED], "tools": [_PING], "tool_choice": "required", "reasoning_effort": "high"}),
+    ("chat_completions",
+     {"messages": [ASKED], "tools": [_PING], "tool_choice": _NAMED, "thinking": {"type": "enabled"}}),
+    ("chat_completions", {"messages": [ASKED], "tools": [_PING], "tool_choice": _NAMED, "enable_thinking": True}),
     ("responses", {"input": "hi", "tools": [{"type": "function", "name": "ping"}], "tool_choice": "required",
                    "reasoning": {"effort": "low"}}),
     ("messages", {"max_tokens": 5000, "messages": [ASKED], "tools": [{"name": "ping", "input_schema": {

@@ -102,6 +102,6 @@ def test_a_stream_that_breaks_off_never_looks_complete(wire: str, kind: str, for
         documents = documents[:1] * 2
     upstream = FORMS[form](documents)
     for streamed in (True, False):
-        body = json.dumps({"model": "m", "stream": streamed, **every_door.REQUESTS["chat"]}).encode()
+        body = json.dumps({"model": "m", "stream": streamed, **every_door.REQUESTS["chat_completions"]}).encode()
         said = answer(open_exchange(body, wire=wire), [upstream], content_type=kind)
         assert said.status == 502 or b'"error"' in said.body

@@ -61,7 +61,7 @@ MEANT: dict[str, tuple[str, int, Any, int, str, str]] = {
 
 
 @each_row("host", MEANT)
-@each_row("door", ["chat", "messages", "responses", "gemini", "native"])
+@each_row("door", ["chat_completions", "messages", "responses", "gemini", "native"])
 def test_a_refusal_is_what_the_host_means(door: str, host: str) -> None:
     wire, status, body, shown, code, others = MEANT[host]
     exchange = open_exchange(json.dumps({"model": "m", **REQUESTS[door]}).encode(), door=door, wire=wire)
@@ -131,7 +131,7 @@ WITHIN: dict[str, tuple[Any, int]] = {
 
 @each_row("streamed", [False, True])
 @each_row("name", WITHIN)
-@each_row("door", ["chat", "messages"])
+@each_row("door", ["chat_completions", "messages"])
 def test_an_error_within_an_answer_has_the_status_that_its_words_say(door: str, name: str, streamed: bool) -> None:
     body, status = WITHIN[name]
     assert refusal(door, 200, body, streamed).status == status
@@ -172,7 +172,7 @@ OUTPUTS: list[tuple[Any, int | None]] = [
 
 
 @each_row("given", [{}, {"max_tokens": 64_000}, {"max_completion_tokens": 64_000}])
-@each_row("door", ["chat", "messages", "responses"])
+@each_row("door", ["chat_completions", "messages", "responses"])
 def test_an_account_that_pays_for_less_output_is_asked_for_less(door: str, given: dict[str, int]) -> None:
     """OpenRouter counts the whole limit as if it were used, the model's own where none is named (openclaude#1125)."""
     members = {"responses": dict.fromkeys(("max_output_tokens",) * bool(given), 64_000)}.get(door, given)

@@ -140,7 +140,7 @@ def refused(exchange: Any, status: int, message: str) -> bool:
     return bool(exchange.receive_end())
 
 
-def opened(history: list[Any], door: str = "chat", **host: Any) -> Any:
+def opened(history: list[Any], door: str = "chat_completions", **host: Any) -> Any:
     return open_exchange(
         json.dumps({"model": "m", "messages": history}).encode(), door=door, wire="openai_chat", **host
     )

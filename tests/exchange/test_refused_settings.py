@@ -63,4 +63,4 @@ def test_a_setting_that_the_host_refuses_is_left_out(said: str, setting: tuple[s
 
 
 def test_its_own_client_is_shown_the_refusal() -> None:
-    assert refused(opened("openai_chat", door="chat"), "`temperature` is deprecated for this model.")
+    assert refused(opened("openai_chat", door="chat_completions"), "`temperature` is deprecated for this model.")

@@ -19,7 +19,7 @@ SENT: dict[str, Any] = {
 }  # fmt: skip
 #: Door -> a request.
 ASKED: dict[str, dict[str, Any]] = {
-    "chat": {"model": "m", "messages": [USER], **SENT},
+    "chat_completions": {"model": "m", "messages": [USER], **SENT},
     "responses": {"model": "m", "input": [USER], **SENT},
 }
 #: Wire -> its profile.
@@ -64,7 +64,7 @@ def test_what_a_host_does_not_know_is_left_out(refusal: str, names: set[str], do
     "The model does not support image input for this user",
 ])  # fmt: skip
 def test_a_refusal_of_something_else_leaves_them(message: str) -> None:
-    exchange = open_exchange(json.dumps(ASKED["chat"]).encode(), profile="compatible")
+    exchange = open_exchange(json.dumps(ASKED["chat_completions"]).encode(), profile="compatible")
     before = sent(exchange)
     refused(exchange, 400, message)
     assert SENT.items() <= sent(exchange).items()

@@ -165,8 +165,8 @@ def test_a_tenant_may_use_its_models(models: tuple[str, ...] | None, model: str,
 
 
 def test_a_tenant_may_use_its_doors() -> None:
-    check_door(Tenant(doors=("chat", "messages")), "chat")
+    check_door(Tenant(doors=("chat_completions", "messages")), "chat_completions")
     for doors, says in [(("messages",), "it is for: messages"), ((), "it is for: none")]:
         with pytest.raises(RequestError, match=says) as caught:
-            check_door(Tenant(doors=doors), "chat")
+            check_door(Tenant(doors=doors), "chat_completions")
         assert (caught.value.status, caught.value.code) == (403, "door_not_allowed")

@@ -75,7 +75,7 @@ def test_a_stream_under_a_documents_label(door: str, wire: str, content_type: st
 @each_row("wire", SSE)
 def test_a_document_a_line_is_shown_as_it_comes(wire: str, content_type: str) -> None:
     lines = [json.dumps(event).encode() + b"\n" for event in without_marks(TEXTS[wire])]
-    body = json.dumps({"model": "m", "stream": True, **every_door.REQUESTS["chat"]}).encode()
+    body = json.dumps({"model": "m", "stream": True, **every_door.REQUESTS["chat_completions"]}).encode()
     exchange = open_exchange(body, wire=wire)
     exchange.receive_head(200, {"content-type": content_type})
     shown = b""

@@ -87,7 +87,7 @@ def test_an_exchange_is_seen_live_opened_sent_elsewhere_and_copied(url: str, pag
     page.goto(f"{url}/_toolwire/")
     page.wait_for_selector("#live:text-is('live')")
     slow = [{"role": "user", "content": "What is the weather in Paris and Oslo? [demo slow 400]"}]
-    client = begun(url, "chat", model="demo/openai", stream=True, messages=slow)
+    client = begun(url, "chat_completions", model="demo/openai", stream=True, messages=slow)
     try:
         line = page.locator("#lines tr", has_text="demo/openai").first
         line.wait_for()
@@ -122,7 +122,9 @@ def test_what_a_reader_does_to_a_page_outlives_its_news(url: str, page: Page) ->
     page.set_viewport_size({"width": 700, "height": 860})
     page.set_default_timeout(90_000)  # a page that is slow to read is looked at seldom
     text = "What is the weather in Paris and Oslo? [demo calls 50] [demo slow 250]" + " and a long line" * 40
-    client = begun(url, "chat", model="demo/openai", stream=True, messages=[{"role": "user", "content": text}])
+    client = begun(
+        url, "chat_completions", model="demo/openai", stream=True, messages=[{"role": "user", "content": text}]
+    )
     try:
         page.goto(f"{url}/_toolwire/")
         page.locator("#lines tr", has_text="running").first.locator("a").click()
@@ -189,7 +191,7 @@ def served(exchanges: Exchanges, number: int) -> None:
         "path": "/chat/completions",
         "httpMethod": "POST",
         "headers": {"content-type": "application/json"},
-        "body": json.dumps(BODIES["chat"]),
+        "body": json.dumps(BODIES["chat_completions"]),
         "requestContext": {"requestId": f"request-{number}", "path": "/v1/chat/completions"},
     }
     with exchanges.watching(event) as seen:
@@ -246,7 +248,7 @@ def test_pages_can_be_read_by_everybody(url: str, chromium: Any, scheme: str, tm
     from axe_playwright_python.sync_playwright import Axe
 
     axe = Axe()
-    ask(url, "chat", model="demo/gemini", stream=True, sead=4)
+    ask(url, "chat_completions", model="demo/gemini", stream=True, sead=4)
     ask(url, "messages", model="demo/openai", stream=True)
     page = chromium.new_page(viewport={"width": 1280, "height": 860}, color_scheme=scheme)
     folder = DOCS if os.environ.get("UPDATE_SCREENSHOTS") else tmp_path

@@ -74,6 +74,6 @@ def test_so_is_one_that_fails_otherwise(
     gateway: Gateway, host: MisbehavingUpstream, does: list[Step], says: str
 ) -> None:
     host.script(does, does)
-    _, answer = gateway.ask("chat", {**BODIES["chat"], "model": "acme/some"})
+    _, answer = gateway.ask("chat_completions", {**BODIES["chat_completions"], "model": "acme/some"})
     address = host.url.removeprefix("http://")
     assert f"The provider 'acme' at {address} {says}" in json.loads(answer)["error"]["message"]

@@ -205,8 +205,8 @@ class TestPages:
         assert "not_found" in page
 
     def test_a_result_is_shown_with_its_call_when_it_comes(self, browser: Browser) -> None:
-        body = BODIES["chat"]
-        request_id = browser.asked("chat", {**body, "model": "demo/gemini"})
+        body = BODIES["chat_completions"]
+        request_id = browser.asked("chat_completions", {**body, "model": "demo/gemini"})
         seen = browser.exchanges.get(request_id)
         assert seen is not None
         answer = json.loads(b"".join(note.what for note in seen.notes if note.kind == "sent"))
@@ -216,7 +216,7 @@ class TestPages:
             for number, call in enumerate(message["tool_calls"], 12)
         ]
         later = browser.asked(
-            "chat", {**body, "model": "demo/gemini", "messages": [*body["messages"], message, *results]}
+            "chat_completions", {**body, "model": "demo/gemini", "messages": [*body["messages"], message, *results]}
         )
         first, second = (text_of(browser.get(f"/_toolwire/x/{one}")) for one in (request_id, later))
 
@@ -246,9 +246,9 @@ class TestPages:
     @pytest.mark.parametrize("hidden", ["\u202e", "\u2066", "\u200b", "\ufeff", "\x1b", "\x00", "\U000e0041"])
     def test_what_cannot_be_seen_is_shown(self, browser: Browser, hidden: str) -> None:
         """Directions and tags make a text read as another one; a command that is copied has them as they were."""
-        body = BODIES["chat"]
+        body = BODIES["chat_completions"]
         said = [{"role": "user", "content": f"before{hidden}after"}]
-        request_id = browser.asked("chat", {**body, "model": "demo/openai", "tools": [], "messages": said})
+        request_id = browser.asked("chat_completions", {**body, "model": "demo/openai", "tools": [], "messages": said})
         page = browser.get(f"/_toolwire/x/{request_id}")
         escape = f"\\u{ord(hidden):04x}" if ord(hidden) < 0x10000 else f"\\U{ord(hidden):08x}"
 
@@ -256,11 +256,11 @@ class TestPages:
         assert hidden not in re.sub(r'<pre class="code" id="curl.*?</pre>', "", page, flags=re.DOTALL)
 
     def test_only_what_can_be_opened_is_a_link(self, browser: Browser) -> None:
-        small = {**BODIES["chat"], "model": "demo/openai"}
+        small = {**BODIES["chat_completions"], "model": "demo/openai"}
         text = [{"role": "user", "content": "x" * 4_300_000}]
-        first = browser.asked("chat", {**small, "messages": text})
+        first = browser.asked("chat_completions", {**small, "messages": text})
         for _ in range(3):
-            last = browser.asked("chat", small)
+            last = browser.asked("chat_completions", small)
         page = browser.get("/_toolwire/")
 
         assert browser.exchanges.get(first) is None
@@ -270,15 +270,15 @@ class TestPages:
         assert "INSPECT_MB" in browser.ask("GET", f"/_toolwire/x/{first}")[2].decode()
 
     def test_the_list_is_narrowed_down(self, browser: Browser) -> None:
-        body = BODIES["chat"]
-        browser.asked("chat", {**body, "model": "demo/gemini", "sead": 4})
-        browser.asked("chat", {**body, "model": "nowhere/x"})
+        body = BODIES["chat_completions"]
+        browser.asked("chat_completions", {**body, "model": "demo/gemini", "sead": 4})
+        browser.asked("chat_completions", {**body, "model": "nowhere/x"})
         body = BODIES["messages"]
         browser.asked("messages", {**body, "model": "demo/openai", "tools": []})
         lines = browser.exchanges.lines()
         known = choices(lines)
 
-        assert known["door"] == ["chat", "messages"]
+        assert known["door"] == ["chat_completions", "messages"]
         assert known["tool"] == ["get_weather"]
         assert "unknown_field" in known["warning"]
         assert "model_not_found" in known["outcome"]
@@ -297,7 +297,7 @@ class TestPages:
         assert browser.ask("GET", "/_toolwire/static/..%2Fsite.py")[0] == 404
 
     def test_every_link_leads_somewhere(self, browser: Browser) -> None:
-        first = browser.asked("chat", {**BODIES["chat"], "model": "demo/gemini"})
+        first = browser.asked("chat_completions", {**BODIES["chat_completions"], "model": "demo/gemini"})
         browser.asked("messages", {**BODIES["messages"], "model": "nowhere/x"})
         missing = browser.ask("GET", "/_toolwire/x/nothing")[2].decode()
         pages = [browser.get(f"/_toolwire/{path}") for path in ("", "tools", "conformance", f"x/{first}")]
@@ -309,7 +309,9 @@ class TestPages:
 
     def test_long_arguments_do_not_stretch_the_timeline(self, browser: Browser) -> None:
         said = [{"role": "user", "content": '[demo call get_weather {"city": "' + "x" * 3000 + '"}]'}]
-        asked = browser.asked("chat", {**BODIES["chat"], "model": "demo/openai", "messages": said})
+        asked = browser.asked(
+            "chat_completions", {**BODIES["chat_completions"], "model": "demo/openai", "messages": said}
+        )
         page = browser.get(f"/_toolwire/x/{asked}")
         timeline = page.partition("<h2>Timeline</h2>")[2]
 
@@ -323,7 +325,7 @@ class TestPages:
 class TestTools:
     def test_each_provider_says_what_it_makes_of_them(self, browser: Browser) -> None:
         tools = [{"type": "function", "function": {"name": "a.b", "parameters": CITY}}]
-        status, _, page = browser.post("/_toolwire/tools", door="chat", tools=json.dumps(tools))
+        status, _, page = browser.post("/_toolwire/tools", door="chat_completions", tools=json.dumps(tools))
 
         assert status == 200
         text = text_of(page)
@@ -332,7 +334,7 @@ class TestTools:
 
     @pytest.mark.parametrize(("tools", "says"), [("[", "This is no JSON"), ("{}", "tools"), ("[1]", "tools")])
     def test_what_is_wrong_is_said_and_the_text_stays(self, browser: Browser, tools: str, says: str) -> None:
-        _, _, page = browser.post("/_toolwire/tools", door="chat", tools=tools)
+        _, _, page = browser.post("/_toolwire/tools", door="chat_completions", tools=tools)
 
         assert says in text_of(page)
         assert tools in page
@@ -406,12 +408,12 @@ class TestDoing:
         assert KEY.encode() not in b"".join(path.read_bytes() for path in folder.iterdir())
 
     def test_news_come_as_lines(self, browser: Browser) -> None:
-        body = BODIES["chat"]
+        body = BODIES["chat_completions"]
         connection = http.client.HTTPConnection("127.0.0.1", browser.port, timeout=20)
         connection.request("GET", "/_toolwire/news?since=0", headers={"host": f"127.0.0.1:{browser.port}"})
         stream = connection.getresponse()
         assert stream.getheader("content-type") == "text/event-stream"
-        request_id = browser.asked("chat", {**body, "model": "demo/openai"})
+        request_id = browser.asked("chat_completions", {**body, "model": "demo/openai"})
         html = ""
         while "get_weather ×2" not in html:
             line = stream.readline()

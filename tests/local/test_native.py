@@ -147,7 +147,7 @@ def test_the_script_of_the_page(base: str, capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out.strip()
 
 
-@pytest.mark.parametrize("command", _blocks("bash"), ids=["chat", "check", "translate"])
+@pytest.mark.parametrize("command", _blocks("bash"), ids=["chat_completions", "check", "translate"])
 def test_the_commands_of_the_page(base: str, command: str) -> None:
     words = shlex.split(command)
     url = next(word for word in words if word.startswith(LOCAL))

@@ -119,16 +119,18 @@ def test_of_what_went_wrong(handlers: dict[str, Handler], live: Live, script: st
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("fallback", ["vllm/other, demo/anthropic", "vllm/other"])
 def test_of_several_attempts(handlers: dict[str, Handler], live: Live, fallback: str, stream: bool) -> None:
-    body = BODIES["chat"]
+    body = BODIES["chat_completions"]
     headers = {"x-toolwire-fallback": fallback}
-    as_live(asked(handlers, live, "chat", {**body, "model": "lmstudio/some", "stream": stream}, **headers), live)
+    as_live(
+        asked(handlers, live, "chat_completions", {**body, "model": "lmstudio/some", "stream": stream}, **headers), live
+    )
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_of_one_that_still_runs(handlers: dict[str, Handler], live: Live, model: str) -> None:
     """What is read of its first notes is what all of it begins with: a page that looks again takes nothing back."""
-    body = question("chat", f"{QUESTION} [demo calls 3] [demo slow 5]", WEATHER)
-    event, route = event_of("chat", {**body, "model": f"demo/{model}", "stream": True})
+    body = question("chat_completions", f"{QUESTION} [demo calls 3] [demo slow 5]", WEATHER)
+    event, route = event_of("chat_completions", {**body, "model": f"demo/{model}", "stream": True})
     sizes = []
     with Exchanges().watching(event) as seen:
         live.seen = seen
@@ -148,7 +150,7 @@ def test_of_one_that_still_runs(handlers: dict[str, Handler], live: Live, model:
 
 def test_nothing_is_kept_or_called_for_each_token() -> None:
     """A burst of tokens is one note of what came and one of what left, whatever is in it."""
-    seen = SeenExchange(event_of("chat", {})[0], lambda seen: None)
+    seen = SeenExchange(event_of("chat_completions", {})[0], lambda seen: None)
     assert not seen.follows_tokens
     before = seen.size
     seen.upstream_data(b"data: {}\n\n" * 1000)
@@ -179,8 +181,8 @@ def test_a_long_stream_makes_no_endless_page(handlers: dict[str, Handler], live:
 def test_a_bug_of_the_gateways_hides_no_bytes(
     handlers: dict[str, Handler], live: Live, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
-    body = BODIES["chat"]
-    seen = asked(handlers, live, "chat", {**body, "model": "demo/openai", "stream": True})
+    body = BODIES["chat_completions"]
+    seen = asked(handlers, live, "chat_completions", {**body, "model": "demo/openai", "stream": True})
 
     def fails(scenario: object) -> None:
         raise error("of the prompt")
@@ -195,8 +197,8 @@ def test_a_credential_that_an_answer_repeats_is_in_no_cell(handlers: dict[str, H
     """Not in what came, not in the events, not in what was sent."""
     planted = "sk-planted-credential"
     script = f'[demo call get_weather {{"location": "{planted}"}}]'
-    body = question("chat", f"{QUESTION} {script}", WEATHER)
-    seen = asked(handlers, live, "chat", {**body, "model": "demo/compatible", "stream": True})
+    body = question("chat_completions", f"{QUESTION} {script}", WEATHER)
+    seen = asked(handlers, live, "chat_completions", {**body, "model": "demo/compatible", "stream": True})
     seen.upstream_request(UpstreamRequest("POST", "http://x/", (("authorization", f"Bearer {planted}"),), b"", False))
     rows, _ = view.timeline(read(seen))
 

@@ -140,9 +140,9 @@ def test_so_does_what_went_wrong(gateway: Gateway, script: str, stream: bool) ->
 
 
 def test_a_later_turn_takes_what_the_store_had_with_it(gateway: Gateway) -> None:
-    body = BODIES["chat"]
+    body = BODIES["chat_completions"]
     body = {**body, "model": "demo/gemini"}
-    _, answer = gateway.ask("chat", body)
+    _, answer = gateway.ask("chat_completions", body)
     calls = json.loads(answer)["choices"][0]["message"]["tool_calls"]
     kept = [{"id": call["id"], "type": "function", "function": call["function"]} for call in calls]
     history = [
@@ -150,7 +150,7 @@ def test_a_later_turn_takes_what_the_store_had_with_it(gateway: Gateway) -> None
         {"role": "assistant", "content": None, "tool_calls": kept},
         *({"role": "tool", "tool_call_id": call["id"], "content": "12 degrees"} for call in kept),
     ]
-    headers, _ = gateway.ask("chat", {**body, "messages": history})
+    headers, _ = gateway.ask("chat_completions", {**body, "messages": history})
     folder = gateway.recorded(headers)
 
     replays(folder)
@@ -223,12 +223,12 @@ def test_a_recorded_session_replays_and_goes_to_every_other_provider(gateway: Ga
 
 
 def test_a_host_that_is_down_and_a_request_that_is_refused(gateway: Gateway) -> None:
-    body = BODIES["chat"]
-    headers, _ = gateway.ask("chat", {**body, "model": "lmstudio/some"})
+    body = BODIES["chat_completions"]
+    headers, _ = gateway.ask("chat_completions", {**body, "model": "lmstudio/some"})
     down = replays(gateway.recorded(headers))
     assert down.answers[0].status is None
 
-    headers, _ = gateway.ask("chat", {**body, "model": "nowhere/some"})
+    headers, _ = gateway.ask("chat_completions", {**body, "model": "nowhere/some"})
     refused = replays(gateway.recorded(headers))
     assert refused.answers == ()
 
@@ -262,8 +262,10 @@ def test_attempts_at_other_models_are_part_of_it(gateway: Gateway, door: str, st
 
 
 def test_all_attempts_may_fail(gateway: Gateway) -> None:
-    body = BODIES["chat"]
-    headers, _ = gateway.ask("chat", {**body, "model": "lmstudio/some"}, **{"x-toolwire-fallback": "vllm/other"})
+    body = BODIES["chat_completions"]
+    headers, _ = gateway.ask(
+        "chat_completions", {**body, "model": "lmstudio/some"}, **{"x-toolwire-fallback": "vllm/other"}
+    )
 
     assert [answer.status for answer in replays(gateway.recorded(headers)).answers] == [None, None]
 
@@ -272,10 +274,10 @@ def test_who_was_not_asked_at_all_for_want_of_a_key_is_no_exchange(
     gateway: Gateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("GROQ_API_KEY", raising=False)
-    body = BODIES["chat"]
+    body = BODIES["chat_completions"]
     over: queue.Queue[SeenExchange] = queue.Queue()
     gateway.exchanges.listen(lambda seen: over.put(seen) if seen.over else None)
-    gateway.ask("chat", {**body, "model": "groq/some"})
+    gateway.ask("chat_completions", {**body, "model": "groq/some"})
 
     assert not over.get(timeout=10).is_whole
     assert not gateway.folder.exists()
@@ -283,11 +285,11 @@ def test_who_was_not_asked_at_all_for_want_of_a_key_is_no_exchange(
 
 def test_targets_that_are_passed_over_are_no_attempts(gateway: Gateway) -> None:
     """After failures of other requests the first is not asked any more: see `shell/network/breaker.py`."""
-    body = BODIES["chat"]
+    body = BODIES["chat_completions"]
     body = {**body, "model": "lmstudio/some"}
     attempts = []
     for _ in range(12):
-        headers, _ = gateway.ask("chat", body, **{"x-toolwire-fallback": "demo/anthropic"})
+        headers, _ = gateway.ask("chat_completions", body, **{"x-toolwire-fallback": "demo/anthropic"})
         attempts.append(len(replays(gateway.recorded(headers)).answers))
 
     assert attempts[0] == 2
@@ -314,8 +316,8 @@ def test_nobody_who_was_not_let_in_is_recorded(
     monkeypatch.setenv("KEYS_FILE", str(tmp_path / "keys.json"))
     current_settings.forget()
     try:
-        body = BODIES["chat"]
-        gateway.ask("chat", {**body, "model": "demo/openai"})
+        body = BODIES["chat_completions"]
+        gateway.ask("chat_completions", {**body, "model": "demo/openai"})
     finally:
         monkeypatch.undo()
         current_settings.forget()
@@ -364,9 +366,11 @@ class TestCredentials:
         monkeypatch.setenv("MINE", "sk-planted-provider-key")
         current_settings.forget()
         try:
-            body = BODIES["chat"]
+            body = BODIES["chat_completions"]
             headers, answer = gateway.ask(
-                "chat", {**body, "model": "mine/m"}, **{"x-api-key": "planted-two", "cookie": "a=planted-three"}
+                "chat_completions",
+                {**body, "model": "mine/m"},
+                **{"x-api-key": "planted-two", "cookie": "a=planted-three"},
             )
         finally:
             monkeypatch.undo()
@@ -406,8 +410,8 @@ def test_the_same_conversation_at_another_provider(
 
 
 def test_a_model_that_leads_nowhere_is_said(gateway: Gateway, capsys: pytest.CaptureFixture[str]) -> None:
-    body = BODIES["chat"]
-    headers, _ = gateway.ask("chat", {**body, "model": "demo/openai"})
+    body = BODIES["chat_completions"]
+    headers, _ = gateway.ask("chat_completions", {**body, "model": "demo/openai"})
 
     assert replay_command.main([str(gateway.recorded(headers)), "--model", "opnai/x"]) == 1
     assert "not configured here" in " ".join(capsys.readouterr().out.replace("|", " ").split())
@@ -490,10 +494,10 @@ def test_a_folder_that_cannot_be_written_is_said_and_ends_nothing(
     gateway: Gateway, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "recordings").write_text("a file")
-    body = BODIES["chat"]
+    body = BODIES["chat_completions"]
     over: queue.Queue[SeenExchange] = queue.Queue()
     gateway.exchanges.listen(lambda seen: over.put(seen) if seen.over else None)
-    _, answer = gateway.ask("chat", {**body, "model": "demo/openai"})
+    _, answer = gateway.ask("chat_completions", {**body, "model": "demo/openai"})
 
     assert json.loads(answer)["object"] == "chat.completion"
     over.get(timeout=10)

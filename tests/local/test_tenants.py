@@ -35,7 +35,7 @@ class Question(NamedTuple):
 
 
 def chat_body(text: str, model: str = "demo/openai") -> dict[str, Any]:
-    return {"model": model, **question("chat", text, WEATHER)}
+    return {"model": model, **question("chat_completions", text, WEATHER)}
 
 
 _MODELS = {"messages": "demo/anthropic", "responses": "demo/gemini"}
@@ -56,7 +56,7 @@ COUNTING = {
         "responses", {"model": "demo/responses", **question("responses", TWO)}, "/responses/input_tokens"
     ),
     "native.check": Question("native", {"tools": [CHAT_TOOL]}, "/native/tools/check"),
-    "native.translate": Question("native", {"door": "chat", "body": chat_body(TWO)}, "/native/translate"),
+    "native.translate": Question("native", {"door": "chat_completions", "body": chat_body(TWO)}, "/native/translate"),
 }
 
 
@@ -193,13 +193,13 @@ def test_a_check_of_tools_tells_of_no_other_model_than_the_tenants(gateway: Gate
 def test_another_tenants_conversation_is_as_good_as_unknown(gateway: Gateway) -> None:
     """The state of a turn comes back to whoever had that turn, and to nobody who has got hold of its ids."""
     asked = chat_body(TWO, "demo/gemini")
-    message = gateway.ask("one", Question("chat", asked)).json()["choices"][0]["message"]
+    message = gateway.ask("one", Question("chat_completions", asked)).json()["choices"][0]["message"]
     results = [{"role": "tool", "tool_call_id": call["id"], "content": "12"} for call in message["tool_calls"]]
     for call in message["tool_calls"]:  # as clients do that know nothing of signatures
         call.pop("extra_content", None)
     history = asked | {"messages": [*asked["messages"], message, *results]}
 
-    translated = Question("native", {"door": "chat", "body": history}, "/native/translate")
+    translated = Question("native", {"door": "chat_completions", "body": history}, "/native/translate")
     own, foreign = (gateway.ask(tenant, translated).text for tenant in ("one", "other"))
 
     assert "functionResponse" in own
@@ -210,7 +210,7 @@ def test_another_tenants_conversation_is_as_good_as_unknown(gateway: Gateway) ->
 
 def test_nothing_of_keys_and_prompts_is_printed(gateway: Gateway) -> None:
     """Last of this module, so that it reads what the other tests left."""
-    gateway.ask("one", Question("chat", chat_body(TWO)))
+    gateway.ask("one", Question("chat_completions", chat_body(TWO)))
 
-    assert '"door":"chat"' in gateway.printed
+    assert '"door":"chat_completions"' in gateway.printed
     assert "planted" not in gateway.printed

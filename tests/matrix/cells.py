@@ -57,7 +57,11 @@ def _ask_responses(stream: bool) -> bytes:
 
 
 #: Door -> its request for any scenario.
-REQUESTS: dict[str, Callable[[bool], bytes]] = {"native": ask_native, "responses": _ask_responses, "chat": _ask_chat}
+REQUESTS: dict[str, Callable[[bool], bytes]] = {
+    "native": ask_native,
+    "responses": _ask_responses,
+    "chat_completions": _ask_chat,
+}
 REQUESTS["messages"] = ask_messages
 REQUESTS["gemini"] = ask_gemini
 

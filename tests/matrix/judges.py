@@ -66,4 +66,4 @@ def _chat_failure(scenario: Scenario, answer: Answer, streams: bool) -> None:
 
 
 #: Door -> judge.
-JUDGES = {"gemini": gemini, "messages": messages, "native": native, "responses": responses, "chat": chat}
+JUDGES = {"gemini": gemini, "messages": messages, "native": native, "responses": responses, "chat_completions": chat}

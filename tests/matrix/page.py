@@ -27,14 +27,14 @@ _TITLES = {
     "messages": "Anthropic Messages, `POST /messages`",
     "native": "The native API, `POST /native/chat`",
     "responses": "OpenAI Responses, `POST /responses`",
-    "chat": "OpenAI Chat Completions, `POST /chat/completions`",
+    "chat_completions": "OpenAI Chat Completions, `POST /chat/completions`",
 }
 _SDKS = {
     "gemini": "google-genai",
     "messages": "anthropic-python",
     "native": "a reader that checks every event against the API's models",
     "responses": "openai-python",
-    "chat": "openai-python",
+    "chat_completions": "openai-python",
 }
 
 _SAME, _HEARD, _ABSENT = "=", "✓", "–"

@@ -196,21 +196,23 @@ def _responses_result(call_id: str, _: str, result: str) -> dict[str, Any]:
 
 
 _REQUESTS: dict[str, Callable[[Conversation], dict[str, Any]]] = {
-    "chat": _ask_chat, "native": _ask_chat, "responses": _ask_responses, "messages": _ask_messages,
+    "chat_completions": _ask_chat, "native": _ask_chat, "responses": _ask_responses, "messages": _ask_messages,
     "gemini": _ask_gemini,
 }  # fmt: skip
 _USERS: dict[str, Callable[[str], dict[str, Any]]] = {
-    "chat": lambda text: {"role": "user", "content": text},
+    "chat_completions": lambda text: {"role": "user", "content": text},
     "native": lambda text: {"role": "user", "content": text},
     "responses": lambda text: {"role": "user", "content": [{"type": "input_text", "text": text}]},
     "messages": lambda text: {"role": "user", "content": [{"type": "text", "text": text}]},
     "gemini": lambda text: {"role": "user", "parts": [{"text": text}]},
 }
 _ANSWERS: dict[str, Callable[[Conversation, dict[str, Any]], list[tuple[str, str]]]] = {
-    "chat": _chat_answer, "native": _native_answer, "responses": _responses_answer, "messages": _messages_answer,
+    "chat_completions": _chat_answer, "native": _native_answer, "responses": _responses_answer,
+    "messages": _messages_answer,
     "gemini": _gemini_answer,
 }  # fmt: skip
 _RESULTS: dict[str, Callable[[str, str, str], dict[str, Any]]] = {
-    "chat": _chat_result, "native": _chat_result, "responses": _responses_result, "messages": _messages_result,
+    "chat_completions": _chat_result, "native": _chat_result, "responses": _responses_result,
+    "messages": _messages_result,
     "gemini": _gemini_result,
 }  # fmt: skip

@@ -58,7 +58,7 @@ def _report(tools: Sequence[Declared]) -> dict[str, Any]:
         Candidate(name, Target(ProviderConfig(name, wire, "https://x/v1", profile=profile), model))
         for name, (wire, profile, model) in _PROVIDERS.items()
     ]
-    found: dict[str, Any] = json.loads(report(load_door("chat"), request, {}, Tenant(), candidates))
+    found: dict[str, Any] = json.loads(report(load_door("chat_completions"), request, {}, Tenant(), candidates))
     return found
 
 

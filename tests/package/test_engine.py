@@ -152,7 +152,7 @@ def test_two_containers_share_a_table(image: str, tmp_path: Path) -> None:
                 {"role": "tool", "tool_call_id": call["id"], "content": "12 degrees"} for call in answer["tool_calls"]
             ]
             history = asked | {"messages": [question, answer, *results]}
-            shown = json.dumps(post(second, "/native/translate", {"door": "chat", "body": history}))
+            shown = json.dumps(post(second, "/native/translate", {"door": "chat_completions", "body": history}))
     assert "thoughtSignature" in shown
     assert "skip_thought_signature_validator" not in shown
 

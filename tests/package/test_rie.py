@@ -116,7 +116,7 @@ def test_the_paths_that_ask_no_provider_are_answered(functions: dict[str, Emulat
     asked = {
         "/messages/count_tokens": {"model": "fast", "messages": hello},
         "/native/tools/check": {"tools": tools},
-        "/native/translate": {"door": "chat", "body": {"model": "fast", "messages": hello}},
+        "/native/translate": {"door": "chat_completions", "body": {"model": "fast", "messages": hello}},
     }
     for path, body in asked.items():
         reply = functions[served()[path]["POST"]].ask(_get(path) | {"httpMethod": "POST", "body": json.dumps(body)})

@@ -137,8 +137,8 @@ def test_an_api_that_nobody_has_asked_for_takes_no_memory(tmp_path: Path) -> Non
 
 #: What is asked (method, the template's path, its parameters), and the status and the form of the answer.
 NOT_SERVED = [
-    ("GET", "/chat/completions", {}, 405, "chat"),
-    ("POST", "/{path+}", {"path": "embeddings"}, 404, "chat"),
+    ("GET", "/chat/completions", {}, 405, "chat_completions"),
+    ("POST", "/{path+}", {"path": "embeddings"}, 404, "chat_completions"),
     ("DELETE", "/messages", {}, 405, "messages"),
     ("POST", "/{path+}", {"path": "messages/batches"}, 404, "messages"),
     ("PUT", "/responses/compact", {}, 405, "responses"),

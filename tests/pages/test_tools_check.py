@@ -40,7 +40,7 @@ def tool(name: str, parameters: dict[str, Any], **members: Any) -> dict[str, Any
 
 def asked(*tools: dict[str, Any], **members: Any) -> ChatRequest:
     body = {"model": "any", "messages": [{"role": "user", "content": "?"}], "tools": tools, **members}
-    return load_door("chat").parse_request(HttpRequest("POST", "/", {}, json.dumps(body).encode()))
+    return load_door("chat_completions").parse_request(HttpRequest("POST", "/", {}, json.dumps(body).encode()))
 
 
 def checked(
@@ -48,7 +48,7 @@ def checked(
 ) -> dict[str, Any]:
     """The report; `providers` by the names of TARGETS."""
     asks = candidates or [Candidate(name, its) for name, its in TARGETS.items()]
-    body = report(load_door("chat"), asked(*tools, **members), {}, tenant, asks)
+    body = report(load_door("chat_completions"), asked(*tools, **members), {}, tenant, asks)
     ToolsCheckResponse.model_validate_json(body)
     found: dict[str, Any] = json.loads(body)
     found["providers"] = {verdict["model"]: verdict for verdict in found["providers"]}

@@ -300,7 +300,7 @@ def _text(function: dict[str, Any]) -> str:
 
 
 CLIENTS = {
-    "chat": Client(_chat_body, _chat_whole, _chat_event),
+    "chat_completions": Client(_chat_body, _chat_whole, _chat_event),
     "responses": Client(_responses_body, _responses_whole, _responses_event),
     "gemini": Client(_gemini_body, _gemini_whole, _gemini_event),
     "messages": Client(_messages_body, _messages_whole, _messages_event),

@@ -94,7 +94,7 @@ def asked(choice: ToolChoice | None = None, **more: Any) -> ChatRequest:
 
 
 def validating(mode: str) -> ToolRules:
-    return rules_for(Tenant(), "chat", RequestOptions(cast(Any, mode)))
+    return rules_for(Tenant(), "chat_completions", RequestOptions(cast(Any, mode)))
 
 
 INSISTING = ToolRules(insists_on_choice=True)
@@ -173,7 +173,7 @@ def test_argument_bytes_are_counted_for_each_call() -> None:
     [("enforce", "tool_not_allowed", None), ("warn", None, "tool_not_allowed:g"), ("off", None, None)],
 )
 def test_the_allowlist_holds_for_calls_too(mode: Any, code: str | None, warning: str | None) -> None:
-    rules = rules_for(Tenant(allowlist=("f",), allowlist_mode=mode), "chat")
+    rules = rules_for(Tenant(allowlist=("f",), allowlist_mode=mode), "chat_completions")
     run = Run(asked(), rules)
     run.each(START, *call(0))
     if code:

@@ -123,7 +123,8 @@ def test_a_client_is_shown_the_repaired_call_and_told(door: str, wire: str, stre
 
 @pytest.mark.parametrize("stream", [True, False])
 @pytest.mark.parametrize(
-    ("door", "wire"), [("messages", "anthropic_messages"), ("chat", "openai_chat"), ("responses", "openai_chat")]
+    ("door", "wire"),
+    [("messages", "anthropic_messages"), ("chat_completions", "openai_chat"), ("responses", "openai_chat")],
 )
 def test_what_needs_no_repair_is_as_without_the_option(door: str, wire: str, stream: bool) -> None:
     with_option, without = (asked(door, wire, (_GOOD,), stream=stream, repair=word) for word in ("on", "off"))
@@ -135,5 +136,5 @@ def test_what_needs_no_repair_is_as_without_the_option(door: str, wire: str, str
 @pytest.mark.parametrize(("asks", "repairs"), [(None, True), ("on", True), ("off", False)])
 def test_a_tenant_has_it_for_requests_that_do_not_say(asks: str | None, repairs: bool) -> None:
     tenant = Tenant(repair_arguments=True)
-    warnings, _ = asked("chat", "openai_chat", (_BROKEN,), stream=True, repair=asks, tenant=tenant)
+    warnings, _ = asked("chat_completions", "openai_chat", (_BROKEN,), stream=True, repair=asks, tenant=tenant)
     assert warnings == (["tool_arguments_repaired:weather"] if repairs else [])

@@ -148,7 +148,7 @@ SERVER_TOOL = Tool("web_search", kind="opaque")
 
 
 def with_list(*allowed: str, mode: str = "enforce") -> ToolRules:
-    return rules_for(Tenant(allowlist=allowed, allowlist_mode=cast(Any, mode)), "chat")
+    return rules_for(Tenant(allowlist=allowed, allowlist_mode=cast(Any, mode)), "chat_completions")
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_strict_beside_parallel_calls(tool: Tool, parallel: bool | None, warns: 
     asked = replace(request(tool), parallel_tool_calls=parallel)
     assert check_request(asked, RULES) == ["strict_with_parallel"] * warns
 
-    rejecting = rules_for(Tenant(strict_parallel="reject"), "chat")
+    rejecting = rules_for(Tenant(strict_parallel="reject"), "chat_completions")
     if not warns:
         assert check_request(asked, rejecting) == []
         return

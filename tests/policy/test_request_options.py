@@ -67,30 +67,30 @@ def test_what_means_nothing_is_refused(name: str, value: str, says: str) -> None
 @each_row(
     ("tenant", "door", "expected"),
     [
-        (Tenant(), "chat", ToolRules()),
+        (Tenant(), "chat_completions", ToolRules()),
         (Tenant(), "native", ToolRules(PRESET_2API, schema_mode="reject", insists_on_choice=True)),
         (
             Tenant(limits=PRESET_2API, native_limits=PRESET_AGENTS),
             "native",
             ToolRules(schema_mode="reject", insists_on_choice=True),
         ),
-        (Tenant(limits=PRESET_2API), "chat", ToolRules(PRESET_2API)),
-        (Tenant(tool_choice_not_honored="error"), "chat", ToolRules(insists_on_choice=True)),
+        (Tenant(limits=PRESET_2API), "chat_completions", ToolRules(PRESET_2API)),
+        (Tenant(tool_choice_not_honored="error"), "chat_completions", ToolRules(insists_on_choice=True)),
         (Tenant(tool_choice_not_honored="warn"), "native", ToolRules(PRESET_2API, schema_mode="reject")),
         (Tenant(schema_mode="convert", tool_choice_not_honored="warn"), "native", ToolRules(PRESET_2API)),
-        (Tenant(allowlist=("a",)), "chat", ToolRules(allowed=frozenset("a"))),
-        (Tenant(allowlist=()), "chat", ToolRules(allowed=frozenset())),
+        (Tenant(allowlist=("a",)), "chat_completions", ToolRules(allowed=frozenset("a"))),
+        (Tenant(allowlist=()), "chat_completions", ToolRules(allowed=frozenset())),
         (
             Tenant(allowlist=("a",), allowlist_mode="warn"),
-            "chat",
+            "chat_completions",
             ToolRules(allowed=frozenset("a"), refuses_others=False),
         ),
         (Tenant(events="extended"), "responses", ToolRules(extended_events=True)),
-        (Tenant(repair_arguments=True), "chat", ToolRules(repair_arguments=True)),
-        (Tenant(strict_parallel="reject"), "chat", ToolRules(refuses_strict_parallel=True)),
+        (Tenant(repair_arguments=True), "chat_completions", ToolRules(repair_arguments=True)),
+        (Tenant(strict_parallel="reject"), "chat_completions", ToolRules(refuses_strict_parallel=True)),
         (
             Tenant(validate_tool_arguments="reject", schema_mode="lossy"),
-            "chat",
+            "chat_completions",
             ToolRules(validate_tool_arguments="reject", schema_mode="lossy"),
         ),
     ],
@@ -100,15 +100,15 @@ def test_rules(tenant: Tenant, door: str, expected: ToolRules) -> None:
 
 
 def test_an_allowlist_that_is_off_restricts_nothing() -> None:
-    assert rules_for(Tenant(allowlist=("a",), allowlist_mode="off"), "chat").allowed is None
+    assert rules_for(Tenant(allowlist=("a",), allowlist_mode="off"), "chat_completions").allowed is None
 
 
 @each_row("asked", ["off", "annotate", "reject"])
 @each_row("default", ["off", "annotate", "reject"])
 def test_a_request_wins_over_its_tenant(asked: Literal["off"], default: Literal["off"]) -> None:
     tenant = Tenant(validate_tool_arguments=default)
-    assert rules_for(tenant, "chat", RequestOptions(asked)).validate_tool_arguments == asked
-    assert rules_for(tenant, "chat").validate_tool_arguments == default
+    assert rules_for(tenant, "chat_completions", RequestOptions(asked)).validate_tool_arguments == asked
+    assert rules_for(tenant, "chat_completions").validate_tool_arguments == default
 
 
 def test_writers_see_the_mode_and_the_lane_stays_a_lane() -> None:

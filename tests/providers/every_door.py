@@ -49,7 +49,7 @@ def text_in(door: str, body: bytes) -> str:
     """The text of a door's stream."""
     events = events_in(body)
     match door:
-        case "chat":
+        case "chat_completions":
             return "".join(choice["delta"].get("content") or "" for event in events for choice in event["choices"])
         case "messages":
             return "".join(event["delta"].get("text", "") for event in events if event["type"] == "content_block_delta")
@@ -92,7 +92,7 @@ def _native_reasoning(document: dict[str, Any]) -> list[str]:
 
 
 _REASONING: dict[str, Any] = {
-    "chat": _chat_reasoning, "responses": _responses_reasoning, "messages": _messages_reasoning,
+    "chat_completions": _chat_reasoning, "responses": _responses_reasoning, "messages": _messages_reasoning,
     "native": _native_reasoning,
 }  # fmt: skip
 
@@ -174,10 +174,11 @@ def _gemini_calls(events: list[dict[str, Any]]) -> list[tuple[str, str]]:
 
 _STREAMS: dict[str, Any] = {
     "gemini": _gemini_calls,
-    "chat": _chat_stream, "responses": _responses_stream, "messages": _messages_stream, "native": _native_stream,
+    "chat_completions": _chat_stream, "responses": _responses_stream, "messages": _messages_stream,
+    "native": _native_stream,
 }  # fmt: skip
 _DOCUMENTS: dict[str, Any] = {
     "gemini": lambda document: _gemini_calls([document]),
-    "chat": _chat_document, "responses": _responses_document, "messages": _messages_document,
+    "chat_completions": _chat_document, "responses": _responses_document, "messages": _messages_document,
     "native": _native_document,
 }  # fmt: skip

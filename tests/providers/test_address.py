@@ -99,7 +99,7 @@ def built(
     return provider.build_request(request, wire_for(target, "x"), profile_of(target), "K")[0]
 
 
-@each_row("door", ["chat", "messages"])
+@each_row("door", ["chat_completions", "messages"])
 @each_row(("about", "section", "model", "stream", "url", "key"), ROWS, ids=[row[0] for row in ROWS])
 def test_a_section_says_where_requests_go(
     about: str, section: dict[str, str], model: str, stream: bool, url: str, key: tuple[str, str], door: str

@@ -48,7 +48,7 @@ def test_a_word_of_any_api_is_read(wire: str, document: Any, word: str) -> None:
     for door in every_door.REQUESTS:
         said = every_door.asked(door, body, streamed=False, wire=wire)
         assert (said.status == 200) == (WORDS[word] != "")
-    shown = json.loads(every_door.asked("chat", body, streamed=False, wire=wire).body)
+    shown = json.loads(every_door.asked("chat_completions", body, streamed=False, wire=wire).body)
     assert shown["choices"][0]["finish_reason"] == WORDS[word] if WORDS[word] else "error" in shown
 
 
@@ -56,7 +56,7 @@ def test_a_word_of_any_api_is_read(wire: str, document: Any, word: str) -> None:
 def test_a_reason_of_another_api_for_what_is_incomplete(word: str) -> None:
     whole = responses.response("incomplete", [responses.message("msg_1", "x")], incomplete_details={"reason": word})
     body = json.dumps(whole).encode()
-    chat = json.loads(every_door.asked("chat", body, streamed=False, wire="openai_responses").body)
+    chat = json.loads(every_door.asked("chat_completions", body, streamed=False, wire="openai_responses").body)
     own = json.loads(every_door.asked("responses", body, streamed=False, wire="openai_responses").body)
     assert chat["choices"][0]["finish_reason"] == WORDS[word]
     reason = {"length": "max_output_tokens"}.get(WORDS[word], WORDS[word])
@@ -66,7 +66,7 @@ def test_a_reason_of_another_api_for_what_is_incomplete(word: str) -> None:
 @pytest.mark.parametrize(("word", "reason"), [("stop", "stop"), ("max_tokens", "length"), ("safety", "content_filter")])
 def test_googles_words_written_small(word: str, reason: str) -> None:
     body = json.dumps(gemini(word)).encode()
-    chat = json.loads(every_door.asked("chat", body, streamed=False, wire="gemini").body)
+    chat = json.loads(every_door.asked("chat_completions", body, streamed=False, wire="gemini").body)
     own = json.loads(every_door.asked("gemini", body, streamed=False, wire="gemini").body)
     assert (chat["choices"][0]["finish_reason"], own["candidates"][0]["finishReason"]) == (reason, word.upper())
 

@@ -84,12 +84,12 @@ REFUSALS = [
 ]
 
 #: The door whose API a wire is.
-OWN = {"openai_chat": "chat", "openai_responses": "responses"}
+OWN = {"openai_chat": "chat_completions", "openai_responses": "responses"}
 
 
 @each_row("text", TEXTS)
 @each_row("host", HOSTS)
-@each_row("door", ["chat", "responses"])
+@each_row("door", ["chat_completions", "responses"])
 def test_a_host_that_parses_arguments_is_sent_an_object(door: str, host: str, text: str) -> None:
     (wire, profile, any_text), (given, written, warned) = HOSTS[host], TEXTS[text]
     exchange = open_exchange(request(door, given), door=door, wire=wire, profile=profile)
@@ -111,7 +111,7 @@ def test_a_host_that_parses_arguments_is_sent_an_object(door: str, host: str, te
 @each_row("said", REFUSALS)
 @each_row("status", [400, 422])
 def test_the_words_of_hosts(status: int, said: str) -> None:
-    exchange = open_exchange(request("chat", "{"))
+    exchange = open_exchange(request("chat_completions", "{"))
     refused = json.dumps({"object": "error", "message": said, "code": status}).encode()
     actions = exchange.receive_head(status, {"content-type": "application/json"})
     actions += exchange.receive_data(refused) + exchange.receive_end()

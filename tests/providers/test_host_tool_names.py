@@ -21,7 +21,7 @@ from toolwire.exchange.exchange import Exchange
 from toolwire.rewrite.tool_names import wire_name
 
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}}
-DOORS = ["chat", "messages", "responses", "gemini", "native"]
+DOORS = ["chat_completions", "messages", "responses", "gemini", "native"]
 #: What MCP servers and frameworks call their tools.
 NAMES = [
     "12306__get-tickets",
@@ -114,7 +114,7 @@ def test_the_history_and_the_choice_have_the_same_name_and_the_client_its_own(na
     assert sent["messages"][1]["tool_calls"][0]["function"]["name"] == wire
     assert sent["tool_choice"]["function"]["name"] == wire != name
     told = answer(exchange, [call_of(wire)], content_type="application/json")
-    assert calls_in("chat", told.body, streamed=False) == [(name, "{}")]
+    assert calls_in("chat_completions", told.body, streamed=False) == [(name, "{}")]
 
 
 def test_a_tool_of_the_hosts_own_keeps_its_name_in_the_history() -> None:
@@ -156,7 +156,7 @@ REFUSALS = {
 
 @each_row("said", REFUSALS.values(), ids=REFUSALS)
 @each_row("wire", ["openai_chat", "openai_responses", "anthropic_messages"])
-@each_row("door", ["chat", "messages", "responses", "gemini"])
+@each_row("door", ["chat_completions", "messages", "responses", "gemini"])
 def test_a_host_that_refuses_a_name_is_sent_one_that_every_host_takes(door: str, wire: str, said: str) -> None:
     for name in ("1c_find-all", "find-all"):
         exchange = asked(door, wire, [name, "fine"])
@@ -169,7 +169,7 @@ def test_a_host_that_refuses_a_name_is_sent_one_that_every_host_takes(door: str,
 
 @each_row("said", REFUSALS.values(), ids=REFUSALS)
 def test_where_every_host_takes_the_names_the_refusal_is_shown(said: str) -> None:
-    assert refused(asked("chat", "openai_chat", ["fine"]), said)
+    assert refused(asked("chat_completions", "openai_chat", ["fine"]), said)
 
 
 @each_row(
@@ -179,7 +179,7 @@ def test_words_of_other_refusals_change_no_name(said: str) -> None:
     assert refused(asked("messages", "openai_chat", ["1c_find-all"]), said)
 
 
-@each_row("door", ["chat", "messages", "responses", "gemini"])
+@each_row("door", ["chat_completions", "messages", "responses", "gemini"])
 def test_the_client_has_its_own_name_behind_a_refusal_too(door: str) -> None:
     exchange = asked(door, "openai_chat", ["1c_find-all"])
     assert not refused(exchange, REFUSALS["Moonshot"])

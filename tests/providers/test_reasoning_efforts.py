@@ -152,7 +152,7 @@ def test_the_responses_wire_has_the_same_rule(effort: str, wanted: str | None, w
 @pytest.mark.parametrize("effort", EFFORTS)
 def test_a_client_of_the_api_itself_asks_what_it_likes(effort: str) -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "reasoning_effort": effort}
-    found, told = sent(body, "openai", "gpt-4o", "chat")
+    found, told = sent(body, "openai", "gpt-4o", "chat_completions")
     assert (found["reasoning_effort"], told) == (effort, [])
 
 

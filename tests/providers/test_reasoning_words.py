@@ -152,7 +152,7 @@ def asking(door: str, word: str) -> dict[str, Any]:
     said = [{"role": "user", "content": "x"}]
     if door == "responses":
         return {"model": "m", "input": said, "reasoning": {"effort": word}}
-    if door == "chat":
+    if door == "chat_completions":
         return {"model": "m", "messages": said, "reasoning_effort": word}
     asked = {"thinking": {"type": "disabled"}} if word == "none" else {"output_config": {"effort": word}}
     return {"model": "m", "max_tokens": 99, "messages": said, **asked}
@@ -172,7 +172,7 @@ def test_a_client_of_the_api_itself(
     profile: str, model: str, word: str, wanted: dict[str, Any], warnings: list[str]
 ) -> None:
     """What the host says otherwise is said its way; a word that it does not know is between the two."""
-    found, told = sent(asking("chat", word), "chat", profile, model)
+    found, told = sent(asking("chat_completions", word), "chat_completions", profile, model)
     assert told == []
     its_own = {"reasoning": {"effort": word}} if PROFILES[profile].reasoning_object else effort(word)
     assert {name: value for name, value in found.items() if name in MEMBERS} == (its_own if warnings else wanted)
@@ -188,13 +188,16 @@ def test_a_client_of_the_api_itself(
     ],
 )
 def test_what_a_client_says_in_the_hosts_words_stays(profile: str, model: str, given: dict[str, Any]) -> None:
-    found, _ = sent(asking("chat", "none") | given, "chat", profile, model)
+    found, _ = sent(asking("chat_completions", "none") | given, "chat_completions", profile, model)
     assert {name: value for name, value in found.items() if name in MEMBERS} == {**effort("none"), **given}
 
 
 def test_minimax_is_asked_to_tell_its_reasoning_apart() -> None:
     assert sent(asking("messages", "high"), "messages", "minimax", "MiniMax-M3")[0]["reasoning_split"] is True
-    assert "reasoning_split" not in sent(asking("chat", "high"), "chat", "minimax", "MiniMax-M3")[0]
+    assert (
+        "reasoning_split"
+        not in sent(asking("chat_completions", "high"), "chat_completions", "minimax", "MiniMax-M3")[0]
+    )
 
 
 @each_row("profile", [name for name, row in PROFILES.items() if row.open_models])
@@ -203,8 +206,8 @@ def test_a_host_of_open_models_is_sent_the_reasoning_that_a_maker_asks_for(profi
     turn = {"role": "assistant", "content": None, "tool_calls": [call]}
     said = [{"role": "user", "content": "x"}, turn, {"role": "tool", "tool_call_id": "c1", "content": "y"}]
     body = {"model": "m", "messages": said}
-    assert sent(body, "chat", profile, "moonshotai/kimi-k2.6")[0]["messages"][1]["reasoning_content"] == " "
-    assert "reasoning_content" not in sent(body, "chat", profile, "qwen3-32b")[0]["messages"][1]
+    assert sent(body, "chat_completions", profile, "moonshotai/kimi-k2.6")[0]["messages"][1]["reasoning_content"] == " "
+    assert "reasoning_content" not in sent(body, "chat_completions", profile, "qwen3-32b")[0]["messages"][1]
 
 
 def test_rows_rise_and_name_profiles() -> None:

@@ -60,7 +60,7 @@ REFUSALS = {
 def request(door: str, schema: Any, **more: Any) -> dict[str, Any]:
     about = {"name": "f", "description": "Does.", **more}
     match door:
-        case "chat":
+        case "chat_completions":
             function = about | {"parameters": schema}
             return {
                 "messages": [{"role": "user", "content": "x"}],
@@ -103,7 +103,7 @@ def tool(exchange: Exchange) -> dict[str, Any]:
 
 @each_row("host", REFUSALS)
 @each_row("wire", ["openai_chat", "openai_responses"])
-@each_row("door", ["chat", "responses", "messages", "gemini"])
+@each_row("door", ["chat_completions", "responses", "messages", "gemini"])
 def test_a_host_that_refuses_a_schema_is_sent_what_every_host_takes(door: str, wire: str, host: str) -> None:
     for status in (400, 422, 500):
         exchange = asked(door, wire, SCHEMA)
@@ -129,7 +129,12 @@ def test_a_host_that_refuses_a_schema_is_sent_what_every_host_takes(door: str, w
                    "The specified schema produces a constraint that has too many states for serving."])  # fmt: skip
 @each_row(
     ("door", "wire"),
-    [("chat", "gemini"), ("messages", "gemini"), ("chat", "anthropic_messages"), ("messages", "anthropic_messages")],
+    [
+        ("chat_completions", "gemini"),
+        ("messages", "gemini"),
+        ("chat_completions", "anthropic_messages"),
+        ("messages", "anthropic_messages"),
+    ],
 )
 def test_so_is_a_host_of_anthropics_or_googles_api(door: str, wire: str, said: str) -> None:
     """Ollama and llama.cpp speak Anthropic's, and Google itself refuses what is too much of many tools."""
@@ -153,7 +158,7 @@ def test_at_anthropics_own_api_a_schema_is_between_the_two() -> None:
 
 
 @each_row("wire", ["openai_chat", "openai_responses"])
-@each_row("door", ["chat", "responses", "messages", "gemini"])
+@each_row("door", ["chat_completions", "responses", "messages", "gemini"])
 def test_where_every_host_takes_the_schema_the_refusal_is_shown(door: str, wire: str) -> None:
     assert refused(asked(door, wire, PLAIN), REFUSALS["llama.cpp"])
 
@@ -183,7 +188,10 @@ def test_a_host_with_a_form_of_its_own_is_sent_that_at_once(door: str) -> None:
 
 
 def test_its_own_apis_client_has_its_own_schema_there() -> None:
-    assert send("chat", "openai_chat", profile="moonshot", **request("chat", SCHEMA)).tools["f"] == SCHEMA
+    assert (
+        send("chat_completions", "openai_chat", profile="moonshot", **request("chat_completions", SCHEMA)).tools["f"]
+        == SCHEMA
+    )
 
 
 # ---------------------------------------------------------------- strict
@@ -198,8 +206,8 @@ CLOSED = PLAIN | {"additionalProperties": False}
 
 
 @each_row("said", STRICT)
-@each_row(("door", "wire"), [("chat", "openai_chat"), ("responses", "openai_chat"), ("messages", "openai_chat"),
-                             ("responses", "openai_responses")])  # fmt: skip
+@each_row(("door", "wire"), [("chat_completions", "openai_chat"), ("responses", "openai_chat"),
+                             ("messages", "openai_chat"), ("responses", "openai_responses")])  # fmt: skip
 def test_a_host_that_refuses_strict_is_asked_without(door: str, wire: str, said: str) -> None:
     exchange = asked(door, wire, CLOSED, strict=True)
     assert tool(exchange)["strict"] is True
@@ -246,7 +254,7 @@ def formatted(door: str, wire: str, *, tools: bool = False) -> Exchange:
         del members["tools"]
     shape = {"type": "json_schema", "name": "out", "schema": CLOSED}
     match door:
-        case "chat":
+        case "chat_completions":
             members["response_format"] = BY_SCHEMA
         case "responses":
             members["text"] = {"format": shape}
@@ -270,7 +278,7 @@ def shape_of(exchange: Exchange) -> str | None:
 @each_row(
     ("door", "wire"),
     [("responses", "openai_chat"), ("messages", "openai_chat"), ("gemini", "openai_chat"),
-     ("chat", "openai_responses"), ("messages", "openai_responses")],
+     ("chat_completions", "openai_responses"), ("messages", "openai_responses")],
 )  # fmt: skip
 def test_a_schema_that_a_host_refuses_for_its_answer_is_asked_for_in_words(door: str, wire: str, host: str) -> None:
     exchange = formatted(door, wire)
@@ -283,7 +291,10 @@ def test_a_schema_that_a_host_refuses_for_its_answer_is_asked_for_in_words(door:
     assert refused(exchange, FORMATS[host])
 
 
-@each_row(("door", "wire"), [("responses", "openai_chat"), ("messages", "openai_chat"), ("chat", "openai_responses")])
+@each_row(
+    ("door", "wire"),
+    [("responses", "openai_chat"), ("messages", "openai_chat"), ("chat_completions", "openai_responses")],
+)
 def test_a_host_that_takes_no_format_beside_tools_is_asked_in_words_where_there_are_any(door: str, wire: str) -> None:
     exchange = formatted(door, wire, tools=True)
     assert not refused(exchange, BESIDE_TOOLS)
@@ -295,7 +306,7 @@ def test_a_host_that_takes_no_format_beside_tools_is_asked_in_words_where_there_
 
 def test_the_format_of_its_own_apis_client_is_between_the_two() -> None:
     for said in (*FORMATS.values(), BESIDE_TOOLS):
-        assert refused(formatted("chat", "openai_chat"), said)
+        assert refused(formatted("chat_completions", "openai_chat"), said)
         assert refused(formatted("responses", "openai_responses"), said)
 
 
@@ -310,12 +321,12 @@ def test_the_format_of_its_own_apis_client_is_between_the_two() -> None:
     ],
 )
 def test_a_tools_members_go_where_a_chat_host_refuses_one(said: str) -> None:
-    members = request("chat", PLAIN)
+    members = request("chat_completions", PLAIN)
     members["tools"][0] |= {"cache_control": {"type": "ephemeral"}}
     exchange = open_exchange(json.dumps({"model": "m", **members}).encode())
     assert not refused(exchange, said)
     (sent,) = json.loads(exchange.upstream_request.body)["tools"]
-    assert sent == request("chat", PLAIN)["tools"][0]
+    assert sent == request("chat_completions", PLAIN)["tools"][0]
     assert {"members_refused", "not_supported:cache_control"} <= set(exchange.figures.warnings)
 
 

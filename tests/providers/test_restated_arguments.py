@@ -132,8 +132,8 @@ PIECES = ["", "{", "}", "{}", '"', ":", "1", ",", "[", "]", "a", '{"a":1}', '{"a
 @given(st.lists(st.sampled_from(PIECES), max_size=8))
 def test_no_wire_loses_bytes_without_a_word(fragments: list[str]) -> None:
     for wire, upstream in WIRES.items():
-        said = every_door.asked("chat", upstream(fragments), streamed=True, wire=wire, step=1 << 20)
+        said = every_door.asked("chat_completions", upstream(fragments), streamed=True, wire=wire, step=1 << 20)
         told = said.body.decode() + said.headers.get("x-toolwire-warnings", "")
         if '"error":{' not in told and not any(note in told for note in NOTES):
-            calls = every_door.calls_in("chat", said.body, streamed=True)
+            calls = every_door.calls_in("chat_completions", said.body, streamed=True)
             assert "".join(text for _, text in calls) == ("".join(fragments) or "{}"), wire

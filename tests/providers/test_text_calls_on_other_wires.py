@@ -85,9 +85,9 @@ def test_they_become_calls(name: str, wire: str, door: str) -> None:
 @pytest.mark.parametrize("wire", WIRES)
 def test_the_vendors_text_is_text(wire: str) -> None:
     stream, _ = WIRES[wire]([HERMES])
-    said = every_door.asked("chat", stream, streamed=True, wire=wire, profile=VENDORS[wire])
-    assert every_door.calls_in("chat", said.body, streamed=True) == []
-    assert every_door.text_in("chat", said.body) == HERMES
+    said = every_door.asked("chat_completions", stream, streamed=True, wire=wire, profile=VENDORS[wire])
+    assert every_door.calls_in("chat_completions", said.body, streamed=True) == []
+    assert every_door.text_in("chat_completions", said.body) == HERMES
 
 
 def test_a_host_has_the_profile_of_its_address() -> None:

@@ -135,7 +135,7 @@ STREAMS: dict[str, list[dict[str, Any]]] = {
 
 
 @each_row("told", STREAMS)
-@each_row("door", ["chat", "messages", "gemini", "native"])
+@each_row("door", ["chat_completions", "messages", "gemini", "native"])
 def test_a_stream(told: str, door: str) -> None:
     documents = [messages.start(), *STREAMS[told], messages.finish("end_turn"), messages.STOP]
     upstream = b"".join(b"event: %b\ndata: %b\n\n" % (d["type"].encode(), json.dumps(d).encode()) for d in documents)
@@ -197,12 +197,12 @@ def test_a_stream_of_another_list() -> None:
     deltas = [{"content": "Hi", "content_list": [HI]}, *({"type": "tool_use", "content_list": [p]} for p in parts)]
     chunks = [{"id": "c", "choices": [{"delta": delta}]} for delta in deltas]
     stream = b"".join(b"data: %b\n\n" % json.dumps(chunk).encode() for chunk in chunks) + b"data: [DONE]\n\n"
-    body = every_door.asked("chat", stream, streamed=True, wire="openai_chat").body
-    assert every_door.calls_in("chat", body, streamed=True) == [("weather", '{"city":"A"}')]
-    assert every_door.text_in("chat", body) == "Hi"
+    body = every_door.asked("chat_completions", stream, streamed=True, wire="openai_chat").body
+    assert every_door.calls_in("chat_completions", body, streamed=True) == [("weather", '{"city":"A"}')]
+    assert every_door.text_in("chat_completions", body) == "Hi"
 
 
 def test_a_refusal_beside_an_empty_list_of_choices_is_one() -> None:
     refusal = {"choices": [], "base_resp": {"status_code": 1004, "status_msg": "login fail"}}
-    shown = every_door.asked("chat", json.dumps(refusal).encode(), streamed=False, wire="openai_chat")
+    shown = every_door.asked("chat_completions", json.dumps(refusal).encode(), streamed=False, wire="openai_chat")
     assert (shown.status >= 400, b"login fail" in shown.body) == (True, True)

@@ -83,10 +83,12 @@ def refused(door: str, host: str) -> Answer:
 
 
 @each_row("host", HOSTS)
-@each_row("door", ["chat", "responses"])
+@each_row("door", ["chat_completions", "responses"])
 def test_openais_code(door: str, host: str) -> None:
     shown = json.loads(refused(door, host).body)["error"]
-    assert (door == "chat" and HOSTS[host][0] == "openai_chat") or shown["code"] == "context_length_exceeded"
+    assert (door == "chat_completions" and HOSTS[host][0] == "openai_chat") or shown[
+        "code"
+    ] == "context_length_exceeded"
 
 
 @each_row("host", HOSTS)

@@ -125,7 +125,7 @@ def test_a_name_that_tells_nothing_may_stand_for_one_that_does(
 def test_its_family_is_that_of_the_name_that_tells() -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "stream": True, "max_tokens": 2000}
     tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
-    request = load_door("chat").parse_request(
+    request = load_door("chat_completions").parse_request(
         HttpRequest("POST", "/", {}, json.dumps(body | {"tools": [tool]}).encode())
     )
     for known_as, verb in (

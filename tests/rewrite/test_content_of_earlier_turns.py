@@ -21,7 +21,7 @@ URL = "https://example.com/cat.png"
 
 #: Door -> an image by its address, as its clients write it.
 IMAGES: dict[str, dict[str, Any]] = {
-    "chat": {"type": "image_url", "image_url": {"url": URL}},
+    "chat_completions": {"type": "image_url", "image_url": {"url": URL}},
     "native": {"type": "image_url", "image_url": {"url": URL}},
     "responses": {"type": "input_image", "image_url": URL},
     "messages": {"type": "image", "source": {"type": "url", "url": URL}},
@@ -31,11 +31,11 @@ IMAGES: dict[str, dict[str, Any]] = {
 OTHERS: dict[str, tuple[str, dict[str, Any], str, str]] = {
     "a file by its address": ("responses", {"type": "input_file", "file_url": "https://example.com/a.pdf"},
         "bedrock_converse", "(a file by its address or its id https://example.com/a.pdf, "),
-    "a file's id": ("chat", {"type": "file", "file": {"file_id": "file-1"}}, "anthropic_messages",
+    "a file's id": ("chat_completions", {"type": "file", "file": {"file_id": "file-1"}}, "anthropic_messages",
         "(a file of another vendor's storage, "),
-    "a recording": ("chat", {"type": "input_audio", "input_audio": {"data": "UklGRg==", "format": "wav"}},
+    "a recording": ("chat_completions", {"type": "input_audio", "input_audio": {"data": "UklGRg==", "format": "wav"}},
         "anthropic_messages", "(a recording of the type 'audio/wav', "),
-    "a type of image": ("chat", {"type": "image_url", "image_url": {"url": "data:image/bmp;base64,Qk0="}},
+    "a type of image": ("chat_completions", {"type": "image_url", "image_url": {"url": "data:image/bmp;base64,Qk0="}},
         "bedrock_converse", "(an image of the type 'image/bmp', "),
 }  # fmt: skip
 
@@ -123,27 +123,34 @@ def test_in_the_users_newest_turn_it_is_refused_with_what_to_send(door: str) -> 
 
 def test_a_system_message_behind_it_does_not_end_the_users_turn() -> None:
     """As agents send reminders."""
-    history = [turn("chat", "user", "hi"), turn("chat", "assistant", "Hello."), turn("chat", "user", IMAGES["chat"])]
+    history = [
+        turn("chat_completions", "user", "hi"),
+        turn("chat_completions", "assistant", "Hello."),
+        turn("chat_completions", "user", IMAGES["chat_completions"]),
+    ]
     with pytest.raises(RequestError, match="cannot be sent"):
-        sent("chat", "bedrock_converse", [*history, turn("chat", "system", "Be short.")])
+        sent("chat_completions", "bedrock_converse", [*history, turn("chat_completions", "system", "Be short.")])
 
 
 @each_row("wire", ["anthropic_messages", "bedrock_converse", "openai_responses"])
 def test_a_picture_that_the_assistant_has_made_is_in_words_too(wire: str) -> None:
     history = [
-        turn("chat", "user", "draw"),
-        turn("chat", "assistant", "Done.", IMAGES["chat"]),
-        turn("chat", "user", "ok"),
+        turn("chat_completions", "user", "draw"),
+        turn("chat_completions", "assistant", "Done.", IMAGES["chat_completions"]),
+        turn("chat_completions", "user", "ok"),
     ]
-    body, warnings = sent("chat", wire, history)
+    body, warnings = sent("chat_completions", wire, history)
     assert f"(an image in a message of role assistant {URL}, which this model cannot be sent)" in body
     assert "images_in_words" in warnings
 
 
 def test_what_is_in_a_system_message_is_refused_wherever_that_stands() -> None:
-    history = [turn("chat", "system", "You see.", IMAGES["chat"]), turn("chat", "user", "a")]
+    history = [
+        turn("chat_completions", "system", "You see.", IMAGES["chat_completions"]),
+        turn("chat_completions", "user", "a"),
+    ]
     with pytest.raises(RequestError, match="cannot be sent"):
-        sent("chat", "bedrock_converse", history)
+        sent("chat_completions", "bedrock_converse", history)
 
 
 # ---------------------------------------------------------------- hosts that fetch no images
@@ -166,7 +173,7 @@ def refused_by_host(exchange: Any, said: str) -> bool:
 
 
 @each_row("said", REFUSALS.values(), ids=REFUSALS)
-@each_row("door", ["chat", "responses", "messages"])
+@each_row("door", ["chat_completions", "responses", "messages"])
 def test_a_host_that_fetches_no_images_gets_words_for_those_of_earlier_turns(door: str, said: str) -> None:
     assert is_about_addresses(said)
     assert not is_about_images(said)
@@ -184,8 +191,12 @@ def test_a_host_that_fetches_no_images_gets_words_for_those_of_earlier_turns(doo
 
 def test_bytes_and_the_newest_turns_image_stay() -> None:
     shot = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
-    newest = turn("chat", "user", "and this?", IMAGES["chat"])
-    history = [turn("chat", "user", "look", shot, IMAGES["chat"]), turn("chat", "assistant", "I see."), newest]
+    newest = turn("chat_completions", "user", "and this?", IMAGES["chat_completions"])
+    history = [
+        turn("chat_completions", "user", "look", shot, IMAGES["chat_completions"]),
+        turn("chat_completions", "assistant", "I see."),
+        newest,
+    ]
     exchange = open_exchange(json.dumps({"model": "m", "messages": history}).encode())
     assert not refused_by_host(exchange, REFUSALS["Ollama"])
     body = exchange.upstream_request.body.decode()

@@ -144,17 +144,17 @@ WIRES = {"openai_chat": compatible, "openai_responses": responses, "anthropic_me
 def asked(door: str, stream: bool) -> bytes:
     """The request of a client of this door that has a custom tool and a function."""
     ping = {"name": "ping", "parameters": {"type": "object"}}
-    if door == "chat":
+    if door == "chat_completions":
         tools = [{"type": "custom", "custom": {"name": "patch"}}, {"type": "function", "function": ping}]
     else:
         tools = [{"type": "custom", "name": "patch"}, {"type": "function", **ping}]
-    history = {"messages" if door == "chat" else "input": [{"role": "user", "content": "go"}]}
+    history = {"messages" if door == "chat_completions" else "input": [{"role": "user", "content": "go"}]}
     return json.dumps({"model": "m", "stream": stream, "tools": tools, **history}).encode()
 
 
 def calls_of(door: str, stream: bool, body: bytes) -> list[tuple[str, str, str]]:
     """(kind, name, text) of each call that the client is shown."""
-    if door == "chat":
+    if door == "chat_completions":
         folded = sdk_stream(body) if stream else json.loads(body)
         made = folded["choices"][0]["message"]["tool_calls"]
         return [
@@ -172,7 +172,7 @@ def calls_of(door: str, stream: bool, body: bytes) -> list[tuple[str, str, str]]
 @each_row("stream", [True, False], ids=["streamed", "whole"])
 @each_row("scenario", SCENARIOS.values(), ids=SCENARIOS)
 @each_row("wire", WIRES)
-@each_row("door", ["chat", "responses"])
+@each_row("door", ["chat_completions", "responses"])
 def test_a_client_gets_its_custom_tools_calls(door: str, wire: str, scenario: Scenario, stream: bool) -> None:
     """Also in pieces of one byte, and from hosts whose profile says that they have no custom tools."""
     reply = WIRES[wire](scenario, stream)

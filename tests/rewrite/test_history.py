@@ -98,7 +98,8 @@ USE: dict[str, Any] = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
 USED: dict[str, Any] = {"type": "tool_result", "tool_use_id": "a"}
 PLACES: dict[str, tuple[str, dict[str, Any]]] = {
     "messages[1].tool_call_id": (
-        "chat", {"messages": [{"role": "user", "content": "x"}, {"role": "tool", "tool_call_id": "a", "content": ""}]},
+        "chat_completions",
+        {"messages": [{"role": "user", "content": "x"}, {"role": "tool", "tool_call_id": "a", "content": ""}]},
     ),
     "input[1].call_id": ("responses", {"input": [{"role": "user", "content": "x"}, OUTPUT]}),
     "messages[0].content[1].tool_use_id": (

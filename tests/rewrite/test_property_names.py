@@ -128,7 +128,7 @@ SCHEMA = {
 def exchange(door: str, *, stream: bool = False, validate: str = "off", mode: str = "convert") -> Any:
     """Of a client that has made a call before."""
     calls = {"$filter": 'a "$filter": 1', "city": {"$filter": 1}}
-    if door == "chat":
+    if door == "chat_completions":
         call = {"id": "call_1", "type": "function", "function": {"name": "search", "arguments": json.dumps(calls)}}
         body = {
             "messages": [
@@ -157,7 +157,7 @@ ARGUMENTS = '{"filter":"b \\"filter\\":2", "city":{"filter":1.10},"filter_name":
 RESTORED = '{"$filter":"b \\"filter\\":2", "city":{"filter":1.10},"filter[name]":[1]}'
 
 
-@pytest.mark.parametrize("door", ["chat", "responses"])
+@pytest.mark.parametrize("door", ["chat_completions", "responses"])
 def test_the_provider_has_names_that_it_takes(door: str) -> None:
     opened = exchange(door)
     sent = json.loads(opened.upstream_request.body)
@@ -171,7 +171,7 @@ def test_the_provider_has_names_that_it_takes(door: str) -> None:
 
 
 @pytest.mark.parametrize("validate", ["off", "reject"])
-@pytest.mark.parametrize("door", ["chat", "responses"])
+@pytest.mark.parametrize("door", ["chat_completions", "responses"])
 def test_the_client_has_its_own_back_in_one_document(door: str, validate: str) -> None:
     opened = exchange(door, validate=validate)
     answer = {
@@ -187,7 +187,7 @@ def test_the_client_has_its_own_back_in_one_document(door: str, validate: str) -
 
 
 @pytest.mark.parametrize("size", [1, 3, 100])
-@pytest.mark.parametrize("door", ["chat", "responses"])
+@pytest.mark.parametrize("door", ["chat_completions", "responses"])
 def test_the_client_has_its_own_back_while_it_streams(door: str, size: int) -> None:
     opened = exchange(door, stream=True)
     events: list[dict[str, Any]] = [
@@ -207,7 +207,7 @@ def test_the_client_has_its_own_back_while_it_streams(door: str, size: int) -> N
     frames = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
     out = opened.receive_data(frames.encode()) + opened.receive_end()
     shown = [json.loads(line[6:]) for line in _text(opened, out).splitlines() if line.startswith("data: {")]
-    if door == "chat":
+    if door == "chat_completions":
         deltas = [
             call["function"].get("arguments") or ""
             for chunk in shown

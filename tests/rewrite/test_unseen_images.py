@@ -51,15 +51,15 @@ _CALL = {"id": "call_1", "type": "function", "function": {"name": "shot", "argum
 _SOURCE = {"type": "base64", "media_type": "image/png", "data": _PNG}
 #: Clients' conversations in which a tool has given an image.
 TALKS: dict[str, dict[str, Any]] = {
-    "chat": {"messages": [
+    "chat_completions": {"messages": [
         {"role": "user", "content": "look"}, {"role": "assistant", "content": None, "tool_calls": [_CALL]},
         {"role": "tool", "tool_call_id": "call_1", "content": [{"type": "text", "text": "taken"}, _SHOT]},
     ]},
-    "chat, told behind the result": {"messages": [
+    "chat_completions, told behind the result": {"messages": [
         {"role": "user", "content": "look"}, {"role": "assistant", "content": None, "tool_calls": [_CALL]},
         {"role": "tool", "tool_call_id": "call_1", "content": "taken"}, {"role": "user", "content": [_SHOT]},
     ]},
-    "chat, an earlier turn": {"messages": [
+    "chat_completions, an earlier turn": {"messages": [
         {"role": "user", "content": [{"type": "text", "text": "look"}, _SHOT]}, {"role": "assistant", "content": "yes"},
         {"role": "user", "content": "and?"},
     ]},
@@ -101,10 +101,12 @@ def test_words_stand_for_what_was_refused(message: str, status: int, talk: str) 
     assert _refused(exchange, status, message), "it is sent once more, not again and again"
 
 
-@pytest.mark.parametrize("history", [[], TALKS["chat, an earlier turn"]["messages"]], ids=["first", "later"])
+@pytest.mark.parametrize(
+    "history", [[], TALKS["chat_completions, an earlier turn"]["messages"]], ids=["first", "later"]
+)
 def test_the_users_newest_image_is_sent_and_its_refusal_shown(history: list[Any]) -> None:
     newest = {"role": "user", "content": [{"type": "text", "text": "this one"}, _SHOT]}
-    exchange = _opened("chat", {"messages": [*history, newest]})
+    exchange = _opened("chat_completions", {"messages": [*history, newest]})
     if history:
         assert not _refused(exchange, 400, "this model does not support images")
     assert exchange.upstream_request.body.decode().count(_PNG) == 1
@@ -114,7 +116,7 @@ def test_the_users_newest_image_is_sent_and_its_refusal_shown(history: list[Any]
 @each_row("message", OTHERS)
 def test_what_is_about_something_else_is_not_sent_again(message: str) -> None:
     assert not is_about_images(message)
-    exchange = _opened("chat", TALKS["chat"])
+    exchange = _opened("chat_completions", TALKS["chat_completions"])
     assert _refused(exchange, 400, message)
 
 
@@ -122,7 +124,7 @@ def test_what_is_about_something_else_is_not_sent_again(message: str) -> None:
 def test_what_is_about_one_image_tells_nothing_of_the_model(message: str) -> None:
     """The tool's image is in every further request of this conversation; others keep theirs."""
     assert not is_about_images(message)
-    exchange = _opened("chat", TALKS["chat"])
+    exchange = _opened("chat_completions", TALKS["chat_completions"])
     assert not _refused(exchange, 400, message)
     assert _PNG not in exchange.upstream_request.body.decode()
     assert not any(lesson.is_kept for lesson in exchange.attempt.given.lessons)

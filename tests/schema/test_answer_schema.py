@@ -105,7 +105,7 @@ def test_what_is_asked_for_in_words(schema: dict[str, Any]) -> None:
         ("anthropic_messages", "claude-sonnet-4-5"),
         ("bedrock_converse", "anthropic.claude-sonnet-4-5"),
     ):
-        found = send("chat", wire, model=model, **asked(schema))
+        found = send("chat_completions", wire, model=model, **asked(schema))
         assert found.warnings == ["response_format_in_words"]
         assert not {"output_config", "outputConfig"} & found.body.keys()
         assert json.dumps(json.dumps(schema))[1:-1] in json.dumps(found.body["system"])
@@ -113,12 +113,12 @@ def test_what_is_asked_for_in_words(schema: dict[str, Any]) -> None:
 
 def test_every_wire_that_enforces_it_has_it_so() -> None:
     given, sent, _ = SENT[6]
-    claude = send("chat", "anthropic_messages", model="claude-sonnet-4-5", **asked(given))
+    claude = send("chat_completions", "anthropic_messages", model="claude-sonnet-4-5", **asked(given))
     assert claude.body["output_config"]["format"]["schema"] == sent
-    bedrock = send("chat", "bedrock_converse", model="anthropic.claude-sonnet-4-5", **asked(given))
+    bedrock = send("chat_completions", "bedrock_converse", model="anthropic.claude-sonnet-4-5", **asked(given))
     assert json.loads(bedrock.body["outputConfig"]["textFormat"]["structure"]["jsonSchema"]["schema"]) == sent
     assert claude.warnings == bedrock.warnings == ["answer_schema_reduced"]
-    assert send("chat", "gemini", **asked(given)).body["generationConfig"]["responseJsonSchema"] == given
+    assert send("chat_completions", "gemini", **asked(given)).body["generationConfig"]["responseJsonSchema"] == given
 
 
 @pytest.mark.parametrize(("schema", "strict"), [(of(False, a=TEXT), True), (of(a=TEXT), False)])
@@ -160,12 +160,16 @@ ROOTS: dict[str, tuple[dict[str, Any], dict[str, Any] | None]] = {
 
 @each_row(
     ("door", "wire"),
-    [("chat", "openai_responses"), ("gemini", "openai_responses"), ("gemini", "openai_chat")],
+    [("chat_completions", "openai_responses"), ("gemini", "openai_responses"), ("gemini", "openai_chat")],
 )
 @each_row(("given", "expected"), ROOTS.values(), ids=ROOTS)
 def test_an_object_at_the_root(door: str, wire: str, given: dict[str, Any], expected: dict[str, Any] | None) -> None:
     config = {"responseMimeType": "application/json", "responseJsonSchema": given}
-    members = asked(given) if door == "chat" else {"contents": [{"parts": [{"text": "x"}]}], "generationConfig": config}
+    members = (
+        asked(given)
+        if door == "chat_completions"
+        else {"contents": [{"parts": [{"text": "x"}]}], "generationConfig": config}
+    )
     found = send(door, wire, profile="openai", model="gpt-4.1", **members)
     told = found.body.get("text", {}).get("format") or found.body.get("response_format", {}).get("json_schema")
     assert (told and told["schema"]) == expected

@@ -37,7 +37,7 @@ def ask(
         "headers": {"x-toolwire-schema-mode": mode},
         "body": json.dumps(body),
     }
-    head, *rest = serve("chat", event, None)
+    head, *rest = serve("chat_completions", event, None)
     assert isinstance(head, Head)
     return head, json.loads(b"".join(piece for piece in rest if isinstance(piece, bytes)))
 

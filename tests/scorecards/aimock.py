@@ -34,7 +34,12 @@ WIRES = {
     "gemini": ("/v1beta", "gemini-2.5-flash"),
     "bedrock_converse": ("", "anthropic.claude-sonnet-4-5-20250929-v1:0"),
 }
-_PATHS = {"chat": "/chat/completions", "responses": "/responses", "messages": "/messages", "native": "/native/chat"}
+_PATHS = {
+    "chat_completions": "/chat/completions",
+    "responses": "/responses",
+    "messages": "/messages",
+    "native": "/native/chat",
+}
 
 
 def section(folder: Path) -> str:

@@ -17,7 +17,7 @@ from tests.scorecards.fetched import Absent
 def report(*failing: str) -> dict[str, Any]:
     results = [{"name": "chat/completions: basic completion", "outcome": "pass"}]
     results += [{"name": name, "outcome": "fail"} for name in failing]
-    surfaces = [{"surface": "chat", "passed": 1, "total": len(results)}]
+    surfaces = [{"surface": "chat_completions", "passed": 1, "total": len(results)}]
     return {"conformance": {"passed": 1, "total": len(results), "bySurface": surfaces, "results": results}}
 
 

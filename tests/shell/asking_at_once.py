@@ -35,7 +35,7 @@ def main(asked: dict[str, object]) -> None:
     def ask(_: int) -> int:
         """The status of one request, whose answer makes `calls` tool calls."""
         try:
-            headers = rates.admit(who, load_door("chat"), settings, NOW)
+            headers = rates.admit(who, load_door("chat_completions"), settings, NOW)
         except RequestError as error:
             return error.status
         assert headers, "it was not counted"

@@ -183,7 +183,7 @@ def test_from_the_first_deployment_to_the_stack_that_follows(account: Account, t
         message = turn["choices"][0]["message"]
         results = [{"role": "tool", "tool_call_id": call["id"], "content": "12"} for call in message["tool_calls"]]
         history = {"model": "demo/gemini", "tools": [TOOL], "messages": [QUESTION, message, *results]}
-        status, translated = ask(url, key, "/native/translate", door="chat", body=history)
+        status, translated = ask(url, key, "/native/translate", door="chat_completions", body=history)
         assert (status, "thoughtSignature" in json.dumps(translated)) == (200, True)
         assert "skip_thought_signature_validator" not in json.dumps(translated), "state is in the table"
 

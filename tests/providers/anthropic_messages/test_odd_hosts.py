@@ -30,7 +30,7 @@ from tests.providers.every_door import REQUESTS, events_in
 
 PARIS = '{"city":"Paris"}'
 #: Neutral end -> how each of these doors has it.
-DOORS = ("chat", "responses", "messages", "gemini", "native")
+DOORS = ("chat_completions", "responses", "messages", "gemini", "native")
 ENDS = {
     "stop": ("stop", "completed", "end_turn", "STOP", "stop"),
     "calls": ("tool_calls", "completed", "tool_use", "STOP", "tool_calls"),
@@ -55,7 +55,7 @@ def end_of(door: str, body: bytes, *, streamed: bool) -> str:
         case "messages":
             reasons = [doc.get("delta", doc).get("stop_reason") for doc in documents]
             return str(next(reason for reason in reasons if reason))
-        case "chat":
+        case "chat_completions":
             return str(next(filter(None, (doc["choices"][0]["finish_reason"] for doc in documents if doc["choices"]))))
         case _:
             found = documents[-1] if streamed else documents[0]["choices"][0]

@@ -143,7 +143,7 @@ def _failed(door: str, events: list[dict[str, Any]]) -> bool:
     last = events[-1]
     return bool(
         last.get("error")
-        if door in ("chat", "gemini")
+        if door in ("chat_completions", "gemini")
         else last["type"] in ("error", "response.failed", "response.error")
     )
 
@@ -151,6 +151,6 @@ def _failed(door: str, events: list[dict[str, Any]]) -> bool:
 def _ended_well(door: str, body: bytes, events: list[dict[str, Any]]) -> bool:
     if door == "gemini":
         return b'"finishReason"' in body
-    if door == "chat":
+    if door == "chat_completions":
         return any(choice.get("finish_reason") for said in events for choice in said.get("choices", ()))
     return any(said["type"] in ("message_stop", "response.completed", "response.end") for said in events)

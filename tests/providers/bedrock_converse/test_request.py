@@ -67,7 +67,7 @@ def posted(body: dict[str, Any]) -> HttpRequest:
     return HttpRequest("POST", "/", {}, json.dumps(body).encode())
 
 
-def sent(model: str = CLAUDE, *, door: str = "chat", **body: Any) -> tuple[dict[str, Any], list[str], bool]:
+def sent(model: str = CLAUDE, *, door: str = "chat_completions", **body: Any) -> tuple[dict[str, Any], list[str], bool]:
     """The body that is sent, the warnings, and whether the answer is streamed."""
     asked = {"model": "bedrock/x", "messages": [USER], **body}
     request = load_door(door).parse_request(posted(asked))
@@ -184,7 +184,7 @@ def test_results_of_one_turn_are_in_one_message_and_first() -> None:
 
 
 def test_arguments_of_the_history_are_their_own_text() -> None:
-    request = load_door("chat").parse_request(
+    request = load_door("chat_completions").parse_request(
         posted({"model": "m", "messages": [USER, call(("a", "f", '{"n": 1.10, "b": 12345678901234567890}'))]})
     )
     assert b'"input":{"n": 1.10, "b": 12345678901234567890}' in write_request(request, target(), WIRE_NAME)[0]
@@ -286,7 +286,7 @@ def test_a_conversation_begins_with_the_user() -> None:
 
 
 def test_reasoning_goes_back_with_its_proof_only() -> None:
-    request = load_door("chat").parse_request(
+    request = load_door("chat_completions").parse_request(
         posted({"model": "m", "messages": [USER, {"role": "assistant", "content": "x"}, USER]})
     )
     parts = (ReasoningPart("Hm", "s1"), ReasoningPart("", "redacted:AAEC"), ReasoningPart("unproved"))
@@ -350,7 +350,7 @@ def test_thinking_as_a_messages_client_asks_for_it(model: str, thinking: Any, to
 def test_an_arn_that_does_not_say_its_model_is_told(model: str, named: str | None, warned: list[str]) -> None:
     models = ((model, named),) if named else ()
     provider = replace(target().provider, models=models)
-    request = load_door("chat").parse_request(posted({"model": "m", "messages": [USER]}))
+    request = load_door("chat_completions").parse_request(posted({"model": "m", "messages": [USER]}))
     assert list(write_request(request, Target(provider, model), WIRE_NAME)[2]) == warned
 
 

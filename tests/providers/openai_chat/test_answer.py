@@ -475,7 +475,7 @@ def test_payloads_reads_what_it_should() -> None:
     assert list(payloads(b": c\n\ndata: a\ndata: b\n\ndata: [DONE]\n\n")) == [b"a\nb", b"[DONE]"]
 
 
-@pytest.mark.parametrize("door", ["chat", "responses", "messages", "gemini"])
+@pytest.mark.parametrize("door", ["chat_completions", "responses", "messages", "gemini"])
 @pytest.mark.parametrize(
     "last",
     [

@@ -96,7 +96,7 @@ def test_details_that_repeat_what_was_told_are_told_once(
     deltas = [{"reasoning_details": [{**about, "text": text}]} | ({beside: text} if beside else {}) for text in texts]
     upstream = stream(ROLE, *map(chunk, deltas), text("x"), STOP, TOTAL)
     said = every_door.asked(door, upstream, streamed=True, wire="openai_chat", step=len(upstream))
-    if door != "chat" or not beside:  # that client gets the host's own member as it is
+    if door != "chat_completions" or not beside:  # that client gets the host's own member as it is
         assert every_door.reasoning_in(door, said.body, streamed=True) == wanted
     state = ReasoningState()
     for delta in deltas:

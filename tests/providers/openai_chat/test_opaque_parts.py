@@ -37,7 +37,7 @@ def test_what_is_beside_the_text_is_shown_or_named(door: str, words: str, name: 
     )
     said = every_door.asked(door, upstream, streamed=streamed, wire="openai_chat", step=len(upstream))
     warnings = said.headers.get("x-toolwire-warnings", "") + (said.body.decode() if streamed else "")
-    knows = door in ("chat", "native")
+    knows = door in ("chat_completions", "native")
     if door != "gemini" or not streamed:  # its stream has another place for warnings
         assert (f"answer_part_left_out:{kind}" in warnings) == (kind is not None and not knows)
         assert ("empty_answer" in warnings) == (kind is None and not words)

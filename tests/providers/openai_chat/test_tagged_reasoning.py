@@ -11,7 +11,7 @@ from tests.providers import every_door
 from tests.providers.openai_chat.chat_upstream import CALLS, ROLE, STOP, TOTAL, chunk, opening, stream, text, whole
 from toolwire.providers.openai_chat.tagged_reasoning import TaggedReasoning
 
-DOORS = [door for door in every_door.REQUESTS if door != "chat"]
+DOORS = [door for door in every_door.REQUESTS if door != "chat_completions"]
 #: A text -> the reasoning in it, and the text that is shown.
 TEXTS: dict[str, tuple[str, str]] = {
     "<think>hm</think>so": ("hm", "so"),
@@ -80,16 +80,20 @@ def test_a_call_may_follow(door: str) -> None:
 def test_a_client_of_the_hosts_api_has_what_it_says(streamed: bool) -> None:
     given = "<think>\nhm</think>\n\nso"
     upstream = stream(ROLE, *map(text, given), STOP, TOTAL) if streamed else whole({"content": given})
-    answer = every_door.asked("chat", upstream, streamed=streamed, wire="openai_chat")
-    content = every_door.text_in("chat", answer.body) if streamed else json.loads(answer.body)["choices"][0]["message"]
+    answer = every_door.asked("chat_completions", upstream, streamed=streamed, wire="openai_chat")
+    content = (
+        every_door.text_in("chat_completions", answer.body)
+        if streamed
+        else json.loads(answer.body)["choices"][0]["message"]
+    )
     assert content == given if streamed else content == {"role": "assistant", "content": given}
 
 
-@each_row("door", [*DOORS, "chat"])
+@each_row("door", [*DOORS, "chat_completions"])
 @each_row("profile", ["compatible", "openai"])
 def test_openais_text_is_its_text(profile: str, door: str) -> None:
     upstream = stream(ROLE, text("<think>hm</think>so"), STOP, TOTAL)
-    wanted = ("", "<think>hm</think>so") if profile == "openai" or door == "chat" else ("hm", "so")
+    wanted = ("", "<think>hm</think>so") if profile == "openai" or door == "chat_completions" else ("hm", "so")
     assert said(door, upstream, True, profile=profile)[:2] == wanted
 
 

@@ -26,7 +26,7 @@ from toolwire.shell.telemetry.log import LogLine
 #: 20 seconds into a minute.
 NOW = 2_000_000_000.0
 SETTINGS = Settings(providers={}, rates_table="rates")
-CHAT = load_door("chat")
+CHAT = load_door("chat_completions")
 
 
 def tenant(requests: int | None = None, calls: int | None = None, name: str = "acme") -> Tenant:

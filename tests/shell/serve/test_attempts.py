@@ -180,7 +180,7 @@ def configured(
 
 def ask(
     *,
-    door: str = "chat",
+    door: str = "chat_completions",
     path: str = "/chat/completions",
     body: dict[str, Any] | None = None,
     model: str = "acme/m",

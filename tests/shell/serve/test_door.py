@@ -102,7 +102,7 @@ def event(body: Any = None, *, headers: dict[str, str] | None = None, **body_fie
 
 def ask(the_event: Any, context: Any = None) -> tuple[Head, bytes]:
     """The whole answer: exactly one head, which comes first."""
-    head, *rest = list(serve("chat", the_event, context))
+    head, *rest = list(serve("chat_completions", the_event, context))
     assert isinstance(head, Head)
     assert all(isinstance(piece, bytes) for piece in rest)
     return head, b"".join(piece for piece in rest if isinstance(piece, bytes))
@@ -150,7 +150,7 @@ def test_a_function_that_asks_dynamodb_has_its_client_before_its_first_request(
     monkeypatch.setattr(serve_module, "current_settings", lambda: load_settings(variables))
     monkeypatch.setattr(serve_module, "upstream", lambda: None)
 
-    serve_module.warm_up("chat", ("openai_chat",))
+    serve_module.warm_up("chat_completions", ("openai_chat",))
 
     assert warmed == ([("dynamodb", True)] if warms else [])
 
@@ -260,7 +260,7 @@ def test_a_stream_is_carried(base64_encoded: bool, server: MisbehavingUpstream, 
     assert HOP_HEADER in received.headers
     assert KEY not in "".join(received.head)
     line = request_line(log)
-    assert (line["outcome"], line["status"], line["door"]) == ("ok", 200, "chat")
+    assert (line["outcome"], line["status"], line["door"]) == ("ok", 200, "chat_completions")
     assert (line["gen_ai.provider.name"], line["gen_ai.request.model"]) == ("acme", "m")
     assert line["ttfb_ms"] <= line["duration_ms"]
 
@@ -413,7 +413,7 @@ def test_the_invocations_id_serves_where_the_event_has_none() -> None:
 @pytest.mark.parametrize("how", ["throw", "close"])
 def test_a_client_that_hangs_up_stops_the_upstream(how: str, server: MisbehavingUpstream, log: io.StringIO) -> None:
     server.script([Send(answer(*STREAM)[:400]), Stall()])
-    run = serve("chat", event(stream=True), None)
+    run = serve("chat_completions", event(stream=True), None)
     assert isinstance(next(run), Head)
     assert next(run)
 
@@ -471,7 +471,7 @@ def run(the_event: dict[str, Any], kept_alive: threading.Event, *, silence: floa
     """What a client is sent by a runner whose keep-alives come after so many seconds of silence."""
     carrier = Written(kept_alive)
     output = Output(carrier, keep_alive_seconds=silence, first_commit_seconds=silence)
-    deliver(serve("chat", the_event, None), output)
+    deliver(serve("chat_completions", the_event, None), output)
     output.finish()
     return carrier.read()
 
@@ -572,7 +572,7 @@ def test_metrics_have_few_dimensions(
     metrics, quality = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     (directive,) = metrics["_aws"]["CloudWatchMetrics"]
     assert set(directive["Dimensions"][0]) == {"door", "provider", "outcome", "service"}
-    assert (metrics["door"], metrics["provider"], metrics["outcome"]) == ("chat", "acme", "ok")
+    assert (metrics["door"], metrics["provider"], metrics["outcome"]) == ("chat_completions", "acme", "ok")
     assert (metrics["ToolCalls"], metrics["InputTokens"]) == ([1.0], [7.0])
     (directive,) = quality["_aws"]["CloudWatchMetrics"]
     assert set(directive["Dimensions"][0]) == {"provider", "model", "service"}

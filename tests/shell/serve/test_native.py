@@ -89,7 +89,7 @@ def test_models_may_be_named() -> None:
 #: A tool as each door writes it.
 TOOLS = {
     "native": WEATHER,
-    "chat": WEATHER,
+    "chat_completions": WEATHER,
     "responses": {"type": "function", **FUNCTION},
     "gemini": {
         "functionDeclarations": [
@@ -145,7 +145,7 @@ CHAT = {"model": "fast", "messages": [{"role": "user", "content": "hi"}], "tools
 
 
 def test_a_request_is_shown_as_it_would_be_sent() -> None:
-    head, body = ask(TRANSLATE, {"door": "chat", "body": {**CHAT, "model": "anthropic/claude-sonnet-5"}})
+    head, body = ask(TRANSLATE, {"door": "chat_completions", "body": {**CHAT, "model": "anthropic/claude-sonnet-5"}})
     assert head.status == 200
     assert (body["provider"], body["wire"], body["model"]) == ("anthropic", "anthropic_messages", "claude-sonnet-5")
     assert (body["method"], body["url"]) == ("POST", "https://api.anthropic.com/v1/messages")
@@ -188,9 +188,13 @@ def test_what_is_shown_is_what_is_sent(door: str, model: str, monkeypatch: pytes
 
 @pytest.mark.parametrize("path", [CHECK, TRANSLATE])
 def test_a_key_that_is_not_for_the_native_api(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    closed = Settings(providers=SETTINGS.providers, tenant=Tenant(doors=("chat",)))
+    closed = Settings(providers=SETTINGS.providers, tenant=Tenant(doors=("chat_completions",)))
     monkeypatch.setattr(admission, "current_settings", lambda: closed)
-    body = {"tools": [WEATHER]} if path == CHECK else {"door": "chat", "body": {**CHAT, "model": "openai/gpt-5.1"}}
+    body = (
+        {"tools": [WEATHER]}
+        if path == CHECK
+        else {"door": "chat_completions", "body": {**CHAT, "model": "openai/gpt-5.1"}}
+    )
     assert error(path, body) == (403, "door_not_allowed", None)
 
 
@@ -209,13 +213,16 @@ BAD_TRANSLATIONS: list[tuple[Any, tuple[int, str, str | None]]] = [
     ({"body": []}, (400, "invalid_type", "body")),
     ({"body": {"model": "fast"}}, (400, "missing_required_parameter", "messages")),
     ({"door": "gemini", "body": {"contents": []}}, (400, "missing_required_parameter", "parameters.id")),
-    ({"door": "chat", "body": {**CHAT, "model": "x"}}, (404, "model_not_found", "model")),
+    ({"door": "chat_completions", "body": {**CHAT, "model": "x"}}, (404, "model_not_found", "model")),
     (
-        {"door": "chat", "body": {**CHAT, "tools": [WEATHER, WEATHER]}},
+        {"door": "chat_completions", "body": {**CHAT, "tools": [WEATHER, WEATHER]}},
         (400, "duplicate_tool_name", "tools[1].function.name"),
     ),
     (
-        {"door": "chat", "body": {**CHAT, "messages": [{"role": "tool", "tool_call_id": "a", "content": "x"}]}},
+        {
+            "door": "chat_completions",
+            "body": {**CHAT, "messages": [{"role": "tool", "tool_call_id": "a", "content": "x"}]},
+        },
         (400, "unknown_tool_call_id", "messages[0].tool_call_id"),
     ),
     (
@@ -258,7 +265,11 @@ def test_rates_hold(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     limited = Settings(providers=SETTINGS.providers, tenant=Tenant(name=f"limited{path}", requests_per_minute=1))
     monkeypatch.setattr(admission, "current_settings", lambda: limited)
     monkeypatch.setattr(time, "time", lambda: 1_800_000_000.0)
-    body = {"tools": [WEATHER]} if path == CHECK else {"door": "chat", "body": {**CHAT, "model": "openai/gpt-5.1"}}
+    body = (
+        {"tools": [WEATHER]}
+        if path == CHECK
+        else {"door": "chat_completions", "body": {**CHAT, "model": "openai/gpt-5.1"}}
+    )
 
     head, _ = ask(path, body)
 

@@ -23,7 +23,7 @@ _JSON = (("content-type", "application/json"),)
 ASKED = {"role": "user", "content": "hi"}
 BODIES: dict[str, dict[str, Any]] = {
     "messages": {"max_tokens": 9, "temperature": 0.2, "top_p": 0.5, "messages": [ASKED, ASKED]},
-    "chat": {"max_tokens": 9, "temperature": 0.2, "top_p": 0.5, "messages": [ASKED, ASKED]},
+    "chat_completions": {"max_tokens": 9, "temperature": 0.2, "top_p": 0.5, "messages": [ASKED, ASKED]},
 }
 
 
@@ -70,7 +70,7 @@ def settings(server: MisbehavingUpstream, monkeypatch: pytest.MonkeyPatch) -> An
 
 def ask(door: str = "messages", model: str = "acme/m") -> tuple[int, str]:
     """The status and the warnings of an answer."""
-    path = {"chat": "/chat/completions", "messages": "/messages", "image": "/messages"}[door]
+    path = {"chat_completions": "/chat/completions", "messages": "/messages", "image": "/messages"}[door]
     event = {"httpMethod": "POST", "path": path, "headers": {}, "multiValueHeaders": {},
              "requestContext": {"requestId": "r"}, "body": json.dumps({"model": model, **BODIES[door]}),
              "isBase64Encoded": False}  # fmt: skip
@@ -118,7 +118,7 @@ def test_it_holds_for_nobody_else(other: str, settings: Any, server: Misbehaving
     if other == "tenant":
         settings("other")
 
-    ask(door="chat" if other == "api" else "messages", model="acme/other" if other == "model" else "acme/m")
+    ask(door="chat_completions" if other == "api" else "messages", model="acme/other" if other == "model" else "acme/m")
 
     assert b"temperature" in server.requests[2].body
 

@@ -185,7 +185,10 @@ ACME = '[providers.acme]\nwire = "openai_chat"\nbase_url = "https://acme.example
             '[providers.openai]\nwire = "smoke_signals"',
             f"providers.openai.wire: 'smoke_signals' is not known; write one of: {', '.join(WIRES)}.",
         ),
-        ('[providers.openai]\nwire = "chat"', "providers.openai.wire: 'chat' is not known; write one of: openai_chat"),
+        (
+            '[providers.openai]\nwire = "chat"',
+            "providers.openai.wire: 'chat' is not known; write one of: openai_chat",
+        ),
         ('[providers.openai]\nprofile = "none"', "providers.openai.profile: 'none' is not known; write one of"),
         ('[providers.acme]\nwire = "openai_chat"', "providers.acme.base_url: is missing"),
         ('[providers.acme]\nbase_url = "https://a.example"', "providers.acme.wire: is missing"),

@@ -29,7 +29,7 @@ from toolwire.shell.telemetry.request_record import RequestRecord, session_id
     ],
 )
 def test_an_upstreams_code_is_logged_if_it_is_one(code: str, logged: str) -> None:
-    record = RequestRecord("req-1", "chat")
+    record = RequestRecord("req-1", "chat_completions")
 
     record.failed(UpstreamError("busy", code=code))
 
@@ -55,7 +55,7 @@ def test_lines_of_many_threads_stay_lines(monkeypatch: pytest.MonkeyPatch) -> No
 
     def requests(number: int) -> None:
         for turn in range(5):
-            observe.finish(RequestRecord(f"req-{number}-{turn}", "chat"))
+            observe.finish(RequestRecord(f"req-{number}-{turn}", "chat_completions"))
 
     threads = [threading.Thread(target=requests, args=(number,)) for number in range(8)]
     try:
@@ -92,7 +92,7 @@ def test_the_calls_of_an_answer_have_a_line_by_provider_and_model(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("TOOLWIRE_METRICS", "1")
-    record = RequestRecord("r", "chat")
+    record = RequestRecord("r", "chat_completions")
     record.target = Target(ProviderConfig("up", "openai_chat", "https://x/v1", "none"), "some/model")
     record.figures = Figures(stream=False)
     record.figures.calls = 3
@@ -109,7 +109,7 @@ def test_the_calls_of_an_answer_have_a_line_by_provider_and_model(
 def test_no_metric_is_zero(calls: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """CloudWatch bills a metric by the hour in which it was written, whatever its value."""
     monkeypatch.setenv("TOOLWIRE_METRICS", "1")
-    record = RequestRecord("r", "chat")
+    record = RequestRecord("r", "chat_completions")
     record.figures = Figures(stream=False)
     record.figures.calls = calls
     observe.finish(record)

@@ -65,7 +65,7 @@ def test_a_span_has_model_tokens_and_calls(exporter: InMemorySpanExporter, serve
         "server.address": "127.0.0.1",
         "server.port": attributes["server.port"],
         "toolwire.request_id": "req-1",
-        "toolwire.door": "chat",
+        "toolwire.door": "chat_completions",
         "toolwire.tenant": "default",
     }
     assert (span.name, span.kind) == ("chat m", trace.SpanKind.CLIENT)
@@ -157,6 +157,6 @@ def test_names_of_the_conventions_are_of_hosts_that_are_known() -> None:
 
 
 def _record() -> RequestRecord:
-    record = RequestRecord("r", "chat")
+    record = RequestRecord("r", "chat_completions")
     record.target = Target(ProviderConfig("google", "gemini", "https://x/v1beta", "none"), "some/model")
     return record

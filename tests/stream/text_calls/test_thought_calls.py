@@ -47,7 +47,7 @@ def test_the_turn_ends_with_calls_and_the_reasoning_stays(door: str) -> None:
     upstream = stream(ROLE, thought("I look. "), thought(HERMES), STOP, TOTAL)
     answer = every_door.asked(door, upstream, streamed=True, wire="openai_chat", step=len(upstream))
     assert every_door.reasoning_in(door, answer.body, streamed=True) == "I look. " + HERMES
-    end = {"chat": b'"tool_calls"', "messages": b'"tool_use"', "native": b'"tool_calls"'}.get(door, b"")
+    end = {"chat_completions": b'"tool_calls"', "messages": b'"tool_use"', "native": b'"tool_calls"'}.get(door, b"")
     assert end in answer.body
     assert b"text_calls_recovered" in answer.body
 
@@ -84,7 +84,7 @@ def test_only_the_last_are_calls(door: str) -> None:
     assert found == [("weather", {"city": "Rome"}), ("weather", {"city": "Paris"})]
 
 
-@each_row("door", ["chat", "messages"])
+@each_row("door", ["chat_completions", "messages"])
 def test_hosts_of_the_messages_api_are_read_alike(door: str) -> None:
     thinking = (messages.begin(0, "thinking"), messages.thinking(0, HERMES), messages.end(0))
     upstream = messages.stream(messages.start(), *thinking, *messages.TURN)

@@ -206,7 +206,7 @@ class DoorRow(NamedTuple):
 _OPENAI_BASE_URL = "the base URL of an OpenAI client ends in /v1"
 
 DOORS = {
-    "chat": DoorRow(
+    "chat_completions": DoorRow(
         "toolwire.doors.chat_completions.request",
         ("/chat/completions",),
         words=(

@@ -55,7 +55,7 @@ _FORM_CHANGED = "request_form_changed"
 class ChatDoor(Door):
     """See `doors.Door`."""
 
-    name = "chat"
+    name = "chat_completions"
     dialect = wire.DIALECT
     call_id = r"call_[A-Za-z0-9]{1,35}"
     response_prefix = "chatcmpl-"
