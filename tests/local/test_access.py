@@ -82,7 +82,7 @@ REFUSED = {
     "an unknown key": {"authorization": "Bearer tw_12345678_plantedunknown"},
     "a revoked key": {"x-api-key": REVOKED},
     "an expired key": {"x-api-key": EXPIRED},
-    "a good key in another header": {"api-key": GOOD, "cookie": f"key={GOOD}"},
+    "a good key in another header": {"key": GOOD, "cookie": f"key={GOOD}"},
     "a good key without its scheme": {"authorization": GOOD},
     "10 KB of a key": {"authorization": "Bearer " + GOOD * 400},
 }

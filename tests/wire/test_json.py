@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.named_rows import each_row
-from toolwire.wire.json import dump, elements, is_object, members, unnamed, write_array, write_object
+from toolwire.wire.json import dump, elements, is_object, members, unnamed, whole_characters, write_array, write_object
 
 #: Values that a parse and a re-serialisation would change.
 TRAVELLERS = [
@@ -157,3 +157,20 @@ def test_taken_apart_and_put_together_is_the_same(pairs: dict[str, bytes]) -> No
     assert members(raw) == pairs
     assert write_object(members(raw).items()) == raw
     assert is_object(raw)
+
+
+@each_row(
+    ("given", "whole"),
+    [
+        (b'"\\ud83d\\ude00"', None),
+        (b'"\\\\ud83d"', None),
+        (b'"plain"', None),
+        (b'"\\ud83d"', b'"\\ufffd"'),
+        (b'"\\ude00\\ud83d\\ude00"', b'"\\ufffd\\ud83d\\ude00"'),
+    ],
+)
+def test_half_a_character_is_replaced_and_nothing_else_is_made_anew(given: bytes, whole: bytes | None) -> None:
+    """A request that is the same object had no half: its warning depends on that."""
+    found = whole_characters(given)
+
+    assert found is given if whole is None else found == whole

@@ -48,7 +48,8 @@ def whole_characters(raw: bytes) -> bytes:
     halves, and msgspec does not read them."""
     if _SURROGATE.search(raw) is None:
         return raw
-    return ESCAPE.sub(lambda match: b"\\ufffd" if match[1] else match[0], raw)
+    whole = ESCAPE.sub(lambda match: b"\\ufffd" if match[1] else match[0], raw)
+    return raw if whole == raw else whole
 
 
 def members(raw: bytes | msgspec.Raw) -> dict[str, bytes]:
