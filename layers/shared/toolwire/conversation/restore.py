@@ -12,6 +12,7 @@ from toolwire.conversation.stored_form import Call, Opaque, Piece, Reasoning, Te
 from toolwire.conversation.tool_call_ids import Conversation, partition_of, token_of
 from toolwire.model.map_request import map_messages, with_parts
 from toolwire.model.request import (
+    STATE_KINDS,
     ChatRequest,
     Message,
     OpaquePart,
@@ -32,9 +33,6 @@ MOST_CONVERSATIONS = 16
 #: The most states that are read for one turn. A longer history loses its oldest states by the hundred, so that for a
 #: hundred turns the provider's prompt begins with the same bytes and hits its cache.
 MOST_STATES, _STATES_DROPPED = 1_000, 100
-
-#: The kinds of opaque parts that hold a provider's state and nothing else.
-_STATE_KINDS = frozenset({"redacted_thinking", "reasoning"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +272,7 @@ def _is_state(part: Part) -> bool:
 
 
 def _is_opaque_state(part: Part) -> bool:
-    return type(part) is OpaquePart and part.kind in _STATE_KINDS
+    return type(part) is OpaquePart and part.kind in STATE_KINDS
 
 
 def _merged(parts: list[Part], state: list[Piece]) -> list[Part]:

@@ -119,6 +119,8 @@ class Door(Protocol):
     conversation_headers: tuple[str, ...] = CONVERSATION_HEADERS
     #: Whether its clients can do without ids of calls. In the lane, a call without an id is then shown without one.
     ids_optional: bool = False
+    #: Whether it shows parts of any API as that API wrote them (`OpaquePart`).
+    shows_opaque: bool = False
     #: Whether its streams may hold comments. If not, the encoder writes late warnings in another way.
     has_comments: bool = True
 

@@ -24,6 +24,7 @@ from toolwire.model.events import (
     Usage,
     UsageUpdate,
 )
+from toolwire.model.request import STATE_KINDS
 from toolwire.model.stage import Stage
 from toolwire.model.warnings import Warnings, named_warning
 from toolwire.wire.json import is_object
@@ -100,8 +101,9 @@ class NoteFigures(Stage):
 
     deltas = frozenset({ToolCallDelta})
 
-    def __init__(self, figures: Figures) -> None:
-        self._figures = figures
+    def __init__(self, figures: Figures, *, shows_opaque: bool) -> None:
+        """`shows_opaque` is the door's."""
+        self._figures, self._shows_opaque = figures, shows_opaque
         self._open: dict[int, tuple[str, list[str]]] = {}  # part index -> a function's name and arguments
         self._says_something = False
 
@@ -134,12 +136,10 @@ class NoteFigures(Stage):
                 figures.finish = event.reason
             elif type(event) is ResponseEnd and figures.finish == "stop" and not self._says_something:
                 figures.warnings.add("empty_answer")
-            elif type(event) is OpaquePart and event.dialect != figures.dialect:
-                self._note_lost(event.kind)
+            elif type(event) is OpaquePart and self._is_lost(event):
+                figures.warnings.add(named_warning("answer_part_left_out", event.kind))
         return [batch]
 
-    def _note_lost(self, kind: str) -> None:
-        """Warns that a part which only the provider's API knows is not shown. The native door shows it; redacted
-        reasoning holds nothing to show, only state for the next turn."""
-        if self._figures.dialect != "native" and kind != "redacted_thinking":
-            self._figures.warnings.add(named_warning("answer_part_left_out", kind))
+    def _is_lost(self, part: OpaquePart) -> bool:
+        """Whether the client is not shown a part that has more than state for the next turn."""
+        return not self._shows_opaque and part.dialect != self._figures.dialect and part.kind not in STATE_KINDS

@@ -127,7 +127,7 @@ def stages_for(context: RequestContext, attempt: Attempt) -> Stages:
         repair=_repair(request, figures),
         policy=AnswerPolicy(request, client.rules, figures.warnings, figures.call_faults),
         order=OrderCheck(),
-        figures=NoteFigures(figures),
+        figures=NoteFigures(figures, shows_opaque=client.door.shows_opaque),
         record=None if lacks_ids or not request.tools else _record(context, attempt, used),
         tag=None if attempt.shares_state else TagState(origin_of(attempt.target)),
     )

@@ -82,6 +82,10 @@ class FilePart(Sourced, frozen=True):
     path: str = ""
 
 
+#: The kinds of opaque parts that hold a provider's state and nothing else.
+STATE_KINDS = frozenset({"redacted_thinking", "reasoning"})
+
+
 class OpaquePart(Sourced, frozen=True):
     """Content that only its own dialect understands (server-tool blocks, whatever is new). `kind` is the dialect's name
     for it; `raw` is the whole part; `path` is its place in the client's request, for errors."""

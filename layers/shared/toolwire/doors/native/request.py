@@ -40,6 +40,7 @@ class NativeDoor(Door):
     #: No id matches: clients of this door see only minted ids.
     call_id = r"(?!)"
     response_prefix = "native_"
+    shows_opaque = True
 
     def parse_request(self, request: HttpRequest) -> ChatRequest:
         return _neutral(read(request.body, request_models.ChatRequest))
