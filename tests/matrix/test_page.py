@@ -8,8 +8,10 @@ from tests.matrix import page
 
 HOW = "out of date: make conformance"
 
+#: Both ask the judges about each answer of the matrix, as test_matrix.py does.
+pytestmark = pytest.mark.integration
 
-@pytest.mark.integration  # it asks the judges about each answer of the matrix, as test_matrix.py does
+
 def test_conformance_page_is_current() -> None:
     assert page.PAGE.read_text("utf-8") == page.page(), HOW
 
