@@ -6,7 +6,7 @@ string stays a string, whatever it looks like, and a number keeps its digits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -112,12 +112,17 @@ def _below(schema: Schema, name: str, references: References) -> Schema:
         named = node.get("properties") if name else node
         if isinstance(named, dict) and isinstance(found := named.get(name or "items"), dict):
             return found
-        for keyword in ("anyOf", "oneOf", "allOf"):
-            if isinstance(node.get(keyword), list):
-                pending += node[keyword]
-        if "$ref" in node:
-            pending.append(references.target(node["$ref"]))
+        pending += _alternatives(node, references)
     return True
+
+
+def _alternatives(node: dict[str, Any], references: References) -> Iterator[Schema | None]:
+    """The schemas that say more of the value that this one is about."""
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        if isinstance(node.get(keyword), list):
+            yield from node[keyword]
+    if "$ref" in node:
+        yield references.target(node["$ref"])
 
 
 def _kind(text: Content) -> str:
@@ -152,11 +157,7 @@ def _types(schema: Schema, references: References) -> frozenset[str]:
             continue
         values = node["enum"] if isinstance(node.get("enum"), list) else [node["const"]] if "const" in node else []
         found.update(_kind(dump(value).decode()) for value in values)
-        for keyword in ("anyOf", "oneOf", "allOf"):
-            if isinstance(node.get(keyword), list):
-                pending += node[keyword]
-        if "$ref" in node:
-            pending.append(references.target(node["$ref"]))
+        pending += _alternatives(node, references)
     return frozenset(found | {"integer"} if "number" in found else found)
 
 

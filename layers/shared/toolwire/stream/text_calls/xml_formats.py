@@ -3,10 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import msgspec
 
 from toolwire.stream.text_calls.reader import BlockReader, Content, Malformed, Marker, Steps, Written
+
+
+def _until(
+    reader: BlockReader, end: Marker, begin: Marker, call: Callable[[BlockReader], Steps[Written]]
+) -> Steps[list[Written]]:
+    """The calls before the end of a block. `call` reads one, behind the mark with which it begins."""
+    calls: list[Written] = []
+    while True:
+        yield from reader.space()
+        if (yield from reader.mark(end)) is not None:
+            return calls
+        yield from reader.expect(begin)
+        reader.calls = None
+        calls = [*calls, (yield from call(reader))]
+        reader.calls = calls
+
 
 # ------------------------------------------------------------ Kimi K3
 
@@ -30,15 +47,7 @@ _STRING = re.compile(r'\btype="string"')
 
 def tools(reader: BlockReader) -> Steps[list[Written]]:
     """A channel of calls; what ends it may be missing."""
-    calls: list[Written] = []
-    while True:
-        yield from reader.space()
-        if (yield from reader.mark(TOOLS_END)) is not None:
-            break
-        yield from reader.expect(CALL)
-        reader.calls = None
-        calls = [*calls, (yield from _call(reader))]
-        reader.calls = calls
+    calls = yield from _until(reader, TOOLS_END, CALL, _call)
     reader.calls = calls
     yield from reader.space()
     yield from reader.mark(_MESSAGE_END)
@@ -101,15 +110,7 @@ _TAG = re.compile(re.escape(PREFIX) + r"\s*<(/?)([^<>\s/]+)>")
 
 def prefixed(reader: BlockReader) -> Steps[list[Written]]:
     """A block of invocations."""
-    calls: list[Written] = []
-    while True:
-        yield from reader.space()
-        if (yield from reader.mark(PREFIXED_END)) is not None:
-            return calls
-        yield from reader.expect(PREFIXED_INVOKE)
-        reader.calls = None
-        calls = [*calls, (yield from prefixed_invoke(reader))]
-        reader.calls = calls
+    return (yield from _until(reader, PREFIXED_END, PREFIXED_INVOKE, prefixed_invoke))
 
 
 def lone_prefixed(reader: BlockReader) -> Steps[list[Written]]:
